@@ -1,5 +1,5 @@
-//! How long the offline provider takes for a question, by the number of tables, with an index of
-//! values in memory.
+//! Measures the time that the offline provider takes for a question, by the number of tables, with
+//! an index of values in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

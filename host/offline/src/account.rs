@@ -18,7 +18,7 @@ use super::words::{Kind, Token};
 #[derive(Default)]
 struct Parts<'a> {
     functions: Vec<Function>,
-    /// How often rows or different values are counted.
+    /// The number of times that rows or distinct values are counted.
     counts: usize,
     shares: usize,
     conditions: Vec<&'a Condition>,
@@ -87,7 +87,7 @@ impl<'a> Parts<'a> {
         self.functions.contains(&function)
     }
 
-    /// How often a value, a group or a part is compared by its size.
+    /// Returns the number of comparisons by size: of a value, a group or a part of a whole.
     fn comparisons(&self) -> usize {
         let compares = |operator: &Operator| {
             matches!(
@@ -141,8 +141,8 @@ fn text(reading: &Reading, item: &Item) -> String {
     words.join(" ")
 }
 
-/// Whether some part of the statement expresses an item. What is counted is counted once for all
-/// items of its kind.
+/// Returns true if some part of the statement expresses an item. What is counted is counted once
+/// for all items of its kind.
 fn is_expressed(
     at: usize,
     item: &Item,
@@ -210,7 +210,7 @@ fn stands_for_a_word(reading: &Reading, item: &Item, number: &str) -> bool {
     number == "1" && lexicon::number_word(&word) == Some("1")
 }
 
-/// Whether no part of the query expresses a negation.
+/// Returns true if no part of the query expresses the negation.
 pub(crate) fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> bool {
     let filtered = draft.filters.iter().any(|filter| filter.negated == Some(negation));
     let excluded = draft
@@ -304,8 +304,9 @@ fn unasked(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQue
     words
 }
 
-/// Whether the statement means what its types allow: numbers are added up, texts have no greatest,
-/// a limit is of rows in an order, and what stands beside an aggregate is the key of its group.
+/// Returns true if the statement does only what the types of its columns allow: numbers are added
+/// up, texts have no greatest, a limit applies to ordered rows, and what stands beside an aggregate
+/// is the key of its group.
 pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> bool {
     let holds = |at: ColumnRef| schema.column(at).holds;
     let is_summable = |at: ColumnRef| holds(at) == Holds::Number && !schema.column(at).is_key;
@@ -340,7 +341,7 @@ pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> 
         && query.inner().all(|inner| is_sound(schema, &Draft::default(), inner))
 }
 
-/// Whether the two sides of a condition may be equal: a day is no number.
+/// Returns true if the two sides of a condition are of comparable types: a day is no number.
 fn is_comparable(schema: &Schema, condition: &Condition) -> bool {
     let view = schema.column(condition.column);
     let is_day = |text: &str| calendar::day(text).is_some();
@@ -358,7 +359,8 @@ fn is_comparable(schema: &Schema, condition: &Condition) -> bool {
     }
 }
 
-/// Whether each plain column beside an aggregate is a key of the groups, or of the row that is one.
+/// Returns true if each plain column beside an aggregate is a key of the groups, or belongs to the
+/// row that is the group or has the extreme value.
 fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
     let aggregates = |expression: &Expression| {
         matches!(
@@ -389,7 +391,8 @@ fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
     })
 }
 
-/// Whether the groups are the rows of that table.
+/// Returns true if the query groups by the key of that table, so that each group is one of its
+/// rows.
 fn is_of_key(schema: &Schema, query: &LogicalQuery, table: usize) -> bool {
     schema.tables[table]
         .key

@@ -121,8 +121,8 @@ pub(crate) fn day_after(text: &str) -> Option<String> {
     Some(day(text)?.checked_add_days(Days::new(1))?.format("%Y-%m-%d").to_string())
 }
 
-/// Whether a text has the form in which dates are ordered as texts, from the year on: `2024-05-31`,
-/// with a time of day or without, `2024-05` and `2024`.
+/// Returns true if a text has a form of a date whose order as a text is the order in time, from the
+/// year on: `2024-05-31`, with or without a time of day, `2024-05` and `2024`.
 pub(crate) fn is_ordered(text: &str) -> bool {
     let starts = |length: usize| text.get(..length).unwrap_or(text);
     match text.len() {

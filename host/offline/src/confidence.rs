@@ -149,16 +149,16 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
     factor * 0.6_f64.powi(i32::try_from(draft.unmet).unwrap_or(i32::MAX))
 }
 
-/// Whether a condition may be of the part or of the whole: `the share of female penguins by
-/// island`.
+/// Returns true if a condition may apply to the part or to the whole: `the share of female penguins
+/// by island`.
 fn is_open_share(query: &LogicalQuery) -> bool {
     let is_open =
         |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty());
     !query.group.is_empty() && query.select.iter().any(is_open)
 }
 
-/// Whether a flag in numbers, such as `discontinued`, is selected as it is. It is a condition
-/// rather than what a question asks for.
+/// Returns true if a flag in numbers, such as `discontinued`, is selected as it is. Such a flag is
+/// usually a condition and seldom the answer.
 fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
     let is_state = |view: &ColumnView| {
         let name = view.name.to_lowercase();
@@ -172,7 +172,8 @@ fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
         .any(|item| matches!(item, Expression::Column(at) if is_state(schema.column(*at))))
 }
 
-/// Whether the question asks how many there are, and neither an aggregate nor a number is selected.
+/// Returns true if the question asks how many there are, and neither an aggregate nor a number is
+/// selected.
 fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let is_no_number = |item: &Expression| match item {
         Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
@@ -194,7 +195,7 @@ fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> b
     counts && query.select.iter().all(is_no_number)
 }
 
-/// Whether the greatest text is sought, which is the last in the alphabet: which is rarely asked
+/// Returns true if the greatest text is sought, the last in the alphabet, which is rarely asked
 /// for.
 fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
     // A number may be declared as text.
@@ -212,8 +213,8 @@ fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool 
     is_best || query.select.iter().any(is_extreme)
 }
 
-/// Whether a column after what is counted or summed up makes groups although no word asks for any:
-/// `the total cost of the stock`.
+/// Returns true if a column after what is counted or summed up makes groups although no word asks
+/// for any: `the total cost of the stock`.
 fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
     let asks = |item: &Item| {
         matches!(
@@ -245,7 +246,7 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
     draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
 }
 
-/// Whether numbers of rows are summed up that the joins repeat.
+/// Returns true if a sum or an average is taken over rows that the joins repeat.
 fn sums_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     query.group.is_empty()
         && query.select.iter().any(|item| match item {
@@ -256,7 +257,7 @@ fn sums_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
         })
 }
 
-/// Whether rows are listed that the joins repeat.
+/// Returns true if rows are listed that the joins repeat.
 fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     let tables = query.all_tables();
     let repeats = |item: &Expression| match item {
@@ -267,8 +268,8 @@ fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
 }
 
-/// Whether a value is sought by the best of its rows although it may have several: the best row and
-/// the best sum differ.
+/// Returns true if a value is sought by the best of its rows although it may have several: the best
+/// row and the best sum differ.
 fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let [(Expression::Column(by), _)] = query.order.as_slice() else { return false };
     // In one year each name is there once.
@@ -298,8 +299,8 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
     query.limit.is_some() && query.group.is_empty() && is_open
 }
 
-/// Whether two cells of different columns are one name, as a maker and its model: the second may
-/// suffice.
+/// Returns true if two cells of different columns are one name, as a maker and its model: the
+/// second may suffice.
 fn names_model(reading: &Reading) -> bool {
     let is_coded = |item: &Item| {
         reading.tokens[item.from..item.to]
@@ -319,7 +320,8 @@ fn names_model(reading: &Reading) -> bool {
     })
 }
 
-/// Whether the most rows are sought in a table whose name is that of amounts: `the most sales`.
+/// Returns true if the most rows are sought in a table whose name is that of amounts: `the most
+/// sales`.
 fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
     let tables = query.all_tables();
     let [table] = tables.as_slice() else { return false };
@@ -336,7 +338,7 @@ fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
     by_rows && (is_column || is_amount && has_amount)
 }
 
-/// Whether the question begins with `where`, `when` or `who`, and no place, time or name is
+/// Returns true if the question begins with `where`, `when` or `who`, and no place, time or name is
 /// selected.
 fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
@@ -366,8 +368,8 @@ fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bo
     }
 }
 
-/// Whether a table that is named beside something else that is asked for has no column in what is
-/// selected: `the makers and models`.
+/// Returns true if a table that is named beside something else that is asked for has no column
+/// among the selected ones: `the makers and models`.
 fn is_left_out(named: &Named, reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let before = named.item.checked_sub(1).map(|before| &reading.items[before]);
     let joined = before.is_some_and(|before| {
@@ -403,8 +405,8 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
     }
 }
 
-/// Whether `every` means all rows of another table (`who visited every museum`), which a join does
-/// not express.
+/// Returns true if `every` means all rows of another table (`who visited every museum`), which a
+/// join does not express.
 fn claims_all(draft: &Draft, query: &LogicalQuery) -> bool {
     let main = query.all_tables().first().copied();
     let other = |key: &Key| matches!(key, Key::Table(table) if Some(*table) != main);

@@ -131,7 +131,7 @@ impl Reader<'_> {
         phrases.iter().find_map(|words| self.is(words))
     }
 
-    /// Whether a request may begin here: a sentence does, or a part of one.
+    /// Returns true if a request may begin here: at the start of a sentence or of a part of one.
     fn begins(&self) -> bool {
         let Some(before) = self.at.checked_sub(1).map(|at| &self.tokens[at]) else { return true };
         before.kind == Kind::Break
@@ -248,7 +248,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether the word here asks for an order of rows.
+    /// Returns true if the word here asks for an order of rows.
     fn sorts(&self) -> bool {
         const BY: &[&str] = &[
             "by",
@@ -272,7 +272,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether `ordered` means the order of rows: it may also be the purchase of something.
+    /// Returns true if `ordered` means the order of rows; it may also mean that something was
+    /// purchased.
     fn orders_rows(&self) -> bool {
         let before = self.at.checked_sub(1).map_or("", |at| self.tokens[at].lower.as_str());
         let passive = matches!(before, "was" | "were" | "been" | "ever")
@@ -284,13 +285,13 @@ impl Reader<'_> {
         reported && !passive
     }
 
-    /// Whether the word before is one of these.
+    /// Returns true if the word before is one of `words` or ends in `n't`.
     fn any_before(&self, words: &[&str]) -> bool {
         let before = self.at.checked_sub(1).map(|at| self.tokens[at].lower.as_str());
         before.is_some_and(|before| words.contains(&before) || before.ends_with("n't"))
     }
 
-    /// Whether `only` restricts a condition; after a verb of request it restricts nothing.
+    /// Returns true if `only` restricts a condition; after a verb of request it restricts nothing.
     fn restricts(&self) -> bool {
         !self.begins()
             && !self.any_before(lexicon::REQUESTS)

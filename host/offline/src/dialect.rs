@@ -1,16 +1,16 @@
-//! What differs between dialects in the statements that the rules write.
+//! The differences between dialects in the statements that the rules write.
 
 use syrch_core::Dialect;
 
-/// How a dialect differs from SQLite's. Each entry was checked on the engine itself.
+/// The differences between a dialect and SQLite's. Each entry was checked on the engine itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Syntax {
-    /// Whether what a grouped or DISTINCT query selects or orders by has to be grouped, aggregated
-    /// or selected.
+    /// True if the columns that a grouped or DISTINCT query selects or orders by must be grouped,
+    /// aggregated or selected.
     pub(crate) is_strict: bool,
-    /// Whether NULL is the greatest value, and so the first in descending order.
+    /// True if NULL is the greatest value, and so the first in descending order.
     pub(crate) nulls_are_greatest: bool,
-    /// Whether NULL is the least value, and so the first in ascending order.
+    /// True if NULL is the least value, and so the first in ascending order.
     pub(crate) nulls_are_least: bool,
     /// The operators that compare with a pattern whatever the letter case.
     pub(crate) like: &'static str,
@@ -18,19 +18,19 @@ pub(crate) struct Syntax {
     /// The type to which values are cast that are compared as texts; `None` where the engine casts
     /// by itself.
     pub(crate) text: Option<&'static str>,
-    /// Whether a BOOLEAN column is compared with TRUE and FALSE, not with numbers.
+    /// True if a BOOLEAN column is compared with TRUE and FALSE, not with numbers.
     pub(crate) has_booleans: bool,
-    /// Whether the engine refuses to compare texts with numbers, or fails at the first text that is
-    /// none.
+    /// True if the engine refuses to compare texts with numbers, or fails at the first text that is
+    /// not a number.
     pub(crate) casts: bool,
-    /// Whether a backslash in a text escapes the character after it.
+    /// True if a backslash in a text escapes the character after it.
     pub(crate) escapes: bool,
     /// The function that counts the characters of a text.
     pub(crate) length: &'static str,
-    /// Whether the engine has `TRY_CAST`.
+    /// True if the engine has `TRY_CAST`.
     has_try_cast: bool,
-    /// Whether quotes change nothing about a plain name, so that any word that may be reserved has
-    /// them.
+    /// True if quotes do not change the meaning of a plain name, so that any word that may be
+    /// reserved is quoted.
     quotes_freely: bool,
 }
 
@@ -50,7 +50,7 @@ const PLAIN: Syntax = Syntax {
     quotes_freely: false,
 };
 
-/// What PostgreSQL and the engines after it have in common.
+/// The syntax that PostgreSQL and the engines derived from it have in common.
 const STRICT: Syntax = Syntax {
     is_strict: true,
     like: "ILIKE",
@@ -125,12 +125,12 @@ pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
-/// Whether a column of that declared type, in lower case, holds texts.
+/// Returns true if a column of that declared type, in lower case, holds texts.
 pub(crate) fn is_text(declared: &str) -> bool {
     ["char", "text", "string", "clob"].iter().any(|kind| declared.contains(kind))
 }
 
-/// Whether a column of that declared type, in lower case, holds numbers.
+/// Returns true if a column of that declared type, in lower case, holds numbers.
 pub(crate) fn is_number(declared: &str) -> bool {
     !declared.starts_with("interval")
         && ["int", "real", "num", "dec", "doub", "float", "serial"]
@@ -138,13 +138,13 @@ pub(crate) fn is_number(declared: &str) -> bool {
             .any(|kind| declared.contains(kind))
 }
 
-/// Whether a column of that declared type, in lower case, holds dates, with the time of day or
-/// without.
+/// Returns true if a column of that declared type, in lower case, holds dates, with or without the
+/// time of day.
 pub(crate) fn is_date(declared: &str) -> bool {
     ["date", "timestamp"].iter().any(|kind| declared.contains(kind))
 }
 
-/// Whether a column of that declared type, in lower case, holds dates with the time of day.
+/// Returns true if a column of that declared type, in lower case, holds dates with the time of day.
 pub(crate) fn is_timestamp(declared: &str) -> bool {
     ["timestamp", "datetime"].iter().any(|kind| declared.contains(kind))
 }

@@ -11,7 +11,7 @@ pub(crate) struct Asked {
     pub(crate) expression: Expression,
 }
 
-/// What rows are counted.
+/// The rows that are counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Counted {
     pub(crate) item: usize,
@@ -41,7 +41,7 @@ pub(crate) enum Key {
 pub(crate) enum Measure {
     Column(ColumnRef),
     Aggregate(Function, ColumnRef),
-    /// How long a text is.
+    /// The length of a text.
     Length(ColumnRef),
     Rows(Option<usize>),
 }
@@ -66,7 +66,7 @@ pub(crate) struct Unmeasured {
     pub(crate) up: bool,
 }
 
-/// All that the walk found.
+/// The parts of the question that the walk found.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Draft {
     pub(crate) asked: Vec<Asked>,
@@ -95,7 +95,7 @@ pub(crate) struct Draft {
     pub(crate) not: Option<usize>,
     /// The items of all negations.
     pub(crate) negations: Vec<usize>,
-    /// Those of them that have reversed a comparison or asked for a missing value.
+    /// The negations that have reversed a comparison or asked for a missing value.
     pub(crate) settled: Vec<usize>,
     /// The number of cues without an object, or with a meaning that no rule expresses.
     pub(crate) unmet: usize,

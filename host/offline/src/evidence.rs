@@ -1,4 +1,5 @@
-//! What the user added to the question: definitions of terms, and answers to clarifying questions.
+//! The evidence that the user added to the question: definitions of terms, and answers to
+//! clarifying questions.
 
 use syrch_core::Problem;
 

@@ -12,14 +12,14 @@ const GOES_ON: &[&str] = &[
     "those", "them", "these", "they", "it", "its", "their",
 ];
 
-/// Whether the words begin like what follows an earlier question.
+/// Returns true if the words begin like a follow-up to an earlier question.
 pub(crate) fn begins(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let about = matches!(word(0), "what" | "how") && word(1) == "about";
     GOES_ON.contains(&word(0)) || about
 }
 
-/// Whether there are only conditions, and nothing is asked for.
+/// Returns true if there are only conditions, and nothing is asked for.
 pub(crate) fn asks_nothing(tokens: &[Token], draft: &Draft) -> bool {
     // `which are paid` asks for rows.
     let asks_which = tokens.first().is_some_and(|token| token.lower == "which");

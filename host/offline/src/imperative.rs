@@ -38,7 +38,7 @@ pub(crate) fn statement(schema: &Schema, reading: &Reading) -> Option<String> {
     })
 }
 
-/// Whether a question asks for a change of data.
+/// Returns true if a question asks for a change of data.
 #[must_use]
 pub fn asks_for_change(question: &str) -> bool {
     let tokens = words::tokens(question);

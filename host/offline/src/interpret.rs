@@ -29,7 +29,8 @@ const CHOICES: usize = 24;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interpretation {
     pub(crate) sql: String,
-    /// How likely it is right, 0 to 1, by how much of the question it accounts for.
+    /// The probability that the interpretation is right, 0 to 1, by how much of the question it
+    /// accounts for.
     pub(crate) confidence: f64,
 }
 
@@ -40,7 +41,8 @@ pub(crate) struct Interpretations {
     pub(crate) list: Vec<Interpretation>,
     /// Words that no statement uses.
     pub(crate) unknown: Vec<String>,
-    /// Why the question cannot be answered in this form, however well its words are understood.
+    /// The reason why the question cannot be answered in this form, however well its words are
+    /// understood.
     pub(crate) objection: Option<String>,
 }
 
@@ -259,7 +261,7 @@ fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
     is_understood.then_some(guessed)
 }
 
-/// Whether the query is sound and drops no word.
+/// Returns true if the query is sound and drops no word.
 fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> bool {
     let dropped = account::dropped(schema, reading, draft, query);
     draft.unmet == 0 && dropped.is_empty() && account::is_sound(schema, draft, query)

@@ -31,7 +31,7 @@ pub(crate) struct Item {
     pub(crate) to: usize,
     pub(crate) what: What,
     pub(crate) head: bool,
-    /// How well the words match the name.
+    /// The quality of the match between the words and the name.
     pub(crate) score: f64,
     /// The tables of that name in several schemas.
     pub(crate) rivals: Vec<usize>,
@@ -47,7 +47,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Whether an item describes the rows of the table named after it.
+    /// Returns true if the item describes the rows of the table named after it.
     pub(crate) fn describes(&self, at: usize) -> bool {
         describes(&self.tokens, &self.items, at)
     }
@@ -257,8 +257,8 @@ fn rows(tokens: &[Token], taken: &[bool]) -> Vec<usize> {
     (0..tokens.len()).filter(is_rows).collect()
 }
 
-/// Where the question mentions who reports to whom: `reports to`, or `report` at the end of a
-/// sentence.
+/// Finds the places where the question mentions who reports to whom: `reports to`, or `report` at
+/// the end of a sentence.
 fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
     let found = (1..tokens.len()).filter(|at| tokens[*at].stem == "report" && !taken[*at]);
     let ends = found.filter_map(|at| match tokens.get(at + 1) {
@@ -269,7 +269,8 @@ fn reports(tokens: &[Token], taken: &[bool]) -> Vec<(usize, usize)> {
     ends.collect()
 }
 
-/// Whether a stop word has a meaning here: `total value`, `value of the stock`, `report to`, `out`.
+/// Returns true if a stop word has a meaning here: `total value`, `value of the stock`, `report
+/// to`, `out`.
 fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
     let word = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str())
@@ -288,7 +289,8 @@ fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
     }
 }
 
-/// Whether a word is the object of `contains` or `starts with`; `the letter` may be between them.
+/// Returns true if a word is the object of `contains` or `starts with`; `the letter` may be between
+/// them.
 fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
     // `starts with A` means the letter.
     let small = |token: &Token| {
@@ -324,14 +326,14 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     }
 }
 
-/// Whether the past of a verb matches a name and describes the rows of the table after it:
-/// `reviewed products`.
+/// Returns true if the past form of a verb is matched with a name and describes the rows of the
+/// table after it: `reviewed products`.
 fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
     let next = items.get(at + 1).filter(|next| matches!(next.what, What::Table(_)));
     tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
 }
 
-/// Whether a sentence begins here with `who is` or `who are`.
+/// Returns true if a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
     let verb = tokens

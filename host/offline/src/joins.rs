@@ -28,8 +28,8 @@ pub(crate) fn tree(
     Some(order)
 }
 
-/// Whether joining these tables repeats rows of that one: some of them are joined with several rows
-/// of another table.
+/// Returns true if a join of the `wanted` tables repeats rows of `table`: some of them are joined
+/// with several rows of another table.
 pub(crate) fn multiplies(
     schema: &Schema,
     wanted: &[usize],

@@ -10,7 +10,7 @@ use super::words::{self, Kind, Token};
 /// The longest name of a table or column, in tokens of the question.
 const LONGEST: usize = 6;
 
-/// What a span of the question may mean.
+/// The possible meanings of a span of the question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Mention {
     pub(crate) from: usize,
@@ -26,12 +26,12 @@ pub(crate) struct Mention {
 }
 
 impl Mention {
-    /// How well the best table matches.
+    /// Returns the score of the best matching table, or 0 if there is none.
     pub(crate) fn table_score(&self) -> f64 {
         self.tables.first().map_or(0.0, |(_, score)| *score)
     }
 
-    /// How well the best column matches.
+    /// Returns the score of the best matching column, or 0 if there is none.
     pub(crate) fn column_score(&self) -> f64 {
         self.columns.first().map_or(0.0, |(_, score)| *score)
     }
@@ -55,7 +55,7 @@ struct Word<'a> {
     near: BTreeMap<&'a str, f64>,
 }
 
-/// Which tables and columns have a stem, so that a span is compared only with names that share one
+/// The tables and columns by their stems, so that a span is compared only with names that share one
 /// with it.
 #[derive(Default)]
 struct Index<'a> {
@@ -98,7 +98,8 @@ impl<'a> Index<'a> {
         Word { stem: &token.stem, near: scored.filter(|(_, score)| *score > 0.0).collect() }
     }
 
-    /// What shares a stem with the word, or is the words written together.
+    /// Returns the entries that share a stem with the word, or whose name is the words written
+    /// together.
     fn sharing<T: Copy + Ord>(
         map: &BTreeMap<&str, Vec<T>>,
         word: &Word<'_>,
@@ -156,12 +157,12 @@ fn disjoint(mut mentions: Vec<Mention>) -> Vec<Mention> {
     kept
 }
 
-/// Whether a word may stand for a whole name although it is a stop word.
+/// Returns true if a word may stand for a whole name although it is a stop word.
 fn soft(token: &Token) -> bool {
     lexicon::SOFT.contains(&token.lower.as_str())
 }
 
-/// Whether a word is never a part of a name.
+/// Returns true if a word is never a part of a name.
 fn silent(token: &Token) -> bool {
     is_stop(token) && !soft(token)
 }
@@ -256,8 +257,8 @@ fn is_shortened(content: &[&Word<'_>], required: &[String]) -> bool {
     }
 }
 
-/// How well the words cover a name: 1 when they are it; `None` if a word is not in it or nothing of
-/// its own is covered.
+/// Returns how well the words cover a name: 1 if they are the name; `None` if a word is not in the
+/// name or none of the name's own words is covered.
 fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Option<f64> {
     let mut own = 0.0;
     let mut quality = 0.0;
@@ -305,7 +306,8 @@ fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Op
     })
 }
 
-/// How alike a word and a stem are: itself, a synonym, the same beginning, or a slip of the pen.
+/// Returns how similar a word and a stem are: equal, synonyms, alike in their beginning, or
+/// different by a slip of the pen.
 fn alike(own: &str, others: &[&str], stem: &str) -> f64 {
     if own == stem {
         return 1.0;

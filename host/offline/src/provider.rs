@@ -80,8 +80,8 @@ impl OfflineProvider {
         }
     }
 
-    /// Whether the question was understood. Only the best reading counts, since the others differ
-    /// in open points only.
+    /// Returns true if the question was understood. Only the best reading counts, since the others
+    /// differ in open points only.
     fn accepts(&self, found: &Interpretations) -> bool {
         found.objection.is_none()
             && found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)

@@ -30,7 +30,7 @@ pub(crate) enum Expression {
 pub(crate) struct Share {
     /// The column that is summed up; `None` counts rows.
     pub(crate) column: Option<ColumnRef>,
-    /// Whether it is of a hundred, not of one.
+    /// True if the share is of a hundred, not of one.
     pub(crate) percent: bool,
     /// The conditions of the part. Without any, the part is the group, and the whole is all rows of
     /// the table.
@@ -181,12 +181,12 @@ impl LogicalQuery {
 }
 
 impl LogicalQuery {
-    /// Whether it or a query within it reads that table.
+    /// Returns true if the query or one within it reads that table.
     pub(crate) fn reads(&self, table: usize) -> bool {
         self.all_tables().contains(&table) || self.inner().any(|query| query.reads(table))
     }
 
-    /// Whether it or a query within it names that column.
+    /// Returns true if the query or one within it names that column.
     pub(crate) fn names(&self, column: ColumnRef) -> bool {
         let is = |expression: &Expression| match expression {
             Expression::AllColumns(table) => *table == column.table,
@@ -200,7 +200,7 @@ impl LogicalQuery {
             || self.inner().any(|query| query.names(column))
     }
 
-    /// Whether rows with related rows in that table are excluded.
+    /// Returns true if rows with related rows in that table are excluded.
     pub(crate) fn excludes(&self, table: usize) -> bool {
         self.filters.iter().flatten().any(|condition| match &condition.operand {
             Operand::Query(query) => condition.operator == Operator::NotIn && query.reads(table),

@@ -21,7 +21,7 @@ pub(crate) struct Choice {
     pub(crate) sets: bool,
 }
 
-/// What every choice shares: the meanings of each item with how well each fits, best first.
+/// The data that all choices share: the meanings of each item with the score of each, best first.
 pub(crate) struct Ranks {
     /// The weight of each table in the question.
     weights: Vec<f64>,
@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
         self.ranks.columns.get(at)?.get(self.nth(at)).map(|(column, _)| *column)
     }
 
-    /// By how much the first meaning of a column or a cell is ahead of the second; 1 when there is
+    /// Returns the lead of the first meaning of a column or a cell over the second; 1 if there is
     /// no second.
     pub(crate) fn margin(&self, at: usize) -> f64 {
         let ahead = |first: f64, second: f64| (first - second).clamp(0.0, 1.0);

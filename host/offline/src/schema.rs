@@ -14,7 +14,7 @@ pub(crate) struct ColumnRef {
     pub(crate) column: usize,
 }
 
-/// What a column holds.
+/// The kind of the values that a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holds {
     Number,
@@ -46,12 +46,12 @@ pub(crate) struct ColumnView {
 pub(crate) struct TableView {
     pub(crate) name: String,
     pub(crate) schema: Option<String>,
-    /// Whether no other table has that name.
+    /// True if no other table has that name.
     pub(crate) is_only: bool,
     pub(crate) stems: Vec<String>,
     pub(crate) joined: String,
     pub(crate) columns: Vec<ColumnView>,
-    /// Whether a key is declared.
+    /// True if a key is declared.
     pub(crate) is_keyed: bool,
     /// The column that identifies a row.
     pub(crate) key: Option<usize>,
@@ -66,9 +66,9 @@ pub(crate) struct Edge {
     pub(crate) left: ColumnRef,
     pub(crate) right: ColumnRef,
     pub(crate) cost: f64,
-    /// Whether another edge joins the same two tables.
+    /// True if another edge joins the same two tables.
     pub(crate) rival: bool,
-    /// Whether the left column is declared to refer to the right one.
+    /// True if the left column is declared to refer to the right one.
     pub(crate) declared: bool,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Schema {
     pub(crate) dialect: Dialect,
     pub(crate) tables: Vec<TableView>,
     pub(crate) edges: Vec<Edge>,
-    /// For each table, which edges it has.
+    /// The edges of each table, by their places.
     joins: Vec<Vec<usize>>,
     /// The places of the tables by their names in lower case, with their schemas and without.
     by_name: BTreeMap<String, usize>,
@@ -230,7 +230,7 @@ impl Schema {
         })
     }
 
-    /// Whether that table holds any date.
+    /// Returns true if that table has a column of dates.
     pub(crate) fn is_dated(&self, table: usize) -> bool {
         self.tables[table].columns.iter().any(|view| view.holds == Holds::Time)
     }
@@ -243,8 +243,9 @@ impl Schema {
         Some(ColumnRef { table, column })
     }
 
-    /// Whether the values of a column may repeat over the rows: its table declares no key, and it
-    /// neither numbers nor names the rows. The rows of a table with a year repeat their names, too.
+    /// Returns true if the values of a column may repeat over the rows: its table declares no key,
+    /// and it neither numbers nor names the rows. The rows of a table with a year repeat their
+    /// names, too.
     pub(crate) fn repeats(&self, at: ColumnRef) -> bool {
         let table = &self.tables[at.table];
         let view = self.column(at);
@@ -257,7 +258,7 @@ impl Schema {
         is_value && !table.is_keyed && !view.is_key && !is_name
     }
 
-    /// Whether the numbers of a column are amounts, which may be added up over rows.
+    /// Returns true if the numbers of a column are amounts, which may be added up over rows.
     pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
         let view = self.column(at);
         let any =
@@ -332,8 +333,8 @@ fn table_view(table: &Table, prefix: usize) -> TableView {
     }
 }
 
-/// How many bytes all names share at their beginning, when there are at least three names and what
-/// remains of each is a word.
+/// Returns the number of bytes that all names share at their beginning, if there are at least
+/// `least` names and what remains of each is a word; else 0.
 fn common_prefix<'a>(names: impl Iterator<Item = &'a str>, least: usize) -> usize {
     let names: Vec<&str> = names.collect();
     let (Some(first), true) = (names.first(), names.len() >= least) else { return 0 };

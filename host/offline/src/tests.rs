@@ -307,7 +307,7 @@ fn the_statement_is_of_the_catalogs_dialect() {
     );
 }
 
-/// What is written in DuckDB's, Spark's and Databricks' dialect.
+/// Returns the statements in the dialects of DuckDB, Spark and Databricks, in this order.
 fn in_others(question: &str, catalog: &syrch_core::Catalog) -> [String; 3] {
     use syrch_core::Dialect::{Databricks, Duckdb, Spark};
     [Duckdb, Spark, Databricks].map(|dialect| {

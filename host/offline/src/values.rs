@@ -32,7 +32,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What a column is compared with to find the cell in all its spellings.
+    /// Returns the operand with which a column is compared to find the cell in all its spellings.
     pub(crate) fn operand(self) -> Operand {
         if self.also.is_empty() {
             return Operand::Text(self.text);
@@ -211,8 +211,8 @@ pub(crate) fn is_letter(tokens: &[Token], from: usize, to: usize) -> bool {
         && ends
 }
 
-/// Whether a span may be a name: no sentence ends in it, and it is more than a stop word or a
-/// number.
+/// Returns true if a span may be a name: no sentence ends in it, and it is more than a stop word or
+/// a number.
 fn may_name(span: &[Token]) -> bool {
     let (Some(first), Some(last)) = (span.first(), span.last()) else { return false };
     if span.len() == 1 {
@@ -229,7 +229,7 @@ fn may_name(span: &[Token]) -> bool {
     !inner && begins && ends && span.iter().any(|token| token.kind == Kind::Word && !is_stop(token))
 }
 
-/// Whether the token is a stop word; one in capitals, such as `IN` for Indiana, is not.
+/// Returns true if the token is a stop word; one in capitals, such as `IN` for Indiana, is not.
 pub(crate) fn is_stop(token: &Token) -> bool {
     let shouted = token.text.len() > 1 && token.text.chars().all(char::is_uppercase);
     token.kind == Kind::Word && !shouted && lexicon::is_stop_word(&token.lower)

@@ -40,23 +40,24 @@ impl Token {
         Self { text: text.to_owned(), stem: stem(&lower), lower, kind, place }
     }
 
-    /// Whether it is the end of a sentence.
+    /// Returns true if the token ends a sentence.
     pub(crate) fn ends_sentence(&self) -> bool {
         self.kind == Kind::Break && matches!(self.text.as_str(), "." | "?" | ";" | "!")
     }
 
-    /// Whether it is a form of a verb, such as `written` is not and `borrowed` and `lending` are.
+    /// Returns true if the token ends like a form of a verb in `-ed` or `-ing`: `borrowed`,
+    /// `lending`, but not `written`.
     pub(crate) fn is_participle(&self) -> bool {
         self.lower.len() > 4 && (self.lower.ends_with("ed") || self.lower.ends_with("ing"))
     }
 
-    /// Whether it is the past of a regular verb, and not a noun that ends like one, such as
-    /// `breed`.
+    /// Returns true if the token is the past form of a regular verb, and not a noun that ends like
+    /// one, such as `breed`.
     pub(crate) fn is_past(&self) -> bool {
         self.is_participle() && self.lower.ends_with("ed") && !self.stem.ends_with("ed")
     }
 
-    /// Whether the token begins with a capital letter.
+    /// Returns true if the token begins with a capital letter.
     pub(crate) fn is_capitalised(&self) -> bool {
         self.text.chars().next().is_some_and(char::is_uppercase)
     }
@@ -108,7 +109,7 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
     calendar::join_days(out)
 }
 
-/// Whether the sign before a number is its own: a dash between two is none.
+/// Returns true if the sign before a number belongs to it: a dash between two numbers does not.
 fn is_minus(chars: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| chars[before]);
     matches!(chars[at], '-' | '−')

@@ -181,7 +181,7 @@ impl Writer<'_> {
         (side(edge.left, edge.right), side(edge.right, edge.left))
     }
 
-    /// Whether one of the columns holds texts and the other something else.
+    /// Returns true if one of the columns holds texts and the other something else.
     fn is_mixed(&self, one: ColumnRef, other: ColumnRef) -> bool {
         self.holds_text(one) != self.holds_text(other)
     }
@@ -430,7 +430,8 @@ impl Writer<'_> {
             .map_or_else(|| name.clone(), |schema| format!("{}.{name}", self.quote(schema)))
     }
 
-    /// What says of which table a column is: its name, with its schema where two schemas have it.
+    /// Returns the qualifier of a table's columns: the table's name, with its schema where two
+    /// schemas have a table of that name.
     fn qualifier(&self, table: usize) -> String {
         let view = &self.schema.tables[table];
         if view.is_only { self.quote(&view.name) } else { self.table(table) }
@@ -475,7 +476,7 @@ fn row_of_the_extreme(query: &mut LogicalQuery) {
     (query.limit, query.distinct) = (Some(1), false);
 }
 
-/// Whether a text begins with a day, as in `2024-05-31`.
+/// Returns true if a text begins with a day, as in `2024-05-31`.
 fn is_day(text: &str) -> bool {
     let form = |(at, byte): (usize, u8)| {
         if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }

@@ -1,4 +1,4 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
     /// The threshold above which the user is asked, and the weights of the score.
@@ -13,7 +13,7 @@ syrch_plugin::settings! {
         error: f64 = 0.30, 0.0 ..= 1.0;
         /// Weight of an empty result; it counts three tenths of it.
         empty: f64 = 0.20, 0.0 ..= 1.0;
-        /// Whether a model may word the question.
+        /// Lets a model word the question.
         ask_model: bool = true;
     }
 }

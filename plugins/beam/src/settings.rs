@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How many tables are explored, and what counts for a statement.
+    /// The number of tables to explore, and the weights of a statement's signals.
     pub struct Settings {
         /// Tables that are explored in any case, concurrently.
         beam_width: u32 = 3, 1 ..= 64;
@@ -12,20 +12,21 @@ syrch_plugin::settings! {
         /// Further tables that are explored, one after the other, when different results are tied
         /// at the end.
         expansion: u32 = 2, 0 ..= 16;
-        /// Whether all candidate tables are explored, whatever the results.
+        /// Explores all candidate tables, whatever the results.
         exhaustive: bool = false;
-        /// What a result gains when all others agree with it; a part of them gives a part of it.
+        /// Added to a result's standing when all others agree with it; a part of it when a part of
+        /// them does.
         agreement: f64 = 0.5, 0.0 ..= 1.0;
         /// Candidate tables have at least this share of the best one's score.
         keep_share: f64 = 0.1, 0.0 ..= 1.0;
         /// Candidate tables at the most.
         most_tables: u32 = 10, 1 ..= 100;
-        /// Whether retrieval's clearness decides how many candidate tables there are instead: 5
-        /// when the best one has 0.7 of what the best ten have together, 10 from 0.35 on, else 15.
+        /// Derives the number of candidate tables from the retrieval scores instead: 5 if the best
+        /// table has 0.7 of the sum of the best ten, 10 if it has 0.35, else 15.
         adaptive: bool = false;
         /// The confidence of a statement for which the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;
-        /// The same, when its result has rows.
+        /// The confidence of such a statement when its result has rows.
         unstated_with_rows: f64 = 0.85, 0.0 ..= 1.0;
         ..solver
     }

@@ -17,7 +17,7 @@ const READ: u32 = 200;
 /// The two words of a verdict.
 const WORDS: [&str; 2] = ["A", "B"];
 
-/// What all comparisons of one task are about.
+/// The subject that all comparisons of one task share.
 pub(crate) struct Matter<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) problem: &'a Problem,
@@ -126,7 +126,8 @@ impl Matter<'_> {
     }
 }
 
-/// Whether the reply names the first; `None` if it names neither.
+/// Returns true if the reply names the first and false if it names the second; `None` if it names
+/// neither.
 pub(crate) fn first_wins(reply: &Reply) -> Option<bool> {
     let word: String = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     WORDS.iter().position(|known| *known == word).map(|place| place == 0)

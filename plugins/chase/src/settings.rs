@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// What is drawn, repaired and compared.
+    /// The settings of the draws, the repairs and the comparisons.
     pub struct Settings {
         /// Candidates that follow the three steps of a query plan; 0 turns the generator off.
         query_plan: u32 = 2, 0 ..= 16;
@@ -16,7 +16,7 @@ syrch_plugin::settings! {
         examples: u32 = 3, 0 ..= 10;
         /// Repairs of one candidate, as far as the policy's attempts allow.
         repairs: u32 = 1, 0 ..= 5;
-        /// Whether a statement without rows is repaired too.
+        /// Repairs a statement without rows, too.
         repair_empty: bool = false;
         /// Pairs of results that the model compares at most; 0: agreement alone decides.
         comparisons: u32 = 3, 0 ..= 50;

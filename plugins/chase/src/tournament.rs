@@ -17,11 +17,11 @@ use syrch_plugin::text::count32;
 pub(crate) struct Entrant<'a> {
     pub(crate) id: &'a str,
     pub(crate) shown: Shown<'a>,
-    /// How many candidates are in it.
+    /// The number of candidates in it.
     pub(crate) size: u32,
 }
 
-/// What came of an entrant.
+/// The record of an entrant.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Standing {
     pub(crate) points: f64,
@@ -41,7 +41,7 @@ impl Standing {
 /// preferred.
 struct Pair {
     places: (usize, usize),
-    /// Whether the second is shown first.
+    /// True if the second is shown first.
     is_swapped: bool,
     winner: Option<usize>,
 }

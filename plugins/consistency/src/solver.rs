@@ -1,4 +1,4 @@
-//! What is asked for each sample, when there are enough, and what the votes say.
+//! Writes the request of each sample, decides when there are enough, and reads the votes.
 
 use syrch_plugin::brief::Brief;
 use syrch_plugin::draws::{Cluster, Draw, Pool, Sampler, Standing, Voter, elect, request};

@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How far a question is taken apart.
+    /// The limits of the decomposition of a question.
     pub struct Settings {
         /// The most subtasks of one plan; later ones are cut off.
         subtasks: u32 = 6, 1 ..= 16;
@@ -9,10 +9,10 @@ syrch_plugin::settings! {
         tasks: u32 = 12, 1 ..= 16;
         /// Bytes of a prompt that the catalog may fill.
         catalog_bytes: u32 = 48_000, 500 ..= 200_000;
-        /// Whether to try the whole question as one task when the plan failed.
+        /// Tries the whole question as one task when the plan failed.
         fallback: bool = true;
-        /// Whether a task that found no statement is planned again, once, over up to three tables
-        /// that its plan did not name.
+        /// Plans a task that found no statement again, once, over up to three tables that its plan
+        /// did not name.
         replan: bool = true;
     }
 }

@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// When sampling stops, and what each finding against a statement leaves of its vote.
+    /// The condition on which sampling stops, and the weights of votes.
     pub struct Settings {
         /// Statements that are sampled at the most, repairs included; the user's `max_attempts`
         /// bounds chains of repairs, not samples.
@@ -9,13 +9,13 @@ syrch_plugin::settings! {
         /// Sampling stops when the first result leads the second by that many votes, counted in the
         /// weight of the weightiest so far.
         lead: f64 = 2.5, 0.1 ..= 64.0;
-        /// What a vote keeps for each finding against its statement.
+        /// The share of a vote that is left after each finding against its statement.
         keep: f64 = 0.5, 0.0 ..= 1.0;
-        /// Whether small statements of its own may look for values, repeated rows and results of 0;
+        /// Runs small statements of its own to look for values, repeated rows and results of 0;
         /// they count as statements of the search, and leave 32 of them to the candidates.
         probes: bool = true;
-        /// Whether the sample after a failed one is a repair, which carries what failed and why,
-        /// instead of a fresh one; a statement and its repairs are at most the user's
+        /// Repairs after a failed sample, with the statement and its error in the prompt, instead
+        /// of drawing a fresh one; a statement and its repairs are at most the user's
         /// `max_attempts`.
         repair: bool = true;
         /// The temperature of fresh samples when there are several; 0 leaves it to the model.

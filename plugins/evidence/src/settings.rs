@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How evidence is weighed.
+    /// The weights of the evidence.
     pub struct Settings {
         /// Taken off for each task without rows.
         empty: f64 = 0.15, 0.0 ..= 1.0;
@@ -17,7 +17,7 @@ syrch_plugin::settings! {
         ambiguity: f64 = 0.5, 0.0 ..= 1.0;
         /// The most rows that the answer's text states.
         told_rows: u32 = 3, 1 ..= 50;
-        /// Whether a model may write the answer's text.
+        /// Lets a model write the answer's text.
         summarise: bool = false;
     }
 }

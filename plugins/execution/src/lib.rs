@@ -5,9 +5,9 @@
 //! share for each error of the attempts made for the task, at most three of a kind, and for each
 //! doubt about the result's shape.
 //!
-//! Where the planner states what the statement must state, `requirements` compares it with the
+//! If the planner states requirements of the statement, `requirements` compares them with the
 //! statement's facts: one that lacks a metric, an aggregation, a filter or a time range is rejected
-//! by name, so that the repair is told.
+//! by name, so that the prompt of the repair states it.
 
 mod requirements;
 mod reward;

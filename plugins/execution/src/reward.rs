@@ -34,7 +34,7 @@ impl RewardRole for ExecutionReward {
     }
 }
 
-/// What the result itself shows; the candidate's own claims about it are not asked.
+/// The shape of the result itself; the candidate's own claims about it are ignored.
 struct Shape {
     rows: u64,
     null_columns: usize,

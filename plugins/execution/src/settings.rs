@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// What the execution signal loses for what.
+    /// The deductions from the execution signal.
     pub struct Settings {
         /// Lost for each attempt that did not parse.
         syntax: f64 = 0.10, 0.0 ..= 1.0;
@@ -19,10 +19,10 @@ syrch_plugin::settings! {
         most_errors: u32 = 3, 0 ..= 1000;
         /// Rows above this number count as larger than expected.
         overflow_rows: u64 = 1000, 1 ..= 1_000_000_000;
-        /// Whether a result without rows is rejected rather than scored lower.
+        /// Rejects a result without rows, rather than giving it a lower score.
         reject_empty: bool = false;
-        /// Whether a statement is rejected that lacks a metric, an aggregation, a filter or a time
-        /// range of its task's plan, rather than scored below one half.
+        /// Rejects a statement that lacks a metric, an aggregation, a filter or a time range of its
+        /// task's plan, rather than giving it a score below one half.
         reject_missing: bool = true;
         /// Lost for each dimension, grain or table of the plan that the statement lacks.
         missing: f64 = 0.10, 0.0 ..= 1.0;

@@ -5,8 +5,8 @@ use syrch_plugin::text::clamp01;
 
 use crate::{FittedCalibrator, Method, Settings};
 
-/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level,
-/// too little to be seen.
+/// The share of the confidence itself that is mixed in: enough to keep the order where a curve is
+/// level, too little to be visible.
 const GRAIN: f64 = 1e-6;
 /// Nearer to 0 or 1 no confidence counts on a logistic curve, as it was fitted.
 const SUREST: f64 = 1e-3;

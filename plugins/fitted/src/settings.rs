@@ -83,13 +83,13 @@ syrch_plugin::settings! {
         slope: f64 = 1.0, 0.0 ..= 1000.0;
         /// Of `logistic`: what is added to it. Under 0 claims are too high, over 0 too low.
         intercept: f64 = 0.0, -1000.0 ..= 1000.0;
-        /// What the curve rests on, for whoever prints answers: how often answers of about the same
-        /// confidence were right, by database. It changes no confidence.
+        /// The basis of the curve, for programs that print answers: the share of right answers at
+        /// about the same confidence, by database. It changes no confidence.
         basis: Basis = Basis::default();
     }
 }
 
-/// What a strategy file holds for the plugin.
+/// The settings of the plugin in a strategy file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
     /// The discounts before the curve.

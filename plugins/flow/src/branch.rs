@@ -21,9 +21,10 @@ pub(crate) struct Passed {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ballot {
     pub(crate) groups: Vec<Vec<Passed>>,
-    /// How many branches had an answer or failed at it; those that the model refused do not count.
+    /// The number of branches that had an answer or failed at it; those that the model refused do
+    /// not count.
     pub(crate) replied: u32,
-    /// Whether the first group was chosen, and does not lead by its size alone.
+    /// True if the first group was chosen, and does not lead by its size alone.
     pub(crate) is_chosen: bool,
 }
 
@@ -39,21 +40,21 @@ impl Ballot {
     }
 }
 
-/// Where a branch is in one flow.
+/// The position of a branch in one flow.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     /// The item of an inner flow's `each`, counted from 0.
     pub(crate) item: usize,
     /// The node to visit, by its place.
     pub(crate) node: usize,
-    /// How often each node was visited.
+    /// The number of visits of each node.
     pub(crate) visits: BTreeMap<usize, u32>,
     /// The nodes that had no visit left when they were reached.
     pub(crate) exhausted: Vec<usize>,
 }
 
 impl Frame {
-    /// At the start of a flow, as an item of the node that has it.
+    /// Creates the frame at the start of a flow, as an item of the node that has it.
     pub(crate) fn new(flow: &Flow, item: usize) -> Self {
         Self { item, node: flow.start, visits: BTreeMap::new(), exhausted: Vec::new() }
     }
@@ -67,7 +68,7 @@ pub(crate) struct Fork {
     pub(crate) level: usize,
 }
 
-/// What becomes of a branch.
+/// The state of a branch.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
     /// It visits its node in the next round.
@@ -90,29 +91,29 @@ pub(crate) enum State {
 #[derive(Debug, Clone)]
 pub(crate) struct Branch {
     pub(crate) id: u32,
-    /// Where it is, the outermost flow first.
+    /// The position of the branch, the outermost flow first.
     pub(crate) frames: Vec<Frame>,
     /// The fan-outs that it came from, the innermost last.
     pub(crate) forks: Vec<Fork>,
     pub(crate) state: State,
-    /// What was tried, and the counts.
+    /// The attempts, and the counts of their errors.
     pub(crate) chain: Chain,
     /// A statement that did not run yet.
     pub(crate) written: Option<Statement>,
-    /// What stands.
+    /// The statements that stand.
     pub(crate) ballot: Ballot,
     /// The first statement that ran and was to be repaired, which stays if no repair of it does.
     pub(crate) doubtful: Option<Passed>,
     /// Attempts that failed in this visit, and why the last one did.
     pub(crate) failed: u32,
-    /// How long to wait before the next attempt.
+    /// The time to wait before the next attempt.
     pub(crate) pause: Duration,
     pub(crate) wrong: String,
     /// Replies without a statement, over all visits.
     pub(crate) without_statement: u32,
     /// Statements that a judge did not pass.
     pub(crate) rejected: u32,
-    /// Why it has no statement that stands.
+    /// The reason why it has no statement that stands.
     pub(crate) why: String,
 }
 
@@ -168,7 +169,7 @@ impl Branch {
         names.join("/")
     }
 
-    /// Which items of `each` it is in, the outermost first, counted from 1.
+    /// Returns the items of `each` that it is in, the outermost first, counted from 1.
     pub(crate) fn items(&self, outermost: &Flow) -> Vec<usize> {
         let mut flow = Some(outermost);
         let mut items = Vec::new();
@@ -188,12 +189,13 @@ impl Branch {
         self.forks.last().copied().filter(|fork| fork.level == self.frames.len())
     }
 
-    /// Whether it came from a fan-out.
+    /// Returns true if the branch came from that fan-out.
     pub(crate) fn is_of(&self, fork: Fork) -> bool {
         self.forks.iter().any(|known| known.id == fork.id)
     }
 
-    /// What it has found: a statement that was to be repaired stands where no later one does.
+    /// Returns the branch's results: a statement that was to be repaired counts if no later one
+    /// stands.
     pub(crate) fn found(&self) -> Ballot {
         match (&self.ballot.best(), &self.doubtful) {
             (None, Some(doubtful)) => Ballot::one(doubtful.clone()),

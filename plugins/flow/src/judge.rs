@@ -1,4 +1,4 @@
-//! What the judge said of a statement.
+//! The judge's verdict on a statement.
 
 use serde_json::Value as JsonValue;
 use syrch_plugin::failure::llm_words;

@@ -23,7 +23,7 @@ pub(crate) struct Prompts<'a> {
     /// The question and its task, with the solved examples that stand before it as turns.
     brief: Brief<'a>,
     schema_bytes: usize,
-    /// Whether statements are asked for in a YAML block, or, where a provider has no YAML, alone.
+    /// True if statements are requested in a YAML block, or, where a provider has no YAML, alone.
     is_yaml: bool,
 }
 

@@ -5,7 +5,7 @@ use syrch_plugin::serde_json::{Map, Value, json};
 use syrch_plugin::settings::{self, finish, object, schema_of};
 
 syrch_plugin::settings! {
-    /// What all nodes of a flow share.
+    /// The settings that all nodes of a flow share.
     pub struct Common {
         /// The confidence of a single statement without rows, where the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;
@@ -20,12 +20,12 @@ syrch_plugin::settings! {
     }
 }
 
-/// What a strategy file holds for the plugin.
+/// The settings of the plugin in a strategy file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The nodes and their edges.
     pub flow: Flow,
-    /// What the nodes share.
+    /// The settings that the nodes share.
     pub common: Common,
 }
 

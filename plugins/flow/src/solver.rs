@@ -1,4 +1,4 @@
-//! From a task to the outcome of its flow.
+//! Runs the flow for a task and returns the outcome.
 
 use syrch_plugin::prelude::*;
 

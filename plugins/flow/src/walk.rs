@@ -163,7 +163,7 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         self.leave_joined(id, action, 1);
     }
 
-    /// The same of a node that made one of that many branches.
+    /// Ends a node as [`leave`](Self::leave) does, where the node made one of that many branches.
     pub(crate) fn leave_joined(&mut self, id: usize, action: &str, joined: usize) {
         let flow = self.flow();
         let branch = &self.branches[id];

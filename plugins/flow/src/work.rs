@@ -1,4 +1,4 @@
-//! What the nodes do: statements are checked and run, and the model is asked for statements,
+//! The work of the nodes: statements are checked and run, and the model is asked for statements,
 //! judgements and choices.
 
 use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node};
@@ -293,8 +293,8 @@ impl<H: SolverHost> Walk<'_, H> {
         }
     }
 
-    /// Without a judgement, which counts as neither acceptance nor rejection, a statement passes,
-    /// or the fallback is taken.
+    /// Applies a judge's verdict. Without a judgement, which counts as neither acceptance nor
+    /// rejection, a statement passes, or the fallback is taken.
     fn read_verdict(&mut self, id: usize, verdict: Verdict) {
         let node = self.branches[id].node(self.flow());
         let branch = &mut self.branches[id];

@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How large the tree may become and how it is searched.
+    /// The size of the tree, and the parameters of its search.
     pub struct Settings {
         /// Statements that are asked for at the most, one in each rollout.
         rollouts: u32 = 8, 1 ..= 64;
@@ -10,17 +10,17 @@ syrch_plugin::settings! {
         /// Levels of statements below the root, at most the user's `max_attempts`: a level is one
         /// more attempt at a statement.
         depth: u32 = 3, 1 ..= 16;
-        /// How much a node that was seldom visited draws: the constant of UCT.
+        /// The constant of UCT: the higher, the more seldom visited nodes are preferred.
         exploration: f64 = 1.4, 0.0 ..= 100.0;
         /// The search stops when that many results are equal, or when no other result can come up
         /// with the leading one any more; 0: never early.
         agree: u32 = 3, 0 ..= 64;
-        /// What a result without rows counts, where one with rows counts 1.
+        /// The value of a result without rows, where one with rows has 1.
         empty: f64 = 0.5, 0.0 ..= 1.0;
         /// The temperature of all statements; 0 leaves it to the model.
         temperature: f64 = 0.7, 0.0 ..= 2.0;
-        /// How many further results what the model claims counts as, when it is weighed against the
-        /// agreement.
+        /// The weight of the model's stated confidence against the agreement, as a number of
+        /// further results.
         claim_weight: f64 = 2.0, 0.01 ..= 100.0;
         /// The confidence of a statement for which the model states none.
         unstated: f64 = 0.7, 0.0 ..= 1.0;

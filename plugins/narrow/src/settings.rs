@@ -1,14 +1,14 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 use crate::linker::phrases::Phrases;
 
 syrch_plugin::words! {
-    /// When a model is asked for keywords.
+    /// The questions for which a model is asked for keywords.
     pub enum Keywords { Foreign = "foreign", Never = "never", Always = "always" }
 }
 
 impl Keywords {
-    /// Whether a model is asked for those of a question.
+    /// Returns true if a model is asked for the keywords of a question.
     pub(crate) fn is_asked(self, phrases: &Phrases) -> bool {
         match self {
             Self::Never => false,
@@ -19,7 +19,7 @@ impl Keywords {
 }
 
 syrch_plugin::settings! {
-    /// How a catalog is narrowed.
+    /// The limits and weights by which a catalog is narrowed.
     pub struct Settings {
         /// Bytes that the tables may fill in a prompt. A catalog that is not longer stays whole.
         catalog_bytes: u32 = 4_200, 500 ..= 200_000;
@@ -39,8 +39,8 @@ syrch_plugin::settings! {
         vector: f64 = 1.0, 0.0 ..= 10.0;
         /// Weight of tables that notes and solved examples name.
         notes: f64 = 1.0, 0.0 ..= 10.0;
-        /// What is added to ranks when retrievers are fused: the higher, the more being found by
-        /// many retrievers counts over being the first of one.
+        /// Added to ranks when retrievers are fused: the higher, the more a find of many retrievers
+        /// counts over the first place of one.
         smoothing: f64 = 10.0, 0.0 ..= 1000.0;
         /// The share of a table's own score that its neighbours by foreign keys have too.
         neighbours: f64 = 0.3, 0.0 ..= 1.0;
@@ -49,19 +49,19 @@ syrch_plugin::settings! {
         least: f64 = 0.3, 0.0 ..= 1.0;
         /// The best tables between which all tables on the shortest join paths are selected.
         closure: u32 = 4, 0 ..= 16;
-        /// When a model is asked for keywords first (CHESS): never, for questions that are not in
-        /// English, or always.
+        /// The questions for which a model is asked for keywords first (CHESS): none, for questions
+        /// that are not in English, or all.
         keywords: Keywords = Keywords::Foreign;
         /// Found cells and notes that the other roles get, at most.
         hints: u32 = 8, 0 ..= 20;
         /// Solved examples that the other roles get, at most: those that are most like the
         /// question.
         examples: u32 = 4, 0 ..= 12;
-        /// Whether they get two to four examples that are made from the tables, where no solved one
-        /// is found.
+        /// Gives the other roles two to four examples that are made from the tables, where no
+        /// solved one is found.
         made_examples: bool = true;
-        /// Whether they get the values of columns with few, and the ends of numbers and dates, as
-        /// far as cells are granted.
+        /// Gives the other roles the values of columns with few, and the ends of numbers and dates,
+        /// as far as cells are granted.
         facts: bool = true;
     }
 }

@@ -42,7 +42,7 @@ const SPOKEN: &[(&str, ErrorClass)] = &[
 ];
 
 impl ErrorClass {
-    /// All of them, the most important first.
+    /// All classes, the most important first.
     pub(crate) const ALL: [Self; 8] = [
         WrongTable,
         WrongColumn,
@@ -68,12 +68,12 @@ impl ErrorClass {
         }
     }
 
-    /// Whether it is about what the statement means.
+    /// Returns true if the error is about the meaning of the statement.
     pub(crate) fn is_semantic(self) -> bool {
         self <= WrongAggregation
     }
 
-    /// What the next statement should do about it.
+    /// Returns advice for the next statement.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             WrongTable => {

@@ -1,4 +1,4 @@
-//! What the user may set. The defaults are the design document's where it names one.
+//! The settings of the plugin. The defaults are those of the design document where it names one.
 
 use serde_json::{Value, json};
 use syrch_plugin::settings::Setting;
@@ -113,7 +113,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What becomes of sub-tasks that wait for a failed one.
+    /// The treatment of sub-tasks that wait for a failed one.
     Dependents {
         /// They are not executed.
         Skip = "skip",
@@ -125,7 +125,7 @@ words! {
 }
 
 words! {
-    /// What a prompt states of the executed sub-tasks.
+    /// The part of the executed sub-tasks that a prompt states.
     Accumulation {
         /// Each, with the number of rows that the statement then gave, and the names in the
         /// statement so far.

@@ -19,7 +19,7 @@ pub(crate) struct Subtask {
     pub(crate) kind: String,
     /// The model's confidence in the operation, 0 to 1.
     pub(crate) confidence: f64,
-    /// Why, in the model's words.
+    /// The reason for the operation, in the model's words.
     pub(crate) reasoning: String,
     /// The sub-tasks that come first, each once, known, without circles.
     pub(crate) dependencies: Vec<String>,
@@ -38,7 +38,7 @@ impl Subtask {
         }
     }
 
-    /// As it travels in a task's context.
+    /// Returns the form in which the sub-task travels in a task's context.
     pub(crate) fn json(&self) -> Value {
         json!({
             "id": self.id,
@@ -146,8 +146,8 @@ fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
     }
 }
 
-/// Where none of those left can be first, the one with the highest confidence goes first all the
-/// same.
+/// Cuts circles of dependencies: where none of those left can be first, the one with the highest
+/// confidence goes first all the same.
 fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     let mut placed: Vec<String> = Vec::new();
     while placed.len() < list.len() {

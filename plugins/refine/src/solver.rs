@@ -32,7 +32,7 @@ impl SolverRole for Refine {
     }
 }
 
-/// What follows an attempt.
+/// The step that follows an attempt.
 enum Next {
     Repair,
     /// The last statement is trusted, or the model repeats one.

@@ -1,4 +1,4 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
     /// Bounds of the rules.

@@ -1,4 +1,4 @@
-//! What the model is asked.
+//! The prompts to the model.
 
 use serde_json::{Value, json};
 use syrch_plugin::names::shown;
@@ -15,7 +15,7 @@ const REFUSED: usize = 4 << 10;
 /// Columns whose statistics are shown, of all tables together.
 const STATISTICS: usize = 200;
 
-/// What a request is about.
+/// The subject of a request.
 pub(crate) struct Matter<'a> {
     pub(crate) best: &'a str,
     pub(crate) plan: &'a Plan,
@@ -56,7 +56,7 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// Why a proposal was not taken, with its statement.
+/// Writes the reason why a proposal was not taken, with its statement; `None` if it was accepted.
 fn refusal(attempt: &Attempt) -> Option<String> {
     let why = match &attempt.trial {
         Trial::Accepted(_) => return None,
@@ -108,8 +108,8 @@ fn indexes(catalog: &Catalog) -> String {
     out
 }
 
-/// How many different values columns have, how many NULLs, and how far their order is that of the
-/// rows; never a value.
+/// Writes the statistics of columns: the number of distinct values, the number of NULLs, and the
+/// correlation of their order with that of the rows; never a value.
 fn statistics(host: &impl Inspect, catalog: &Catalog) -> String {
     let mut left = STATISTICS;
     let mut out = String::new();

@@ -46,7 +46,7 @@ impl RewriterRole for ModelRewriter {
     }
 }
 
-/// What a reply proposes; `None` if the model leaves the statement as it is.
+/// Reads the proposal of a reply; `None` if the model leaves the statement as it is.
 fn proposal(reply: &Reply) -> Result<Option<Proposal>, Failure> {
     let document: Option<Value> =
         reply.parsed.as_deref().and_then(|text| serde_json::from_str(text).ok());

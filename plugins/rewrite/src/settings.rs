@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How the model is asked.
+    /// The model, and the limits of its prompts and replies.
     pub struct Settings {
         /// The configured model that is asked; empty: the default one.
         model: String = String::new();
@@ -11,7 +11,7 @@ syrch_plugin::settings! {
         max_tokens: u32 = 4_096, 64 ..= 65_536;
         /// The most bytes of a prompt; a statement whose prompt is longer is not optimized.
         prompt_bytes: u64 = 200_000, 4_096 ..= 262_144;
-        /// How many of the last refusals the prompt quotes.
+        /// The number of the last refusals that the prompt quotes.
         refusals: u32 = 3, 0 ..= 20;
     }
 }

@@ -1,7 +1,7 @@
-//! What the user may set.
+//! The settings of the plugin.
 
 syrch_plugin::settings! {
-    /// How a search in turns goes.
+    /// The limits of a search in turns.
     pub struct Settings {
         /// Turns that may add tasks, the first one included; the user's rounds bound them too.
         steps: u32 = 6, 1 ..= 12;
@@ -15,10 +15,10 @@ syrch_plugin::settings! {
         hits: u32 = 10, 1 ..= 50;
         /// Bytes of a prompt that the catalog may fill.
         catalog_bytes: u32 = 48_000, 500 ..= 200_000;
-        /// Whether to decide only when all tasks of a turn have ended; otherwise after each of
-        /// them, so that the others can be called off.
+        /// Decides only when all tasks of a turn have ended; otherwise after each of them, so that
+        /// the others can be called off.
         together: bool = true;
-        /// Whether a model decides; otherwise all goes by rule.
+        /// Lets a model decide; otherwise all goes by rule.
         model: bool = true;
     }
 }

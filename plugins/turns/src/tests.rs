@@ -212,8 +212,8 @@ impl Scene {
         self.assert_sound();
     }
 
-    /// What the host refuses, and that the answer waits for all that is under way: it would be
-    /// cancelled otherwise.
+    /// Asserts that the host would accept the graph, and that the answer waits for all that is
+    /// under way, which would be cancelled otherwise.
     fn assert_sound(&self) {
         for (place, task) in self.graph.tasks.iter().enumerate() {
             assert!(

@@ -66,7 +66,7 @@ impl Ask {
         self
     }
 
-    /// Which of several samples of the same prompt.
+    /// Sets the number of the sample, of several for the same prompt.
     pub fn sample(mut self, sample: u32) -> Self {
         self.0.sample = sample;
         self

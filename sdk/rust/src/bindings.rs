@@ -1,5 +1,5 @@
-//! What `wit-bindgen` makes of the contract: every port once, with the shared types, and one module
-//! for each role's exports.
+//! The Rust types that `wit-bindgen` generates from the contract: every port once, with the shared
+//! types, and one module for each role's exports.
 //!
 //! The ports are declared together, so that all roles share one set of Rust types. A component
 //! still imports only what its code can reach: the linker drops functions that nobody calls, and

@@ -23,7 +23,7 @@ const SOLVED: f64 = 0.95;
 pub struct Tried {
     /// The statement; empty if the reply had none.
     pub sql: String,
-    /// What was wrong with it, in words that a model can use.
+    /// The error, in words that a model can use.
     pub wrong: String,
 }
 
@@ -41,7 +41,7 @@ pub struct PromptSize {
 pub struct Brief<'a> {
     catalog: &'a Catalog,
     catalog_bytes: usize,
-    /// What is known about the tables beside the catalog.
+    /// The known facts about the tables that are not in the catalog.
     facts: String,
     /// The question with its other hints, and without those that are solved examples.
     problem: String,

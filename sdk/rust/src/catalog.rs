@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use crate::bindings::types::{Catalog, Table};
 
 impl Table {
-    /// Whether the plain name of this table means another one, or none, so that its schema has to
-    /// stand before it.
+    /// Returns true if the plain name of this table is not enough, since it means another table or
+    /// none, so that the schema must stand before it.
     #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.extra.iter().any(|(key, value)| key == "needs_schema" && value == "true")
     }
 
-    /// Whether the other is this table, whatever is left of its columns.
+    /// Returns true if the other is this table, whichever columns either of them still has.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.name == other.name && self.schema_name == other.schema_name
@@ -26,7 +26,7 @@ impl Table {
         }
     }
 
-    /// How well a name fits this table, 0 being best; `None` if it is the name of another.
+    /// Returns how well a name fits this table, 0 being best; `None` if it is the name of another.
     fn rank(&self, name: &str) -> Option<u8> {
         let full = self.schema_name.as_deref().and_then(|schema| {
             let (start, rest) = name.split_at_checked(schema.len())?;

@@ -8,7 +8,7 @@ use crate::bindings::types::Signals;
 use crate::text::clamp01;
 
 crate::settings! {
-    /// How much each signal takes off a confidence.
+    /// The amounts that the signals take off a confidence.
     pub struct Weights {
         /// Taken off when an attempt did not parse.
         syntax: f64 = 0.10, 0.0 ..= 1.0;

@@ -6,7 +6,7 @@ use crate::failure::failure;
 use crate::roles::Plugin;
 use crate::settings::Settings as _;
 
-/// What `about.describe` returns for a plugin.
+/// Returns the identity of a plugin, as `about.describe` does.
 #[must_use]
 pub fn describe<P: Plugin>(version: &str) -> Identity {
     Identity {
@@ -20,7 +20,7 @@ pub fn describe<P: Plugin>(version: &str) -> Identity {
 /// A plugin made from the user's settings; an empty text stands for the defaults.
 ///
 /// # Errors
-/// Of kind `input`, if the settings do not match the schema of [`describe`].
+/// Fails with the kind `input` if the settings do not match the schema of [`describe`].
 pub fn fresh<P: Plugin>(config: &str) -> Result<P, Failure> {
     P::Settings::read(config).map(P::new).map_err(|message| {
         failure(crate::bindings::types::FailureKind::Input, format!("{}: {message}", P::NAME))

@@ -1,5 +1,5 @@
-//! What a plugin holds of things that live in the host: results, and calls in flight. Under a test
-//! they are the fakes' own.
+//! A plugin's handles of things that live in the host: results, and calls in flight. In a test they
+//! are the fakes' own.
 
 use crate::bindings::evaluate;
 use crate::bindings::llm::{self, LlmError, Reply};
@@ -24,7 +24,7 @@ impl ResultSet {
         Self(ResultHandle::Host(handle))
     }
 
-    /// How many rows and which columns.
+    /// Returns the number of rows, and the columns.
     #[must_use]
     pub fn profile(&self) -> Profile {
         match &self.0 {
@@ -112,7 +112,8 @@ impl PendingReply {
 }
 
 impl RunningStatement {
-    /// Once only: the result moves to the caller. `None` while under way, and after it was taken.
+    /// Takes the result, which moves to the caller, so that only one call returns it. `None` while
+    /// under way, and after it was taken.
     #[must_use]
     pub fn take(&self) -> Option<Result<ResultSet, SqlError>> {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! What a plugin author needs, and nothing else.
+//! The SDK for authors of plugins.
 //!
 //! A plugin is a Rust type that implements [`Plugin`](roles::Plugin) and at least one role, and one
 //! line that exports it:

@@ -1,4 +1,4 @@
-//! What an author learns of a panic in a component: one line with its place and its message.
+//! Reports a panic in a component to its author: one line with its place and its message.
 //!
 //! On `wasm32-wasip2` a panic aborts, so that no failure can be returned. The hook writes the line
 //! to the standard error output, whose last line the host shows in the error of the role call.

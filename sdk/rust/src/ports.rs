@@ -21,15 +21,15 @@ use crate::handles::{Judging, PendingReply, ResultSet, RunningStatement};
 
 /// The run's fixed facts.
 pub trait Run {
-    /// What the user asked for, clamped by the host.
+    /// Returns the policy that the user asked for, clamped by the host.
     fn policy(&self) -> Policy;
-    /// How many attempts at one statement the user allows, at least 1.
+    /// Returns the number of attempts at one statement that the user allows, at least 1.
     fn attempts(&self) -> u32 {
         self.policy().max_attempts.max(1)
     }
     /// A further setting of the user's, by name; `None` if it was not given or is no JSON.
     fn setting(&self, name: &str) -> Option<JsonValue>;
-    /// What the search may still spend.
+    /// Returns the budget that the search may still spend.
     fn remaining(&self) -> Budget;
     /// The source for shuffles and samples: the same run gives the same number.
     fn seed(&self) -> u64;
@@ -64,12 +64,12 @@ pub trait Inspect {
     /// Parses one statement and resolves its names. Nothing runs.
     ///
     /// # Errors
-    /// What is wrong with the text, with the nearest names.
+    /// Fails if the text is not a valid statement; the error has the nearest names.
     fn check(&self, text: &str) -> Result<Facts, SqlError>;
     /// The engine's plan without running the statement.
     ///
     /// # Errors
-    /// As [`Inspect::check`], or what the engine says.
+    /// Fails as [`Inspect::check`] does, or with the engine's error.
     fn explain(&self, text: &str) -> Result<Plan, SqlError>;
     /// Statistics of a table's columns.
     ///
@@ -83,7 +83,7 @@ pub trait Sql {
     /// Runs one read-only statement under the guard, the deadline and the caps.
     ///
     /// # Errors
-    /// What the guard, the engine or a limit said.
+    /// Fails with the error of the guard, of the engine or of a limit.
     fn run(&self, text: &str) -> Result<ResultSet, SqlError>;
     /// Concurrently; the results are in the order of the texts.
     fn run_all(&self, texts: &[String]) -> Vec<Result<ResultSet, SqlError>>;
@@ -112,7 +112,7 @@ pub trait Cells {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError>;
-    /// Where phrases occur: one list for each phrase, best first.
+    /// Finds the places where phrases occur: one list for each phrase, best first.
     ///
     /// # Errors
     /// `denied` without the grant; `unsupported` for a match that the engine's index lacks.
@@ -125,12 +125,12 @@ pub trait Evaluate {
     /// The calibrated confidence of each (raw confidence, signals).
     ///
     /// # Errors
-    /// If the calibrator fails.
+    /// Fails if the calibrator fails.
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError>;
     /// One verdict for each candidate, judged together.
     ///
     /// # Errors
-    /// If the reward fails.
+    /// Fails if the reward fails.
     fn reward(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError>;
     /// Starts a judgement and returns at once.
     fn start_reward(&self, candidates: &[Candidate]) -> Judging;
@@ -153,7 +153,7 @@ pub trait Search {
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
 }
 
-/// What people see of the search. Nothing here fails.
+/// The view of the search that people see. Nothing here fails.
 pub trait Trace {
     /// A line for the log.
     fn note(&self, level: Level, message: &str);
@@ -178,18 +178,19 @@ macro_rules! role_hosts {
 }
 
 role_hosts! {
-    /// What a linker may reach.
+    /// The ports that a linker may reach.
     LinkerHost: Run + Wait + Llm + Inspect + Cells + Search + Trace;
-    /// What a planner may reach.
+    /// The ports that a planner may reach.
     PlannerHost: Run + Wait + Llm + Inspect + Search + Trace;
-    /// What a solver may reach.
+    /// The ports that a solver may reach.
     SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Search + Trace;
-    /// What a reward may reach.
+    /// The ports that a reward may reach.
     RewardHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Trace;
-    /// What a clarifier may reach.
+    /// The ports that a clarifier may reach.
     ClarifierHost: Run + Wait + Llm + Trace;
-    /// What an aggregator may reach.
+    /// The ports that an aggregator may reach.
     AggregatorHost: Run + Wait + Llm + Sql + Rows + Trace;
-    /// What a rewriter may reach. Its `inspect` knows the tables of the original statement only.
+    /// The ports that a rewriter may reach. Its `inspect` knows the tables of the original
+    /// statement only.
     RewriterHost: Run + Wait + Llm + Inspect + Trace;
 }

@@ -40,7 +40,7 @@ pub(crate) fn facts(problem: &Problem) -> String {
     hints(problem.hints.iter().filter(|hit| is_fact(hit)).take(MOST))
 }
 
-/// Whether a hit is a fact about a table: cells of no column.
+/// Returns true if a hit is a fact about a table: a hit in cells without a column.
 pub(crate) fn is_fact(hit: &Hit) -> bool {
     hit.corpus == Corpus::Cells && hit.column.is_none()
 }

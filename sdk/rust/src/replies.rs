@@ -68,7 +68,7 @@ pub fn verdict_schema() -> Value {
     })
 }
 
-/// How two results join.
+/// The kind of a join of two results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinHow {
     /// Rows with a partner on both sides.
@@ -126,7 +126,7 @@ pub struct JoinKey {
     pub right: String,
     /// A column of its result.
     pub right_col: String,
-    /// Which rows without a partner stay in the result.
+    /// The rows without a partner that stay in the result.
     pub how: JoinHow,
 }
 
@@ -188,13 +188,13 @@ pub fn plan_of(task: &Task) -> Vec<String> {
 pub struct Subtask {
     /// The model's own name of it.
     pub id: String,
-    /// What to find out.
+    /// The question that the subtask answers.
     pub description: String,
     /// The subtasks whose results it needs, each once.
     pub depends_on: Vec<String>,
-    /// Whether one statement can do it.
+    /// True if one statement can do it.
     pub is_atomic: bool,
-    /// What the result should look like.
+    /// The form that the result should have.
     pub expected_output: Option<String>,
     /// The columns by which the results of its dependencies join; empty if the model named none.
     pub join_keys: Vec<JoinKey>,
@@ -246,7 +246,7 @@ fn join_keys(value: &Value) -> Vec<JoinKey> {
 pub struct SqlReply {
     /// The text of the statement.
     pub sql: String,
-    /// What the model claimed, 0 to 1, when it did.
+    /// The confidence that the model stated, 0 to 1, if any.
     pub confidence: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a planner requires of a task's statement. It travels in the task's context, where a reward
-//! reads it.
+//! The requirements of a planner on a task's statement. They travel in the task's context, where a
+//! reward reads them.
 
 use serde_json::{Map, Value, json};
 
@@ -11,36 +11,37 @@ use crate::text::line;
 const ITEMS: usize = 12;
 const ITEM: usize = 200;
 
-/// Something that is measured.
+/// A quantity that is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metric {
     /// Its name, such as `revenue`.
     pub name: String,
-    /// How its values become one: `sum`, `count`, `avg`, `min`, `max`, or another word; `None` if
-    /// it is taken as it is.
+    /// The function that aggregates its values: `sum`, `count`, `avg`, `min`, `max`, or another
+    /// word; `None` if it is taken as it is.
     pub aggregation: Option<String>,
 }
 
-/// What the statement of a task must state. Lists are empty, and options `None`, where nothing is
-/// required.
+/// The parts that the statement of a task must have. Lists are empty, and options `None`, where
+/// nothing is required.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
-    /// What is measured.
+    /// The measured quantities.
     pub metrics: Vec<Metric>,
     /// The aggregation of the whole statement, where no metric has one of its own.
     pub aggregation: Option<String>,
     /// Conditions on rows, such as `year = 2014`.
     pub filters: Vec<String>,
-    /// By what rows are grouped or described.
+    /// The things that rows are grouped or described by.
     pub dimensions: Vec<String>,
-    /// What one row of the result stands for, such as `month`.
+    /// The thing that one row of the result stands for, such as `month`.
     pub grain: Option<String>,
     /// The first and the last moment that count, such as `2014-01-01` and `2014-12-31`; either may
     /// be empty.
     pub time_range: Option<(String, String)>,
     /// The tables to read.
     pub tables: Vec<String>,
-    /// Whether a statement that lacks something does all the same, since others were tried in vain.
+    /// True if a statement that lacks something is accepted all the same, since others were tried
+    /// in vain.
     pub lenient: bool,
 }
 
@@ -80,13 +81,13 @@ impl Requirements {
         Some(Self::read(context.get("requirements")?)).filter(|required| !required.is_empty())
     }
 
-    /// Whether nothing is required.
+    /// Returns true if nothing is required.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self { lenient: self.lenient, ..Self::default() }
     }
 
-    /// As it travels in a context.
+    /// Returns the form in which the requirements travel in a context.
     #[must_use]
     pub fn json(&self) -> Value {
         let metrics: Vec<Value> = self

@@ -48,7 +48,7 @@ pub enum Output {
     Relation(Box<Relation>),
     /// The hits of a retrieval task.
     Hits(Vec<Hit>),
-    /// It failed, and this task runs all the same.
+    /// The error of a dependency that failed, where this task runs all the same.
     Failed(Failure),
     /// Something that this version does not know, by name.
     Other(String),
@@ -61,7 +61,7 @@ pub struct Parent {
     pub task: Task,
     /// The result of the task.
     pub output: Output,
-    /// What its solver returned for later tasks.
+    /// The note that its solver returned for later tasks.
     pub memo: Option<String>,
 }
 

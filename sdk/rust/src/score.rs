@@ -7,13 +7,13 @@ use crate::text::clamp01;
 /// The weights of the score's four parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AmbiguityWeights {
-    /// Of how far the best confidence is from certainty.
+    /// The weight of the distance between the best confidence and certainty.
     pub doubt: f64,
-    /// Of the population variance of the confidences, when there are at least two.
+    /// The weight of the population variance of the confidences, if there are at least two.
     pub variance: f64,
-    /// Of an error; an error counts 0.5.
+    /// The weight of an error, which counts 0.5.
     pub error: f64,
-    /// Of an empty result without an error; it counts 0.3.
+    /// The weight of an empty result without an error, which counts 0.3.
     pub empty: f64,
 }
 
@@ -23,7 +23,7 @@ impl Default for AmbiguityWeights {
     }
 }
 
-/// How unclear a task is after its attempts, 0 to 1: nothing found at all is 1.
+/// Returns how ambiguous a task is after its attempts, 0 to 1; 1 if nothing was found at all.
 #[must_use]
 pub fn ambiguity(weights: &AmbiguityWeights, confidences: &[f64], error: bool, empty: bool) -> f64 {
     if confidences.is_empty() {
@@ -58,7 +58,7 @@ pub fn ambiguity_of(weights: &AmbiguityWeights, seen: &Observation) -> Option<f6
     }
 }
 
-/// Whether a task ended with a result that has no rows.
+/// Returns true if a task ended with a result that has no rows.
 #[must_use]
 pub fn is_empty(seen: &Observation) -> bool {
     matches!(seen.ending, Ending::Empty)

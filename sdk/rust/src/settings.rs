@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What the user may set of a plugin. [`crate::settings!`] writes it.
+/// The settings of a plugin. [`crate::settings!`] implements it.
 pub trait Settings: Sized + Default {
     /// The JSON schema (draft 2020-12) of the settings, with defaults and ranges.
     fn schema() -> Value;
@@ -11,12 +11,12 @@ pub trait Settings: Sized + Default {
     /// Reads settings; what is not given has its default, and an empty text gives all defaults.
     ///
     /// # Errors
-    /// What is wrong, in words: not a JSON object, an unknown name, a wrong type, a number out of
-    /// its range.
+    /// Fails, with the reason in words, if the text is not a JSON object, or has an unknown name, a
+    /// wrong type or a number out of its range.
     fn read(config: &str) -> Result<Self, String>;
 }
 
-/// For a plugin without settings.
+/// The settings of a plugin that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoSettings {}
 

@@ -34,7 +34,7 @@ pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Whether a word is in a list of words with single spaces between them.
+/// Returns true if a word is in a list of words with single spaces between them.
 #[must_use]
 pub fn is_one_of(words: &str, word: &str) -> bool {
     words.split(' ').any(|known| known == word)

@@ -67,7 +67,7 @@ impl Observation {
         }
     }
 
-    /// Whether the task has a result.
+    /// Returns true if the task has a result.
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self.ending, Ending::Solved | Ending::Empty)
@@ -75,7 +75,8 @@ impl Observation {
 }
 
 impl Candidate {
-    /// How sure one may be: the calibrated confidence, else what the model claimed, else nothing.
+    /// Returns the confidence to rely on: the calibrated one, else the one that the model stated,
+    /// else 0.
     #[must_use]
     pub fn sureness(&self) -> f64 {
         self.confidence.or(self.raw_confidence).filter(|value| value.is_finite()).unwrap_or(0.0)

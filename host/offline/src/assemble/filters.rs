@@ -270,7 +270,7 @@ fn join_values(groups: &mut Vec<Vec<&Filter>>) {
     *groups = joined;
 }
 
-/// Whether no number fulfils both: above 40 and below 30.
+/// Returns true if no number fulfils both conditions: above 40 and below 30.
 fn apart(a: &Condition, b: &Condition) -> bool {
     let number = |condition: &Condition| match &condition.operand {
         Operand::Number(number) => number.parse::<f64>().ok(),

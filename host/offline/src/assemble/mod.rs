@@ -111,7 +111,8 @@ impl Assembler<'_> {
         Some(query)
     }
 
-    /// Whether a condition stands before the verb that says what is true of a part.
+    /// Returns true if a condition stands before the last verb of the question, and so restricts
+    /// the whole and not the part: `of the orders of 2024` before `were cancelled`.
     fn is_of_whole(&self, filter: &Filter) -> bool {
         let is_verb = |word: &str| {
             matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "that" | "who")
@@ -223,7 +224,8 @@ impl Assembler<'_> {
             .or_else(|| self.resolver.main())
     }
 
-    /// What is asked for: what is in the head, or everything if nothing is.
+    /// Returns the items to select: those in the head of the question, or all of them if the head
+    /// has none.
     fn asked(&self, draft: &Draft) -> Vec<Asked> {
         let head: Vec<Asked> = draft.asked.iter().filter(|asked| asked.head).cloned().collect();
         let other = draft.counted.iter().any(|counted| counted.head)

@@ -45,8 +45,8 @@ impl Assembler<'_> {
         Some(query)
     }
 
-    /// Whether the amount of a column of numbers is asked for: `how much rain was there`, `the rain
-    /// in total`.
+    /// Returns true if the amount of a column of numbers is asked for: `how much rain was there`,
+    /// `the rain in total`.
     fn asks_amount(&self, column: ColumnRef) -> bool {
         let view = self.schema.column(column);
         let words: Vec<&str> =
@@ -61,7 +61,7 @@ impl Assembler<'_> {
         view.holds == Holds::Number && !view.is_key && (asks || self.says_total())
     }
 
-    /// Whether the question ends with `in total` or a like word.
+    /// Returns true if the question contains `total`, `altogether` or a like word.
     fn says_total(&self) -> bool {
         self.reading.tokens.iter().any(|token| lexicon::TOTALS.contains(&token.lower.as_str()))
     }
@@ -82,12 +82,12 @@ impl Assembler<'_> {
         query.filters.iter().flatten().any(names).then_some(query)
     }
 
-    /// Whether the question is about rows as they are: `for all rows`.
+    /// Returns true if the question asks for rows as they are: `for all rows`.
     fn says_rows(&self) -> bool {
         self.reading.tokens.iter().any(|token| lexicon::ROWS.contains(&token.lower.as_str()))
     }
 
-    /// Whether a single row of the table is named: `the region of the sale with the highest
+    /// Returns true if a single row of the table is named: `the region of the sale with the highest
     /// revenue`.
     fn names_a_row(&self) -> bool {
         self.reading.items.iter().any(|item| {

@@ -82,7 +82,7 @@ const STOP: &[&str] = &[
     "well",
 ];
 
-/// Whether a word in lower case carries no meaning of its own in a question.
+/// Returns true if a word in lower case carries no meaning of its own in a question.
 pub(crate) fn is_stop_word(lower: &str) -> bool {
     syrch_words::is_stop_word(lower) || STOP.contains(&lower)
 }
@@ -237,7 +237,7 @@ pub(crate) fn number_word(lower: &str) -> Option<&'static str> {
     WORDS.iter().find(|(word, _)| *word == lower).map(|(_, digits)| *digits)
 }
 
-/// What a word multiplies the number before it by.
+/// Returns the factor by which a word multiplies the number before it.
 pub(crate) fn power_of_ten(lower: &str) -> Option<f64> {
     match lower {
         "dozen" => Some(12.0),

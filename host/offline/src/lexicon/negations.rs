@@ -33,8 +33,8 @@ pub(crate) const NEGATIONS: &[&str] = &[
     "cannot",
 ];
 
-/// Whether a word, alone or before a negation, means that something is absent, rather than that it
-/// is something else.
+/// Returns true if a word, alone or before a negation, means that something is absent, rather than
+/// that it is something else.
 pub(crate) fn lacks(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "no", "without", "lack", "lacks", "lacking", "missing", "have", "has", "had", "having",
@@ -43,8 +43,8 @@ pub(crate) fn lacks(lower: &str) -> bool {
     WORDS.contains(&lower)
 }
 
-/// Whether a word after `and` or `but` opens a clause of its own, which is outside the scope of a
-/// negation before it.
+/// Returns true if a word after `and` or `but` opens a clause of its own, which is outside the
+/// scope of a negation before it.
 pub(crate) fn opens_clause(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "who", "that", "which", "whose", "is", "are", "was", "were", "has", "have", "had", "do",
@@ -53,8 +53,8 @@ pub(crate) fn opens_clause(lower: &str) -> bool {
     WORDS.contains(&lower)
 }
 
-/// Whether a word after `ordered` describes the order of rows: `ordered in descending order`, but
-/// not `ordered in 2020`.
+/// Returns true if a word after `ordered` describes the order of rows: `ordered in descending
+/// order`, but not `ordered in 2020`.
 pub(crate) fn directed(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "order",

@@ -7,12 +7,12 @@ pub(crate) struct Scale {
     pub(crate) up: bool,
     /// Words of columns that it measures; a leading `-` reverses the direction.
     pub(crate) of: &'static [&'static str],
-    /// Whether it counts what it stands before: `the most books`, but not `the biggest books`.
+    /// True if it counts the things named after it: `the most books`, but not `the biggest books`.
     pub(crate) counts: bool,
 }
 
 impl Scale {
-    /// Whether it measures how long something is, which of a text is the number of its characters.
+    /// Returns true if it measures a length, which for a text is the number of its characters.
     pub(crate) fn is_length(&self) -> bool {
         self.of.contains(&"length")
     }
@@ -36,7 +36,7 @@ const DISTANCE: &[&str] = &["distance"];
 const PEOPLE: &[&str] = &["population"];
 const HEAT: &[&str] = &["temperature"];
 
-/// What a superlative measures: `oldest`, `highest`, `most`.
+/// Returns the scale on which a superlative measures: `oldest`, `highest`, `most`.
 pub(crate) fn superlative(lower: &str) -> Option<Scale> {
     Some(match lower {
         "most" => Scale { counts: true, ..scale(true, &[]) },
@@ -76,8 +76,9 @@ pub(crate) fn superlative(lower: &str) -> Option<Scale> {
     })
 }
 
-/// What a superlative measures of a thing itself: the highest mountain, the largest lake. A table
-/// that has several of these does not say which is meant.
+/// Returns the names of the columns with the extent that a superlative means of a thing itself: the
+/// highest mountain, the largest lake. A table that has several of these does not say which is
+/// meant.
 pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
     match lower {
         "highest" | "lowest" => HEIGHT,
@@ -99,7 +100,7 @@ pub(crate) fn extent(lower: &str) -> &'static [&'static str] {
     }
 }
 
-/// What a comparative measures: `older`, `higher`, `more`.
+/// Returns the scale on which a comparative measures: `older`, `higher`, `more`.
 pub(crate) fn comparative(lower: &str) -> Option<Scale> {
     Some(match lower {
         "more" | "greater" | "higher" | "larger" | "bigger" | "above" | "over" | "exceeding"
@@ -121,7 +122,7 @@ pub(crate) fn comparative(lower: &str) -> Option<Scale> {
     })
 }
 
-/// What `how old`, `how tall` ask for.
+/// Returns the names of the columns that `how old` or `how tall` asks for.
 pub(crate) fn measure(lower: &str) -> &'static [&'static str] {
     match lower {
         "old" => &["age"],

@@ -44,8 +44,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the next item is where something is frequent, and not what is: `most common among
-    /// customers`.
+    /// Returns true if the next item says where something is frequent, and not what is frequent:
+    /// `most common among customers`.
     pub(super) fn is_within_next(&self, at: usize) -> bool {
         let from = self.item(at).to;
         let to = self.reading.items.get(at + 1).map_or(from, |next| next.from.max(from));
@@ -67,7 +67,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether this item is the measure of an earlier superlative: `the biggest customer by
+    /// Returns true if this item is the measure of an earlier superlative: `the biggest customer by
     /// revenue`.
     pub(super) fn says_measure(&self, at: usize) -> bool {
         let Some(open) = self.draft.unmeasured else { return false };

@@ -129,7 +129,8 @@ impl Walk<'_> {
             && self.pending.count.is_none()
     }
 
-    /// Whether a flag is said of the rows: `which are ok`, `how many are paid`, `paid orders`.
+    /// Returns true if a flag describes the rows: `which are ok`, `how many are paid`, `paid
+    /// orders`.
     fn is_state(&self, at: usize, column: ColumnRef) -> bool {
         const VERBS: &[&str] = &["is", "are", "was", "were", "be", "been", "being"];
         if self.schema.column(column).holds != Holds::Flag
@@ -286,7 +287,8 @@ impl Walk<'_> {
                 .any(|word| self.schema.column(column).required.contains(&words::stem(word)))
     }
 
-    /// Whether `the largest number of seats` asks for that number, and not for who has it.
+    /// Returns true if `the largest number of seats` asks for that number, and not for the owner of
+    /// the seats.
     fn asks_value(&self, at: usize) -> bool {
         let owner = |word: &str| {
             matches!(
@@ -312,8 +314,8 @@ impl Walk<'_> {
         self.best_by(Measure::Column(column), up);
     }
 
-    /// Whether an extreme value is asked for itself: not if its owner was already mentioned (`which
-    /// author has the highest`), unless by a word of mathematics.
+    /// Returns true if the question asks for an extreme value itself: not if its owner was already
+    /// mentioned (`which author has the highest`), unless by a word of mathematics.
     pub(super) fn asks_extreme(&self, at: usize) -> bool {
         let begin = (0..at).rev().find(|i| {
             matches!(self.item(*i).what, What::Cue(Cue::Request))
@@ -354,7 +356,7 @@ impl Walk<'_> {
         self.aggregated = Some((at, functions));
     }
 
-    /// Whether the item in brackets repeats the one before.
+    /// Returns true if the item in brackets repeats the one before.
     fn repeats(&self, at: usize, column: ColumnRef) -> bool {
         let opens = at
             .checked_sub(1)
@@ -401,8 +403,8 @@ impl Walk<'_> {
         (joined && near && view.holds == Holds::Number && !view.is_key).then(|| functions.clone())
     }
 
-    /// Whether the number of what a column counts is the sum over the rows: `the total number of
-    /// units`, and `the number of units` where no row that has them is named.
+    /// Returns true if the number of things that a column counts is the sum over the rows: `the
+    /// total number of units`, and `the number of units` where no row that has them is named.
     fn sums_up(&self, count: usize, column: ColumnRef) -> bool {
         let token = &self.reading.tokens[self.item(count).from];
         let owned = |word: &str| {
@@ -423,9 +425,9 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether a column numbers the rows of its table: the first one, of whole numbers, named in
-    /// the singular where the question has the plural. `How many bookings` are rows where the
-    /// column is `booking`, and a sum where it is `bookings`.
+    /// Returns true if a column numbers the rows of its table: the first one, of whole numbers,
+    /// named in the singular where the question has the plural. `How many bookings` are rows where
+    /// the column is `booking`, and a sum where it is `bookings`.
     fn numbers_rows(&self, at: usize, column: ColumnRef) -> bool {
         let view = self.schema.column(column);
         let asked = &self.reading.tokens[self.item(at).to - 1].lower;

@@ -117,7 +117,7 @@ impl Walk<'_> {
         self.filter(at, column, operator, cell.operand());
     }
 
-    /// Whether no column stands before the number or its comparison.
+    /// Returns true if no column stands before the number or its comparison.
     pub(super) fn before_is_free(&self, at: usize) -> bool {
         let previous = (0..at).rev().find(|i| {
             !matches!(self.item(*i).what, What::Cue(Cue::Compare(..) | Cue::Not | Cue::Between))

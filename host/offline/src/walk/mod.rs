@@ -239,7 +239,7 @@ impl Walk<'_> {
             && matches!(self.what(at + 1), Some(What::Column(_) | What::Table(_)))
     }
 
-    /// Whether `by` stands between the only table and a column of texts, and nothing else:
+    /// Returns true if `by` stands between the only table and a column of texts, and nothing else:
     /// `senators by province`.
     fn is_rows_by_text(&self, at: usize) -> bool {
         let [table, by, column] = self.reading.items.as_slice() else { return false };
@@ -252,8 +252,8 @@ impl Walk<'_> {
         self.schema.tables.len() == 1 && is_table && is_near && is_text
     }
 
-    /// Whether `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of its
-    /// column `tip`.
+    /// Returns true if `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of
+    /// its column `tip`.
     fn counts_by(&self, at: usize) -> bool {
         let is_own = |one: ColumnRef| {
             self.schema.column(one).required == self.schema.tables[one.table].stems
@@ -280,14 +280,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an aggregate is one of several: `the highest average age`.
+    /// Returns true if an aggregate is one of several: `the highest average age`.
     fn is_of_groups(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1).map(|before| self.item(before)) else { return false };
         matches!(before.what, What::Cue(Cue::Superlative(_))) && before.to == self.item(at).from
     }
 
-    /// What rows are ordered by in `oldest first`: a column of their own table before that of
-    /// another.
+    /// Returns the column by which `oldest first` orders the rows, with true if the scale is
+    /// reversed: a column of their own table before that of another.
     fn sorted_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
         let own = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
         let by_age = scale.of.contains(&"age");
@@ -439,7 +439,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the item is a further member of a list of what is asked for.
+    /// Returns true if the item is a further member of a list of requested items.
     fn is_listed(&self, at: usize) -> bool {
         let after_and = at > 0
             && matches!(self.item(at - 1).what, What::Cue(Cue::And))
@@ -448,7 +448,7 @@ impl Walk<'_> {
         after_and && other && !self.draft.asked.is_empty() && self.pending.functions.is_empty()
     }
 
-    /// Whether a column of that table follows directly: `employee age`.
+    /// Returns true if a column of that table follows directly: `employee age`.
     fn names_column_of(&self, at: usize, table: usize) -> bool {
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
         near && !self.is_verb(at + 1)
@@ -456,7 +456,7 @@ impl Walk<'_> {
             && self.resolver.column(at + 1).is_some_and(|column| column.table == table)
     }
 
-    /// Whether what follows `and` or `but` is a clause of its own.
+    /// Returns true if a clause of its own follows `and` or `but`.
     fn opens_clause(&self, at: usize) -> bool {
         let Some(next) = self.reading.tokens.get(self.item(at).to) else { return false };
         // A further verb, once the negation has its object: `not from here and joined in 2020`.
@@ -487,7 +487,7 @@ impl Walk<'_> {
         self.draft.unmet += waiting.into_iter().filter(|waits| *waits).count();
     }
 
-    /// Whether nothing follows the last `each`: `the types and the number of pets of each`.
+    /// Returns true if nothing follows the last `each`: `the types and the number of pets of each`.
     fn ends_with_each(&self) -> bool {
         let last =
             self.reading.items.iter().rfind(|item| matches!(item.what, What::Cue(Cue::Each)));

@@ -96,7 +96,7 @@ impl Walk<'_> {
             && before < 0.8
     }
 
-    /// Whether the item before is a column of dates or years.
+    /// Returns true if the item before is a column of dates or years.
     fn follows_time(&self, at: usize) -> bool {
         let mut back = at;
         while back > 0 && matches!(self.item(back - 1).what, What::Cue(Cue::Trigger | Cue::Not)) {
@@ -109,7 +109,7 @@ impl Walk<'_> {
         })
     }
 
-    /// For a year right after a column that holds none (`June 2021`): the column of years.
+    /// Returns the column of years for a year right after a column that holds none (`June 2021`).
     pub(super) fn year(&self, at: usize) -> Option<ColumnRef> {
         if matches!(self.item(at.checked_sub(1)?).what, What::Months(..)) {
             return self.resolver.time(at);
@@ -182,7 +182,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a number may be a year.
+/// Returns true if a number may be a year.
 fn is_year(number: &str) -> bool {
     number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year))
 }

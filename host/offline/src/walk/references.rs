@@ -19,8 +19,8 @@ enum Side {
 }
 
 impl Walk<'_> {
-    /// Whether the column refers to its own table and the question names a row at one of its ends,
-    /// not a number.
+    /// Returns true if the column refers to its own table and the question names a row at one of
+    /// its ends, not a number.
     pub(super) fn refers(&mut self, at: usize, column: ColumnRef) -> bool {
         let item = self.item(at);
         let has_id = self.reading.tokens[item.from..item.to].iter().any(|token| token.stem == "id");
@@ -70,7 +70,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether the column is meant by a verb: `reports to`, `manages`.
+    /// Returns true if a verb means the column: `reports to`, `manages`.
     pub(super) fn is_verb(&self, at: usize) -> bool {
         let refers = |column: ColumnRef| self.schema.referred_to(column).is_some();
         self.resolver.column(at).is_some_and(refers) && self.form(at) != Form::Noun

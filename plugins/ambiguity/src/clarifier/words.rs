@@ -82,7 +82,8 @@ fn happened(worst: &Observation) -> String {
     })
 }
 
-/// Why the task failed: the failure's own words, or what the solver left in its memo.
+/// Returns the reason why the task failed: the one that the solver left in its memo, else the
+/// failure's own message.
 fn reason(worst: &Observation) -> Option<String> {
     let memo = || -> Option<String> {
         let memo: JsonValue = serde_json::from_str(worst.memo.as_deref()?).ok()?;
@@ -96,8 +97,8 @@ fn reason(worst: &Observation) -> Option<String> {
     words.map(|words| text::line(&words, 300)).filter(|words| !words.is_empty())
 }
 
-/// What a provider without a model says it did not understand, else the first name in back quotes
-/// that the catalog lacks.
+/// Returns the words that a provider without a model says it did not understand, else the first
+/// name in back quotes that the catalog lacks.
 fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     if let Some((_, words)) = reason.split_once("not understood: ") {
         let words = words.split(';').next().unwrap_or_default().trim();
@@ -108,8 +109,8 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
     quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
 }
 
-/// What a provider without a model says, after such a beginning, of words that could mean several
-/// things: these words, and the things.
+/// Returns the ambiguous words that a provider without a model names after `beginning`, and the
+/// things that they may mean.
 fn choice(reason: &str, beginning: &str) -> Option<(String, Vec<String>)> {
     let (_, rest) = reason.split_once(beginning)?;
     let (term, choices) = rest.split_once(" (")?;

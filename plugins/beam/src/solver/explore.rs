@@ -26,11 +26,11 @@ pub(crate) struct Explorer<'a, H> {
     max_attempts: u32,
     /// Tables that were not explored yet, best first.
     rest: VecDeque<Primary<'a>>,
-    /// In the order of exploring.
+    /// The paths in the order in which their tables were explored.
     pub(crate) paths: Vec<Path<'a>>,
-    /// Why no call or no statement can succeed any more.
+    /// The failure after which no call or no statement can succeed any more.
     pub(crate) ended: Option<Failure>,
-    /// Why the model gives no more drafts, which is not a failure.
+    /// The reason why the model gives no more drafts, which is not a failure.
     pub(crate) abstained: Option<String>,
     /// The number of requests.
     asked: u32,
@@ -66,7 +66,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         }
     }
 
-    /// How many tables are left.
+    /// Returns the number of tables that are left.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }

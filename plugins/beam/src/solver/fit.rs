@@ -1,5 +1,4 @@
-//! How far a statement and its result fit what the question asks for: the five signals of syrch
-//! 0.3.7.
+//! The fit of a statement and its result to the question: the five signals of syrch 0.3.7.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +53,7 @@ impl Fit {
         }
     }
 
-    /// In the order in which they decide.
+    /// Returns the signals in the order in which they decide.
     pub(crate) fn signals(&self) -> [f64; 5] {
         [self.structural, self.grain, self.dimension, self.time, self.quality]
     }
@@ -73,7 +72,7 @@ impl Fit {
     }
 }
 
-/// What a statement and its result have.
+/// The tables, columns and properties of a statement and its result.
 struct Seen<'a> {
     tables: Vec<&'a Table>,
     /// Columns of the statement and of its result.
@@ -107,8 +106,8 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether a row can stand for that: something of the name is used or shown, or, for a unit of
-    /// time, any date is.
+    /// Returns true if a row can stand for `grain`: something of that name is used or shown, or,
+    /// for a unit of time, any date is.
     fn has_grain(&self, grain: &str) -> bool {
         let is_unit = UNITS.contains(&grain);
         self.tables.iter().any(|table| names(&table.name, grain))
@@ -131,8 +130,9 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// How smoothly a statement ran: the execution signal of syrch 0.3.7, over all attempts of its
-/// path. (There it began anew with each attempt, so that it was 1 for everything that ran.)
+/// Returns the execution signal of syrch 0.3.7, which says how smoothly a statement ran, over all
+/// attempts of its path. (There it began anew with each attempt, so that it was 1 for everything
+/// that ran.)
 pub(crate) fn execution_signal(signals: &Signals) -> f64 {
     let errors = |number: u32, share: f64| share * f64::from(number.min(3));
     let once = |occurred: bool, share: f64| if occurred { share } else { 0.0 };

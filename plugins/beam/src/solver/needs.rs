@@ -1,21 +1,22 @@
-//! What a question asks of the result's shape, read from its words: there is no requirement spec to
-//! read it from.
+//! The requirements of a question on the shape of the result, read from its words, since there is
+//! no specification of requirements.
 
 use syrch_plugin::prelude::*;
 
 use crate::solver::words::{UNITS, names, words};
 
-/// What the words ask for.
+/// The requirements that the words state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Needs {
-    /// Whether something is counted, added up or averaged.
+    /// True if something is counted, added up or averaged.
     pub(crate) aggregates: bool,
-    /// What one row stands for, when the words say so: a unit of time, or a word that the catalog
-    /// has too.
+    /// The thing that one row stands for, if the words say so: a unit of time, or a word that the
+    /// catalog has too.
     pub(crate) grain: Option<String>,
-    /// By what results are grouped, as far as the catalog has columns or tables of that name.
+    /// The things that results are grouped by, as far as the catalog has columns or tables of that
+    /// name.
     pub(crate) dimensions: Vec<String>,
-    /// Whether a time is named.
+    /// True if a time is named.
     pub(crate) has_time: bool,
 }
 

@@ -40,7 +40,8 @@ fn without_rows<'p>(path: &'p crate::solver::path::Path<'_>) -> Option<&'p Found
     if path.viable.is_some() { None } else { path.unsound.as_ref() }
 }
 
-/// How likely a choice among so many tied results is wrong: below 1, since one of them is right.
+/// Returns the probability that a choice among so many tied results is wrong: below 1, since one of
+/// them is right.
 fn doubt(tie: usize) -> f64 {
     1.0 - 1.0 / tie.max(1) as f64
 }
@@ -100,7 +101,7 @@ fn agreeing(cluster: &Cluster<'_>) -> String {
     }
 }
 
-/// Why a group is behind the best one.
+/// Writes the reason why a group is behind the best one.
 fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -> String {
     let id = &best.candidate.id;
     if is_tied {

@@ -31,7 +31,7 @@ pub(crate) struct Path<'a> {
     pub(crate) unsound: Option<Found>,
     /// The first statement that was out of scope, and so did not run.
     pub(crate) stray: Option<Candidate>,
-    /// Whether no further attempt is of use.
+    /// True if no further attempt is of use.
     pub(crate) is_closed: bool,
 }
 
@@ -71,14 +71,14 @@ impl<'a> Path<'a> {
         brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 
-    /// Whether the path has tried that statement before.
+    /// Returns true if the path has tried that statement before.
     pub(crate) fn has(&self, sql: &str) -> bool {
         self.chain.tried.iter().any(|tried| tried.sql == sql)
     }
 
-    /// Why a statement does not belong to this path: it is not built on the path's table. What
-    /// reads nothing but finished tasks is in scope, as the materialized contexts of syrch 0.3.7
-    /// were.
+    /// Returns the reason why a statement does not belong to this path: it is not built on the
+    /// path's table. A statement that reads only finished tasks is in scope, as the materialized
+    /// contexts of syrch 0.3.7 were.
     pub(crate) fn out_of_scope(&self, facts: &Facts, catalog: &Catalog) -> Option<String> {
         let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
         let is_primary = |name: &String| {

@@ -1,5 +1,5 @@
-//! When to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over groups
-//! of equal results.
+//! Decides when to explore another table: the policies `beam` and `exhaustive` of syrch 0.3.7, over
+//! groups of equal results.
 
 use serde_json::json;
 use syrch_plugin::prelude::*;
@@ -32,12 +32,12 @@ pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Out
     outcome::outcome(&explorer)
 }
 
-/// What is viable, in groups, best first.
+/// Returns the viable results in groups, best first.
 pub(crate) fn standing<'p>(paths: &'p [Path<'_>]) -> Vec<Cluster<'p>> {
     clusters(paths.iter().filter_map(|path| path.viable.as_ref()))
 }
 
-/// Whether too little is viable yet, or the best is not far enough ahead.
+/// Returns true if there are too few viable results yet, or the best is not far enough ahead.
 fn is_open<H: SolverHost>(explorer: &Explorer<'_, H>) -> bool {
     let clusters = standing(&explorer.paths);
     let viable: Vec<&Found> =

@@ -16,15 +16,15 @@ pub(crate) struct Stated {
     pub(crate) candidate: Candidate,
 }
 
-/// Which statements may run.
+/// The statements that may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Those that are built on their path's table.
+    /// Statements that are built on their path's table.
     OwnTable,
     Any,
 }
 
-/// Why a statement did not run, or failed.
+/// The reason why a statement did not run, or failed.
 enum Wrong {
     Sql(SqlError),
     Scope(String),
@@ -39,8 +39,8 @@ impl<H: SolverHost> Explorer<'_, H> {
         }
     }
 
-    /// When no path came to anything: a statement that runs is better than none, whatever it is
-    /// built on. The first of each path that was out of scope runs after all, each text once. (In
+    /// Runs the first statement of each path that was out of scope, each text once, after no path
+    /// came to anything: a statement that runs is better than none, whatever it is built on. (In
     /// syrch 0.3.7 the task failed.)
     pub(crate) fn last_resort(&mut self) {
         let mut strays: Vec<Stated> = Vec::new();

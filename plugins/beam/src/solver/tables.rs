@@ -25,12 +25,12 @@ pub(crate) struct Primary<'a> {
     pub(crate) table: &'a Table,
     /// Retrieval's score, or that of its name, 0 to 1.
     pub(crate) score: f64,
-    /// How other tables join it, a clause each.
+    /// The joins of other tables with this one, a clause each.
     pub(crate) joins: Vec<String>,
 }
 
 impl Primary<'_> {
-    /// What a prompt says of it.
+    /// Writes the lines of a prompt about the table.
     pub(crate) fn reported(&self, dialect: &Dialect) -> String {
         let mut out = format!(
             "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are \

@@ -27,7 +27,7 @@ impl<'p> Cluster<'p> {
         self.best().map_or(0.0, |best| best.fit.posterior()) + agreement * others
     }
 
-    /// Whether the signals do not decide between the two.
+    /// Returns true if the signals do not decide between the two.
     pub(crate) fn fits_like(&self, other: &Self) -> bool {
         by_signals(self.signals(), other.signals()).is_eq()
     }
@@ -74,7 +74,8 @@ fn by_signals(a: [f64; 5], b: [f64; 5]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// How far the best standing is ahead of the next one; with a single group, all of it.
+/// Returns the lead of the best standing over the next one; with a single group, its whole
+/// standing.
 pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
     let viable = clusters.iter().map(|cluster| cluster.members.len()).sum();
     let mut standings: Vec<f64> =
@@ -84,7 +85,8 @@ pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
     at(0) - at(1)
 }
 
-/// How many groups at the top are tied; 1 if none is.
+/// Returns the number of groups that are tied at the top; 1 if the first leads alone, 0 without
+/// groups.
 pub(crate) fn tied(clusters: &[Cluster<'_>]) -> usize {
     let Some(first) = clusters.first() else { return 0 };
     clusters.iter().take_while(|cluster| cluster.is_tied_with(first)).count()

@@ -43,19 +43,19 @@ fn singular(word: &str) -> String {
     }
 }
 
-/// Whether a name or a part of it is that word.
+/// Returns true if a name or a part of it is that word.
 pub(crate) fn names(name: &str, word: &str) -> bool {
     parts(name).iter().any(|part| part == word)
 }
 
-/// Whether a column holds a date or a time, by its type or its name (`date`, `time`, `_at`, `_ts`:
-/// syrch 0.3.7; also whole years, months and days).
+/// Returns true if a column holds a date or a time, by its type or its name (`date`, `time`, `_at`,
+/// `_ts`: syrch 0.3.7; also whole years, months and days).
 pub(crate) fn is_temporal(column: &Column) -> bool {
     let sql_type = column.sql_type.to_ascii_lowercase();
     sql_type.contains("date") || sql_type.contains("time") || is_temporal_name(&column.name)
 }
 
-/// The same by the name alone.
+/// Returns true if a column of that name holds a date or a time, by the name alone.
 pub(crate) fn is_temporal_name(name: &str) -> bool {
     let parts = parts(name);
     let is_date = |part: &String| {

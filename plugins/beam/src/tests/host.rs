@@ -10,7 +10,7 @@ use syrch_plugin::serde_json::Value as JsonValue;
 #[derive(Default)]
 pub(super) struct ShopHost {
     pub(super) fake: FakeHost,
-    /// How many requests each call of `complete_all` had.
+    /// The number of requests of each call of `complete_all`.
     pub(super) rounds: RefCell<Vec<usize>>,
     /// The statements that each call of `reward` had.
     pub(super) judged: RefCell<Vec<usize>>,

@@ -1,4 +1,4 @@
-//! When another table is explored: each setting's effect.
+//! Tests of the settings that decide when another table is explored.
 
 use super::*;
 

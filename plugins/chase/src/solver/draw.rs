@@ -16,7 +16,7 @@ pub(crate) struct Contender {
     pub(crate) ran: Rc<Ran>,
 }
 
-/// How good a result is, the worst first.
+/// The quality of a result, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     Empty,
@@ -34,19 +34,19 @@ impl Contender {
     }
 }
 
-/// What all draws gave.
+/// The outcome of all draws.
 pub(crate) struct Drawn {
-    /// Those that ran, in the order of their draws.
+    /// The draws that ran, in their order.
     pub(crate) contenders: Vec<Contender>,
     /// The number of draws for which the model replied, with or without a statement.
     pub(crate) replied: u32,
-    /// What was wrong last, for the case that nothing ran.
+    /// The last error, for the case that nothing ran.
     pub(crate) wrong: Option<String>,
-    /// Why no call or no statement can succeed any more.
+    /// The failure after which no call or no statement can succeed any more.
     pub(crate) failed: Option<Failure>,
 }
 
-/// What is known of a draw beside the chain of its repairs.
+/// The state of a draw beside the chain of its repairs.
 struct Draw {
     generator: Generator,
     best: Option<Contender>,

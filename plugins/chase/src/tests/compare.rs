@@ -1,4 +1,4 @@
-//! What a comparison shows, and that no place is an advantage.
+//! Tests of the prompt of a comparison, and of its fairness to both places.
 
 use super::*;
 

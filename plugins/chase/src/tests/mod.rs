@@ -43,7 +43,7 @@ fn ids(candidates: &[Candidate]) -> Vec<&str> {
     candidates.iter().map(|candidate| candidate.id.as_str()).collect()
 }
 
-/// Only direct draws, so many of them.
+/// Returns settings with only that many direct draws.
 fn direct(direct: u32) -> Settings {
     Settings { query_plan: 0, divide_and_conquer: 0, direct, ..Settings::default() }
 }
@@ -55,7 +55,7 @@ fn says(host: &mut FakeHost, purpose: &Purpose, statements: &[&str]) {
     }
 }
 
-/// What the model says to the next comparisons.
+/// Scripts the model's answers to the next comparisons.
 fn prefers(host: &mut FakeHost, words: &[&str]) {
     for word in words {
         host.model.script(&Purpose::Select, Ok(reply(word, Some(&json!(word)))));

@@ -49,7 +49,7 @@ fn a_draw_without_rivals_claims_no_agreement() {
     assert_eq!(solved(&host, Settings { unstated: 0.3, ..direct(3) })[0].raw_confidence, Some(0.3));
 }
 
-/// Which place of the prompt a statement has.
+/// Returns the letter of the place that a statement has in the prompt.
 fn word(host: &FakeHost, place: usize, sql: &str) -> &'static str {
     if host.model.prompt(place).contains(&format!("Statement A:\n{sql}\n")) { "A" } else { "B" }
 }

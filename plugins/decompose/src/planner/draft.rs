@@ -99,8 +99,8 @@ impl Draft {
         self.nodes.iter().map(|node| node.id.clone()).filter(|id| !is_needed(id)).collect()
     }
 
-    /// What is left after taking away, again and again, every task whose dependencies are all gone;
-    /// `None` if nothing is.
+    /// Returns the tasks that are left after every task whose dependencies are all gone is taken
+    /// away, again and again; `None` if none are left.
     fn circle(&self) -> Option<Vec<String>> {
         let mut left: Vec<&Node> = self.nodes.iter().collect();
         loop {

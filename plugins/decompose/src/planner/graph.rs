@@ -1,4 +1,4 @@
-//! From a draft to the graph that the host runs, and the one change to it: the fallback.
+//! Builds the graph that the host runs from a draft, and makes the one change to it: the fallback.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, join_context};
@@ -52,8 +52,8 @@ fn task(node: &Node, keys: &[JoinKey]) -> Task {
     }
 }
 
-/// What the result should be, with what the statement must state, so that solvers know it before a
-/// reward checks it.
+/// Returns the form that the result should have, with the parts that the statement must state, so
+/// that solvers know them before a reward checks them.
 fn expected(node: &Node) -> Option<String> {
     let required = node.required.words();
     match (&node.expected, required.is_empty()) {
@@ -63,8 +63,8 @@ fn expected(node: &Node) -> Option<String> {
     }
 }
 
-/// Whether the answer's task has ended without a result, for a reason that another try may not meet
-/// again.
+/// Returns true if the answer's task has ended without a result, for a reason that another try may
+/// avoid.
 pub(crate) fn is_lost(graph: &Graph, seen: &[Observation]) -> bool {
     let ended_badly = |observation: &Observation| {
         matches!(observation.ending, Ending::Failed(_) | Ending::Skipped(_) | Ending::Other(_))

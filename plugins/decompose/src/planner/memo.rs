@@ -1,4 +1,4 @@
-//! What the planner remembers between its calls.
+//! The planner's memory between its calls.
 
 use syrch_plugin::serde_json::{self, Value, json};
 
@@ -7,7 +7,7 @@ use syrch_plugin::serde_json::{self, Value, json};
 pub(crate) struct Memo {
     /// The ids of the tasks that were planned again, and of those that stand in their places.
     pub(crate) again: Vec<String>,
-    /// Whether the whole question was added as one task.
+    /// True if the whole question was added as one task.
     pub(crate) fallback: bool,
 }
 

@@ -99,8 +99,8 @@ impl Decompose {
     }
 }
 
-/// Whether a task's statement must state something, so that the question without the plan is
-/// another task.
+/// Returns true if a task's statement must state something, so that the question without the plan
+/// is another task.
 fn is_bound(task: &Task) -> bool {
     Requirements::of(task)
         .is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())

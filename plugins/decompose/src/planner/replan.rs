@@ -66,8 +66,8 @@ pub(crate) fn replan(
     again
 }
 
-/// Why a task has no statement; `None` if it has one, or could have none for a reason that another
-/// try meets again.
+/// Returns the reason why a task has no statement; `None` if it has one, or if another try would
+/// fail for the same reason.
 fn without_statement(observation: &Observation) -> Option<&str> {
     match &observation.ending {
         Ending::Failed(Failure { kind: FailureKind::Other(_), message, .. }) => Some(message),

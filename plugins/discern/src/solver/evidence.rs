@@ -1,4 +1,4 @@
-//! What speaks against a statement that ran.
+//! The evidence against a statement that ran.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ use crate::solver::probes::Probes;
 /// The findings against one statement and its result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Evidence {
-    /// Whether the host or the SDK doubts the result.
+    /// True if the host or the SDK doubts the result.
     pub(crate) doubted: bool,
     pub(crate) absent_value: bool,
     /// The number of words of the question that name an unused table or column, 0 to 3; more count
     /// as 3.
     pub(crate) unused_words: usize,
     pub(crate) repeated_rows: bool,
-    /// Whether the result is a single 0 or NULL.
+    /// True if the result is a single 0 or NULL.
     pub(crate) zero: bool,
 }
 
 impl Evidence {
-    /// What the vote of such a statement weighs: a share of what it would weigh with one finding
-    /// less.
+    /// Returns the weight of the statement's vote, 0 to 1: each finding leaves the share `keep` of
+    /// it.
     pub(crate) fn weight(&self, settings: &Settings) -> f64 {
         let flags = [self.doubted, self.absent_value, self.repeated_rows, self.zero];
         let findings = flags.into_iter().filter(|is| *is).count() + self.unused_words;

@@ -37,7 +37,7 @@ pub(crate) struct Votes<'a, H> {
     task: &'a Task,
     brief: Brief<'a>,
     looker: Looker<'a, H>,
-    /// By the numbers of the draws that ran.
+    /// The weight and the evidence of each draw that ran, by its number.
     seen: BTreeMap<u32, (f64, Evidence)>,
 }
 

@@ -12,16 +12,16 @@ const SPARE_RUNS: u32 = 32;
 // The results of one row and column that say nothing.
 const NOTHING: [&str; 2] = ["SELECT 0 AS n", "SELECT NULL AS n"];
 
-/// What the probes of one task found.
+/// The probes of one task, with their results.
 pub(crate) struct Probes<'a, H> {
     host: &'a H,
     catalog: &'a Catalog,
     is_on: bool,
-    /// By statement: what is used of its result; `None` if the statement failed.
+    /// The results by statement; `None` if the statement failed.
     known: BTreeMap<String, Option<Found>>,
 }
 
-/// What is used of the result of a probe.
+/// The part of a probe's result that is used.
 #[derive(Clone)]
 struct Found {
     rows: u64,
@@ -34,9 +34,9 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         Self { host, catalog, is_on, known: BTreeMap::new() }
     }
 
-    /// Whether a text is compared with a column that does not hold it. Numbers, dates and patterns
-    /// are left out, since they may well be compared without being there; a statement that changes
-    /// letter case is held to no case.
+    /// Returns true if a text is compared with a column that does not hold it. Numbers, dates and
+    /// patterns are ignored, since a comparison with an absent one is common; in a statement that
+    /// changes letter case, case is ignored.
     pub(crate) fn has_absent_value(&mut self, facts: &Facts) -> bool {
         let any_case = facts
             .functions
@@ -50,7 +50,7 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         self.run(&texts).iter().flatten().any(|found| found.rows == 0)
     }
 
-    /// Whether rows of the result occur more than once.
+    /// Returns true if rows of the result occur more than once.
     pub(crate) fn has_repeated_rows(&mut self, ran: &Ran) -> bool {
         if ran.profile.rows < 2 || ran.profile.truncated {
             return false;
@@ -59,7 +59,7 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         self.run(&[text]).iter().flatten().any(|distinct| distinct.rows < ran.profile.rows)
     }
 
-    /// Whether the result is a single 0 or NULL.
+    /// Returns true if the result is a single 0 or NULL.
     pub(crate) fn is_zero(&mut self, ran: &Ran) -> bool {
         if ran.profile.rows != 1 || ran.profile.columns.len() != 1 {
             return false;
@@ -84,8 +84,8 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         })
     }
 
-    /// What each statement gives; what was asked before is not run again, and no more run than
-    /// leave the spare.
+    /// Runs the statements and returns their results. No statement runs twice, and `SPARE_RUNS`
+    /// statements of the budget are left over.
     fn run(&mut self, texts: &[String]) -> Vec<Option<Found>> {
         let mut fresh: Vec<String> =
             texts.iter().filter(|text| !self.known.contains_key(*text)).cloned().collect();

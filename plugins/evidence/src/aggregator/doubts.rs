@@ -1,5 +1,5 @@
-//! What speaks against an answer: ambiguity, and the penalties of syrch's heuristics, over the
-//! tasks that the answer rests on.
+//! The doubts about an answer: ambiguity, and the penalties of syrch's heuristics, over the tasks
+//! that the answer rests on.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};
@@ -91,7 +91,7 @@ fn ancestry(graph: &Graph) -> Vec<&str> {
     needed
 }
 
-/// What is taken off, and why in words.
+/// The deductions from the confidence, with their reasons in words.
 pub(crate) struct Doubts {
     /// 0 to the cap.
     pub(crate) penalty: f64,

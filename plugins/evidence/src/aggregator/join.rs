@@ -12,7 +12,7 @@ use syrch_plugin::text::line;
 pub(crate) struct Joined {
     pub(crate) sql: String,
     pub(crate) results: ResultSet,
-    /// Which tasks, by which columns.
+    /// The joined tasks, with the columns by which they join.
     pub(crate) reported: String,
     /// Tasks that no key connects with the others.
     pub(crate) left_out: Vec<String>,

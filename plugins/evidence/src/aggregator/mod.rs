@@ -12,7 +12,7 @@ use crate::Evidence;
 use crate::aggregator::doubts::{Doubts, Support};
 use crate::aggregator::join::Joined;
 
-/// Where the answer's rows come from.
+/// The source of the answer's rows.
 enum Source<'a> {
     /// One task's result, out of so many.
     Best(&'a Finished),

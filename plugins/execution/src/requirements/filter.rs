@@ -16,7 +16,8 @@ const OPERATORS: &[&str] = &[
 /// Values that a statement can say without a literal.
 const SAID_OTHERWISE: &[&str] = &["true", "false", "yes", "no", "null", "0", "1"];
 
-/// Whether the condition is met; `None` if it says nothing that could be compared.
+/// Returns true if the statement meets the condition; `None` if the condition states nothing
+/// comparable.
 pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
     let mut parts = Parts::read(condition);
     parts.values.retain(|value| !SAID_OTHERWISE.contains(&value.trim().to_lowercase().as_str()));
@@ -152,7 +153,8 @@ fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// Whether a comma after the digits of a word and before three further digits groups thousands.
+/// Returns true if a comma after the digits of a word and before three further digits separates
+/// thousands.
 fn groups_thousands(word: &str, next: impl Iterator<Item = char>) -> bool {
     let digits = next.take_while(char::is_ascii_digit).take(4).count();
     let is_group = |part: &str| {
@@ -193,9 +195,9 @@ fn has_value(value: &str, seen: &Seen) -> bool {
     number(&wanted).is_none() && !words.is_empty() && words.iter().all(|word| seen.has(word))
 }
 
-/// Whether a literal says the value: the same text or number, a moment in the same year, words of
-/// the same stems, or, of one word, the other with an ending. A bound may be off by one, as `> 5`
-/// is `>= 6`.
+/// Returns true if a literal has the value: the same text or number, a moment in the same year,
+/// words of the same stems, or one word that is the other with an ending. A bound may be off by
+/// one, as `> 5` is `>= 6`.
 fn is_equal(wanted: &str, literal: &str) -> bool {
     if wanted == literal {
         return true;

@@ -1,4 +1,4 @@
-//! What a planner requires of a statement, against the statement's facts and the columns of its
+//! Checks a planner's requirements against the facts of the statement and the columns of its
 //! result.
 //!
 //! Names are compared by the stems of their words with the tables, columns, functions and aliases
@@ -21,13 +21,14 @@ const NAMED: usize = 120;
 /// Something required that a statement lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lack {
-    /// What it is, by name, such as a filter with its condition.
+    /// The name of the requirement, such as a filter with its condition.
     pub(crate) what: String,
-    /// Whether the statement is taken for wrong without it.
+    /// True if the statement is considered wrong without it.
     pub(crate) is_grave: bool,
 }
 
-/// What a statement lacks of what its task requires; nothing where the statement cannot be read.
+/// Finds the requirements of the task that the statement does not meet; none if the statement
+/// cannot be read.
 pub(crate) fn find_lacks(
     host: &impl Inspect,
     catalog: &Catalog,

@@ -2,9 +2,9 @@
 
 use super::Seen;
 
-/// Whether the statement speaks of the range: a literal names the year of one of its ends, or of
-/// the year after its last, as `<` has it. A range without years is met by any column that holds
-/// days or times.
+/// Returns true if the statement refers to the range: a literal names the year of one of its ends,
+/// or of the year after its last, as `<` has it. A range without years is met by any column that
+/// holds days or times.
 pub(crate) fn is_met((from, to): &(String, String), seen: &Seen) -> bool {
     let years: Vec<u32> =
         [year(from), year(to), year(to).map(|year| year + 1)].into_iter().flatten().collect();
@@ -23,7 +23,7 @@ pub(crate) fn year(text: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| digits.len() == 4)
 }
 
-/// Whether a literal is a year, or a moment or pattern in it.
+/// Returns true if a literal is a year, or a moment or pattern in it.
 pub(crate) fn names_year(literal: &str, year: u32) -> bool {
     let mut numbers =
         literal.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());

@@ -1,4 +1,4 @@
-//! What a statement and its result have, by stems.
+//! The names, literals and functions of a statement and its result, by stems.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(crate) struct Seen {
     pub(crate) literals: Vec<String>,
     is_ordered: bool,
     has_time: bool,
-    /// Whether it reads the result of an earlier task.
+    /// True if it reads the result of an earlier task.
     pub(crate) reads_tasks: bool,
 }
 
@@ -59,19 +59,19 @@ impl Seen {
         }
     }
 
-    /// Whether all words of a name are names of the statement, besides those that say how it is
-    /// computed.
+    /// Returns true if all words of a name are names of the statement, besides those that say how
+    /// it is computed.
     pub(crate) fn names(&self, name: &str) -> bool {
         naming_stems(name).iter().all(|stem| COMPUTED.contains(&stem.as_str()) || self.has(stem))
     }
 
-    /// Whether a word is one of its names, as it stands or with an ending less.
+    /// Returns true if a word is one of its names, as it stands or without an ending.
     pub(crate) fn has(&self, stem: &str) -> bool {
         self.named.contains(stem)
     }
 
-    /// Whether it computes that aggregation, or reads what was computed before. The greatest and
-    /// the least may be found by their order, and an average as a quotient.
+    /// Returns true if it computes that aggregation, or reads the result of such a computation. The
+    /// greatest and the least may be found by their order, and an average as a quotient.
     pub(crate) fn aggregates(&self, aggregation: &str) -> bool {
         let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
         let was = |names: &[&str]| names.iter().any(|name| self.has(name));
@@ -107,18 +107,19 @@ impl Seen {
         true
     }
 
-    /// Whether a row can stand for that: it names the thing, or, for a unit of time, a date.
+    /// Returns true if a row can stand for `grain`: it names the thing, or, for a unit of time, a
+    /// date.
     pub(crate) fn has_grain(&self, grain: &str) -> bool {
         let is_time = stems(grain).iter().any(|stem| UNITS.contains(&stem.as_str()));
         self.names(grain) || (is_time && self.has_time)
     }
 
-    /// Whether it reads a column that holds days or times.
+    /// Returns true if it reads a column that holds days or times.
     pub(crate) fn has_time(&self) -> bool {
         self.has_time
     }
 
-    /// Whether it reads the table, by its name with or without its schema.
+    /// Returns true if it reads the table, by its name with or without its schema.
     pub(crate) fn reads(&self, table: &str) -> bool {
         let plain = |name: &str| name.rsplit('.').next().unwrap_or(name).trim().to_lowercase();
         self.tables.iter().any(|read| plain(read) == plain(table))
@@ -141,7 +142,7 @@ fn aliases(skeleton: &str) -> BTreeSet<String> {
     after.filter_map(name).flatten().collect()
 }
 
-/// Whether a column, as `table.column`, holds days or times, by its type or its name.
+/// Returns true if a column, as `table.column`, holds days or times, by its type or its name.
 fn is_temporal(catalog: &Catalog, column: &str) -> bool {
     let (table, name) = column.rsplit_once('.').unwrap_or(("", column));
     let known = catalog

@@ -1,4 +1,5 @@
-//! What ends the work: settings, the policy, budgets, outages, and providers that cannot.
+//! Tests of the limits of the work: settings, the policy, budgets, outages, and providers that
+//! cannot serve a request.
 
 use super::*;
 

@@ -37,7 +37,7 @@ fn changed(change: impl FnOnce(&mut Json)) -> Json {
     flow
 }
 
-/// That many executions of one try.
+/// Limits a try to that many executions.
 fn of_executions(number: u32) -> impl FnOnce(&mut Json) {
     move |nodes| match number {
         1 => {
@@ -48,7 +48,7 @@ fn of_executions(number: u32) -> impl FnOnce(&mut Json) {
     }
 }
 
-/// That many tries of a flow side by side, whose results vote.
+/// Returns a flow with that many tries side by side, whose results vote.
 fn voted(flow: &Json, votes: u32) -> Settings {
     settings(&json!({ "start": "tries", "nodes": {
         "tries": { "do": "flow", "flow": flow, "times": votes, "next": "vote" },

@@ -25,17 +25,17 @@ pub(crate) struct Search<'a, H> {
     dice: Dice,
     able: Able,
     pub(crate) trials: Trials,
-    /// By SQL text: the score of the reward, or why it rejected the statement.
+    /// The score of the reward for each SQL text, or the reason why it rejected the statement.
     pub(crate) judgements: BTreeMap<String, Result<Option<f64>, String>>,
     /// The number of requests, which are the rollouts.
     pub(crate) asked: u32,
     /// The number of statements that were proposed.
     pub(crate) numbered: u32,
-    /// Why no call or no statement can succeed any more.
+    /// The failure after which no call or no statement can succeed any more.
     pub(crate) ended: Option<Failure>,
-    /// Why the model gives no more draws, which is not a failure.
+    /// The reason why the model gives no more draws, which is not a failure.
     pub(crate) abstained: Option<String>,
-    /// What was wrong with the last reply.
+    /// The error of the last reply.
     pub(crate) last_wrong: Option<String>,
 }
 
@@ -79,8 +79,8 @@ impl<'a, H: SolverHost> Search<'a, H> {
         outcome::outcome(self)
     }
 
-    /// Whether enough results agree, or no other can come up with the leading one in the rollouts
-    /// that are left.
+    /// Returns true if enough results agree, or no other can catch up with the leading one in the
+    /// rollouts that are left.
     fn has_enough(&self) -> bool {
         if self.settings.agree == 0 {
             return false;

@@ -5,12 +5,12 @@ use syrch_plugin::dice::Dice;
 
 use crate::solver::tree::{ROOT, Tree, level};
 
-/// What a model still does.
+/// The abilities that a model still has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Able {
-    /// Whether it draws afresh.
+    /// True if it draws afresh.
     pub(crate) draws: bool,
-    /// Whether it repairs and revises.
+    /// True if it repairs and revises.
     pub(crate) repairs: bool,
 }
 
@@ -48,8 +48,8 @@ fn uct(tree: &Tree<'_>, place: usize, parent_visits: usize) -> f64 {
     mean + tree.settings.exploration * ratio.sqrt()
 }
 
-/// Whether the node may have one more child. A model that does not repair leaves nothing but draws,
-/// so that the width binds them no more.
+/// Returns true if the node may have one more child. With a model that does not repair only draws
+/// are left, so that the width no longer limits them.
 fn is_expandable(tree: &Tree<'_>, able: Able, place: usize) -> bool {
     let node = &tree.nodes[place];
     let has_room = node.children.len() < tree.settings.width as usize;
@@ -59,7 +59,7 @@ fn is_expandable(tree: &Tree<'_>, able: Able, place: usize) -> bool {
     able.repairs && has_room && !node.is_settled && node.depth < tree.settings.depth
 }
 
-/// Whether the node or one below it may be expanded.
+/// Returns true if the node or one below it may be expanded.
 fn is_open(tree: &Tree<'_>, able: Able, place: usize) -> bool {
     is_expandable(tree, able, place)
         || tree.nodes[place].children.iter().any(|child| is_open(tree, able, *child))

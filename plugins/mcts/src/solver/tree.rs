@@ -15,7 +15,7 @@ pub(crate) struct Node {
     pub(crate) children: Vec<usize>,
     /// 0 for the root.
     pub(crate) depth: u32,
-    /// Whether the model repeated the statement, so that it is expanded no more.
+    /// True if the model repeated the statement, so that the node is no longer expanded.
     pub(crate) is_settled: bool,
     /// Empty for the root.
     pub(crate) candidate: Candidate,
@@ -107,12 +107,12 @@ impl<'a> Tree<'a> {
         path
     }
 
-    /// How many statements ran and were not rejected.
+    /// Returns the number of statements that ran and were not rejected.
     pub(crate) fn running(&self) -> usize {
         self.statements().filter(|(_, node)| node.ran().is_some()).count()
     }
 
-    /// How many of them gave the same result as this one; 0 when it failed.
+    /// Returns the number of those that gave the same result as this one; 0 if it failed.
     pub(crate) fn agreeing(&self, place: usize) -> usize {
         let Some(ran) = self.nodes[place].ran() else { return 0 };
         let same =
@@ -130,7 +130,7 @@ impl<'a> Tree<'a> {
         if ran.profile.rows == 0 { self.settings.empty } else { 1.0 }
     }
 
-    /// How many statements there are at and below a node, and the mean of their present values.
+    /// Returns the number of statements at and below a node, and the mean of their present values.
     pub(crate) fn visits_and_mean(&self, place: usize) -> (usize, f64) {
         let mut rest = vec![place];
         let (mut visits, mut sum) = (0_usize, 0.0);

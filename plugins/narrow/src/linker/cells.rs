@@ -15,7 +15,7 @@ const EXACT: u32 = 60;
 const NEAR: u32 = 12;
 /// The least similarity of a cell that is only like a phrase.
 const FLOOR: f64 = 0.5;
-/// What a phrase counts that does not read like a value.
+/// The weight of a phrase that does not read like a value.
 const UNMARKED: f64 = 0.4;
 
 /// A cell for a phrase.
@@ -98,7 +98,7 @@ fn find(host: &impl LinkerHost, phrases: &[&Phrase], how: &Match, limit: u32) ->
     Some(numbered.map(cell).collect())
 }
 
-/// What a phrase says of each of its tables: the less, the more there are.
+/// Returns the weight of a phrase for each of its tables: the more tables, the less.
 fn rarity(cells: &[Cell], places: &Places) -> BTreeMap<usize, f64> {
     let mut tables: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for cell in cells {

@@ -24,7 +24,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Those that a question does not ask for by the words that mark them.
+    /// Finds the copies that a question does not ask for by the words that mark them.
     pub(crate) fn new(catalog: &Catalog, question: &str) -> Self {
         let names: Vec<Name> = catalog.tables.iter().map(Name::of).collect();
         let mut real: BTreeMap<&[String], usize> = BTreeMap::new();
@@ -63,7 +63,7 @@ impl Copies {
         sort(tables);
     }
 
-    /// Of which tables a retriever is sure: of a copy's table in place of the copy.
+    /// Returns the tables of which a retriever is sure, with a copy's table in place of the copy.
     pub(crate) fn replaced(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
         let real = |table: usize| self.pairs.get(&table).copied().unwrap_or(table);
         sure.into_iter().map(real).collect()

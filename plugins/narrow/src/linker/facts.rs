@@ -1,5 +1,5 @@
-//! What the columns of the shown tables hold: samples of them, and as hints the frequent values of
-//! those with few, and the ends of numbers and dates.
+//! Facts about the columns of the shown tables: samples of their values, and as hints the frequent
+//! values of columns with few, and the ends of numbers and dates.
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt::cell;
@@ -65,7 +65,7 @@ pub(crate) fn sample<'c>(
     all
 }
 
-/// Whether the data may be asked for samples.
+/// Returns true if samples may be requested from the data.
 fn can_sample(host: &impl LinkerHost, dialect: &Dialect) -> bool {
     // Each sample is a job of these engines, and takes seconds.
     let is_slow = matches!(dialect, Dialect::Spark | Dialect::Databricks);
@@ -126,7 +126,7 @@ fn tables<'c>(
     }))
 }
 
-/// Whether the table is no view, which may take any time.
+/// Returns true if the table is no view, whose query may take any time.
 fn is_stored(table: &Table) -> bool {
     table.extra.iter().all(|(key, value)| key != "kind" || value == "\"table\"")
 }
@@ -192,15 +192,15 @@ fn fact(sample: &Sample, rows: Option<u64>) -> Option<String> {
     (can_show(sample) && is_often).then(|| format!("{column} is often {}", values()))
 }
 
-/// Whether a column has no more than a few values, all of which may be shown.
+/// Returns true if a column has no more than a few values, all of which may be shown.
 fn has_few(sample: &Sample, rows: Option<u64>) -> bool {
     let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
     let share = rows.map_or(0.0, |rows| counted as f64 / rows as f64);
     can_show(sample) && sample.frequent.len() <= FEW as usize && share >= ALL
 }
 
-/// Whether frequent values are short and no fractions, and occur more than once: what occurs once
-/// tells of a row, not of a column.
+/// Returns true if frequent values are short and no fractions, and occur more than once: a value
+/// that occurs once describes a row, not a column.
 fn can_show(sample: &Sample) -> bool {
     let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
     let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.chars().count() > 40);
@@ -212,7 +212,7 @@ fn is_fraction(value: &Value) -> bool {
     matches!(value, Value::Real(_) | Value::Decimal(_))
 }
 
-/// Whether a value is a number or a day.
+/// Returns true if a value is a number or a day.
 fn is_measured(value: &Value) -> bool {
     match value {
         Value::Integer(_) | Value::Real(_) | Value::Decimal(_) | Value::Temporal(_) => true,
@@ -221,7 +221,7 @@ fn is_measured(value: &Value) -> bool {
     }
 }
 
-/// Whether a text begins as `2024-05-11`.
+/// Returns true if a text begins like `2024-05-11`.
 fn is_day(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 10

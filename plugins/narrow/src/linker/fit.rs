@@ -1,4 +1,4 @@
-//! As many tables, and as much of them, as the bytes allow.
+//! Selects as many tables, and as many of their columns, as fit into the bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,15 +16,15 @@ const FOUND: usize = 4;
 /// Keys of a table that are shown first.
 const KEYS: usize = 4;
 
-/// What a table and each of its columns take in a prompt.
+/// The bytes that a table and each of its columns take in a prompt.
 struct Cost {
     table: usize,
     columns: Vec<usize>,
 }
 
 impl Cost {
-    /// Measured on the table as prompts show it: a line for itself, one for each column, then its
-    /// keys of several columns.
+    /// Measures the table as prompts show it: a line for itself, one for each column, then its keys
+    /// of several columns.
     fn of(catalog: &Catalog, table: &Table) -> Self {
         let alone = Catalog {
             database: catalog.database.clone(),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one retriever found, best first.
+/// The hits of one retriever, best first.
 #[derive(Debug, Clone)]
 pub(crate) struct List<K> {
     /// The retriever's name in reasons.
@@ -28,7 +28,7 @@ impl<K: Ord + Copy> List<K> {
     }
 }
 
-/// Something that was found, and by which retrievers.
+/// A find, with the retrievers that found it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fused<K> {
     pub(crate) key: K,
@@ -37,9 +37,9 @@ pub(crate) struct Fused<K> {
     pub(crate) retrievers: Vec<&'static str>,
 }
 
-/// All that was found: the sum of weight / (smoothing + rank) over the lists, best first, equal
-/// ones in the order of their keys. What has equal scores in a list has one rank, so that the order
-/// of names decides nothing.
+/// Fuses the lists: each find scores the sum of weight / (smoothing + rank) over the lists, best
+/// first, equal ones in the order of their keys. Finds with equal scores in a list have one rank,
+/// so that the order of names decides nothing.
 pub(crate) fn fuse<K: Ord + Copy>(lists: &[List<K>], smoothing: f64) -> Vec<Fused<K>> {
     let lists = || lists.iter().filter(|list| list.weight > 0.0 && !list.ranked.is_empty());
     let most: f64 = lists().map(|list| list.weight / (smoothing + 1.0)).sum();
@@ -65,8 +65,8 @@ pub(crate) fn fuse<K: Ord + Copy>(lists: &[List<K>], smoothing: f64) -> Vec<Fuse
     fused
 }
 
-/// What is the first of a list, alone or with one other: what one retriever is sure of, however
-/// little the others say.
+/// Returns the keys at the top of a list, alone or with one other: those that one retriever is sure
+/// of, whatever the others say.
 pub(crate) fn firsts<K: Ord + Copy>(lists: &[List<K>]) -> BTreeSet<K> {
     let mut firsts = BTreeSet::new();
     for list in lists.iter().filter(|list| list.weight > 0.0) {

@@ -1,5 +1,5 @@
-//! Which tables join: by foreign keys, and where none are declared by the names of key-like columns
-//! that few tables share.
+//! Finds the joins between tables: by foreign keys, and where none are declared by the names of
+//! key-like columns that few tables share.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -159,8 +159,8 @@ impl Joins {
     }
 }
 
-/// Whether a name is that of a key to something: `customer_id`, `StuID`, `pid`, `state_name`,
-/// `AirportCode`, but neither `id` nor `name`.
+/// Returns true if a name is that of a key to something: `customer_id`, `StuID`, `pid`,
+/// `state_name`, `AirportCode`, but neither `id` nor `name`.
 fn is_key_like(name: &str) -> bool {
     let lower = name.to_lowercase();
     ["id", "key", "code", "_name", "_no", "number", "uuid"]

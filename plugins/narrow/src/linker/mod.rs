@@ -66,7 +66,7 @@ impl LinkerRole for Narrow {
 }
 
 impl Narrow {
-    /// What all retrievers find. For a catalog that fits, only hints.
+    /// Collects the finds of all retrievers. For a catalog that fits, only hints.
     fn found(
         &self,
         host: &impl LinkerHost,

@@ -32,7 +32,7 @@ const TEXT: usize = 8 * 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Phrase {
     pub(crate) text: String,
-    /// Whether it reads like a value: quoted, a number, or in capitals within a sentence.
+    /// True if it reads like a value: quoted, a number, or in capitals within a sentence.
     pub(crate) is_marked: bool,
 }
 
@@ -43,9 +43,9 @@ pub(crate) struct Phrases {
     pub(crate) text: String,
     /// Its words and pairs of words in lower case that may be names.
     pub(crate) names: Vec<String>,
-    /// What may stand in cells, marked phrases first.
+    /// The phrases that may stand in cells, marked ones first.
     pub(crate) values: Vec<Phrase>,
-    /// Whether the question is in another language than English.
+    /// True if the question is in another language than English.
     pub(crate) is_foreign: bool,
 }
 
@@ -73,8 +73,8 @@ impl Phrases {
     }
 }
 
-/// Whether words are of another language: letters that English does not have in more than names, or
-/// a sentence without an English word that says how it is put.
+/// Returns true if words are of another language: they have letters that English does not have, in
+/// more than names, or a sentence without an English function word.
 fn is_foreign(tokens: &[Token<'_>]) -> bool {
     let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
     let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
@@ -88,7 +88,7 @@ fn is_foreign(tokens: &[Token<'_>]) -> bool {
 /// A word of the question.
 struct Token<'t> {
     text: &'t str,
-    /// Whether a sentence or a line begins with it.
+    /// True if a sentence or a line begins with it.
     is_first: bool,
 }
 
@@ -179,7 +179,7 @@ fn values(text: &str, tokens: &[Token<'_>]) -> Vec<Phrase> {
     values
 }
 
-/// What stands in quotation marks. An apostrophe within a word or after one opens none.
+/// Returns the texts in quotation marks. An apostrophe within a word or after one opens none.
 fn quoted(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (open, close) in [('"', '"'), ('“', '”'), ('\'', '\''), ('‘', '’'), ('`', '`')] {

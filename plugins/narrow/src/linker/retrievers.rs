@@ -1,4 +1,4 @@
-//! What the retrievers of the port `search` find, as ranked lists of tables and columns.
+//! Runs the retrievers of the port `search` and ranks the tables and columns that they find.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ const CALL: usize = 64;
 const NOTES: u32 = 10;
 /// The least score of a hint.
 const HINTED: f64 = 0.2;
-/// What a note counts that only has a line which is like a few words of the question.
+/// The weight of a note of which only a line is like a few words of the question.
 const LIKE: f64 = 0.5;
 
 /// A column by the number of its table and its own.

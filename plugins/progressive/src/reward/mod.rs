@@ -109,7 +109,7 @@ impl<H: RewardHost> Judge<'_, H> {
         format!("Results of earlier parts, which may be read like tables: {}\n", names.join(", "))
     }
 
-    /// What the statement is judged against, where that is not the question.
+    /// Returns the request that the statement is judged against, if that is not the question.
     fn request(&self, candidate: &Candidate) -> String {
         if let Some(step) = step_of(candidate) {
             return step;

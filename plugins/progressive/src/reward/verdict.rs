@@ -14,7 +14,7 @@ use syrch_plugin::text;
 use crate::class::ErrorClass;
 use line::{Answer, answer, mentions, objects, plain, ruling};
 
-/// What the judge is asked about, in this order.
+/// The aspects that the judge is asked about, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aspect {
     Tables,
@@ -85,14 +85,14 @@ impl Aspect {
     }
 }
 
-/// What a judge said.
+/// The ruling of a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reading {
-    /// Whether the judge takes the statement for right.
+    /// True if the judge considers the statement right.
     pub(crate) is_correct: bool,
-    /// Why, on one line; empty when it did not say.
+    /// The reasoning on one line; empty if the judge stated none.
     pub(crate) reasoning: String,
-    /// Its plain answers to the questions.
+    /// The plain answers to the questions.
     pub(crate) answers: Vec<(Aspect, bool)>,
 }
 
@@ -156,7 +156,7 @@ fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
     }
 }
 
-/// What follows `REASONING:`; without it, the lines that are no answers.
+/// Returns the text after `REASONING:`; without it, the lines that are no answers.
 fn reasoning(lines: &[&str]) -> String {
     let starts = |line: &&str| line.to_ascii_uppercase().contains("REASONING:");
     let reported = match lines.iter().position(starts) {

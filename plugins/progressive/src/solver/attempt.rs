@@ -15,12 +15,12 @@ use crate::solver::branch::{Branch, Made, Standing, bounded};
 /// The reward of a statement that ran and was not judged, from the design document.
 const UNJUDGED: f64 = 0.5;
 
-/// What a draft begins with.
+/// The start of a draft.
 pub(crate) struct Draft {
-    /// How its candidates came about.
+    /// The origin of its candidates.
     pub(crate) origin: &'static str,
     pub(crate) sample: u32,
-    /// What was tried for this goal before it.
+    /// The earlier attempts at this goal.
     pub(crate) tried: Vec<Tried>,
     /// The candidate that it mends.
     pub(crate) after: Option<String>,
@@ -29,19 +29,19 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// The first for its goal.
+    /// Creates the first draft for its goal.
     pub(crate) fn first(tried: Vec<Tried>) -> Self {
         let origin = if tried.is_empty() { "generate" } else { "second chance" };
         Self { origin, sample: 0, tried, after: None, reply: None }
     }
 
-    /// That of a candidate which is judged anew.
+    /// Creates the draft of a candidate that is judged anew.
     pub(super) fn of(candidate: &str) -> Self {
         Self { after: Some(candidate.to_owned()), ..Self::first(Vec::new()) }
     }
 }
 
-/// What came of a draft.
+/// The outcome of a draft.
 pub(crate) enum Came {
     Succeeded(Made),
     Missed(Miss),
@@ -49,14 +49,14 @@ pub(crate) enum Came {
     Stopped,
 }
 
-/// What came of one statement of it.
+/// The outcome of one statement of a draft.
 enum Next {
     /// It does not parse: repair it.
     Repair(Miss),
     Ended(Came),
 }
 
-/// What the reward says.
+/// The verdict of the reward.
 pub(super) enum Judged {
     Accepted(Opinion),
     Rejected(Opinion),

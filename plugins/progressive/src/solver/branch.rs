@@ -11,7 +11,7 @@ use crate::class::ErrorClass;
 use crate::settings::Dependents;
 use crate::subtask::Subtask;
 
-/// Where a sub-task stands in a branch.
+/// The status of a sub-task in a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Waiting,
@@ -39,13 +39,13 @@ pub(crate) struct State {
     pub(crate) confidence: f64,
     pub(crate) status: Status,
     pub(crate) reward: Option<f64>,
-    /// Whether it has failed once and is tried again after the others.
+    /// True if it has failed once and is tried again after the others.
     pub(crate) is_second_chance: bool,
-    /// What was tried in vain.
+    /// The statements that were tried in vain.
     pub(crate) tried: Vec<Tried>,
 }
 
-/// What a judgement came to for a statement that is built upon.
+/// The outcome of the judgement on a statement that is built upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     Accepted,
@@ -65,7 +65,7 @@ pub(crate) struct Made {
     pub(crate) fingerprint: Option<String>,
     pub(crate) reward: f64,
     pub(crate) standing: Standing,
-    /// Whether it was judged against the whole task.
+    /// True if it was judged against the whole task.
     pub(crate) is_whole: bool,
     /// Sub-tasks done, of how many, where the statement is judged against the whole task and was
     /// written for some steps alone.
@@ -74,7 +74,7 @@ pub(crate) struct Made {
     pub(crate) facts: Facts,
 }
 
-/// Where and how a line of steps failed.
+/// The place and the cause of the failure of a line of steps.
 #[derive(Debug, Clone)]
 pub(crate) struct FailurePoint {
     pub(crate) subtask: String,
@@ -88,8 +88,8 @@ impl FailurePoint {
     }
 }
 
-/// What the executed sub-tasks have built. The names are the host's reading of the statement so
-/// far, not searched for in its text.
+/// The operations and names that the executed sub-tasks have built. The names come from the host's
+/// reading of the statement so far, not from a search in its text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Context {
     /// Operations in the order of their execution, with the rows that the statement then gave.
@@ -107,7 +107,7 @@ pub(crate) struct Context {
 pub(crate) struct Branch {
     pub(crate) id: u32,
     pub(crate) parent: Option<u32>,
-    /// How often its line has branched.
+    /// The number of times that its line has branched.
     pub(crate) depth: u32,
     /// One for each sub-task.
     pub(crate) states: Vec<State>,
@@ -203,7 +203,7 @@ impl Branch {
         self.last = Some(made);
     }
 
-    /// Whether both lines have executed the same sub-tasks and hold the same rows.
+    /// Returns true if both lines have executed the same sub-tasks and hold the same rows.
     pub(crate) fn is_where(&self, other: &Self) -> bool {
         let print = |branch: &Self| branch.last.as_ref().and_then(|made| made.fingerprint.clone());
         let statuses = self.states.iter().map(|state| state.status);
@@ -284,7 +284,7 @@ impl Branch {
         })
     }
 
-    /// What it has accumulated, with the errors on its line.
+    /// Returns the context that the branch has accumulated, with the errors on its line.
     pub(crate) fn context_json(&self) -> Value {
         let mut context = self.context.json();
         context["metadata"] = json!({ "syntax_errors": self.signals.syntax_errors, "semantic_errors": self.semantic_errors });

@@ -196,7 +196,7 @@ impl<H: SolverHost> Solve<'_, H> {
         Ok(Outcome { memo: Some(memo.to_string()), ..Outcome::default() })
     }
 
-    /// What is left of the search: the document's output.
+    /// Returns the memo of the search: the output that the design document defines.
     fn memo(&self, winner: Option<&Branch>, reason: &str) -> Value {
         let made = winner.and_then(|winner| winner.last.as_ref());
         json!({

@@ -11,10 +11,10 @@ use crate::solver::branch::{Branch, FailurePoint, Made};
 type Open = (Branch, Miss);
 
 impl<H: SolverHost> Solve<'_, H> {
-    /// What a branch becomes whose statement was not accepted: the lines of accepted alternatives.
+    /// Expands a branch whose statement was not accepted into the lines of accepted alternatives.
     /// Alternatives that are not accepted get alternatives of their own, as deep as the settings
-    /// allow. When none is, the best that was accepted with less than was asked for goes on, else
-    /// the branch itself without the step.
+    /// allow. If none is accepted, the search goes on with the best that was accepted with a lower
+    /// score than asked for, else with the branch itself without the step.
     pub(super) fn expand(&mut self, branch: Branch, goal: Goal, miss: Miss) -> Vec<Branch> {
         let mut below: Option<(Branch, Made)> = None;
         let mut level = vec![(branch.clone(), miss.clone())];
@@ -87,8 +87,9 @@ impl<H: SolverHost> Solve<'_, H> {
         (accepted, missed)
     }
 
-    /// How many alternatives there may be: each needs a statement and a judgement, and one
-    /// judgement is left over for the whole. A search that runs out of time opens no branches.
+    /// Returns the number of alternatives that the budget allows: each needs a statement and a
+    /// judgement, and one judgement is left over for the whole. A search that runs out of time
+    /// opens no branches.
     fn affordable(&mut self) -> u32 {
         let left = self.host.remaining();
         let calls =

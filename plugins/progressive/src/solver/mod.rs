@@ -42,7 +42,7 @@ impl SolverRole for Progressive {
     }
 }
 
-/// What a statement is for.
+/// The purpose of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// The sub-task at this place.
@@ -51,7 +51,7 @@ pub(crate) enum Goal {
     Whole,
 }
 
-/// Why nothing more can be asked or run.
+/// The reason why nothing more can be asked or run.
 #[derive(Debug, Clone)]
 pub(crate) enum Stop {
     /// The model abstains, which is not a failure.
@@ -95,7 +95,7 @@ pub(crate) struct Solve<'a, H> {
     candidates: u32,
     branches: u32,
     iterations: u32,
-    /// What became of each branch.
+    /// The record of each branch.
     records: BTreeMap<u32, Value>,
     errors: BTreeMap<&'static str, u32>,
     /// The candidates that extend a candidate.
@@ -256,8 +256,8 @@ impl<'a, H: SolverHost> Solve<'a, H> {
         self.records.insert(branch.id, branch.json(is_active, &self.subtasks));
     }
 
-    /// Whether the budget allows no further step of a branch. One that has a statement leaves a
-    /// call over for its judgement as a whole.
+    /// Returns true if the budget allows no further step of a branch. A branch that has a statement
+    /// keeps one call for the judgement of the whole.
     fn is_spent(&self, branch: &Branch) -> bool {
         let left = self.host.remaining();
         let needed = if branch.last.is_some() { STEP_CALLS } else { 1 };

@@ -43,7 +43,8 @@ impl<H: SolverHost> Solve<'_, H> {
             .sql()
     }
 
-    /// Whether a statement for the goal is one for the task: also a lone sub-task's is.
+    /// Returns true if a statement for the goal is one for the task, as that of an only sub-task
+    /// is.
     pub(super) fn is_whole(&self, goal: Goal) -> bool {
         goal == Goal::Whole || self.subtasks.len() == 1
     }
@@ -73,7 +74,7 @@ impl<H: SolverHost> Solve<'_, H> {
         out
     }
 
-    /// What the branch has accumulated; empty at its beginning.
+    /// Returns the context that the branch has accumulated; empty at its beginning.
     pub(super) fn progress(&self, branch: &Branch) -> String {
         let context = &branch.context;
         let mut out = String::new();

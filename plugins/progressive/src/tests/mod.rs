@@ -79,7 +79,7 @@ struct Stage {
     /// Model calls left after so many requests, where that matters.
     calls: Option<u32>,
     judged: RefCell<Vec<Candidate>>,
-    /// What another reward would say in place of the plugin's own.
+    /// The verdicts of another reward, in place of the plugin's own.
     verdicts: RefCell<Vec<Verdict>>,
 }
 

@@ -52,8 +52,8 @@ impl RewriterRole for RewriteRules {
     }
 }
 
-/// All proposals from a statement, the most promising first: a rule is applied to all places that
-/// it fits, and later to each alone.
+/// Returns the proposals for a statement, the most promising first: a rule is applied to all places
+/// that it fits, and later to each alone.
 pub(crate) fn proposals(
     settings: &Settings,
     engine: Engine,

@@ -1,4 +1,4 @@
-//! What the plan of a statement shows, as far as rules are ranked by it.
+//! Reads the signs in a statement's plan by which rules are ranked.
 
 use super::sql::Engine;
 
@@ -6,11 +6,11 @@ use super::sql::Engine;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signs {
     pub(crate) is_sqlite: bool,
-    /// Whether a sub-query runs again for each row.
+    /// True if a sub-query runs again for each row.
     pub(crate) has_correlated: bool,
-    /// Whether such a sub-query reads a whole table.
+    /// True if such a sub-query reads a whole table.
     pub(crate) scans_in_correlated: bool,
-    /// Whether tables are joined row by row without an index: PostgreSQL's nested loops with a
+    /// True if tables are joined row by row without an index: PostgreSQL's nested loops with a
     /// filter, SQLite's scan within a scan.
     pub(crate) has_loop: bool,
 }

@@ -11,11 +11,11 @@ use syrch_plugin::text::is_one_of;
 /// References to columns, as they are written: `[column]`, `[table, column]` and so on.
 #[derive(Debug, Default)]
 pub(crate) struct Refs {
-    /// Those outside of sub-queries.
+    /// The references outside of sub-queries.
     pub(crate) own: Vec<Vec<Ident>>,
-    /// Those in sub-queries, which may mean columns of the outer query.
+    /// The references in sub-queries, which may mean columns of the outer query.
     pub(crate) nested: Vec<Vec<Ident>>,
-    /// Whether there is a sub-query.
+    /// True if there is a sub-query.
     pub(crate) has_query: bool,
     depth: usize,
 }
@@ -43,7 +43,7 @@ impl Visitor for Refs {
     }
 }
 
-/// All references of a part.
+/// Collects the references in a part of a statement.
 pub(crate) fn refs(part: &impl Visit) -> Refs {
     let mut refs = Refs::default();
     let _ = part.visit(&mut refs);
@@ -117,7 +117,7 @@ pub(crate) fn aggregate(expr: &Expr) -> Option<&Function> {
     (is_one_of(AGGREGATES, &name) && function.over.is_none() && !is_scalar).then_some(function)
 }
 
-/// Whether an expression calls an aggregate or window function outside of sub-queries.
+/// Returns true if an expression calls an aggregate or window function outside of sub-queries.
 pub(crate) fn has_aggregate(expr: &Expr) -> bool {
     struct Find(usize, bool);
     impl Visitor for Find {

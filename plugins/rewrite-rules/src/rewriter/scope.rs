@@ -1,4 +1,4 @@
-//! What the names of a SELECT mean: its tables, their columns, and whose column a reference is.
+//! The scope of a SELECT: its tables, their columns, and the owner of each reference.
 
 use sqlparser::ast::{
     Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Select, TableFactor,
@@ -25,16 +25,16 @@ pub(crate) struct Source<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Scope<'a> {
     pub(crate) sources: Vec<Source<'a>>,
-    /// Whether a join may add rows of NULLs.
+    /// True if a join may add rows of NULLs.
     pub(crate) has_outer_join: bool,
-    /// Whether columns are joined by USING or NATURAL, so that one name means two columns.
+    /// True if columns are joined by USING or NATURAL, so that one name means two columns.
     pub(crate) has_merged_columns: bool,
 }
 
-/// Whose column a reference is.
+/// The owner of a referenced column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// That of the source at this place.
+    /// The source at this place.
     Source(usize),
     /// No source has it.
     Nobody,
@@ -42,7 +42,7 @@ pub(crate) enum Owner {
     Unclear,
 }
 
-/// How an engine compares the values of a column.
+/// The class of types in which an engine compares the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Number,
@@ -50,7 +50,7 @@ pub(crate) enum Class {
     Other,
 }
 
-/// Whether two names are the same.
+/// Returns true if two names are the same.
 pub(crate) fn same(a: &Ident, b: &Ident) -> bool {
     a.value.eq_ignore_ascii_case(&b.value)
 }
@@ -80,7 +80,7 @@ impl<'a> Scope<'a> {
         Some(scope)
     }
 
-    /// Whose column a reference is.
+    /// Returns the owner of a referenced column.
     pub(crate) fn owner(&self, path: &[Ident]) -> Owner {
         let one = |mut places: Vec<usize>| match (places.pop(), places.is_empty()) {
             (Some(place), true) => Owner::Source(place),
@@ -107,12 +107,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether all references are columns of this scope.
+    /// Returns true if all references are columns of this scope.
     pub(crate) fn owns_all(&self, paths: &[Vec<Ident>]) -> bool {
         paths.iter().all(|path| matches!(self.owner(path), Owner::Source(_)))
     }
 
-    /// Whether a reference may mean a column of this scope.
+    /// Returns true if a reference may mean a column of this scope.
     pub(crate) fn may_own(&self, path: &[Ident]) -> bool {
         self.owner(path) != Owner::Nobody
     }
@@ -131,25 +131,25 @@ impl<'a> Scope<'a> {
         Some((source, column))
     }
 
-    /// Whether an expression may be NULL: whatever is no column of a table that the catalog
+    /// Returns true if an expression may be NULL: anything but a column of a table that the catalog
     /// declares NOT NULL.
     pub(crate) fn is_nullable(&self, expr: &Expr) -> bool {
         self.has_outer_join || self.column(expr).is_none_or(|(_, column)| column.nullable)
     }
 
-    /// How the values of an expression compare; `None` for what is no column.
+    /// Returns the class in which the values of an expression compare; `None` if it is no column.
     pub(crate) fn class(&self, expr: &Expr) -> Option<Class> {
         self.column(expr).map(|(_, column)| class(&column.sql_type))
     }
 }
 
 impl Source<'_> {
-    /// Whether it has a column of that name; `None` if that is not known.
+    /// Returns true if it has a column of that name; `None` if that is not known.
     fn has(&self, name: &str) -> Option<bool> {
         self.columns.as_ref().map(|columns| columns.iter().any(|column| column == name))
     }
 
-    /// Whether these columns can be equal in one row at the most.
+    /// Returns true if these columns can be equal in one row at the most.
     pub(crate) fn is_unique(&self, columns: &[&str]) -> bool {
         let covers = |key: &[String]| {
             !key.is_empty()
@@ -164,8 +164,9 @@ impl Source<'_> {
     }
 }
 
-/// Whether comparing two columns means the same as grouping by the second: SQLite converts between
-/// numbers and texts while it compares, so that `'1'` and `'01'` equal 1 and are two groups.
+/// Returns true if comparing two columns means the same as grouping by the second: SQLite converts
+/// between numbers and texts while it compares, so that `'1'` and `'01'` equal 1 and are two
+/// groups.
 pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr)) -> bool {
     match (engine, a.0.class(a.1), b.0.class(b.1)) {
         (Engine::Postgres, _, _) => true,
@@ -174,7 +175,8 @@ pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr
     }
 }
 
-/// As SQLite derives the affinity of a column; PostgreSQL's types fall into the same classes.
+/// Classifies a type as SQLite derives the affinity of a column; PostgreSQL's types fall into the
+/// same classes.
 fn class(sql_type: &str) -> Class {
     let upper = sql_type.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| upper.contains(word));
@@ -217,7 +219,7 @@ fn source<'a>(factor: &TableFactor, item: usize, catalog: &'a Catalog) -> Option
     }
 }
 
-/// Whether a join only combines rows of both sides.
+/// Returns true if a join only combines rows of both sides.
 pub(crate) fn is_inner(operator: &JoinOperator) -> bool {
     matches!(operator, JoinOperator::Join(_) | JoinOperator::Inner(_) | JoinOperator::CrossJoin(_))
 }

@@ -47,7 +47,8 @@ impl Engine {
     }
 }
 
-/// Whether a query is one SELECT without WITH, ORDER BY, LIMIT, locks and the like.
+/// Returns the SELECT of a query that is one SELECT without WITH, ORDER BY, LIMIT, locks and the
+/// like.
 pub(crate) fn plain(query: &Query) -> Option<&Select> {
     let is_bare = query.with.is_none()
         && query.order_by.is_none()
@@ -64,7 +65,7 @@ pub(crate) fn plain(query: &Query) -> Option<&Select> {
     }
 }
 
-/// Whether a SELECT has no clause but those that standard SQL has.
+/// Returns true if a SELECT has no clause but those of standard SQL.
 pub(crate) fn is_standard(select: &Select) -> bool {
     select.top.is_none()
         && select.exclude.is_none()
@@ -87,8 +88,8 @@ pub(crate) fn groups(select: &Select) -> Option<&[Expr]> {
     }
 }
 
-/// Whether rows of a SELECT stand for rows of its FROM one by one: no groups, no aggregates and no
-/// window functions.
+/// Returns true if the rows of a SELECT stand for the rows of its FROM one by one: no groups, no
+/// aggregates and no window functions.
 pub(crate) fn is_row_by_row(select: &Select) -> bool {
     groups(select).is_some_and(<[Expr]>::is_empty)
         && select.having.is_none()
@@ -199,7 +200,7 @@ pub(crate) fn on_of(operator: &JoinOperator) -> Option<&Expr> {
     }
 }
 
-/// As [`on_of`], to change it.
+/// The ON condition of a join, as [`on_of`] returns it, to change it.
 fn on_mut(operator: &mut JoinOperator) -> Option<&mut Expr> {
     match operator {
         JoinOperator::Join(JoinConstraint::On(on))

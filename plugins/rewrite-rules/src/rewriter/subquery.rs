@@ -12,7 +12,7 @@ use super::sql::{conjuncts, from_text, is_row_by_row, item_expr, plain, where_te
 pub(crate) struct Key {
     pub(crate) inner: Expr,
     pub(crate) outer: Expr,
-    /// Whether the inner side is written first: SQLite takes the collation of the first.
+    /// True if the inner side is written first: SQLite uses the collation of the first.
     pub(crate) inner_first: bool,
 }
 
@@ -73,14 +73,14 @@ pub(crate) fn one_item(paths: &[Vec<Ident>], scope: &Scope) -> Option<usize> {
     items.all(|item| item == Some(first)).then_some(first)
 }
 
-/// Whether a part of a sub-query refers to its own rows alone.
+/// Returns true if a part of a sub-query refers only to the sub-query's own rows.
 pub(crate) fn is_own(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
     let is_hidden =
         |path: &Vec<Ident>| matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path);
     inner.owns_all(&found.own) && found.nested.iter().all(is_hidden)
 }
 
-/// Whether an expression refers to the outer row alone, and to one.
+/// Returns true if an expression refers to the outer row, and to nothing else.
 fn is_outer(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
     let belongs = |path: &Vec<Ident>| {
         inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))

@@ -8,7 +8,7 @@ use sqlparser::ast::{Expr, Ident, Query, Select, VisitMut, VisitorMut};
 
 use super::sql::is_standard;
 
-/// What a walk calls.
+/// The callback of a walk.
 enum Call<'f> {
     /// Called for every identifier.
     Name(&'f mut dyn FnMut(&Ident)),

@@ -1,4 +1,4 @@
-//! What a rule works with: the catalog, the places it may change, and names that nobody else has.
+//! The context in which a rule works: the catalog, the places that it may change, and unused names.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What is proposed gives the same rows as the statement, as a bag, on random rows with NULLs,
+//! Proposed statements give the same rows as the original, as a bag, on random rows with NULLs,
 //! duplicates and empty tables.
 
 use std::collections::BTreeMap;

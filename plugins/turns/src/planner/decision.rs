@@ -1,4 +1,4 @@
-//! What a model decides in one turn: its schema, and the reader of its reply.
+//! The decision of a model in one turn: its schema, and the reader of its reply.
 
 use serde::Deserialize;
 use syrch_plugin::prelude::*;
@@ -6,7 +6,7 @@ use syrch_plugin::serde_json::{self, Value as JsonValue, json};
 
 use crate::planner::state::StopReason;
 
-/// What can be done (sift, graph episode).
+/// The actions that a decision may take (sift, graph episode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Action {
@@ -70,14 +70,14 @@ pub(crate) struct Decision {
     pub(crate) edge_kind: Option<String>,
     #[serde(default)]
     pub(crate) frontier: Option<String>,
-    /// What to search for, in which corpus, and how.
+    /// The text to search for, with the corpus and the retriever.
     #[serde(default)]
     pub(crate) query: Option<String>,
     #[serde(default)]
     pub(crate) corpus: Option<String>,
     #[serde(default)]
     pub(crate) retriever: Option<String>,
-    /// What the added task has to find out, and what its result should look like.
+    /// The question of the added task, and the form that its result should have.
     #[serde(default)]
     pub(crate) text: Option<String>,
     #[serde(default)]

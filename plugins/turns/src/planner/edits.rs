@@ -1,4 +1,4 @@
-//! From decisions to the host's graph.
+//! Turns decisions into edits of the host's graph.
 //!
 //! The host cancels what the answer does not wait for, so the answer is always a task that waits
 //! for all that is under way: a choice of it and of the results so far. A search that is cut short

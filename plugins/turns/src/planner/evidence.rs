@@ -1,5 +1,5 @@
-//! What searches found, as far as it is retained: the newest first, nothing twice, and no more than
-//! the limit.
+//! The evidence that searches found and that is retained: the newest first, nothing twice, and no
+//! more than the limit.
 
 use serde::{Deserialize, Serialize};
 use syrch_plugin::prelude::*;
@@ -51,7 +51,7 @@ fn corpus_name(corpus: &Corpus) -> &str {
     }
 }
 
-/// What a retention came to.
+/// The outcome of a retention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Retained {
     /// Fresh pieces that were not known and are retained.

@@ -64,7 +64,7 @@ fn before_a_try(
     }
 }
 
-/// For each piece of evidence a search for its words that were not used yet.
+/// Returns, for each piece of evidence, a search for its words that were not used yet.
 fn follow_ups(view: &View, state: &State, branch: &Branch, actions: u32) -> Vec<Decision> {
     let mut used = state.used.clone();
     let mut decisions = Vec::new();
@@ -125,8 +125,8 @@ fn after_a_try(
     )]
 }
 
-/// What to look for after a try without rows: the names of its error, else what is left of the
-/// question and of the evidence.
+/// Returns the terms to look for after a try without rows: the names in its error, else those that
+/// are left of the question and of the evidence.
 fn missing(view: &View, branch: &Branch, tried: &Node) -> Vec<String> {
     let ended = observation(view.seen, &tried.id);
     let said = ended.map(|ended| match &ended.ending {

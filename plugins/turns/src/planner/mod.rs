@@ -20,7 +20,7 @@ use crate::planner::replay::{Bounds, Replayed};
 use crate::planner::state::{State, StopReason};
 use crate::{Settings, Turns};
 
-/// What a turn is decided from.
+/// The view of the search from which a turn is decided.
 pub(crate) struct View<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) catalog: &'a Catalog,
@@ -110,7 +110,7 @@ impl Turns {
     }
 }
 
-/// Why no further turn can be taken.
+/// Returns the reason why no further turn can be taken; `None` if one can.
 fn over(view: &View, state: &State) -> Option<StopReason> {
     let is_satisfied = || {
         !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved)

@@ -6,7 +6,7 @@ use syrch_plugin::text::clamp01;
 use crate::planner::evidence::{Evidence, retain};
 use crate::planner::state::{Standing, State};
 
-/// How the task ended last; `None` while it has not.
+/// Returns the last ending of the task; `None` while it has not ended.
 pub(crate) fn observation<'a>(seen: &'a [Observation], task: &str) -> Option<&'a Observation> {
     seen.iter().rfind(|observation| observation.task == task)
 }
@@ -64,7 +64,7 @@ fn confidence(observation: &Observation) -> Option<f64> {
     observation.candidates.first().and_then(|candidate| candidate.confidence).map(clamp01)
 }
 
-/// Whether no further statement or call can succeed: a budget is used up, or the search was
+/// Returns true if no further statement or call can succeed: a budget is used up, or the search was
 /// cancelled.
 pub(crate) fn is_spent(seen: &[Observation]) -> bool {
     seen.iter().any(|observation| match &observation.ending {

@@ -1,4 +1,4 @@
-//! What a decision refers to: looked up in the copy of the state, or refused.
+//! The references of a decision: looked up in the copy of the state, or refused.
 
 use syrch_plugin::text::{clip, line};
 
@@ -34,7 +34,7 @@ impl Replay<'_> {
         Ok(known)
     }
 
-    /// What the added task does.
+    /// Returns the work of the added task.
     pub(crate) fn work(&self, decision: &Decision) -> Result<Work, Refusal> {
         let said =
             |text: &Option<String>| text.as_deref().map(text_line).filter(|text| !text.is_empty());

@@ -1,10 +1,10 @@
-//! Why a stream of decisions is refused.
+//! The reasons why a stream of decisions is refused.
 
 use crate::planner::decision::Action;
 
-/// What is wrong with a reference (sift, replay validator), in this planner's terms: a node is a
-/// task by its id in the host's graph, an edge says how a task came out of another, a frontier
-/// entry is a forked branch that has not started.
+/// The fault of a reference (sift, replay validator), in this planner's terms: a node is a task by
+/// its id in the host's graph, an edge says how a task came out of another, a frontier entry is a
+/// forked branch that has not started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     /// No branch where one must be named, one that is not there, or one that was pruned or merged;
@@ -43,7 +43,7 @@ pub(crate) enum Fault {
     InvalidEdgeReference,
 }
 
-/// Why it is refused, as a whole. `number` counts from 1.
+/// The refusal of a stream of decisions, as a whole. `number` counts from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("decision {number} ({}): {fault}: {detail}", .action.name())]

@@ -9,7 +9,7 @@ use crate::planner::refusal::Refusal;
 use crate::planner::state::{BranchState, Edge, EdgeKind, Entry, Node, Standing, State, Work};
 use crate::planner::terms;
 
-/// What bounds a turn.
+/// The limits of a turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Decisions of one turn.
@@ -86,8 +86,7 @@ impl Replayed {
         self.activate(&branch);
     }
 
-    /// Nothing under way and something in the frontier: its best entry is selected, the first of
-    /// equals.
+    /// Starts the best entry of the frontier, the first of equals, if nothing is under way.
     fn fill_up(&mut self) {
         if self.state.stopped.is_some() || self.state.running().next().is_some() {
             return;
@@ -152,7 +151,8 @@ impl Replayed {
         }
     }
 
-    /// How it came out of another one; an edge without an id gets the next free one.
+    /// Adds the edge to a task from the one that it came out of; an edge without an id gets the
+    /// next free one.
     pub(crate) fn connect(
         &mut self,
         edge: Option<String>,

@@ -136,7 +136,7 @@ fn shape(profile: &Profile) -> String {
     format!("{} of ({}{more}){cut}{nulls}{warnings}", count(profile.rows, "row"), names.join(", "))
 }
 
-/// What the solver left for later, in one line.
+/// Writes the note that the solver left for later, in one line.
 fn memo(observation: &Observation) -> String {
     let memo =
         observation.memo.as_deref().map(|memo| line(memo, WORDS)).filter(|memo| !memo.is_empty());

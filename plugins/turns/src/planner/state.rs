@@ -1,12 +1,12 @@
-//! What the planner remembers between calls: branches, their tasks, how those hang together, and
-//! what waits. It travels in the memo.
+//! The planner's state between calls: branches, their tasks, the edges between those, and the
+//! frontier. It travels in the memo.
 
 use serde::{Deserialize, Serialize};
 use syrch_plugin::serde_json;
 
 use crate::planner::evidence::Evidence;
 
-/// How a branch stands (sift, graph episode).
+/// The state of a branch (sift, graph episode).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BranchState {
@@ -23,7 +23,7 @@ pub(crate) enum BranchState {
 }
 
 impl BranchState {
-    /// Whether it may still give the answer.
+    /// Returns true if it may still give the answer.
     pub(crate) fn is_live(self) -> bool {
         matches!(self, Self::Pending | Self::Active | Self::Completed)
     }
@@ -48,7 +48,7 @@ pub(crate) struct Branch {
     pub(crate) evidence: Vec<Evidence>,
 }
 
-/// What a task does. Corpus and retriever stand by their names in the contract.
+/// The work of a task. Corpus and retriever stand by their names in the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Work {
@@ -58,7 +58,7 @@ pub(crate) enum Work {
     Solve { text: String, expected: Option<String> },
 }
 
-/// How far a task has come.
+/// The progress of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Standing {
@@ -95,7 +95,7 @@ pub(crate) struct Node {
     pub(crate) after: Vec<String>,
     pub(crate) priority: f64,
     pub(crate) standing: Standing,
-    /// Of its best candidate.
+    /// The confidence of its best candidate.
     pub(crate) confidence: Option<f64>,
     /// Pieces of evidence that were new to its branch.
     pub(crate) gained: u32,
@@ -107,7 +107,7 @@ impl Node {
     }
 }
 
-/// How a task came out of another.
+/// The way in which a task came out of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum EdgeKind {
@@ -139,7 +139,7 @@ pub(crate) struct Entry {
     pub(crate) node: String,
 }
 
-/// Why it ended (sift, heuristic planner).
+/// The reason why the search ended (sift, heuristic planner).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum StopReason {
@@ -172,7 +172,7 @@ impl StopReason {
 pub(crate) struct State {
     /// The number of turns so far.
     pub(crate) turn: u32,
-    /// Whether a model decides; once it cannot, the heuristic does to the end.
+    /// True if a model decides; once it cannot, the heuristic decides to the end.
     pub(crate) by_model: bool,
     /// The branch worked on last.
     pub(crate) active: String,
@@ -213,7 +213,7 @@ impl State {
         }
     }
 
-    /// What a memo holds; `None` if it is not this planner's, or does not hang together.
+    /// Reads the state in a memo; `None` if it is not this planner's, or is inconsistent.
     pub(crate) fn read(memo: Option<&str>) -> Option<Self> {
         let state: Self = serde_json::from_str(memo?).ok()?;
         state.hangs_together().then_some(state)

@@ -12,12 +12,12 @@ use crate::planner::state::{State, StopReason};
 use crate::planner::{View, heuristic};
 use crate::{Turns, prompts};
 
-/// What asking the model came to.
+/// The outcome of a request to the model.
 enum Asked {
     Decided(Vec<Decision>, Box<Replayed>),
-    /// It cannot do this, and why.
+    /// The model cannot do this, for this reason.
     Unable(String),
-    /// It cannot be reached or paid.
+    /// The model cannot be reached or paid.
     Lost(Failure),
 }
 

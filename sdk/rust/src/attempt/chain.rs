@@ -22,7 +22,7 @@ impl Chain {
         Self { signals: Signals { max_attempts, ..Signals::default() }, ..Self::default() }
     }
 
-    /// How many of the earlier replies had a statement.
+    /// Returns the number of earlier replies that had a statement.
     #[must_use]
     pub fn statements(&self) -> usize {
         self.tried.iter().filter(|tried| !tried.sql.is_empty()).count()

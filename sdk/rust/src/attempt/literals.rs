@@ -19,8 +19,8 @@ struct Missing<'f> {
     nearest: Vec<String>,
 }
 
-/// What the index of values says about the texts of a statement whose result is empty, or one row
-/// of zeros and NULL.
+/// The findings of the index of values about the texts of a statement whose result is empty, or one
+/// row of zeros and NULL.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Absent {
     /// A sentence for each text that its column lacks while it has similar ones, which the
@@ -88,7 +88,8 @@ fn place(literal: &Literal) -> String {
     format!("{table}.{column}")
 }
 
-/// Whether the result says nothing, as far as its rows may be read.
+/// Returns true if the result is void: without rows, or with only zeros and NULL, as far as its
+/// rows may be read.
 fn is_void(host: &impl Rows, results: &ResultSet, profile: &Profile) -> bool {
     let is_nothing = |value: &Value| match value {
         Value::Null | Value::Integer(0) => true,
@@ -155,7 +156,7 @@ fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
     hits.iter().filter(is_own).filter_map(|hit| hit.snippet.clone()).collect()
 }
 
-/// Whether two names are those of one table, of which either may be without its schema.
+/// Returns true if two names are those of one table; either may be without its schema.
 fn is_same(one: &str, other: &str) -> bool {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
     one.eq_ignore_ascii_case(other)

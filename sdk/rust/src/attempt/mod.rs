@@ -39,7 +39,7 @@ pub fn add_errors(signals: &mut Signals, own: &Signals) {
     signals.execution_errors += own.execution_errors;
 }
 
-/// Whether no statement can run any more after an error of that kind.
+/// Returns true if no statement can run any more after an error of that kind.
 #[must_use]
 pub fn is_over(kind: SqlErrorKind) -> bool {
     matches!(kind, SqlErrorKind::Budget | SqlErrorKind::Cancelled | SqlErrorKind::Unavailable)
@@ -71,9 +71,9 @@ pub fn words(error: &SqlError) -> String {
     out
 }
 
-/// What a good answer would not look like, a sentence for each sign in the shape of a result: no
-/// rows, columns of NULL, more rows than `overflow_rows`, and what the host warns of. The signs in
-/// the shape are counted in `signals`.
+/// Returns the signs of a bad answer, a sentence each: no rows, columns of NULL, more rows than
+/// `overflow_rows`, and the warnings of the host. The signs in the shape of the result are counted
+/// in `signals`.
 pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> Vec<String> {
     let mut doubts = Vec::new();
     signals.empty_result = profile.rows == 0;
@@ -107,8 +107,8 @@ pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> V
     doubts
 }
 
-/// What the host warns of in a result; without the first warning of a result that was cut, which
-/// says by which limit.
+/// Returns the host's warnings about a result, without the first warning of a truncated result,
+/// which only names the limit.
 #[must_use]
 pub fn warnings(profile: &Profile) -> &[String] {
     profile.warnings.get(usize::from(profile.truncated)..).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What solvers do alike at the end of a task.
+//! The steps at the end of a task that solvers share.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ pub fn judged(
     })
 }
 
-/// What to tell a model of a statement that the reward rejected.
+/// Returns the text that tells a model why the reward rejected a statement.
 #[must_use]
 pub fn rejection(opinion: &Opinion) -> String {
     format!("rejected: {}", line(&opinion.reason, 400))

@@ -1,4 +1,4 @@
-//! From a model's reply to the statement in it.
+//! Reads the statement in a model's reply.
 
 use crate::failure::llm_words;
 use crate::prelude::*;
@@ -43,7 +43,7 @@ impl Statement {
     }
 }
 
-/// What a request for a statement gave.
+/// The outcome of a request for a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// The statement of the reply.
@@ -54,7 +54,7 @@ pub enum Written {
     TooLarge,
     /// No reply, since the model abstains; the text is its reason. This is not a failure.
     Abstained(String),
-    /// No reply, for a reason that later calls have too.
+    /// No reply, for a reason that will fail later calls, too.
     Failed(Failure),
 }
 

@@ -17,10 +17,10 @@ pub struct Ran {
     pub results: ResultSet,
     /// The shape of the rows.
     pub profile: Profile,
-    /// What a good answer would not look like, a sentence each.
+    /// The signs that the answer is not a good one, a sentence each.
     pub doubts: Vec<String>,
-    /// Those of the doubts for which the statement is to be repaired whatever its rows are: what
-    /// the host warns of, and texts that their columns lack while they have similar ones.
+    /// The doubts that call for a repair of the statement whatever its rows are: warnings of the
+    /// host, and texts that their columns lack although they have similar ones.
     pub faults: Vec<String>,
     /// Equal for results with the same multiset of rows, whatever the names of their columns. If
     /// the host has no fingerprints, each text has its own.
@@ -66,7 +66,7 @@ impl Ran {
     }
 }
 
-/// How a statement ended.
+/// The end of a statement: its result or its error.
 #[derive(Debug, Clone)]
 pub enum Ended {
     /// It ran. Equal texts share the result.
@@ -85,7 +85,7 @@ impl Ended {
         }
     }
 
-    /// What was wrong, if the statement failed.
+    /// Returns the error, in words for a model, if the statement failed.
     #[must_use]
     pub fn wrong(&self) -> Option<&str> {
         match self {
@@ -98,7 +98,7 @@ impl Ended {
 /// A statement that was checked and run once.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// Whether it ran, and with what.
+    /// The result or the error.
     pub ended: Ended,
     /// Its own counts: at most one error, and the shape of its result.
     pub signals: Signals,
@@ -121,7 +121,7 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// No statement yet. More rows than `overflow_rows` are a doubt.
+    /// Creates a store without statements. More rows than `overflow_rows` are a doubt.
     #[must_use]
     pub fn new(overflow_rows: u64) -> Self {
         Self { overflow_rows, known: BTreeMap::new() }

@@ -94,7 +94,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         }
     }
 
-    /// How many draws were started.
+    /// Returns the number of draws that were started.
     #[must_use]
     pub fn started(&self) -> u32 {
         self.started
@@ -210,8 +210,8 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         tested
     }
 
-    /// Whether a prompt that was too large may be requested again: it was made shorter since, by
-    /// another draw of its size, or is now.
+    /// Returns true if a prompt that was too large may be requested again: another draw of its size
+    /// has shortened it since, or it is shortened now.
     fn shorten(&mut self, sampler: &mut impl Sampler, size: u32) -> bool {
         if size == self.shortened && sampler.shorten() {
             self.shortened += 1;

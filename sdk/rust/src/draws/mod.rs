@@ -30,13 +30,13 @@ use crate::brief::{Brief, Tried};
 use crate::prelude::*;
 use crate::text::count32;
 
-/// What a strategy decides about a drawing.
+/// The decisions of a strategy about a drawing.
 pub trait Sampler {
     /// The request of a draw. `pool` has the draws that ended; earlier draws than this one may
     /// still be in flight.
     fn request(&mut self, number: u32, pool: &Pool) -> Request;
-    /// Whether all draws in flight have to end before others start. If prompts contain earlier
-    /// results, this keeps them independent of which reply was the quickest.
+    /// Returns true if all draws in flight must end before others start. If prompts contain earlier
+    /// results, this keeps them independent of the order in which replies arrive.
     fn in_rounds(&self) -> bool {
         false
     }
@@ -73,7 +73,7 @@ pub fn request(
     request
 }
 
-/// Why a drawing stopped.
+/// The reason why a drawing stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stopped {
     /// The sampler has enough, or all draws were made.

@@ -18,7 +18,7 @@ pub struct Draw {
     pub sql: String,
     /// The confidence that the model stated, 0 to 1.
     pub confidence: Option<f64>,
-    /// How the statement ended.
+    /// The result or the error of the statement.
     pub ended: Ended,
     /// The draw's own counts.
     pub(super) signals: Signals,
@@ -70,7 +70,7 @@ impl Pool {
         self.draws.iter().find(|draw| draw.number == number)
     }
 
-    /// How many draws ran, with or without rows.
+    /// Returns the number of draws whose statements ran, with or without rows.
     #[must_use]
     pub fn ran(&self) -> u32 {
         count32(self.draws.iter().filter(|draw| draw.ran().is_some()).count())
@@ -114,8 +114,8 @@ impl Pool {
         groups(&fingerprints).into_iter().map(cluster).collect()
     }
 
-    /// What was wrong with each draw that cannot win, in order: it failed, was rejected, or, unless
-    /// `empty`, has no rows.
+    /// Returns the draws that cannot win, in order, each with the reason: it failed, was rejected,
+    /// or, unless `empty`, has no rows.
     #[must_use]
     pub fn tried(&self, empty: bool) -> Vec<Tried> {
         let tried = |draw: &Draw| {
@@ -124,17 +124,17 @@ impl Pool {
         self.draws.iter().filter_map(tried).collect()
     }
 
-    /// What was wrong with the draws since the last one that can win, in order: what the next draw
-    /// may repair. A draw that ends a chain of `attempts` statements, the first one and its
-    /// repairs, is repaired no more, so that the next one is fresh; nor does a later repair carry
-    /// it or what came before it.
+    /// Returns the draws since the last one that can win, in order, each with the reason why it
+    /// cannot: those that the next draw may repair. A draw that ends a chain of `attempts`
+    /// statements, the first one and its repairs, is repaired no more, so that the next one is
+    /// fresh; nor does a later repair carry it or what came before it.
     #[must_use]
     pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.wrong(draw, empty))
     }
 
-    /// As [`Pool::tried_lately`], for the draws since the last one that needs no repair: those with
-    /// faults are repaired, too.
+    /// Returns the same as [`Pool::tried_lately`] for the draws since the last one that needs no
+    /// repair: draws with faults are repaired, too.
     #[must_use]
     pub fn unsound_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.unsound(draw, empty))

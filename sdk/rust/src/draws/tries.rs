@@ -3,9 +3,9 @@
 use crate::attempt::{Chain, Ended, Statement, Trial, Trials, Written, candidate_id, written};
 use crate::prelude::*;
 
-/// What a strategy decides about tries. They are named by their places, from 0.
+/// The decisions of a strategy about its tries. A try is named by its place, from 0.
 pub trait Tries {
-    /// Whether the try has another attempt in the next round.
+    /// Returns true if the try has another attempt in the next round.
     fn is_open(&self, place: usize, chain: &Chain) -> bool;
     /// The request of the next statement.
     fn request(&self, place: usize, chain: &Chain) -> Request;

@@ -1,4 +1,4 @@
-//! From groups of equal results to an outcome: the reward may reject results, and the log states
+//! Turns groups of equal results into an outcome: the reward may reject results, and the log states
 //! what became of every draw. The host calibrates the confidence that the strategy states.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub trait Voter: Sampler {
 /// else is an empty outcome.
 ///
 /// # Errors
-/// What prevented the model or the database from giving even one acceptable statement.
+/// Fails if the model or the database did not give even one acceptable statement.
 pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
     host: &H,
     task: &Task,

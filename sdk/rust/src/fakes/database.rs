@@ -38,21 +38,22 @@ impl FakeRows {
         Self { profile: Rc::new(profile), rows: Rc::new(rows) }
     }
 
-    /// The same result, said to have that many rows: for results too long to write down.
+    /// Returns the same result with that number of rows claimed, for results too long to write
+    /// down.
     #[must_use]
     pub fn counted(mut self, rows: u64) -> Self {
         self.profile = Rc::new(Profile { rows, ..(*self.profile).clone() });
         self
     }
 
-    /// The same result, of which the host warns.
+    /// Returns the same result with a warning of the host.
     #[must_use]
     pub fn warned(mut self, warning: &str) -> Self {
         Rc::make_mut(&mut self.profile).warnings.push(warning.to_owned());
         self
     }
 
-    /// As the handle that roles get.
+    /// Returns the handle that roles get.
     #[must_use]
     pub fn handle(&self) -> ResultSet {
         ResultSet(ResultHandle::Fake(self.clone()))
@@ -137,15 +138,15 @@ pub fn sql_error(kind: SqlErrorKind, message: &str) -> SqlError {
 /// as `other`.
 #[derive(Debug)]
 pub struct FakeDatabase {
-    /// How many rows of a result a role may read; `None` if the grant is missing.
+    /// The number of rows of a result that a role may read; `None` if the grant is missing.
     pub granted_rows: Option<u32>,
-    /// What `find` answers for a phrase.
+    /// The answers of `find`, by phrase.
     pub hits: BTreeMap<String, Vec<Hit>>,
-    /// What `samples` answers for a table.
+    /// The answers of `samples`, by table.
     pub samples: BTreeMap<String, Vec<Sample>>,
-    /// What `column_stats` answers for a table.
+    /// The answers of `column_stats`, by table.
     pub stats: BTreeMap<String, Vec<ColumnStats>>,
-    /// What `explain` answers for a statement.
+    /// The answers of `explain`, by statement.
     pub plans: BTreeMap<String, Plan>,
     checks: BTreeMap<String, Result<Facts, SqlError>>,
     runs: BTreeMap<String, Result<FakeRows, SqlError>>,

@@ -8,9 +8,9 @@ use crate::bindings::types::{Candidate, PortError, Signals, Verdict};
 /// Without a script it calibrates each claim to itself, and its judge is `unavailable`.
 #[derive(Debug)]
 pub struct FakeEvaluate {
-    /// What calibration makes of a claim; `None` if no calibrator answers.
+    /// The calibrator of a claim; `None` if no calibrator answers.
     pub calibrate: Option<fn(f64, &Signals) -> f64>,
-    /// Why the reward cannot be asked, when it cannot.
+    /// The reason why the reward cannot be asked; `None` if it can.
     pub reward_error: Option<PortError>,
     verdicts: BTreeMap<String, Verdict>,
     asked: RefCell<Vec<Vec<String>>>,

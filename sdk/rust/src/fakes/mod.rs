@@ -49,7 +49,7 @@ use crate::ports::{
 /// All ports in one value; it serves every role.
 #[derive(Debug)]
 pub struct FakeHost {
-    /// What the user asked for.
+    /// The policy that the user asked for.
     pub policy: Policy,
     /// The budget that `remaining` returns.
     pub budget: Budget,

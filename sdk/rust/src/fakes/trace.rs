@@ -22,12 +22,12 @@ pub enum Traced {
     Event(Option<String>, String, Value),
 }
 
-/// All entries, in order.
+/// The log of all entries, in order.
 #[derive(Debug, Default)]
 pub struct FakeTrace(RefCell<Vec<Traced>>);
 
 impl FakeTrace {
-    /// All lines so far.
+    /// Returns all entries so far.
     #[must_use]
     pub fn lines(&self) -> Vec<Traced> {
         self.0.borrow().clone()
@@ -43,7 +43,7 @@ impl FakeTrace {
         self.0.borrow().iter().filter_map(note).collect()
     }
 
-    /// Why a candidate was not chosen; `None` if there is no such entry.
+    /// Returns the reason why a candidate was not chosen; `None` if there is no such entry.
     #[must_use]
     pub fn discarded(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {
@@ -52,7 +52,7 @@ impl FakeTrace {
         })
     }
 
-    /// Why a candidate was chosen; `None` if there is no such entry.
+    /// Returns the reason why a candidate was chosen; `None` if there is no such entry.
     #[must_use]
     pub fn kept(&self, id: &str) -> Option<String> {
         self.0.borrow().iter().find_map(|line| match line {

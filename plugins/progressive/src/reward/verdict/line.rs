@@ -13,20 +13,21 @@ pub(crate) enum Answer {
     Unclear,
 }
 
-/// What takes a YES back, wherever it stands behind it.
+/// Words that take a YES back, wherever they stand behind it.
 const TAKES_BACK: &str = "but yet however except apart although though despite if unless partial partially partly mostly almost nearly \
     would maybe perhaps probably possibly unsure uncertain otherwise actually wait lacks lacking misses omits \
     omitted ignores ignored forgets forgotten fails";
 
-/// What takes a YES back, unless it is denied itself: `none missing`, `nothing is wrong`.
+/// Words that take a YES back, unless they are denied: `none missing`, `nothing is wrong`.
 const FAULTS: &[&str] = &["wrong", "incorrect", "incomplete", "missing", "missed", "absent"];
 
 const DENIALS: &[&str] = &["no", "not", "none", "nothing", "never", "without"];
 
-/// What takes a verdict back when it stands right behind it. A `no` does when it stands alone.
+/// Words that take a verdict back when they stand right behind it. A `no` does when it stands
+/// alone.
 const TURNS: &[&str] = &["if", "unless", "or", "yes", "not", "wait", "actually", "hmm"];
 
-/// What a part that the statement does not need is called, which is neither a yes nor a no.
+/// Words for a part that the statement does not need, which is neither a yes nor a no.
 const NEEDLESS: &[&str] = &["needed", "required", "necessary", "applicable", "relevant"];
 
 /// The answer on a line that begins with this label and a colon; `None` if it is another line.
@@ -54,7 +55,7 @@ pub(crate) fn mentions(text: &str, label: &str) -> Vec<Answer> {
     text.match_indices(&label).filter_map(answer).collect()
 }
 
-/// What a text that should begin with YES or NO says.
+/// Reads the verdict of a text that should begin with YES or NO.
 pub(crate) fn ruling(text: &str) -> Answer {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
@@ -81,14 +82,14 @@ pub(crate) fn ruling(text: &str) -> Answer {
     }
 }
 
-/// Whether a lone `no` follows, as in `YES/NO`.
+/// Returns true if a lone `no` follows, as in `YES/NO`.
 fn is_contradicted(tail: &str) -> bool {
     let next = tail.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = next.strip_prefix("no").filter(|rest| !rest.starts_with(char::is_alphanumeric));
     rest.is_some_and(|rest| rest.trim().is_empty() || !rest.starts_with(char::is_whitespace))
 }
 
-/// Whether a text speaks against the statement that it is about: a YES beside it is worth nothing.
+/// Returns true if a text objects to the statement, so that a YES beside it is worth nothing.
 pub(crate) fn objects(text: &str) -> bool {
     const OBJECTIONS: [&[&str]; 6] = [
         &["not", "correct"],
@@ -118,8 +119,8 @@ fn takes_back(words: &[&str]) -> bool {
     words.iter().any(|word| is_one_of(TAKES_BACK, word)) || words.iter().enumerate().any(is_fault)
 }
 
-/// Whether the word at this place is denied by the one before it, or by the one before `is` or
-/// `are`.
+/// Returns true if the word at this place is negated by the one before it, or by the one before
+/// `is` or `are`.
 fn is_denied(words: &[&str], at: usize) -> bool {
     let before = |back: usize| {
         at.checked_sub(back).and_then(|place| words.get(place)).copied().unwrap_or_default()

@@ -71,7 +71,8 @@ fn turned(op: &BinaryOperator) -> Option<BinaryOperator> {
     })
 }
 
-/// Whether `count <op> number` asks for at least one row (true) or for none (false).
+/// Returns true if `count <op> number` asks for at least one row, and false if it asks for none;
+/// `None` for other comparisons.
 fn is_there(op: &BinaryOperator, number: &Expr) -> Option<bool> {
     let Expr::Value(value) = number else { return None };
     let Value::Number(number, _) = &value.value else { return None };
@@ -84,7 +85,8 @@ fn is_there(op: &BinaryOperator, number: &Expr) -> Option<bool> {
     }
 }
 
-/// What a count counts: every row (`None`), or those in which an expression is not NULL.
+/// Returns the argument of a count: every row (`Some(None)`), or the rows in which an expression is
+/// not NULL; `None` for other expressions.
 fn counted(expr: &Expr) -> Option<Option<Expr>> {
     let function = aggregate(expr)?;
     let FunctionArguments::List(list) = &function.args else { return None };

@@ -46,7 +46,7 @@ fn mark(query: &mut Query, work: &mut Work, word: CteAsMaterialized) {
     }
 }
 
-/// How often a CTE's name stands in FROM.
+/// Returns the number of times that a CTE's name stands in FROM.
 fn uses(query: &Query, cte: &Cte) -> usize {
     let mut count = 0;
     let _ = visit_relations(query, |name| {
@@ -115,7 +115,7 @@ impl VisitorMut for Inline<'_> {
     }
 }
 
-/// Whether a sub-query has a WITH of its own.
+/// Returns true if a sub-query has a WITH of its own.
 fn has_inner_with(query: &Query) -> bool {
     struct Find(usize, bool);
     impl sqlparser::ast::Visitor for Find {

@@ -72,7 +72,8 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     Some(new)
 }
 
-/// Whether the output has the primary key of the one table that it shows, so that no row repeats.
+/// Returns true if the output has the primary key of the one table that it shows, so that no row
+/// repeats.
 fn has_key(select: &Select, scope: &Scope, shows: &[bool]) -> bool {
     let mut shown =
         scope.sources.iter().zip(shows).filter(|(_, shown)| **shown).map(|(source, _)| source);

@@ -104,11 +104,11 @@ struct Bucket<'e> {
     column: &'e Expr,
     /// The length of the date's part: 4, 7 or 10.
     length: usize,
-    /// Whether the function gives a number.
+    /// True if the function gives a number.
     is_number: bool,
-    /// Whether it gives the first letters of a text.
+    /// True if it gives the first letters of a text.
     is_prefix: bool,
-    /// Whether it gives the first day of the period.
+    /// True if it gives the first day of the period.
     is_start: bool,
 }
 

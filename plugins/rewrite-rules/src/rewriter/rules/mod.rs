@@ -23,9 +23,9 @@ use super::work::Work;
 pub(crate) struct Rule {
     /// The name of the family in proposals, such as `or-to-union`.
     pub(crate) family: &'static str,
-    /// Why the result should be faster, for people.
+    /// The reason why the result should be faster, for people.
     pub(crate) reason: &'static str,
-    /// How promising the rule is with that plan; the greatest comes first.
+    /// Returns the promise of the rule with that plan; the rule with the greatest comes first.
     pub(crate) promise: fn(&Signs) -> u32,
     /// Rewrites the statement in place; leaves it unchanged where the conditions of the rule do not
     /// hold.

@@ -64,7 +64,7 @@ fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     Some(query)
 }
 
-/// Where the condition stands.
+/// The place of the condition.
 enum Spot {
     /// At this place among the conditions of WHERE.
     Where(usize),
@@ -87,7 +87,7 @@ fn spot(select: &Select, scope: &Scope) -> Option<Spot> {
     select.selection.as_ref().and_then(place).map(Spot::Where)
 }
 
-/// Whether a condition is an OR of conditions on different columns.
+/// Returns true if a condition is an OR of conditions on different columns.
 fn is_worth_it(condition: &Expr, scope: &Scope) -> bool {
     let parts = disjuncts(condition);
     let columns = |part: &&Expr| {
@@ -232,7 +232,7 @@ impl Columns<'_, '_> {
             .try_for_each(|key| self.change(&mut key.expr))
     }
 
-    /// What the branches select.
+    /// Returns the items that the branches select.
     fn listed(&mut self) -> Vec<SelectItem> {
         let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
             expr: expr.clone(),

@@ -30,7 +30,7 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     });
 }
 
-/// Whether a condition compares columns with constants, so that it is not true for NULL.
+/// Returns true if a condition compares columns with constants, so that it is not true for NULL.
 fn is_strict(condition: &Expr) -> bool {
     let is_constant = |expr: &Expr| matches!(expr, Expr::Value(_) | Expr::TypedString(_));
     match condition {

@@ -44,7 +44,7 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     });
 }
 
-/// Whether `*` would show the columns of a further table, and cannot be spelled out.
+/// Returns true if `*` would show the columns of a further table, and cannot be spelled out.
 fn is_starred(select: &Select, scope: &Scope) -> bool {
     let is_star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_));
     scope.has_merged_columns && select.projection.iter().any(is_star)

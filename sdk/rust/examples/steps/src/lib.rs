@@ -3,7 +3,7 @@
 use syrch_plugin::prelude::*;
 
 syrch_plugin::settings! {
-    /// What the user may set.
+    /// The settings of the plugin.
     pub struct Settings {
         /// Pairs of a claim and the probability from there on, ascending.
         steps: Vec<[f64; 2]> = vec![[0.0, 0.2], [0.5, 0.5], [0.9, 0.8]];

@@ -3,7 +3,7 @@
 use syrch_plugin::prelude::*;
 
 syrch_plugin::settings! {
-    /// What the user may set.
+    /// The settings of the plugin.
     pub struct Settings {
         /// Whether each table that the question names gets a task of its own.
         per_table: bool = false;

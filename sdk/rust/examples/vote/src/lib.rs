@@ -6,7 +6,7 @@ use syrch_plugin::draws;
 use syrch_plugin::prelude::*;
 
 syrch_plugin::settings! {
-    /// What the user may set.
+    /// The settings of the plugin.
     pub struct Settings {
         /// How many statements are drawn.
         samples: u32 = 3, 1 ..= 16;
