@@ -1,4 +1,4 @@
-// Prompts, requests, replies, trials and votes. syrch.h includes this.
+// Prompts, requests, replies and trials of statements. syrch.h includes this.
 #ifndef SYRCH_STRATEGY_H
 #define SYRCH_STRATEGY_H
 
@@ -204,7 +204,7 @@ syrch_list_string_t syrch_doubts(uint64_t overflow_rows, const syrch_profile_t *
 // Ends a task without a candidate: the reason becomes a warning, which the user sees, and the memo.
 bool syrch_nothing(syrch_outcome_t *out, syrch_string_t why);
 
-// ---- Chains and tries
+// ---- Chains
 
 // The attempts at one statement: the first one and its repairs. `tried`: earlier statements and what was wrong with them, the oldest first.
 // `signals`: counts over all attempts.
@@ -225,193 +225,17 @@ void syrch_chain_fail_without_statement(syrch_chain_t *chain, syrch_string_t wro
 syrch_candidate_t syrch_chain_candidate(syrch_chain_t *chain, syrch_string_t id, const char *origin, const syrch_statement_t *statement,
                                         const syrch_signals_t *own);
 
-// What a request for a statement of a try gave. `goes_on`: whether the statement is tested, which is so where there is one.
-typedef struct syrch_try_reply_t {
-  size_t place;
-  syrch_statement_t written;
-  bool goes_on;
-} syrch_try_reply_t;
+// ---- Several statements for one task
 
-// What a strategy decides about tries, which are named by their places, from 0. `self` is passed to each function. Those marked may be NULL.
-typedef struct syrch_tries_t {
-  void *self;
-  // Whether the try has another attempt in the next round.
-  bool (*is_open)(void *self, size_t place, const syrch_chain_t *chain);
-  // The request of the next statement.
-  syrch_request_t (*request)(void *self, size_t place, const syrch_chain_t *chain);
-  // Reads a round's replies. One without a statement has to end its try or count in its chain, so that all tries end.
-  void (*read)(void *self, syrch_try_reply_t *replies, size_t count, syrch_chain_t *chains);
-  // Called once for each statement after it ran or failed and was logged. What was wrong with one that failed is in its chain.
-  void (*settled)(void *self, size_t place, const syrch_candidate_t *candidate, const syrch_trial_run_t *trial, syrch_chain_t *chain);
-  // May be NULL. Changes the prompts after that error so that a request may be made again; false if that is no use.
-  bool (*adapt)(void *self, const syrch_llm_error_t *error);
-  // May be NULL. The origin of the next candidate.
-  const char *(*origin)(void *self, size_t place, const syrch_chain_t *chain);
-  // May be NULL. Called after the last statement of a round.
-  void (*finish_round)(void *self, syrch_chain_t *chains);
-} syrch_tries_t;
-
-// Makes `number` tries of at most `attempts` statements each. The requests of a round are made concurrently, and its statements run together. A
-// request that failed in a way that the prompts can be adapted to is made again in its round.
-void syrch_run_tries(const syrch_task_t *task, size_t number, uint32_t attempts, uint64_t overflow_rows, const syrch_tries_t *tries);
-
-// ---- Confidence and ambiguity
-
-// How much each signal takes off a confidence, as settings: `#define SETTINGS(X) SYRCH_WEIGHTS(X)`. The defaults are the table of syrch 0.1.2,
-// which the built-in calibrator `signals` has.
-#define SYRCH_WEIGHTS(X)                                                                                                                       \
-  X(number, syntax, 0.10, 0, 1, "Taken off when an attempt did not parse.")                                                                    \
-  X(number, schema, 0.05, 0, 1, "Taken off when an attempt named what the catalog lacks.")                                                     \
-  X(number, execution, 0.10, 0, 1, "Taken off when an attempt failed while running.")                                                          \
-  X(number, empty, 0.15, 0, 1, "Taken off when the result has no rows.")                                                                       \
-  X(number, null_column, 0.05, 0, 1, "Taken off when a column of the result is NULL throughout.")                                              \
-  X(number, overflow, 0.05, 0, 1, "Taken off when the result is larger than expected.")                                                        \
-  X(number, retry, 0.05, 0, 1, "Taken off when the last allowed attempt was needed; earlier attempts lose their share of it.")
-
-typedef struct syrch_weights_t {
-  double syntax, schema, execution, empty, null_column, overflow, retry;
-} syrch_weights_t;
-extern const syrch_weights_t syrch_default_weights;
-// The weights that the settings have: `SYRCH_WEIGHTS_OF(syrch_settings)`.
-#define SYRCH_WEIGHTS_OF(settings)                                                                                                \
-  ((syrch_weights_t){(settings).syntax, (settings).schema, (settings).execution, (settings).empty, (settings).null_column,        \
-                     (settings).overflow, (settings).retry})
-// The claim times 1 - weight for each signal that occurred, however often, between 0 and 1.
-double syrch_discounted(const syrch_weights_t *weights, double raw, const syrch_signals_t *signals);
-
-// The weights of the ambiguity score: how far the best confidence is from certainty; the population variance of the confidences, when there are
-// at least two; an error, which counts 0.5; and an empty result without an error, which counts 0.3.
-typedef struct syrch_ambiguity_weights_t {
-  double doubt, variance, error, empty;
-} syrch_ambiguity_weights_t;
-// Those of the default strategy.
-extern const syrch_ambiguity_weights_t syrch_default_ambiguity;
-// How unclear a task is after its attempts, 0 to 1: nothing found at all is 1.
-double syrch_ambiguity(const syrch_ambiguity_weights_t *weights, const double *confidences, size_t count, bool is_error, bool is_empty);
-// The score of an observed task; none for one that never ran because of another one, or was cancelled.
-syrch_option_f64_t syrch_ambiguity_of(const syrch_ambiguity_weights_t *weights, const syrch_observation_t *seen);
-// Whether a task ended with a result that has no rows.
-bool syrch_has_no_rows(const syrch_observation_t *seen);
-
-// ---- Draws and votes
-
-// One drawn statement and how it ended. `repairs`: the draw that it repairs.
-typedef struct syrch_draw_t {
-  uint32_t number;
-  syrch_option_u32_t repairs;
-  syrch_string_t sql;
-  syrch_option_f64_t confidence;
-  const syrch_ran_t *ran;
-  syrch_string_t wrong;
-  syrch_signals_t signals;
-} syrch_draw_t;
-
-typedef struct syrch_rejected_result_t {
-  syrch_string_t fingerprint, reason;
-} syrch_rejected_result_t;
-
-// The draws that ended, by their numbers, and the results that were rejected.
-typedef struct syrch_pool_t {
-  syrch_draw_t *ptr;
-  size_t len;
-  struct {
-    syrch_rejected_result_t *ptr;
-    size_t len;
-  } rejected;
-} syrch_pool_t;
-
-// A group of draws with equal results; `members` has their numbers, ascending.
-typedef struct syrch_cluster_t {
-  syrch_string_t fingerprint;
-  syrch_list_u32_t members;
-} syrch_cluster_t;
-typedef struct syrch_list_cluster_t {
-  syrch_cluster_t *ptr;
-  size_t len;
-} syrch_list_cluster_t;
-
-const syrch_draw_t *syrch_pool_draw(const syrch_pool_t *pool, uint32_t number);
-// How many draws ran.
-uint32_t syrch_pool_ran(const syrch_pool_t *pool);
-// The groups of equal results: the largest first, and of equally large ones that with the earliest member. Results without rows are left
-// out unless `empty`.
-syrch_list_cluster_t syrch_clusters(const syrch_pool_t *pool, bool empty);
-// What was wrong with each draw that cannot win, in order.
-syrch_list_tried_t syrch_pool_tried(const syrch_pool_t *pool, bool empty);
-// What was wrong with the draws since the last one that can win: what the next draw may repair. A draw that ends a chain of `attempts`
-// statements, the first one and its repairs, is repaired no more.
-syrch_list_tried_t syrch_pool_tried_lately(const syrch_pool_t *pool, bool empty, uint32_t attempts);
-// The candidate of a draw, out of `most`.
-syrch_candidate_t syrch_draw_candidate(const syrch_pool_t *pool, const syrch_task_t *task, const syrch_draw_t *draw, uint32_t most);
 // The request of a draw: a repair of what was tried, or a fresh one at that temperature.
 syrch_request_t syrch_draw_request(const syrch_brief_t *brief, syrch_list_tried_t tried, uint32_t number, syrch_option_f64_t temperature);
 
-// A group with its place in the vote. The earliest member becomes the candidate, with this confidence and this reason.
-typedef struct syrch_standing_t {
-  syrch_cluster_t cluster;
-  double confidence;
-  syrch_string_t reason;
-} syrch_standing_t;
-typedef struct syrch_list_standing_t {
-  syrch_standing_t *ptr;
+// The places of equal keys, ascending in each group.
+typedef struct syrch_groups_t {
+  syrch_list_u32_t *ptr;
   size_t len;
-} syrch_list_standing_t;
-
-// What a strategy decides about a vote. `self` is passed to each function.
-typedef struct syrch_voter_t {
-  void *self;
-  // The request of a draw, from 1. The pool has the draws that ended.
-  syrch_request_t (*request)(void *self, uint32_t number, const syrch_pool_t *pool);
-  // The least number of further draws, those in flight included, after which the vote may be decided; 0 if it is decided.
-  uint32_t (*missing)(void *self, const syrch_pool_t *pool);
-  // The groups that may win, best first.
-  syrch_list_standing_t (*standings)(void *self, const syrch_pool_t *pool);
-  // Makes the prompts shorter, after one was too large; false if they cannot be. NULL: they cannot be.
-  bool (*shorten)(void *self);
-  // Called once for each draw after it ended, before the next call of `missing`. NULL: nothing is called.
-  void (*seen)(void *self, const syrch_draw_t *draw);
-  // Whether all draws in flight have to end before others start.
-  bool in_rounds;
-} syrch_voter_t;
-
-typedef enum syrch_stop {
-  // The voter has enough, or all draws were made.
-  SYRCH_STOP_DONE,
-  // The model abstains; `why` is its reason. This is not a failure.
-  SYRCH_STOP_ABSTAINED,
-  // No call or no statement can succeed any more.
-  SYRCH_STOP_FAILED,
-} syrch_stop;
-
-// Why a drawing stopped.
-typedef struct syrch_stopped_t {
-  syrch_stop how;
-  syrch_string_t why;
-  syrch_failure_t failure;
-} syrch_stopped_t;
-
-typedef struct syrch_drawing_t syrch_drawing_t;
-// A drawing of at most `most` statements. More rows than `overflow_rows` are a doubt.
-syrch_drawing_t *syrch_drawing(const syrch_task_t *task, uint32_t most, uint64_t overflow_rows);
-// Draws until the voter has enough: model calls are in flight concurrently, each statement is tested as its reply arrives, and candidates are
-// reported in the order of their numbers. It can be called again.
-syrch_stopped_t syrch_draw(syrch_drawing_t *drawing, const syrch_voter_t *voter);
-syrch_pool_t *syrch_drawn(syrch_drawing_t *drawing);
-uint32_t syrch_started(const syrch_drawing_t *drawing);
-
-// Draws, votes, has the reward judge the results, draws again if it rejected one, and fills in one candidate for each remaining result, best
-// first. False after a failure.
-bool syrch_elect(const syrch_task_t *task, uint32_t most, uint64_t overflow_rows, const syrch_voter_t *voter, syrch_outcome_t *out);
-
-// ---- Chance
-
-// A seeded generator: equal seeds give equal numbers (SplitMix64).
-typedef struct syrch_dice_t {
-  uint64_t state;
-} syrch_dice_t;
-uint64_t syrch_random(syrch_dice_t *dice);
-bool syrch_coin(syrch_dice_t *dice);
-// One of that many, from 0.
-size_t syrch_one_of(syrch_dice_t *dice, size_t sides);
+} syrch_groups_t;
+// The largest group comes first, and of equally large ones that with the earliest member. Statements agree whose results have equal fingerprints.
+syrch_groups_t syrch_groups(syrch_list_string_t keys);
 
 #endif

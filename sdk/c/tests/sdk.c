@@ -1,8 +1,7 @@
-// The SDK's own functions: memory, JSON, settings, trials and votes, and that hostile input does no harm.
+// The SDK's own functions: memory, JSON, settings, replies and trials, and that hostile input does no harm.
 
 #include "fakes.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,18 +114,24 @@ static void json(void) {
   SYRCH_CHECK_TEXT(syrch_slice(wrong, 0, 14), "it is too deep");
 }
 
+// Pseudo-random numbers from a seed: one of that many, from 0.
+static size_t one_of(uint32_t *seed, size_t sides) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return (size_t)(((uint64_t)*seed * sides) >> 32);
+}
+
 // Documents with random changes are read or refused, and never more than that.
 static void changed_json(void) {
-  static const char seed[] =
+  static const char document[] =
       "{\"sql\": \"SELECT \\u00e4\", \"confidence\": 0.9, \"subtasks\": [{\"id\": \"A\", \"description\": \"x\", \"depends_on\": [null, \"B\"], "
       "\"join_keys\": [{\"left\": \"A\", \"left_col\": \"id\", \"right\": \"B\", \"right_col\": \"id\", \"how\": \"full\"}]}], \"accepted\": true}";
-  syrch_dice_t dice = {7};
+  uint32_t seed = 7;
   for (int turn = 0; turn < 3000; turn++) {
-    syrch_string_t text = syrch_copy(seed, sizeof seed - 1);
-    for (size_t change = 0; change <= syrch_one_of(&dice, 4); change++) {
-      text.ptr[syrch_one_of(&dice, text.len)] = "\"\\{}[],:0e.-ux\x80\xff\n"[syrch_one_of(&dice, 18)];
+    syrch_string_t text = syrch_copy(document, sizeof document - 1);
+    for (size_t change = 0; change <= one_of(&seed, 4); change++) {
+      text.ptr[one_of(&seed, text.len)] = "\"\\{}[],:0e.-ux\x80\xff\n"[one_of(&seed, 18)];
     }
-    text.len -= syrch_one_of(&dice, 3) == 0 ? syrch_one_of(&dice, text.len) : 0;
+    text.len -= one_of(&seed, 3) == 0 ? one_of(&seed, text.len) : 0;
     syrch_reply_t reply = {.parsed = syrch_some(text)};
     syrch_sql_reply_t sql;
     syrch_list_subtask_t plan;
@@ -143,22 +148,22 @@ static void changed_json(void) {
 
 // Names and texts of random bytes, as a prompt shows them: one line each, and no access beyond their ends.
 static void changed_texts(void) {
-  syrch_dice_t dice = {11};
+  uint32_t seed = 11;
   for (int turn = 0; turn < 2000; turn++) {
-    syrch_string_t text = {.ptr = syrch_alloc(24), .len = syrch_one_of(&dice, 24)};
-    for (size_t i = 0; i < text.len; i++) text.ptr[i] = (uint8_t)syrch_one_of(&dice, 256);
-    syrch_dialect_t dialect = {.tag = (uint8_t)syrch_one_of(&dice, 7)};
+    syrch_string_t text = {.ptr = syrch_alloc(24), .len = one_of(&seed, 24)};
+    for (size_t i = 0; i < text.len; i++) text.ptr[i] = (uint8_t)one_of(&seed, 256);
+    syrch_dialect_t dialect = {.tag = (uint8_t)one_of(&seed, 7)};
     syrch_catalog_t catalog = {.dialect = dialect};
-    syrch_table_t table = {.name = text, .comment = syrch_some(text), .schema_name = {.is_some = syrch_coin(&dice), .val = text}};
+    syrch_table_t table = {.name = text, .comment = syrch_some(text), .schema_name = {.is_some = one_of(&seed, 2) == 1, .val = text}};
     syrch_push(&table.columns, (syrch_column_t){.name = text, .sql_type = text, .comment = syrch_some(text)});
     syrch_push(&catalog.tables, table);
-    syrch_string_t prompt = syrch_prompt_catalog(&catalog, syrch_one_of(&dice, 300));
+    syrch_string_t prompt = syrch_prompt_catalog(&catalog, one_of(&seed, 300));
     size_t lines = 0;
     for (size_t i = 0; i < prompt.len; i++) lines += prompt.ptr[i] == '\n';
     SYRCH_CHECK(lines <= 2);
     SYRCH_CHECK(syrch_find_table(&catalog, text) != NULL);
-    syrch_literal(&dialect, syrch_fold(syrch_clip(text, syrch_one_of(&dice, 30))));
-    SYRCH_CHECK(syrch_line(text, 1 + syrch_one_of(&dice, 8)).len <= 32);
+    syrch_literal(&dialect, syrch_fold(syrch_clip(text, one_of(&seed, 30))));
+    SYRCH_CHECK(syrch_line(text, 1 + one_of(&seed, 8)).len <= 32);
     if (turn % 100 == 0) syrch_fake_reset();
   }
 }
@@ -204,91 +209,24 @@ static void trials(void) {
   SYRCH_CHECK(syrch_fake_open() == 0);
 }
 
-// Stops when that many agree.
-typedef struct agree {
-  uint32_t wanted, shorter;
-} agree;
-
-static syrch_request_t request(void *self, uint32_t number, const syrch_pool_t *pool) {
-  (void)pool;
-  syrch_request_t made = syrch_ask(SYRCH_PURPOSE_GENERATE);
-  syrch_user(&made, syrch_format("draw %u, %u left", number, ((agree *)self)->shorter));
-  syrch_expect_sql(&made);
-  made.sample = number - 1;
-  return made;
-}
-
-static uint32_t missing(void *self, const syrch_pool_t *pool) {
-  uint32_t wanted = ((agree *)self)->wanted;
-  syrch_list_cluster_t clusters = syrch_clusters(pool, false);
-  size_t largest = clusters.len > 0 ? clusters.ptr[0].members.len : 0;
-  return largest >= wanted ? 0 : wanted - (uint32_t)largest;
-}
-
-static syrch_list_standing_t standings(void *self, const syrch_pool_t *pool) {
-  (void)self;
-  syrch_list_cluster_t clusters = syrch_clusters(pool, false);
-  syrch_list_standing_t all = {0};
-  for (size_t i = 0; i < clusters.len; i++) {
-    double votes = (double)clusters.ptr[i].members.len, share = votes / syrch_pool_ran(pool);
-    syrch_push(&all, (syrch_standing_t){clusters.ptr[i], share, syrch_format("%.0f votes", votes)});
-  }
-  return all;
-}
-
-static bool shorten(void *self) {
-  agree *of = self;
-  return of->shorter > 0 && of->shorter-- > 0;
-}
-
-static void script(const char *const *statements, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const syrch_value_t cells[] = {syrch_integer(strtol(statements[i] + 7, NULL, 10))};
-    syrch_fake_sql(statements[i], -1);
-    if (strncmp(statements[i], "SELECT", 6) == 0) syrch_fake_answer(statements[i], syrch_fake_column("n", 1, cells));
-  }
-  syrch_fake_fail_check("BAD 1234", SYRCH_SQL_ERROR_KIND_SYNTAX, "cannot parse");
-}
-
-static void vote(void) {
-  const char *statements[] = {"SELECT 1", "SELECT 2", "BAD 1234", "SELECT 2", "SELECT  2", "SELECT 2"};
-  script(statements, 6);
-  agree self = {.wanted = 3};
-  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .shorten = shorten};
-  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
-  syrch_outcome_t out = {0};
-  SYRCH_CHECK(syrch_elect(&task, 9, 1000, &voter, &out));
-  // Three of the first draws, then two that are still missing.
-  SYRCH_CHECK(syrch_fake.requests.len == 5 && out.candidates.len == 2);
-  SYRCH_CHECK_TEXT(out.candidates.ptr[0].id, "A.2");
-  SYRCH_CHECK(out.candidates.ptr[0].signals.agreeing == 3 && out.candidates.ptr[0].signals.samples == 4);
-  SYRCH_CHECK(out.candidates.ptr[0].signals.attempts == 2 && out.candidates.ptr[0].signals.max_attempts == 9);
-  const char *log[] = {"propose A.1: SELECT 1",   "propose A.2: SELECT 2",   "propose A.3: BAD 1234",       "discard A.3: cannot parse",
-                       "propose A.4: SELECT 2",   "propose A.5: SELECT  2",  "discard A.1: 1 votes, where A.2 has 3 votes", "keep A.2: 3 votes",
-                       "discard A.4: the same result as A.2", "discard A.5: the same result as A.2"};
-  SYRCH_CHECK(syrch_fake.log.len == sizeof log / sizeof *log);
-  for (size_t i = 0; i < syrch_fake.log.len && i < sizeof log / sizeof *log; i++) SYRCH_CHECK_TEXT(syrch_fake.log.ptr[i], log[i]);
-  syrch_drop_all();
-  SYRCH_CHECK(syrch_fake_open() == 0);
-}
-
-typedef struct watchful {
-  agree agree;
-  syrch_list_u32_t seen;
-} watchful;
-
-static void seen(void *self, const syrch_draw_t *draw) { syrch_push(&((watchful *)self)->seen, draw->number); }
-
-static void each_draw_is_shown_once(void) {
-  const char *statements[] = {"SELECT 1", "BAD 1234", "SELECT 2", "SELECT 1"};
-  script(statements, 4);
-  watchful self = {.agree = {.wanted = 2}};
-  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .seen = seen};
-  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
-  syrch_drawing_t *drawing = syrch_drawing(&task, 9, 1000);
-  SYRCH_CHECK(syrch_draw(drawing, &voter).how == SYRCH_STOP_DONE && syrch_draw(drawing, &voter).how == SYRCH_STOP_DONE);
-  SYRCH_CHECK(self.seen.len == 4);
-  for (uint32_t i = 0; i < self.seen.len; i++) SYRCH_CHECK(self.seen.ptr[i] == i + 1);
+// What a request for a statement gives. Without a reply the model abstains, which is no failure.
+static void replies(void) {
+  syrch_request_t request = syrch_ask(SYRCH_PURPOSE_GENERATE);
+  syrch_expect_sql(&request);
+  syrch_fake_sql("SELECT 7", 0.5);
+  syrch_fake_reply("I cannot", NULL);
+  syrch_fake_llm_error(SYRCH_LLM_ERROR_TOO_LARGE, "");
+  syrch_fake_llm_error(SYRCH_LLM_ERROR_BUDGET, "");
+  syrch_statement_t made = syrch_ask_statement(&request);
+  SYRCH_CHECK(made.how == SYRCH_WROTE_STATEMENT && made.confidence.val == 0.5 && made.tokens == 110);
+  SYRCH_CHECK_TEXT(made.sql, "SELECT 7");
+  made = syrch_ask_statement(&request);
+  SYRCH_CHECK(made.how == SYRCH_WROTE_NOTHING);
+  SYRCH_CHECK_TEXT(made.why, "the reply held no statement");
+  SYRCH_CHECK(syrch_ask_statement(&request).how == SYRCH_WROTE_TOO_LARGE);
+  made = syrch_ask_statement(&request);
+  SYRCH_CHECK(made.how == SYRCH_WROTE_FAILED && made.failure.kind.tag == SYRCH_FAILURE_KIND_BUDGET);
+  SYRCH_CHECK(syrch_ask_statement(&request).how == SYRCH_WROTE_ABSTAINED);
 }
 
 // Appends a letter to the best statement, three times at most.
@@ -323,70 +261,8 @@ static void rewrites(void) {
   SYRCH_CHECK_TEXT(syrch_failure().message, "not today");
 }
 
-static void rejected_result(void) {
-  const char *statements[] = {"SELECT 1", "SELECT 1", "SELECT 2", "SELECT 2"};
-  script(statements, 4);
-  syrch_fake_verdict("SELECT 1", syrch_rejected(0, syrch_text("one is no answer")));
-  syrch_fake_verdict("SELECT 2", syrch_accepted(0.75, syrch_text("good")));
-  agree self = {.wanted = 2};
-  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings};
-  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
-  syrch_outcome_t out = {0};
-  SYRCH_CHECK(syrch_elect(&task, 9, 1000, &voter, &out));
-  SYRCH_CHECK(out.candidates.len == 1 && out.candidates.ptr[0].score.val == 0.75);
-  SYRCH_CHECK_TEXT(out.candidates.ptr[0].sql, "SELECT 2");
-  SYRCH_CHECK_TEXT(syrch_fake.log.ptr[4], "discard A.1: rejected: one is no answer");
-}
-
-static void repairs(void) {
-  syrch_ran_t ran = {.profile = {.rows = 1}, .fingerprint = syrch_text("x")};
-  syrch_pool_t pool = {0};
-  syrch_push(&pool, (syrch_draw_t){.number = 1, .sql = syrch_text("a"), .wrong = syrch_text("w")});
-  syrch_push(&pool, (syrch_draw_t){.number = 2, .sql = syrch_text("b"), .ran = &ran});
-  syrch_push(&pool, (syrch_draw_t){.number = 3, .sql = syrch_text("c"), .wrong = syrch_text("w")});
-  syrch_push(&pool, (syrch_draw_t){.number = 4, .sql = syrch_text("d"), .wrong = syrch_text("w"), .repairs = syrch_some_u32(3)});
-  SYRCH_CHECK(syrch_pool_tried(&pool, false).len == 3);
-  syrch_list_tried_t tried = syrch_pool_tried_lately(&pool, false, 3);
-  SYRCH_CHECK(tried.len == 2 && syrch_is(tried.ptr[0].sql, "c"));
-  // The fourth draw ends a chain of two.
-  SYRCH_CHECK(syrch_pool_tried_lately(&pool, false, 2).len == 0);
-}
-
-static void shorter_prompts(void) {
-  syrch_fake_llm_error(SYRCH_LLM_ERROR_TOO_LARGE, "");
-  syrch_fake_llm_error(SYRCH_LLM_ERROR_TOO_LARGE, "");
-  const char *statements[] = {"SELECT 1"};
-  script(statements, 1);
-  agree self = {.wanted = 1, .shorter = 5};
-  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings, .shorten = shorten};
-  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
-  syrch_outcome_t out = {0};
-  SYRCH_CHECK(syrch_elect(&task, 1, 1000, &voter, &out) && out.candidates.len == 1);
-  SYRCH_CHECK(syrch_fake.requests.len == 3);
-  SYRCH_CHECK_TEXT(syrch_fake.requests.ptr[2].messages.ptr[0].text, "draw 1, 3 left");
-}
-
-static void no_result(void) {
-  agree self = {.wanted = 2};
-  syrch_voter_t voter = {.self = &self, .request = request, .missing = missing, .standings = standings};
-  syrch_task_t task = syrch_task(syrch_text("A"), syrch_text("how many"));
-  syrch_outcome_t out = {0};
-  // Without a reply the model abstains, which is no failure.
-  SYRCH_CHECK(syrch_elect(&task, 3, 1000, &voter, &out) && out.candidates.len == 0 && out.memo.is_some);
-  SYRCH_CHECK(syrch_starts_with(syrch_fake.log.ptr[0], syrch_text("warn: the model provider gave no answer")));
-  syrch_fake_reset();
-  syrch_fake_llm_error(SYRCH_LLM_ERROR_BUDGET, "");
-  SYRCH_CHECK(!syrch_elect(&task, 1, 1000, &voter, &out));
-  SYRCH_CHECK(syrch_failure().kind.tag == SYRCH_FAILURE_KIND_BUDGET);
-  syrch_fake_reset();
-  syrch_fake_sql("GONE", 0.5);
-  syrch_fake_fail_run("GONE", SYRCH_SQL_ERROR_KIND_UNAVAILABLE, "gone");
-  SYRCH_CHECK(!syrch_elect(&task, 1, 1000, &voter, &out));
-  SYRCH_CHECK(syrch_failure().retryable);
-}
-
 int main(void) {
-  void (*const tests[])(void) = {memory, panic, texts, json, changed_json, changed_texts, settings, failures, trials, vote, each_draw_is_shown_once, rewrites, rejected_result, repairs, shorter_prompts, no_result};
+  void (*const tests[])(void) = {memory, panic, texts, json, changed_json, changed_texts, settings, failures, trials, replies, rewrites};
   for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
     syrch_fake_reset();
     tests[i]();

@@ -262,20 +262,6 @@ syrch_signals_t signals_of(const syrch_json *value) {
   };
 }
 
-syrch_observation_t observation_of(const syrch_json *value) {
-  static const char *const endings[] = {"solved", "empty", "failed", "skipped", "cancelled", NULL};
-  const syrch_json *payload, *profile = syrch_json_get(value, "profile"), *candidates = syrch_json_get(value, "candidates");
-  syrch_observation_t seen = {.task = syrch_text("A"), .ending = {.tag = case_of(endings, syrch_json_get(value, "ending"), &payload)}};
-  seen.profile.is_some = profile != NULL;
-  if (profile != NULL) seen.profile.val = profile_of(profile);
-  for (size_t i = 0; i < syrch_json_length(candidates); i++) {
-    const syrch_json *from = syrch_json_at(candidates, i);
-    syrch_push(&seen.candidates,
-               (syrch_candidate_t){.raw_confidence = number_option_of(from, "raw_confidence"), .confidence = number_option_of(from, "confidence")});
-  }
-  return seen;
-}
-
 uint8_t purpose_of(const syrch_json *value, syrch_string_t *other) {
   const syrch_json *name;
   uint8_t tag = case_of(PURPOSES, value, &name);
@@ -398,8 +384,8 @@ void write_signals(syrch_writer *to, const syrch_signals_t *signals) {
   syrch_write_end(to);
 }
 
-// The members of a candidate. Its further numbers stand apart from its signals, or are left out.
-void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate, bool with_numbers) {
+// The members of a candidate. Its further numbers stand apart from its signals.
+void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate) {
   write_member(to, "id", candidate->id);
   syrch_write_key(to, "parents");
   write_texts(to, candidate->parents);
@@ -409,7 +395,6 @@ void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate, bool 
   write_number_option(to, candidate->raw_confidence);
   syrch_write_key(to, "signals");
   write_signals(to, &candidate->signals);
-  if (!with_numbers) return;
   syrch_write_key(to, "numbers");
   syrch_write_array(to);
   for (size_t i = 0; i < candidate->signals.extra.len; i++) {

@@ -26,14 +26,13 @@ syrch_llm_error_t llm_error_of(const syrch_json *value);
 syrch_port_error_t port_error_of(const syrch_json *value);
 syrch_list_join_key_t keys_of(const syrch_json *list);
 syrch_signals_t signals_of(const syrch_json *value);
-syrch_observation_t observation_of(const syrch_json *value);
 uint8_t purpose_of(const syrch_json *value, syrch_string_t *other);
 
 void write_member(syrch_writer *to, const char *key, syrch_string_t text);
 void write_option(syrch_writer *to, const char *key, syrch_option_string_t text);
 void write_texts(syrch_writer *to, syrch_list_string_t list);
 void write_request(syrch_writer *to, const syrch_request_t *request);
-void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate, bool with_numbers);
+void write_candidate(syrch_writer *to, const syrch_candidate_t *candidate);
 void write_signals(syrch_writer *to, const syrch_signals_t *signals);
 void write_failure(syrch_writer *to, const syrch_failure_t *failure);
 void write_verdict(syrch_writer *to, const syrch_verdict_t *verdict);

@@ -318,36 +318,6 @@ static void failure_port(const syrch_json *in, syrch_writer *out) {
   write_failure(out, &failure);
 }
 
-static void discounted(const syrch_json *in, syrch_writer *out) {
-  syrch_weights_t weights = syrch_default_weights;
-  const syrch_json *given = syrch_json_get(in, "weights");
-  if (given != NULL) {
-    weights = (syrch_weights_t){number_of(given, "syntax"),      number_of(given, "schema"),   number_of(given, "execution"), number_of(given, "empty"),
-                                number_of(given, "null_column"), number_of(given, "overflow"), number_of(given, "retry")};
-  }
-  syrch_signals_t signals = signals_of(syrch_json_get(in, "signals"));
-  syrch_write_number(out, syrch_discounted(&weights, number_of(in, "raw"), &signals));
-}
-
-static void ambiguity(const syrch_json *in, syrch_writer *out) {
-  syrch_ambiguity_weights_t weights = syrch_default_ambiguity;
-  const syrch_json *given = syrch_json_get(in, "weights"), *list = syrch_json_get(in, "confidences");
-  if (given != NULL) {
-    weights = (syrch_ambiguity_weights_t){number_of(given, "doubt"), number_of(given, "variance"), number_of(given, "error"), number_of(given, "empty")};
-  }
-  syrch_list_f64_t confidences = {0};
-  for (size_t i = 0; i < syrch_json_length(list); i++) syrch_push(&confidences, syrch_json_at(list, i)->number);
-  bool is_error = false, is_empty = false;
-  syrch_json_boolean(syrch_json_get(in, "error"), &is_error);
-  syrch_json_boolean(syrch_json_get(in, "empty"), &is_empty);
-  syrch_write_number(out, syrch_ambiguity(&weights, confidences.ptr, confidences.len, is_error, is_empty));
-}
-
-static void ambiguity_of(const syrch_json *in, syrch_writer *out) {
-  syrch_observation_t seen = observation_of(syrch_json_get(in, "seen"));
-  write_number_option(out, syrch_ambiguity_of(&syrch_default_ambiguity, &seen));
-}
-
 static void chain(const syrch_json *in, syrch_writer *out) {
   syrch_chain_t chain = syrch_chain((uint32_t)whole_of(in, "max_attempts"));
   const syrch_json *steps = syrch_json_get(in, "steps");
@@ -371,7 +341,7 @@ static void chain(const syrch_json *in, syrch_writer *out) {
       syrch_signals_t own = signals_of(syrch_json_get(of, "signals"));
       syrch_candidate_t candidate = syrch_chain_candidate(&chain, text_of(of, "id"), origin, &statement, &own);
       syrch_write_object(out);
-      write_candidate(out, &candidate, true);
+      write_candidate(out, &candidate);
       syrch_write_end(out);
     }
   }
@@ -393,147 +363,14 @@ static void chain(const syrch_json *in, syrch_writer *out) {
   syrch_write_end(out);
 }
 
-// The strategy of the table's tries.
-typedef struct repairs {
-  size_t attempts;
-  uint32_t shorter;
-  bool *ended;
-  syrch_writer *settled;
-} repairs;
-
-static bool is_open(void *self, size_t place, const syrch_chain_t *chain) {
-  const repairs *own = self;
-  return !own->ended[place] && chain->tried.len < own->attempts;
-}
-
-static syrch_request_t request(void *self, size_t place, const syrch_chain_t *chain) {
-  const repairs *own = self;
-  syrch_request_t request = syrch_ask(syrch_chain_statements(chain) > 0 ? SYRCH_PURPOSE_REPAIR : SYRCH_PURPOSE_GENERATE);
-  syrch_user(&request, syrch_format("try %zu, %zu tried, %" PRIu32 " shorter", place, chain->tried.len, own->shorter));
-  syrch_expect_sql(&request);
-  return request;
-}
-
-static bool adapt(void *self, const syrch_llm_error_t *error) {
-  repairs *own = self;
-  if (error->tag != SYRCH_LLM_ERROR_TOO_LARGE || own->shorter == 0) return false;
-  own->shorter--;
-  return true;
-}
-
-static void read_replies(void *self, syrch_try_reply_t *replies, size_t count, syrch_chain_t *chains) {
-  repairs *own = self;
-  for (size_t i = 0; i < count; i++) {
-    const syrch_statement_t *written = &replies[i].written;
-    if (written->how == SYRCH_WROTE_NOTHING) {
-      syrch_chain_fail_without_statement(&chains[replies[i].place], written->why);
-    } else if (written->how != SYRCH_WROTE_STATEMENT) {
-      own->ended[replies[i].place] = true;
-    }
-  }
-}
-
-static void settled(void *self, size_t place, const syrch_candidate_t *candidate, const syrch_trial_run_t *trial, syrch_chain_t *chain) {
-  (void)chain;
-  repairs *own = self;
-  own->ended[place] |= trial->ran != NULL;
-  syrch_write_object(own->settled);
-  write_candidate(own->settled, candidate, false);
-  syrch_write_key(own->settled, "place");
-  syrch_write_whole(own->settled, (int64_t)place);
-  syrch_write_key(own->settled, "ran");
-  syrch_write_boolean(own->settled, trial->ran != NULL);
-  syrch_option_string_t discarded = {0};
-  syrch_string_t head = syrch_concat(syrch_text("discard "), candidate->id, syrch_text(": "));
-  for (size_t i = 0; i < syrch_fake.log.len; i++) {
-    syrch_string_t line = syrch_fake.log.ptr[i];
-    if (syrch_starts_with(line, head)) discarded = syrch_some(syrch_slice(line, head.len, line.len));
-  }
-  write_option(own->settled, "discarded", discarded);
-  syrch_write_end(own->settled);
-}
-
-static void run_tries(const syrch_json *in, syrch_writer *out) {
-  const syrch_json *scripted = syrch_json_get(in, "replies");
-  static const syrch_value_t one = {.tag = SYRCH_VALUE_INTEGER, .val = {.integer = 1}};
-  for (size_t i = 0; i < syrch_json_length(scripted); i++) {
-    const syrch_json *from = syrch_json_at(scripted, i), *error = syrch_json_get(from, "error");
-    const char *sql = syrch_c_string(text_of(from, "sql"));
-    if (error != NULL) {
-      syrch_llm_error_t failed = llm_error_of(error);
-      syrch_fake_llm_error(failed.tag, syrch_c_string(failed.val.other));
-    } else if (*sql == 0) {
-      syrch_fake_reply(syrch_c_string(text_of(from, "text")), NULL);
-    } else {
-      syrch_fake_sql(sql, 0.5);
-      if (strncmp(sql, "BAD", 3) == 0) {
-        syrch_fake_fail_check(sql, SYRCH_SQL_ERROR_KIND_SYNTAX, "cannot parse");
-      } else if (strcmp(sql, "OVER") == 0) {
-        syrch_fake_fail_check(sql, SYRCH_SQL_ERROR_KIND_BUDGET, "used up");
-      } else {
-        syrch_fake_answer(sql, syrch_fake_column("n", strcmp(sql, "EMPTY") != 0, &one));
-      }
-    }
-  }
-  size_t number = whole_of(in, "number"), attempts = whole_of(in, "attempts");
-  syrch_writer made = {0};
-  repairs own = {.attempts = attempts, .shorter = 1, .ended = syrch_alloc_array(number, sizeof(bool)), .settled = &made};
-  syrch_tries_t tries = {.self = &own, .is_open = is_open, .request = request, .read = read_replies, .settled = settled, .adapt = adapt};
-  syrch_task_t task = {.id = syrch_text("A")};
-  syrch_write_array(&made);
-  syrch_run_tries(&task, number, (uint32_t)attempts, 1000, &tries);
-  syrch_write_end(&made);
-  syrch_write_object(out);
-  syrch_write_key(out, "prompts");
-  syrch_write_array(out);
-  for (size_t i = 0; i < syrch_fake.requests.len; i++) put(out, syrch_fake.requests.ptr[i].messages.ptr[0].text);
-  syrch_write_end(out);
-  syrch_write_key(out, "settled");
-  syrch_write_json(out, syrch_written(&made));
-  syrch_write_end(out);
-}
-
-// The groups of draws whose results have these fingerprints.
 static void draws_groups(const syrch_json *in, syrch_writer *out) {
-  syrch_list_string_t keys = texts_of(syrch_json_get(in, "keys"));
-  syrch_pool_t pool = {0};
-  for (size_t i = 0; i < keys.len; i++) {
-    syrch_ran_t *ran = SYRCH_NEW(syrch_ran_t);
-    ran->profile.rows = 1;
-    ran->fingerprint = keys.ptr[i];
-    syrch_push(&pool, (syrch_draw_t){.number = (uint32_t)i + 1, .ran = ran});
-  }
-  syrch_list_cluster_t clusters = syrch_clusters(&pool, false);
+  syrch_groups_t groups = syrch_groups(texts_of(syrch_json_get(in, "keys")));
   syrch_write_array(out);
-  for (size_t i = 0; i < clusters.len; i++) {
+  for (size_t i = 0; i < groups.len; i++) {
     syrch_write_array(out);
-    for (size_t at = 0; at < clusters.ptr[i].members.len; at++) syrch_write_whole(out, clusters.ptr[i].members.ptr[at] - 1);
+    for (size_t at = 0; at < groups.ptr[i].len; at++) syrch_write_whole(out, groups.ptr[i].ptr[at]);
     syrch_write_end(out);
   }
-  syrch_write_end(out);
-}
-
-static syrch_dice_t dice_of(const syrch_json *in) { return (syrch_dice_t){strtoull(syrch_c_string(text_of(in, "seed")), NULL, 10)}; }
-
-static void random_numbers(const syrch_json *in, syrch_writer *out) {
-  syrch_dice_t dice = dice_of(in);
-  syrch_write_array(out);
-  for (uint64_t i = 0; i < whole_of(in, "count"); i++) put(out, syrch_format("%" PRIu64, syrch_random(&dice)));
-  syrch_write_end(out);
-}
-
-static void dice_coins(const syrch_json *in, syrch_writer *out) {
-  syrch_dice_t dice = dice_of(in);
-  syrch_write_array(out);
-  for (uint64_t i = 0; i < whole_of(in, "count"); i++) syrch_write_boolean(out, syrch_coin(&dice));
-  syrch_write_end(out);
-}
-
-static void dice_one_of(const syrch_json *in, syrch_writer *out) {
-  syrch_dice_t dice = dice_of(in);
-  const syrch_json *sides = syrch_json_get(in, "sides");
-  syrch_write_array(out);
-  for (size_t i = 0; i < syrch_json_length(sides); i++) syrch_write_whole(out, (int64_t)syrch_one_of(&dice, (size_t)syrch_json_at(sides, i)->whole));
   syrch_write_end(out);
 }
 
@@ -605,18 +442,11 @@ static const struct {
     {"attempt.doubts", attempt_doubts},
     {"attempt.candidate_id", candidate_id},
     {"attempt.chain", chain},
-    {"draws.run_tries", run_tries},
-    {"discount.discounted", discounted},
-    {"score.ambiguity", ambiguity},
-    {"score.ambiguity_of", ambiguity_of},
     {"failure.llm", failure_llm},
     {"failure.sql", failure_sql},
     {"failure.port", failure_port},
     {"draws.groups", draws_groups},
-    {"random.numbers", random_numbers},
     {"random.fnv1a", fnv1a},
-    {"dice.coins", dice_coins},
-    {"dice.one_of", dice_one_of},
     {"settings.schema", settings_schema},
     {"settings.read", settings_read},
 };

@@ -2,7 +2,6 @@ package syrch_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -89,7 +88,6 @@ func (o object) option(key string) *string {
 	}
 	return nil
 }
-func (o object) seed() uint64 { seed, _ := strconv.ParseUint(o.text("seed"), 10, 64); return seed }
 
 // variant splits "name" and {"name": payload}.
 func variant(value any) (string, any) {
@@ -417,150 +415,7 @@ func chained(o object) any {
 	}
 }
 
-// repairs is the strategy of the table's tries.
-type repairs struct {
-	attempts, shorter int
-	ended             []bool
-	settled           []map[string]any
-}
-
-func (r *repairs) IsOpen(place int, chain *syrch.Chain) bool {
-	return !r.ended[place] && len(chain.Tried) < r.attempts
-}
-
-func (r *repairs) Request(place int, chain *syrch.Chain) syrch.Request {
-	purpose := syrch.ForGenerating
-	if chain.Statements() > 0 {
-		purpose = syrch.ForRepair
-	}
-	return syrch.Ask(purpose).User(fmt.Sprintf("try %d, %d tried, %d shorter", place, len(chain.Tried), r.shorter)).SQL()
-}
-
-func (r *repairs) Adapt(err *syrch.ModelError) bool {
-	if err.Kind != syrch.ModelTooLarge || r.shorter == 0 {
-		return false
-	}
-	r.shorter--
-	return true
-}
-
-func (r *repairs) Read(replies []syrch.Written, chains []syrch.Chain) (statements []syrch.Written) {
-	for _, written := range replies {
-		var missing *syrch.NoStatement
-		switch {
-		case written.Err == nil:
-			statements = append(statements, written)
-		case errors.As(written.Err, &missing):
-			chains[written.Place].FailWithoutStatement(missing.Wrong)
-		default:
-			r.ended[written.Place] = true
-		}
-	}
-	return statements
-}
-
-func (r *repairs) Settled(place int, candidate syrch.Candidate, trial *syrch.Tested, _ *syrch.Chain) {
-	made := candidateJSON(candidate)
-	delete(made, "numbers")
-	made["place"], made["ran"] = place, trial.Ran != nil
-	r.ended[place] = r.ended[place] || trial.Ran != nil
-	r.settled = append(r.settled, made)
-}
-
-func tries(o object) any {
-	host := syrchtest.NewHost()
-	for _, scripted := range o.objects("replies") {
-		purpose, sql := syrch.Purpose(scripted.text("purpose")), scripted.text("sql")
-		switch {
-		case scripted["error"] != nil:
-			kind, payload := variant(scripted["error"])
-			text, _ := payload.(string)
-			host.Model.Fail(purpose, syrch.ModelErrorKind(kind), text)
-		case sql == "":
-			host.Model.Script(purpose, syrchtest.Reply(scripted.text("text"), nil))
-		default:
-			host.Model.Script(purpose, syrchtest.Reply(sql, map[string]any{"sql": sql, "confidence": 0.5}))
-		}
-		switch strings.Fields(sql + " .")[0] {
-		case ".":
-		case "BAD":
-			host.Database.FailCheck(sql, syrch.SyntaxError, "cannot parse")
-		case "OVER":
-			host.Database.FailCheck(sql, syrch.SQLBudget, "used up")
-		case "EMPTY":
-			host.Database.Answer(sql, syrchtest.Rows([]string{"n"}))
-		default:
-			host.Database.Answer(sql, syrchtest.Rows([]string{"n"}, []syrch.Value{syrch.IntegerValue(1)}))
-		}
-	}
-	number, attempts := int(o.number("number")), int(o.number("attempts"))
-	repairs := &repairs{attempts: attempts, shorter: 1, ended: make([]bool, number), settled: []map[string]any{}}
-	syrch.RunTries(host, &syrch.Task{ID: "A"}, number, uint32(attempts), 1000, repairs)
-	for _, made := range repairs.settled {
-		made["discarded"] = nil
-		if why, isDiscarded := host.Trace.Discarded[made["id"].(string)]; isDiscarded {
-			made["discarded"] = why
-		}
-	}
-	prompts := []string{}
-	for at := range host.Model.Requests {
-		prompts = append(prompts, host.Model.Prompt(at))
-	}
-	return map[string]any{"prompts": prompts, "settled": repairs.settled}
-}
-
-func observationOf(o object) *syrch.Observation {
-	kinds := map[string]syrch.EndingKind{
-		"solved": syrch.Solved, "empty": syrch.Empty, "failed": syrch.Failed, "skipped": syrch.Skipped, "cancelled": syrch.Cancelled,
-		"other": syrch.OtherEnding,
-	}
-	kind, _ := variant(o["ending"])
-	seen := &syrch.Observation{Task: "A", Ending: syrch.Ending{Kind: kinds[kind]}}
-	if profile := o.object("profile"); profile != nil {
-		seen.Profile = &syrch.Profile{Rows: uint64(profile.number("rows"))}
-	}
-	for _, of := range o.objects("candidates") {
-		seen.Candidates = append(seen.Candidates, syrch.Candidate{
-			RawConfidence: numberOf(of, "raw_confidence"), Confidence: numberOf(of, "confidence"),
-		})
-	}
-	return seen
-}
-
 var vectors = map[string]func(object) any{
-	"attempt.chain":   chained,
-	"draws.run_tries": tries,
-	"discount.discounted": func(o object) any {
-		config := ""
-		if o["weights"] != nil {
-			config = syrch.JSON(o["weights"])
-		}
-		weights, err := syrch.ReadSettings[syrch.Weights](config)
-		if err != nil {
-			panic(err)
-		}
-		signals := signalsOf(o.object("signals"))
-		return weights.Discounted(o.number("raw"), &signals)
-	},
-	"score.ambiguity": func(o object) any {
-		weights := syrch.DefaultAmbiguity()
-		if of := o.object("weights"); of != nil {
-			weights = syrch.AmbiguityWeights{
-				Doubt: of.number("doubt"), Variance: of.number("variance"), Error: of.number("error"), Empty: of.number("empty"),
-			}
-		}
-		confidences := []float64{}
-		for _, one := range o.list("confidences") {
-			confidences = append(confidences, one.(float64))
-		}
-		return weights.Ambiguity(confidences, o.flag("error"), o.flag("empty"))
-	},
-	"score.ambiguity_of": func(o object) any {
-		if score, isScored := syrch.DefaultAmbiguity().AmbiguityOf(observationOf(o.object("seen"))); isScored {
-			return score
-		}
-		return nil
-	},
 	"text.line":  func(o object) any { return syrch.Line(o.text("text"), int(o.number("limit"))) },
 	"text.clip":  func(o object) any { return syrch.Clip(o.text("text"), int(o.number("bytes"))) },
 	"text.count": func(o object) any { return syrch.Count(uint64(o.number("number")), o.text("noun")) },
@@ -663,6 +518,7 @@ var vectors = map[string]func(object) any{
 	"replies.join_keys_of": func(o object) any { return keysJSON(syrch.JoinKeysOf(taskOf(o.object("task")))) },
 	"replies.plan_context": func(o object) any { return syrch.PlanContext(o.texts("steps")) },
 	"replies.plan_of":      func(o object) any { return append([]string{}, syrch.PlanOf(taskOf(o.object("task")))...) },
+	"attempt.chain":        chained,
 	"attempt.words":        func(o object) any { return syrch.ErrorWords(sqlErrorOf(o.object("error"))) },
 	"attempt.failed": func(o object) any {
 		var signals syrch.Signals
@@ -695,27 +551,6 @@ var vectors = map[string]func(object) any{
 		return failureJSON(&syrch.PortError{Kind: syrch.PortErrorKind(kind), Text: text})
 	},
 	"draws.groups": func(o object) any { return append([][]int{}, syrch.Groups(o.texts("keys"))...) },
-	"random.numbers": func(o object) any {
-		dice, out := syrch.NewDice(o.seed()), []string{}
-		for range int(o.number("count")) {
-			out = append(out, strconv.FormatUint(dice.Number(), 10))
-		}
-		return out
-	},
-	"dice.coins": func(o object) any {
-		dice, out := syrch.NewDice(o.seed()), []bool{}
-		for range int(o.number("count")) {
-			out = append(out, dice.Coin())
-		}
-		return out
-	},
-	"dice.one_of": func(o object) any {
-		dice, out := syrch.NewDice(o.seed()), []int{}
-		for _, sides := range o.list("sides") {
-			out = append(out, dice.OneOf(int(sides.(float64))))
-		}
-		return out
-	},
 	"random.fnv1a": func(o object) any { return strconv.FormatUint(syrch.FNV1a(o.text("text")), 10) },
 	"settings.schema": func(object) any {
 		var schema any

@@ -2,9 +2,8 @@
 
 import { LlmError, PortError, SqlError, failureOf } from "./errors.js";
 import { candidate, signals } from "./makers.js";
-import { fnv1a } from "./dice.js";
 import { sqlReply } from "./replies.js";
-import { byteLength, count, line } from "./text.js";
+import { byteLength, count, fnv1a, line } from "./text.js";
 
 // The most columns that a doubt names.
 const NAMED = 20;
@@ -69,7 +68,7 @@ export function failed(error, counts) {
 }
 
 /** Adds the errors that are counted in `own` to `counts`. */
-export function addErrors(counts, own) {
+function addErrors(counts, own) {
   counts.syntaxErrors += own.syntaxErrors;
   counts.schemaErrors += own.schemaErrors;
   counts.executionErrors += own.executionErrors;
@@ -221,17 +220,6 @@ export class Chain {
     const parents = this.#lastId === null ? [] : [this.#lastId];
     this.#lastId = id;
     return statementCandidate(statement, { id, parents, origin, signals: { ...this.signals, emptyResult, nullColumns, overflow } });
-  }
-}
-
-/** The verdicts of the reward on all these candidates, in order. Without a reward there are none, and a note says why. */
-export function judged(host, task, candidates) {
-  try {
-    return host.evaluate.reward(candidates);
-  } catch (error) {
-    if (error?.name !== "PortError") throw error;
-    host.trace.note("info", `${task.id}: no result was judged: ${error.message}`);
-    return [];
   }
 }
 

@@ -672,7 +672,6 @@ export declare class Trials {
 export declare function candidateId(task: string, number: number): string;
 export declare function words(error: Pick<SqlError, "message"> & { position?: number | null; suggestions?: string[] }): string;
 export declare function failed(error: SqlError, counts: Signals): string;
-export declare function addErrors(counts: Signals, own: Signals): void;
 export declare function doubts(overflowRows: number, profile: Profile, counts: Signals): string[];
 export declare function statementCandidate(statement: Statement, fields: { id: string; parents?: string[]; origin: string; signals: Signals }): Candidate;
 /** The attempts at one statement: the first one and its repairs, at most `maxAttempts`. */
@@ -693,92 +692,10 @@ export declare class Chain {
   /** The candidate of the chain's next statement, a child of the one before. `own` are the statement's own counts. */
   candidate(id: string, origin: string, statement: Statement, own: Signals): Candidate;
 }
-export declare function judged(host: Pick<Ports, "evaluate" | "trace">, task: Pick<Task, "id">, candidates: Candidate[]): Verdict[];
 /** The outcome of a task without a candidate: the reason becomes a warning and the memo. */
 export declare function nothing(host: Pick<Ports, "trace">, why: string): { candidates: []; subtasks: []; ask: null; memo: Json };
 
-export interface Draw {
-  number: number;
-  repairs: number | null;
-  sql: string;
-  confidence: number | null;
-  ran: Ran | null;
-  wrong: string | null;
-  signals: Signals;
-}
-export interface Cluster { fingerprint: string; members: number[] }
-export declare class Pool {
-  readonly draws: readonly Draw[];
-  readonly ran: number;
-  draw(number: number): Draw | undefined;
-  reject(fingerprint: string, reason: string): void;
-  clusters(empty?: boolean): Cluster[];
-  tried(empty?: boolean): Tried[];
-  triedLately(empty: boolean, attempts: number): Tried[];
-  wrong(draw: Draw, empty: boolean): string | null;
-  candidate(task: Pick<Task, "id">, draw: Draw, most: number): Candidate;
-}
-/** What a strategy decides about a drawing. */
-export interface Sampler {
-  request(number: number, pool: Pool): Request;
-  /** The least number of further draws, those in flight included, after which the vote may be decided; 0 if it is decided. */
-  missing(pool: Pool): number;
-  /** Makes the prompts shorter; false if they cannot be. */
-  shorten?(): boolean;
-  /** Whether all draws in flight have to end before others start. */
-  readonly inRounds?: boolean;
-  seen?(draw: Draw): void;
-}
-export interface Standing { cluster: Cluster; confidence: number; reason: string }
-/** A sampler that orders the results: the groups that may win, best first. */
-export interface Voter extends Sampler { standings(pool: Pool): Standing[] }
-export type Stopped = { done?: true; abstained?: string; failed?: Failure };
-export declare class Drawing {
-  constructor(host: Pick<Ports, "wait" | "llm" | "inspect" | "sql" | "trace">, task: Task, most: number, overflowRows?: number);
-  readonly started: number;
-  readonly pool: Pool;
-  run(sampler: Sampler): Stopped;
-}
 export declare function drawRequest(brief: Brief, tried: Tried[], number: number, temperature?: number | null): Request;
-/** Draws, votes, has the reward judge, and returns one candidate for each remaining result, best first. */
-export declare function elect(
-  host: Pick<Ports, "wait" | "llm" | "inspect" | "sql" | "evaluate" | "trace">, task: Task, most: number, overflowRows: number, voter: Voter,
-): OutcomeFields;
-/** What a strategy decides about tries, which are named by their places, from 0. */
-export interface Tries {
-  /** Whether the try has another attempt in the next round. */
-  isOpen(place: number, chain: Chain): boolean;
-  request(place: number, chain: Chain): Request;
-  /** The statements of a round's replies. A reply without a statement has to end its try or count in its chain. */
-  read(replies: [number, Written][], chains: Chain[]): [number, Statement][];
-  /** Called once for each statement after it ran or failed and was logged. */
-  settled(place: number, candidate: Candidate, trial: StatementTrial, chain: Chain): void;
-  /** Changes the prompts after that error so that a request may be made again; false if that is no use. */
-  adapt?(error: LlmError): boolean;
-  origin?(place: number, chain: Chain): string;
-  finishRound?(chains: Chain[]): void;
-}
-/** Makes `number` tries of at most `attempts` statements each, in rounds whose requests are made concurrently. */
-export declare function runTries(
-  host: Pick<Ports, "llm" | "inspect" | "sql" | "trace">, task: Pick<Task, "id">, number: number, attempts: number, overflowRows: number, tries: Tries,
-): void;
-
-// ---- Confidence and ambiguity ----------------------------------------------------------------------------------------------------------
-
-export type DiscountWeights = { [name in "syntax" | "schema" | "execution" | "empty" | "nullColumn" | "overflow" | "retry"]: number };
-/** How much each signal takes off a confidence, as settings: `settings: { ...discountWeights }`. */
-export declare const discountWeights: { [name in keyof DiscountWeights]: Setting<number> };
-/** `clamp01(raw × Π (1 − weight))` over the signals that occurred, as the built-in calibrator `signals` has it. */
-export declare function discounted(weights: DiscountWeights, raw: number, signals: Signals): number;
-export interface AmbiguityWeights { doubt: number; variance: number; error: number; empty: number }
-export declare const ambiguityWeights: AmbiguityWeights;
-/** How unclear a task is after its attempts, 0 to 1: nothing found at all is 1. */
-export declare function ambiguity(confidences: readonly number[], error: boolean, empty: boolean, weights?: AmbiguityWeights): number;
-/** The score of an observed task; null for one that never ran because of another one, or was cancelled. */
-export declare function ambiguityOf(observation: Pick<Observation, "ending" | "candidates" | "profile">, weights?: AmbiguityWeights): number | null;
-/** Whether a task ended with a result that has no rows. */
-export declare function isEmpty(observation: Pick<Observation, "ending" | "profile">): boolean;
-
 /** The places of equal keys: the largest group first, and of equally large ones that with the earliest member. */
 export declare function groups<K>(keys: readonly K[]): number[][];
 
@@ -794,10 +711,5 @@ export declare function count(number: number, noun: string): string;
 export declare function clamp01(value: number): number;
 /** A number as decimal digits, without an exponent. */
 export declare function digits(value: number): string;
-export declare class Dice {
-  constructor(seed: number | bigint);
-  number(): bigint;
-  coin(): boolean;
-  oneOf(sides: number): number;
-}
+/** FNV-1a over the UTF-8 bytes of a text, 64 bits. */
 export declare function fnv1a(text: string): bigint;

@@ -2,13 +2,11 @@
 
 export { ask } from "./ask.js";
 export {
-  Chain, Trials, addErrors, candidateId, doubts, failed, judged, nothing, settle, statementCandidate, words, written,
+  Chain, Trials, candidateId, doubts, failed, nothing, settle, statementCandidate, words, written,
 } from "./attempt.js";
 export { Brief, feedback } from "./brief.js";
 export { dialectName, dialectRules, literal } from "./dialect.js";
-export { Dice, fnv1a } from "./dice.js";
-export { discountWeights, discounted } from "./discount.js";
-export { Drawing, Pool, drawRequest, elect, groups } from "./draws.js";
+export { drawRequest, groups } from "./draws.js";
 export { Failure, LlmError, PortError, SqlError, failureOf } from "./errors.js";
 export { ResultSet } from "./handles.js";
 export {
@@ -18,7 +16,5 @@ export { findTable, fromName, quote, quoteIfOdd, shown, tableNames, tablePlace }
 export { plugin } from "./plugin.js";
 export { catalogText, cellText, problemText, rowsText, tableName } from "./prompt.js";
 export { joinContext, joinHow, joinKeysOf, planContext, planOf, planReply, planSchema, sqlReply, verdictReply, verdictSchema } from "./replies.js";
-export { ambiguity, ambiguityOf, ambiguityWeights, isEmpty } from "./score.js";
 export { schemaOf, setting, solverSettings } from "./settings.js";
-export { clamp01, clip, count, digits, line } from "./text.js";
-export { runTries } from "./tries.js";
+export { clamp01, clip, count, digits, fnv1a, line } from "./text.js";

@@ -71,3 +71,22 @@ export function digits(value) {
   if (point >= figures.length) return sign + figures + "0".repeat(point - figures.length);
   return `${sign}${figures.slice(0, point)}.${figures.slice(point)}`;
 }
+
+const MASK = (1n << 64n) - 1n;
+
+/** FNV-1a over the UTF-8 bytes of a text, 64 bits, as a BigInt. */
+export function fnv1a(text) {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of bytesOf(text)) hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & MASK;
+  return hash;
+}
+
+function* bytesOf(text) {
+  for (const character of text) {
+    const code = character.codePointAt(0);
+    if (code < 0x80) yield code;
+    else if (code < 0x800) yield* [0xc0 | (code >> 6), 0x80 | (code & 63)];
+    else if (code < 0x10000) yield* [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)];
+    else yield* [0xf0 | (code >> 18), 0x80 | ((code >> 12) & 63), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)];
+  }
+}

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import * as contract from "../src/contract.js";
 import * as sdk from "../src/index.js";
-import { FakeHost, reply, results } from "../src/fakes.js";
+import { FakeHost, results } from "../src/fakes.js";
 import { readSettings } from "../src/settings.js";
 
 const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
@@ -117,67 +117,8 @@ function chained({ max_attempts, steps }) {
   return { candidates, tried, origin, statements, signals: renamed(signals, snake) };
 }
 
-// The strategy of the table's tries.
-function repairs(number, attempts, settled) {
-  const ended = Array(number).fill(false);
-  let shorter = 1;
-  return {
-    isOpen: (place, chain) => !ended[place] && chain.tried.length < attempts,
-    request: (place, chain) =>
-      sdk.ask(chain.statements > 0 ? "repair" : "generate").user(`try ${place}, ${chain.tried.length} tried, ${shorter} shorter`).sql(),
-    adapt({ kind }) {
-      const adapts = kind === "too-large" && shorter > 0;
-      shorter -= adapts ? 1 : 0;
-      return adapts;
-    },
-    read: (replies, chains) =>
-      replies.flatMap(([place, { statement, noStatement }]) => {
-        if (statement) return [[place, statement]];
-        if (noStatement === undefined) ended[place] = true;
-        else chains[place].failWithoutStatement(noStatement);
-        return [];
-      }),
-    settled(place, candidate, { ran }) {
-      ended[place] ||= ran !== null;
-      const { numbers, ...made } = candidateOf(candidate);
-      settled.push({ ...made, place, ran: ran !== null });
-    },
-  };
-}
-
-function tried({ number, attempts, replies }) {
-  const host = new FakeHost();
-  const database = {
-    BAD: (sql) => host.database.failCheck(sql, new sdk.SqlError("syntax", "cannot parse")),
-    OVER: (sql) => host.database.failCheck(sql, new sdk.SqlError("budget", "used up")),
-    EMPTY: (sql) => host.database.answer(sql, ["n"], []),
-    SELECT: (sql) => host.database.answer(sql, ["n"], [[1]]),
-  };
-  for (const { purpose, sql, text, error } of replies) {
-    if (sql === undefined) host.model.script(purpose, error === undefined ? reply(text) : errorOf(sdk.LlmError, error));
-    else {
-      host.model.replySql(sql, 0.5, purpose);
-      database[sql.split(" ")[0]](sql);
-    }
-  }
-  const settled = [];
-  sdk.runTries(host, { id: "A" }, number, attempts, 1000, repairs(number, attempts, settled));
-  return {
-    prompts: host.model.requests.map((_, at) => host.model.prompt(at)),
-    settled: settled.map((made) => ({ ...made, discarded: host.logged.discarded(made.id) ?? null })),
-  };
-}
-
 const FUNCTIONS = {
-  "discount.discounted": ({ raw, signals, weights }) =>
-    sdk.discounted(weights ? renamed(weights, camel) : readSettings(sdk.discountWeights, ""), raw, signalsOf(signals)),
-  "score.ambiguity": ({ confidences, error, empty, weights }) => sdk.ambiguity(confidences, error, empty, weights),
-  "score.ambiguity_of": ({ seen }) => {
-    const candidates = (seen.candidates ?? []).map((one) => ({ id: "a", sql: "SELECT 1", ...renamed(one, camel) }));
-    return sdk.ambiguityOf(sdk.observation({ task: "A", ...renamed(seen, camel), candidates }));
-  },
   "attempt.chain": chained,
-  "draws.run_tries": tried,
   "text.line": ({ text, limit }) => sdk.line(text, limit),
   "text.clip": ({ text, bytes }) => sdk.clip(text, bytes),
   "text.count": ({ number, noun }) => sdk.count(number, noun),
@@ -232,18 +173,6 @@ const FUNCTIONS = {
   "attempt.doubts": ({ overflow_rows, profile }) =>
     counted((signals) => ({ doubts: sdk.doubts(overflow_rows, contract.profile.full(renamed(profile, camel)), signals) })),
   "random.fnv1a": ({ text }) => String(sdk.fnv1a(text)),
-  "random.numbers": ({ seed, count }) => {
-    const dice = new sdk.Dice(BigInt(seed));
-    return Array.from({ length: count }, () => String(dice.number()));
-  },
-  "dice.coins": ({ seed, count }) => {
-    const dice = new sdk.Dice(BigInt(seed));
-    return Array.from({ length: count }, () => dice.coin());
-  },
-  "dice.one_of": ({ seed, sides }) => {
-    const dice = new sdk.Dice(BigInt(seed));
-    return sides.map((number) => dice.oneOf(number));
-  },
   "settings.schema": () => sdk.schemaOf(sample),
   "settings.read": ({ config }) => {
     try {

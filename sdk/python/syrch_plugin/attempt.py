@@ -6,34 +6,24 @@ from dataclasses import dataclass, field, replace
 from typing import Iterable, Optional, Protocol, Union
 
 from .brief import Tried
-from .dice import fnv1a
-from .errors import Failure, ModelError, PortError, SqlError
-from .ports import Evaluate, Inspect, Llm, Sql, Trace
+from .errors import Failure, ModelError, SqlError
+from .ports import Inspect, Llm, Sql, Trace
 from .replies import sql_reply
-from .text import count, json_text, line
+from .text import count, fnv1a, json_text, line
 from .types import (
-    Accepted,
     Candidate,
     Facts,
-    Level,
     Outcome,
     Profile,
-    Rejected,
     Reply,
     Request,
     ResultSet,
     Signals,
-    Task,
-    Verdict,
 )
 
 
 class Checks(Inspect, Sql, Protocol):
     """The ports that test a statement."""
-
-
-class Judges(Evaluate, Trace, Protocol):
-    """The ports that judge candidates."""
 
 
 # Replies
@@ -117,7 +107,7 @@ def failed(error: SqlError, signals: Signals) -> str:
     return error.words()
 
 
-def add_errors(signals: Signals, own: Signals) -> None:
+def _add_errors(signals: Signals, own: Signals) -> None:
     """Adds the errors that are counted in `own`."""
     signals.syntax_errors += own.syntax_errors
     signals.schema_errors += own.schema_errors
@@ -267,7 +257,7 @@ class Chain:
     def candidate(self, id: str, origin: str, statement: Statement, own: Signals) -> Candidate:
         """The candidate of the chain's next statement, a child of the one before. `own` are the statement's own counts: its errors are added
         to those of the chain, while the shape of the result stays its own."""
-        add_errors(self.signals, own)
+        _add_errors(self.signals, own)
         signals = replace(
             self.signals, empty_result=own.empty_result, null_columns=own.null_columns, overflow=own.overflow, extra=[]
         )
@@ -277,31 +267,6 @@ class Chain:
 
 
 # The end of a task
-
-
-def judged(host: Judges, task: Task, candidates: list[Candidate]) -> list[Verdict]:
-    """The verdicts of the reward on all these candidates, in order. Without a reward there are none, and a note says why."""
-    try:
-        return host.reward(candidates)
-    except PortError as error:
-        host.note("info", f"{task.id}: no result was judged: {error.failure().message}")
-        return []
-
-
-def rejection(opinion: Rejected) -> str:
-    """What to tell a model of a statement that the reward rejected."""
-    return f"rejected: {line(opinion.reason, 400)}"
-
-
-def accept(candidate: Candidate, opinion: Accepted) -> None:
-    """Adds an accepting opinion to a candidate."""
-    candidate.score = opinion.score
-    candidate.signals.reward = opinion.score
-
-
-def carry_on(host: Trace, task: Task, level: Level, why: str) -> None:
-    """Reports that a search ended early but found something."""
-    host.note(level, f"{task.id}: going on with what there is: {why}")
 
 
 def nothing(host: Trace, why: str) -> Outcome:

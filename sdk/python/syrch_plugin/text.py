@@ -75,3 +75,11 @@ def json_value(text: Optional[str]) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+def fnv1a(data: bytes) -> int:
+    """FNV-1a over bytes, 64 bits: the same on every machine and in every run; not for secrets."""
+    value = 0xCBF2_9CE4_8422_2325
+    for byte in data:
+        value = ((value ^ byte) * 0x0100_0000_01B3) & (2**64 - 1)
+    return value

@@ -8,11 +8,11 @@ import unittest
 from pathlib import Path
 from typing import Any, Callable
 
-from syrch_plugin import attempt, brief, dialect, dice, discount, draws, names, prompt, replies, score, text
+from syrch_plugin import attempt, brief, dialect, draws, names, prompt, replies, text
 from syrch_plugin import types as t
 from syrch_plugin.ask import Ask
 from syrch_plugin.errors import Failure, ModelError, PortError, SqlError
-from syrch_plugin.fakes import FakeHost, FakeRows, fake_reply
+from syrch_plugin.fakes import FakeHost
 from syrch_plugin.settings import Mistake, Settings, setting
 
 from .as_json import read, write
@@ -123,11 +123,6 @@ def cell(given: dict[str, Any]) -> str:
     return prompt.cell(read(t.Page, {"columns": ["c"], "rows": [[value]]}).rows[0][0])
 
 
-def dice_of(given: dict[str, Any], throw: Callable[[dice.Dice, Any], Any], many: Any) -> list[Any]:
-    thrown = dice.Dice(int(given["seed"]))
-    return [throw(thrown, one) for one in many]
-
-
 def candidate(made: t.Candidate) -> dict[str, Any]:
     """A candidate with its further numbers apart from its signals."""
     signals = {**write(made.signals), "extra": []}
@@ -153,70 +148,6 @@ def chain(given: dict[str, Any]) -> Any:
         "candidates": [candidate(one) for one in candidates], "tried": write(made.tried), "origin": made.origin,
         "statements": made.statements, "signals": write(made.signals),
     }  # fmt: skip
-
-
-class Repairs(draws.Tries):
-    """The strategy of the table's tries."""
-
-    def __init__(self, number: int, attempts: int) -> None:
-        self.attempts, self.shorter = attempts, 1
-        self.ended = [False] * number
-        self.made: list[dict[str, Any]] = []
-
-    def is_open(self, place: int, chain: attempt.Chain) -> bool:
-        return not self.ended[place] and len(chain.tried) < self.attempts
-
-    def request(self, place: int, chain: attempt.Chain) -> t.Request:
-        asked = Ask("repair" if chain.statements else "generate")
-        return asked.user(f"try {place}, {len(chain.tried)} tried, {self.shorter} shorter").sql()
-
-    def adapt(self, error: ModelError) -> bool:
-        adapts = error.kind == "too-large" and self.shorter > 0
-        self.shorter -= adapts
-        return adapts
-
-    def read(
-        self, replies: list[tuple[int, draws.Written]], chains: list[attempt.Chain]
-    ) -> list[tuple[int, attempt.Statement]]:
-        statements = []
-        for place, written in replies:
-            if isinstance(written, attempt.Statement):
-                statements.append((place, written))
-            elif isinstance(written, attempt.NoStatement):
-                chains[place].fail_without_statement(str(written))
-            else:
-                self.ended[place] = True
-        return statements
-
-    def settled(self, place: int, made: t.Candidate, trial: attempt.Trial, chain: attempt.Chain) -> None:
-        ran = isinstance(trial.ended, attempt.Ran)
-        self.ended[place] |= ran
-        out = {**candidate(made), "place": place, "ran": ran}
-        del out["numbers"]
-        self.made.append(out)
-
-
-def tries(given: dict[str, Any]) -> Any:
-    host = FakeHost()
-    for one in given["replies"]:
-        sql = one.get("sql")
-        if sql is None:
-            host.model.script(one["purpose"], model_error(one["error"]) if "error" in one else fake_reply(one["text"]))
-            continue
-        host.model.reply_sql(sql, 0.5, one["purpose"])
-        match sql.split(" ")[0]:
-            case "BAD":
-                host.database.fail_check(sql, SqlError("syntax", "cannot parse"))
-            case "OVER":
-                host.database.fail_check(sql, SqlError("budget", "used up"))
-            case "EMPTY":
-                host.database.answer(sql, FakeRows(["n"], []))
-            case _:
-                host.database.answer(sql, FakeRows(["n"], [[1]]))
-    repairs = Repairs(given["number"], given["attempts"])
-    draws.run_tries(host, t.Task("A", ""), given["number"], given["attempts"], 1000, repairs)
-    settled = [{**made, "discarded": host.trace.discarded.get(made["id"])} for made in repairs.made]
-    return {"prompts": [host.model.prompt(at) for at in range(len(host.model.requests))], "settled": settled}
 
 
 FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -258,21 +189,10 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "attempt.doubts": doubts,
     "attempt.candidate_id": lambda g: attempt.candidate_id(g["task"], g["number"]),
     "attempt.chain": chain,
-    "draws.run_tries": tries,
-    "discount.discounted": lambda g: discount.discounted(
-        g["raw"], read(t.Signals, g["signals"]), discount.Weights(**g.get("weights", {}))
-    ),
-    "score.ambiguity": lambda g: score.ambiguity(
-        g["confidences"], g["error"], g["empty"], score.AmbiguityWeights(**g.get("weights", {}))
-    ),
-    "score.ambiguity_of": lambda g: score.ambiguity_of(read(t.Observation, {"task": "A", **g["seen"]})),
     "failure.llm": lambda g: write(model_error(g["error"]).failure()),
     "failure.sql": lambda g: write(sql_error(g["error"]).failure()),
     "failure.port": lambda g: write(port_error(g["error"]).failure()),
-    "random.numbers": lambda g: dice_of(g, lambda d, _: str(d.number()), range(g["count"])),
-    "random.fnv1a": lambda g: str(dice.fnv1a(g["text"].encode())),
-    "dice.coins": lambda g: dice_of(g, lambda d, _: d.coin(), range(g["count"])),
-    "dice.one_of": lambda g: dice_of(g, lambda d, sides: d.one_of(sides), g["sides"]),
+    "random.fnv1a": lambda g: str(text.fnv1a(g["text"].encode())),
     "settings.schema": lambda g: Sample.schema(),
     "settings.read": settings,
 }

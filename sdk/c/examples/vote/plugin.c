@@ -71,16 +71,23 @@ static bool run_statements(draws drawn) {
 }
 
 static groups count_votes(draws drawn) {
-  groups counted = {0};
+  syrch_list_u32_t ran = {0};
+  syrch_list_string_t fingerprints = {0};
   for (size_t i = 0; i < drawn.len; i++) {
-    draw *one = &drawn.ptr[i];
-    if (one->ran == NULL) continue;
-    one->group = 0;
-    while (one->group < counted.len && !syrch_equal(drawn.ptr[counted.ptr[one->group].first].ran->fingerprint, one->ran->fingerprint)) one->group++;
-    if (one->group == counted.len) syrch_push(&counted, (group){.first = i});
-    group *own = &counted.ptr[one->group];
-    own->votes++;
-    if (one->candidate.raw_confidence.is_some && one->candidate.raw_confidence.val > own->best) own->best = one->candidate.raw_confidence.val;
+    if (drawn.ptr[i].ran == NULL) continue;
+    syrch_push(&ran, (uint32_t)i);
+    syrch_push(&fingerprints, drawn.ptr[i].ran->fingerprint);
+  }
+  syrch_groups_t equal = syrch_groups(fingerprints);
+  groups counted = {0};
+  for (size_t i = 0; i < equal.len; i++) {
+    group own = {.first = ran.ptr[equal.ptr[i].ptr[0]], .votes = (uint32_t)equal.ptr[i].len};
+    for (size_t at = 0; at < equal.ptr[i].len; at++) {
+      draw *one = &drawn.ptr[ran.ptr[equal.ptr[i].ptr[at]]];
+      one->group = i;
+      if (one->candidate.raw_confidence.is_some && one->candidate.raw_confidence.val > own.best) own.best = one->candidate.raw_confidence.val;
+    }
+    syrch_push(&counted, own);
   }
   return counted;
 }

@@ -24,11 +24,11 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(failures());
     cases.extend(numbers());
     cases.extend(settings());
-    cases.extend(crate::strategy_cases::all());
+    cases.extend(chains());
     cases
 }
 
-pub(crate) fn case(function: &'static str, name: &str, input: Json) -> Case {
+fn case(function: &'static str, name: &str, input: Json) -> Case {
     (function, name.to_owned(), input)
 }
 
@@ -829,15 +829,6 @@ fn numbers() -> Vec<Case> {
         groups("the largest first", &["a", "b", "b", "c", "b", "c"]),
         groups("equally large in the order of their first", &["b", "a", "a", "b", "c"]),
     ];
-    for seed in ["0", "1", "1234567", "9223372036854775808", "18446744073709551615"] {
-        cases.push(case("random.numbers", seed, json!({"seed": seed, "count": 5})));
-        cases.push(case("dice.coins", seed, json!({"seed": seed, "count": 16})));
-        cases.push(case(
-            "dice.one_of",
-            seed,
-            json!({"seed": seed, "sides": [2, 3, 1, 0, 6, 100, 3, 3, 1_000_000, 2]}),
-        ));
-    }
     for text in ["", "foobar", "größe 🦀"] {
         cases.push(case("random.fnv1a", text, json!({ "text": text })));
     }
@@ -868,4 +859,38 @@ fn settings() -> Vec<Case> {
             .map(|(name, config)| case("settings.read", name, json!({ "config": config }))),
     );
     cases
+}
+
+fn chains() -> Vec<Case> {
+    let chain = |name: &str, steps: Json| {
+        case("attempt.chain", name, json!({ "max_attempts": 3, "steps": steps }))
+    };
+    let next = |id: &str, sql: &str, signals: Json| {
+        let statement = json!({ "sql": sql, "confidence": 0.5, "logprob": -0.25, "tokens": 12 });
+        json!({"candidate": {"id": id, "statement": statement, "signals": signals}})
+    };
+    let failed = |sql: &str| json!({"fail": {"sql": sql, "wrong": "no such table"}});
+    let own = json!({"schema_errors": 1, "empty_result": true, "null_columns": 2, "overflow": true, "attempts": 9, "samples": 9});
+    vec![
+        chain("none", json!([])),
+        chain("one", json!([next("A.1", "SELECT 1", json!({}))])),
+        chain(
+            "a repair is a child and carries the errors",
+            json!([
+                next("A.1", "SELECT x", own),
+                failed("SELECT x"),
+                next("A.2", "SELECT 1", json!({"execution_errors": 1}))
+            ]),
+        ),
+        chain(
+            "replies without a statement",
+            json!([{"no_statement": "the reply held no statement"}, {"no_statement": "nor that"}, next("A.1", "SELECT 1", json!({}))]),
+        ),
+        chain(
+            "an origin of the strategy's own",
+            json!([failed("SELECT 1"), {"candidate": {
+                "id": "A.7", "origin": "debug", "statement": {"sql": "SELECT 2", "tokens": 0}, "signals": {"syntax_errors": 2},
+            }}]),
+        ),
+    ]
 }

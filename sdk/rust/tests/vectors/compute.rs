@@ -1,10 +1,9 @@
 //! The output of this crate for a case's input.
 
 use serde_json::{Value as Json, json};
-use syrch_basics::{Random, fnv1a};
-use syrch_plugin::attempt::{candidate_id, doubts, words};
+use syrch_basics::fnv1a;
+use syrch_plugin::attempt::{Chain, Statement, candidate_id, doubts, words};
 use syrch_plugin::brief::{Brief, PromptSize, Tried, feedback};
-use syrch_plugin::dice::Dice;
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
 use syrch_plugin::{draws, failure, names, prompt, replies, text};
@@ -30,8 +29,6 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
     let of = |key: &str| &input[key];
     let number = |key: &str| input[key].as_u64().unwrap();
     let size = |key: &str| usize::try_from(number(key)).unwrap();
-    // 64-bit numbers are texts, since not every language reads them from JSON.
-    let long = |key: &str| -> u64 { input[key].as_str().unwrap().parse().unwrap() };
     match function {
         "text.line" => text::line(&read::text(of("text")), size("limit")).into(),
         "text.clip" => text::clip(&read::text(of("text")), size("bytes")).into(),
@@ -111,31 +108,12 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "attempt.candidate_id" => {
             candidate_id(&read::text(of("task")), read::count(of("number"))).into()
         }
+        "attempt.chain" => chain(input),
         "failure.llm" => write::failure(&failure::llm_failure(&read::llm_error(of("error")))),
         "failure.sql" => write::failure(&failure::sql_failure(&read::sql_error(of("error")))),
         "failure.port" => write::failure(&failure::port_failure(&read::port_error(of("error")))),
-        "discount.discounted"
-        | "score.ambiguity"
-        | "score.ambiguity_of"
-        | "attempt.chain"
-        | "draws.run_tries" => crate::strategy::output(function, input),
         "draws.groups" => json!(draws::groups(&read::texts(of("keys")))),
-        "random.numbers" => {
-            let mut random = Random::new(long("seed"));
-            (0..number("count")).map(|_| Json::from(random.number().to_string())).collect()
-        }
         "random.fnv1a" => fnv1a(read::text(of("text")).bytes()).to_string().into(),
-        "dice.coins" => {
-            let mut dice = Dice::new(long("seed"));
-            (0..number("count")).map(|_| Json::from(dice.coin())).collect()
-        }
-        "dice.one_of" => {
-            let mut dice = Dice::new(long("seed"));
-            let sides = of("sides").as_array().unwrap().iter();
-            sides
-                .map(|sides| json!(dice.one_of(usize::try_from(sides.as_u64().unwrap()).unwrap())))
-                .collect()
-        }
         "settings.schema" => Sample::schema(),
         "settings.read" => match Sample::read(&read::text(of("config"))) {
             Ok(Sample { share, count, switch, word }) => {
@@ -203,4 +181,46 @@ fn ask(input: &Json) -> Request {
         ("choice", words) => ask.choice(read::texts(words)),
         (name, _) => panic!("no shape: {name}"),
     }
+}
+
+fn chain(input: &Json) -> Json {
+    let mut chain = Chain::new(read::count(&input["max_attempts"]));
+    let mut candidates = Vec::new();
+    for step in input["steps"].as_array().unwrap() {
+        match read::variant(step) {
+            ("fail", of) => chain.fail(&read::text(&of["sql"]), read::text(&of["wrong"])),
+            ("no_statement", wrong) => chain.fail_without_statement(read::text(wrong)),
+            (_, of) => {
+                let statement = Statement {
+                    sql: read::text(&of["statement"]["sql"]),
+                    confidence: of["statement"]["confidence"].as_f64(),
+                    logprob: of["statement"]["logprob"].as_f64(),
+                    tokens: of["statement"]["tokens"].as_f64().unwrap(),
+                };
+                let origin =
+                    read::maybe_text(&of["origin"]).unwrap_or_else(|| chain.origin().to_owned());
+                let own = read::signals(&of["signals"]);
+                candidates.push(chain.candidate(read::text(&of["id"]), &origin, statement, &own));
+            }
+        }
+    }
+    let tried: Vec<Json> =
+        chain.tried.iter().map(|tried| json!({ "sql": tried.sql, "wrong": tried.wrong })).collect();
+    json!({
+        "candidates": candidates.iter().map(candidate).collect::<Vec<_>>(),
+        "tried": tried,
+        "origin": chain.origin(),
+        "statements": chain.statements(),
+        "signals": write::signals(&chain.signals),
+    })
+}
+
+/// A candidate with its further numbers apart from its signals.
+fn candidate(candidate: &Candidate) -> Json {
+    let numbers = &candidate.signals.extra;
+    let signals = Signals { extra: Vec::new(), ..candidate.signals.clone() };
+    json!({
+        "id": candidate.id, "parents": candidate.parents, "origin": candidate.origin, "sql": candidate.sql,
+        "raw_confidence": candidate.raw_confidence, "signals": write::signals(&signals), "numbers": numbers,
+    })
 }

@@ -8,8 +8,6 @@
 mod cases;
 mod compute;
 mod read;
-mod strategy;
-mod strategy_cases;
 mod write;
 
 use std::path::PathBuf;

@@ -328,32 +328,3 @@ pub(crate) fn signals(value: &Json) -> Signals {
         ..Signals::default()
     }
 }
-
-fn candidate(value: &Json) -> Candidate {
-    Candidate {
-        raw_confidence: value["raw_confidence"].as_f64(),
-        confidence: value["confidence"].as_f64(),
-        ..Candidate::default()
-    }
-}
-
-pub(crate) fn observation(value: &Json) -> Observation {
-    let ending = match variant(&value["ending"]) {
-        ("solved", _) => Ending::Solved,
-        ("empty", _) => Ending::Empty,
-        ("failed", why) => Ending::Failed(failure(why)),
-        ("skipped", task) => Ending::Skipped(text(task)),
-        ("cancelled", _) => Ending::Cancelled,
-        (_, name) => Ending::Other(text(name)),
-    };
-    Observation {
-        task: "A".to_owned(),
-        ending,
-        candidates: list(&value["candidates"], candidate),
-        profile: value["profile"].is_object().then(|| profile(&value["profile"])),
-        fingerprint: None,
-        hits: Vec::new(),
-        subtasks: Vec::new(),
-        memo: None,
-    }
-}
