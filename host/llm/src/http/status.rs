@@ -730,7 +730,7 @@ mod tests {
             (403, "<!DOCTYPE html><title>Attention Required!</title>", Page, Retry::No),
             (
                 404,
-                "Failed to load model. Model loading was stopped due to insufficient system resources",
+                "Failed to load model. Model loading was stopped due to insufficient resources",
                 Unloadable,
                 Retry::No,
             ),
@@ -742,13 +742,13 @@ mod tests {
             ),
             (
                 413,
-                "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7200",
+                "Request too large on tokens per minute (TPM): Limit 6000, Requested 7200",
                 Excess,
                 Retry::No,
             ),
             (
                 429,
-                "Rate limit reached on tokens per minute (TPM): Limit 6000, Used 5000, Requested 1200",
+                "Rate limit reached (TPM): Limit 6000, Used 5000, Requested 1200",
                 Rate,
                 Retry::Yes,
             ),

@@ -458,7 +458,8 @@ mod tests {
             answer.usage.map(|usage| (usage.input_tokens, usage.model)),
             Some((5, "m-1".into()))
         );
-        let groq = json!({"choices": [], "x_groq": {"usage": {"prompt_tokens": 7, "completion_tokens": 2}}});
+        let usage = json!({"prompt_tokens": 7, "completion_tokens": 2});
+        let groq = json!({"choices": [], "x_groq": {"usage": usage}});
         let events_of_groq = [&events[..6], &[groq][..]].concat();
         let usage = super::answer(&whole(&events_of_groq, false).unwrap(), "m").unwrap().usage;
         assert_eq!(usage.map(|usage| usage.input_tokens), Some(7));

@@ -328,8 +328,8 @@ async fn a_limit_of_output_tokens_without_a_number_is_found() {
             is_over.then(|| Reply::status(400, "max_tokens exceeds the limit of this server"))
         }
     };
-    let cut = || Reply::text(format!("```sql\n{COUNT}")).finish("length");
-    let endpoint = MockEndpoint::start(Script::new().with(limited(1_024)).on([""], cut()));
+    let cut = Reply::text(format!("```sql\n{COUNT}")).finish("length");
+    let endpoint = MockEndpoint::start(Script::new().with(limited(1_024)).on([""], cut));
     let provider = openai(&endpoint);
     for prompt in ["a", "b"] {
         let outcome = complete(&provider, &call(prompt, Shape::Sql)).await;
@@ -362,12 +362,11 @@ async fn a_rate_limit_changes_no_request() {
 
 #[tokio::test]
 async fn a_server_that_fails_over_a_format_is_asked_without_it() {
-    let fails = |request: &Recorded, _: usize| {
+    let script = Script::new().with(|request, _| {
         let has_format = request.body.get("response_format").is_some();
         has_format.then(|| Reply::status(500, "failed to initialize sampler: grammar"))
-    };
-    let endpoint =
-        MockEndpoint::start(Script::new().with(fails).on([""], Reply::text("{\"n\": 1}")));
+    });
+    let endpoint = MockEndpoint::start(script.on([""], Reply::text("{\"n\": 1}")));
     let outcome = complete(&openai(&endpoint), &call("q", Shape::Json(SCHEMA.into()))).await;
     assert!(outcome.result.is_ok(), "{outcome:?}");
     assert_eq!(endpoint.count(), 3);
