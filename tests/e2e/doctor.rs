@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::Value;
-use syrch_kit::{MockEndpoint, Reply, Script};
+use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
 use crate::bad_input::{Place, finish, said};
 use crate::endpoint::KEY;
@@ -242,4 +242,38 @@ fn a_probe_measures_the_endpoint_and_says_which_flags_fit() {
     let document = probed(&endpoint);
     assert_eq!(check(&document, "schema")[..2], ["warn", "a JSON schema is taken and not obeyed"]);
     assert_eq!(check(&document, "parallel")[1], "4 calls at once");
+
+    // A model that thinks uses all tokens before it answers.
+    let thought = Reply::text("").field("reasoning_content", "We need to").finish("length");
+    let thought = thought.usage(Usage::Tokens(9, 64)).delay_ms(400);
+    let endpoint = MockEndpoint::start(Script::always(thought));
+    let document = probed(&endpoint);
+    assert!(check(&document, "speed")[1].contains("tokens/s"), "{document}");
+    assert_eq!(check(&document, "parallel")[1], "4 calls at once");
+    assert!(check(&document, "schema")[1].starts_with("not measured"), "{document}");
+    assert_eq!(endpoint.count(), 7);
+}
+
+#[test]
+fn a_server_without_a_list_of_models_is_not_doubted() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::new());
+    for (path, state) in [("/none/v1", "ok"), ("/none", "warn")] {
+        let mut command =
+            place.words("doctor --db shop.sqlite --llm openai --model mock --base-url");
+        command.arg(endpoint.url().replace("/v1", path)).env("SYRCH_API_KEY", KEY);
+        let found = check(&examine(&mut command, 0), "endpoint");
+        assert_eq!((found[0].as_str(), found[2].contains("/v1")), (state, state == "warn"));
+    }
+}
+
+#[test]
+fn a_probe_that_fails_does_not_name_itself_as_the_fix() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::always(Reply::status(400, "no")));
+    let mut command =
+        place.words("doctor --probe --db shop.sqlite --llm openai --model mock --base-url");
+    let document = examine(command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY), 10);
+    let check = check(&document, "probe");
+    assert!(check[2].contains("--base-url") && !check[2].contains("doctor"), "{document}");
 }

@@ -43,6 +43,8 @@ pub enum SchemaSupport {
     Ignored,
     /// It does not take one: the host describes the schema in the prompt.
     Refused,
+    /// Its reply was cut off before it could be seen, as that of a model which thinks.
+    Unknown,
 }
 
 /// Measures the default endpoint of the settings by seven calls of at most 64 tokens each.
@@ -102,8 +104,14 @@ async fn count(client: &dyn ModelProvider, from: u32) -> Result<u32, LlmError> {
     let prompt = format!(
         "Count from {from} to 200. Write the numbers with commas between them and nothing else."
     );
-    let reply = client.complete(&call(prompt, Shape::Text)).await.result?;
-    Ok(reply.usage.output_tokens)
+    let outcome = client.complete(&call(prompt, Shape::Text)).await;
+    match outcome.result {
+        // What a model thinks takes the time of its tokens, too.
+        Ok(_) | Err(LlmError::Malformed(_) | LlmError::Cut { .. }) => {
+            Ok(outcome.usage.map_or(0, |usage| usage.output_tokens))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Asks for something that the schema does not allow.
@@ -125,7 +133,8 @@ async fn obey(client: &dyn ModelProvider) -> Result<SchemaSupport, LlmError> {
     match outcome.result {
         _ if !is_taken => Ok(SchemaSupport::Refused),
         Ok(_) => Ok(SchemaSupport::Obeyed),
-        Err(LlmError::Malformed(_) | LlmError::Cut { .. }) => Ok(SchemaSupport::Ignored),
+        Err(LlmError::Malformed(_)) => Ok(SchemaSupport::Ignored),
+        Err(LlmError::Cut { .. }) => Ok(SchemaSupport::Unknown),
         Err(error) => Err(error),
     }
 }

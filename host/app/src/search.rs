@@ -347,17 +347,26 @@ impl Attempt {
     }
 }
 
-/// The warning of replies that were cut off and not used.
+/// The warning of replies that were cut off and not used. Their limit is the user's, or a lower
+/// one: of the budget, a plugin, the endpoint, or a shape that needs no more.
 fn cut_off(context: &Context) -> Option<String> {
-    let (count, tokens) = context.notes.cut_off();
+    let (count, least, most) = context.notes.cut_off();
     let replies = match count {
         0 => return None,
         1 => "1 reply of the model was".to_owned(),
         count => format!("{count} replies of the model were"),
     };
-    Some(format!(
-        "{replies} cut off at the limit of {tokens} tokens and not used; --max-tokens raises it"
-    ))
+    let limit = if least == most {
+        format!("the limit of {most} tokens")
+    } else {
+        format!("limits of {least} to {most} tokens")
+    };
+    let advice = if most >= context.run.settings.model.max_tokens {
+        "--max-tokens raises it"
+    } else {
+        "it is below --max-tokens, which does not raise it"
+    };
+    Some(format!("{replies} cut off at {limit} and not used; {advice}"))
 }
 
 fn exhausted(context: &Context) -> Option<Exhausted> {

@@ -60,6 +60,49 @@ fn an_endpoint_that_answers_with_an_error_is_named() {
     at_any_call(&Reply::raw(502, "<html>Bad Gateway</html>"), &["502", "Bad Gateway"]);
 }
 
+/// What no wait and no other form helps is asked for once.
+#[test]
+fn what_an_endpoint_says_decides_what_is_to_be_done() {
+    let folder = syrch_kit::scratch();
+    let database = shop(folder.path());
+    for (status, text, words) in [
+        (429, r#"{"error": {"code": "insufficient_quota"}}"#, "its credits are used up"),
+        (403, "Your account balance is insufficient", "its credits are used up"),
+        (500, "Invalid API key provided", "check the API key"),
+        (400, "API key not valid", "check the API key"),
+        (500, "model `mock` not found", "check the model `mock`"),
+        (
+            413,
+            "Request too large on tokens per minute (TPM): Limit 60, Requested 72",
+            "no wait helps",
+        ),
+        (403, "<html>Attention Required!</html>", "a web page is in its place"),
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(Reply::raw(status, text)));
+        let said = ask(&endpoint, &database, QUESTION, &["--strategy", "single"]);
+        fails(&said, 12, "model", &[words]);
+        assert!(!said.stderr.contains("base URL"), "{}", said.all());
+        assert_eq!(endpoint.count(), 1, "{text}");
+    }
+    let busy = Reply::status(400, "The engine is overloaded, please try again later");
+    let endpoint = MockEndpoint::start(Script::always(busy));
+    fails(&ask(&endpoint, &database, QUESTION, &["--strategy", "single"]), 12, "model", &["again"]);
+    assert_eq!(endpoint.count(), 3);
+}
+
+#[test]
+fn a_reply_that_is_too_long_does_not_shorten_the_prompt() {
+    let folder = syrch_kit::scratch();
+    let endpoint = MockEndpoint::start(Script::always(Reply::flood(4 << 20)));
+    let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
+    let document = said.document(3);
+    let used = |name: &str| document["cost"][name].as_u64().unwrap();
+    assert!(used("input_tokens") > 0 && used("output_tokens") > 0, "{document:#}");
+    let sizes: Vec<usize> =
+        endpoint.requests().iter().map(|request| request.prompt().len()).collect();
+    assert!(sizes.len() <= 3 && sizes.is_sorted(), "{sizes:?}");
+}
+
 #[test]
 fn an_endpoint_that_breaks_the_protocol_is_named() {
     at_any_call(&Reply::garbage(), &["/v1 does not answer with a chat completion", "no JSON"]);

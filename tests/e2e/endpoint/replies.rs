@@ -65,7 +65,8 @@ fn a_cut_reply_is_counted_and_shown() {
     let count = document["cost"]["cut_off"].as_u64().unwrap();
     assert!(count > 1, "{document:#}");
     let warning = format!(
-        "{count} replies of the model were cut off at the limit of 4096 tokens and not used"
+        "{count} replies of the model were cut off at limits of 512 to 4096 tokens and not used; \
+         --max-tokens raises it"
     );
     assert!(document["warnings"].to_string().contains(&warning), "{}", document["warnings"]);
     assert!(
@@ -80,6 +81,21 @@ fn a_cut_reply_is_counted_and_shown() {
     trace.env("SYRCH_STATE_DIR", folder.path()).args(["trace", "show", "last", "--calls"]);
     let shown = Said::of(trace.output().unwrap());
     assert!(shown.stdout.contains("cut off at the limit of 4096 tokens"), "{}", shown.all());
+    assert!(!shown.stdout.contains("0 + 0 tokens"), "{}", shown.all());
+}
+
+#[test]
+fn a_limit_that_the_user_does_not_set_is_not_to_be_raised() {
+    let folder = syrch_kit::scratch();
+    let open = Reply::text(format!("```sql\n{COUNT}")).finish("length");
+    let endpoint = MockEndpoint::start(script(open).allows_tokens(1_024));
+    let flags = ["--strategy", "single"];
+    let document = ask(&endpoint, &shop(folder.path()), QUESTION, &flags).document(3);
+    let warnings = document["warnings"].to_string();
+    assert!(
+        warnings.contains("limit of 1024 tokens") && !warnings.contains("--max-tokens raises it"),
+        "{warnings}"
+    );
 }
 
 #[test]
@@ -205,7 +221,7 @@ fn a_small_context_gets_fewer_tokens_or_a_shorter_prompt_or_is_named() {
         let endpoint = MockEndpoint::start(script);
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
         said.document(12);
-        let is_named = said.stderr.contains("context") && said.stderr.contains("--max-tokens");
+        let is_named = said.stderr.contains("context") && said.stderr.contains("--tables");
         assert!(
             is_named && !said.stderr.contains("base URL") && !said.stderr.contains("--base-url"),
             "{}",

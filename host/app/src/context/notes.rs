@@ -200,11 +200,13 @@ impl Notes {
         });
     }
 
-    /// The number of replies that were cut off, and the greatest limit at which that happened.
-    pub(crate) fn cut_off(&self) -> (u32, u32) {
+    /// The number of replies that were cut off, and the least and the greatest limit at which that
+    /// happened.
+    pub(crate) fn cut_off(&self) -> (u32, u32, u32) {
         self.with(|noted| {
             let count = u32::try_from(noted.cut_off.len()).unwrap_or(u32::MAX);
-            (count, noted.cut_off.values().copied().max().unwrap_or(0))
+            let limits = || noted.cut_off.values().copied();
+            (count, limits().min().unwrap_or(0), limits().max().unwrap_or(0))
         })
     }
 

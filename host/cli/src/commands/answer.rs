@@ -141,7 +141,7 @@ fn explain(context: &Context, document: &AnswerDocument) {
         .partition(|candidate| candidate.status == CandidateStatus::NotAccepted);
     let is_cut = document.cost.cut_off > 0;
     let other = if is_cut {
-        "allow longer replies by --max-tokens, or ask a model that thinks less"
+        "the warning says whether --max-tokens helps; else ask a model that thinks less"
     } else if has_model(document) {
         "or use another model"
     } else {

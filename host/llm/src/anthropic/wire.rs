@@ -88,7 +88,11 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
         }
         Some("refusal") => Stopped::Refused(text.clone()),
         // Only tools of the server pause a turn, and none are offered.
-        Some("max_tokens" | "model_context_window_exceeded" | "pause_turn") => Stopped::Length,
+        Some("pause_turn") => Stopped::Length,
+        Some(reason) if values::is_filtered(reason) => {
+            Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
+        }
+        Some(reason) if values::is_cut_off(reason) => Stopped::Length,
         _ => Stopped::Complete,
     };
     let calls = blocks.iter().filter(|block| kind(block, "tool_use"));

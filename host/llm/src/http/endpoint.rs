@@ -12,6 +12,7 @@ use syrch_core::validate;
 use syrch_http::{client, is_exposed, read, root_cause};
 
 use super::events::{self, Events};
+use super::lenient::without_mark;
 use super::status::{Cause, Said, advice};
 use super::{EndpointConfig, EndpointError, Protocol, values};
 
@@ -33,6 +34,8 @@ pub(super) enum Failure {
     Sent(LlmError, Retry),
     /// The endpoint answered with an error.
     Refused(Said),
+    /// The reply has more bytes or values than are read; the bytes that were.
+    TooLong(usize),
 }
 
 /// The body of a reply.
@@ -115,29 +118,47 @@ impl Endpoint {
         let (bytes, is_whole) =
             read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
         if !is_whole || !validate::has_few_values(&bytes, VALUES) {
-            return Err(Failure::Sent(LlmError::TooLarge, Retry::No));
+            return Err(Failure::TooLong(bytes.len()));
         }
-        if events::is_stream(&bytes) {
-            return Ok(Body::Events(events::read(&bytes)));
+        let body = without_mark(&bytes);
+        if events::is_stream(body) {
+            return Ok(Body::Events(events::read(body)));
         }
-        let read = serde_json::from_slice::<Value>(&bytes);
-        read.or_else(|error| values::lenient(&bytes).ok_or(error)).map(Body::Json).map_err(
-            |error| {
-                let begins = self.quote(&String::from_utf8_lossy(&bytes));
-                let error_text =
-                    self.broken(&format!("its reply is no JSON and begins `{begins}`"));
-                // A document that ends too early was cut off on its way.
-                Failure::Sent(error_text, if error.is_eof() { Retry::Yes } else { Retry::No })
-            },
-        )
+        let read = serde_json::from_slice::<Value>(body);
+        read.or_else(|error| values::lenient(body).ok_or(error))
+            .map(Body::Json)
+            .map_err(|error| self.unread(body, &error))
+    }
+
+    /// The failure of a reply that is no JSON.
+    fn unread(&self, body: &[u8], error: &serde_json::Error) -> Failure {
+        if body.trim_ascii().is_empty() {
+            return Failure::Sent(self.broken("its reply is empty"), Retry::Yes);
+        }
+        let begins = self.quote(&String::from_utf8_lossy(body));
+        let what = format!("its reply is no JSON and begins `{begins}`");
+        // A document that ends too early was cut off on its way.
+        if error.is_eof() {
+            Failure::Sent(self.broken(&what), Retry::Yes)
+        } else {
+            Failure::Sent(self.foreign(&what), Retry::No)
+        }
     }
 
     /// The error for a reply that violates the protocol.
     pub(super) fn broken(&self, what: &str) -> LlmError {
         let (base, reply) = (&self.base, self.reply);
-        LlmError::Unavailable(format!(
-            "{base} does not answer with {reply}: {what}; check the base URL"
-        ))
+        LlmError::Unavailable(format!("{base} does not answer with {reply}: {what}"))
+    }
+
+    /// The error for a reply that has nothing of the protocol, as that of another address.
+    pub(super) fn foreign(&self, what: &str) -> LlmError {
+        self.broken(&format!("{what}; check the base URL"))
+    }
+
+    /// The error for an exchange that ended before its reply did.
+    pub(super) fn cut_short(&self, what: &str) -> LlmError {
+        LlmError::Unavailable(format!("the exchange with {} broke off: {what}", self.base))
     }
 
     /// The error for what the endpoint says in place of a reply.
@@ -150,10 +171,11 @@ impl Endpoint {
             }
             Cause::Context(_) => {
                 return LlmError::Overflow(format!(
-                    "{base} says: {text}; give the server a longer context, or lower --max-tokens"
+                    "{base} says: {text}; give the server a longer context, or ask over fewer \
+                     tables by --tables or a narrower --linker"
                 ));
             }
-            Cause::Loading | Cause::Other => {}
+            _ => {}
         }
         let advice = advice(said, self.key.is_some(), model);
         let reason = if text.is_empty() { String::new() } else { format!("; it says: {text}") };
@@ -217,13 +239,11 @@ impl Endpoint {
         let seconds = self.timeout.as_secs_f64();
         if error.is_timeout() {
             let text = format!(
-                "no reply from {base} within {seconds} s; raise the timeout or use a faster model"
+                "no reply from {base} within {seconds} s; raise --timeout or use a faster model"
             );
             return Failure::Sent(LlmError::Unavailable(text), Retry::Shorter);
         }
-        let text =
-            format!("the exchange with {base} broke off: {}", self.quote(&root_cause(&error)));
-        Failure::Sent(LlmError::Unavailable(text), Retry::Yes)
+        Failure::Sent(self.cut_short(&self.quote(&root_cause(&error))), Retry::Yes)
     }
 }
 

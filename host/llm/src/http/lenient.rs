@@ -77,8 +77,14 @@ fn no_number(text: &str) -> Option<usize> {
     is_infinite.then_some(size)
 }
 
+/// The text without the mark of its encoding, which some servers write before it.
+pub(super) fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
+}
+
 /// The document of a body, read as it is or as it is mended.
 pub(crate) fn lenient(body: &[u8]) -> Option<Value> {
+    let body = without_mark(body);
     serde_json::from_slice(body)
         .ok()
         .or_else(|| serde_json::from_str(&mend(&String::from_utf8_lossy(body))).ok())
@@ -100,6 +106,7 @@ mod tests {
             lenient(b"{\"NaN\": \"NaN \\\" Infinity \\\\\", \"b\": Infinity}"),
             Some(json!({"NaN": "NaN \" Infinity \\", "b": null}))
         );
+        assert_eq!(lenient(b"\xef\xbb\xbf{\"a\": 1}"), Some(json!({"a": 1})));
         for wrong in [b"{\"a\": ".as_slice(), b"<html>", b"", b"\"\\", b"\"\\ud8"] {
             assert_eq!(lenient(wrong), None);
         }

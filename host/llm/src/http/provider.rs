@@ -31,6 +31,9 @@ const LEAST_OUTPUT: u32 = 64;
 /// The output tokens with which it is made again where nothing says how many fit.
 const LITTLE_OUTPUT: u32 = 256;
 
+/// What only a reply of the protocol has, be it a broken one.
+const PARTS: [&str; 4] = ["choices", "content", "message", "data"];
+
 /// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the
 /// provider remembers that and returns a delay of zero ([`Retry::After`]), and the next request of
 /// the call is made in a simpler form.
@@ -145,7 +148,11 @@ impl<P: Protocol> HttpProvider<P> {
             self.learnt().set_tokens(model, request, fewer);
             return true;
         }
-        if matches!(said.cause, Cause::Context(_) | Cause::Filter) {
+        let is_of_form = matches!(
+            said.cause,
+            Cause::Unloadable | Cause::Loading | Cause::Model | Cause::Busy | Cause::Other
+        );
+        if !is_of_form {
             return false;
         }
         if let Some(allowed) = said.allowed(*max_tokens) {
@@ -155,8 +162,14 @@ impl<P: Protocol> HttpProvider<P> {
         let simpler = quirks.after(said.status.as_u16(), &said.words, &sent.body, P::OPTIONAL);
         if let Some(quirks) = &simpler {
             self.learnt().learn(model, &request.expect, &said.words, quirks);
+            return true;
         }
-        simpler.is_some()
+        let is_halved = said.refuses_tokens() && *max_tokens > LEAST_OUTPUT;
+        if is_halved {
+            let half = Some((max_tokens / 2).max(LEAST_OUTPUT));
+            self.learnt().set(model, &Quirks { most_tokens: half, ..Quirks::default() });
+        }
+        is_halved
     }
 
     /// Reads the body of a reply.
@@ -170,7 +183,7 @@ impl<P: Protocol> HttpProvider<P> {
                     &whole
                 }
                 None => {
-                    let error = self.endpoint.broken("its stream of events broke off");
+                    let error = self.endpoint.cut_short("its stream of events has no end");
                     return ModelOutcome::sent(Err(error), None).retry(Retry::Yes);
                 }
             },
@@ -180,11 +193,20 @@ impl<P: Protocol> HttpProvider<P> {
         }
         let Some(mut answer) = P::answer(reply, sent.model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
-            return ModelOutcome::sent(
-                Err(self.endpoint.broken(&format!("it says `{text}`"))),
-                None,
-            );
+            let what = format!("it says `{text}`");
+            let is_known = PARTS.iter().any(|part| reply.get(part).is_some());
+            let error = match is_known {
+                true => self.endpoint.broken(&what),
+                false => self.endpoint.foreign(&what),
+            };
+            return ModelOutcome::sent(Err(error), None);
         };
+        // Some endpoints say that a reply is complete, however it ends.
+        let is_full =
+            answer.usage.as_ref().is_some_and(|usage| usage.output_tokens >= sent.max_tokens);
+        if is_full && answer.stopped == Stopped::Complete {
+            answer.stopped = Stopped::Length;
+        }
         if sent.request.expect != Shape::Vectors {
             let texts =
                 [&mut answer.text, &mut answer.thinking].into_iter().chain(&mut answer.tool_calls);
@@ -274,9 +296,15 @@ impl<P: Protocol> HttpProvider<P> {
         }
         let truncated = answer.stopped == Stopped::Length;
         let limits = &self.config.limits;
-        let parse = |text: &str| match truncated {
-            true => P::parse_cut(text, &request.expect, limits, *max_tokens),
-            false => P::parse(text, &request.expect, limits),
+        let parse = |text: &str| {
+            let parsed = match truncated {
+                true => P::parse_cut(text, &request.expect, limits, *max_tokens),
+                false => P::parse(text, &request.expect, limits),
+            };
+            parsed.map_err(|error| match error {
+                LlmError::TooLarge => self.too_long(&request.expect),
+                error => error,
+            })
         };
         let from_text = if answer.text.trim().is_empty() {
             Err(self.without_text(answer, *max_tokens))
@@ -304,6 +332,29 @@ impl<P: Protocol> HttpProvider<P> {
             other => other?,
         };
         Ok(Reply { text, parsed, truncated, logprob: answer.logprob, usage })
+    }
+
+    /// The outcome of a reply that is too long to be read, of which so many bytes were. It used as
+    /// many tokens as it was allowed at most, since an endpoint can count no more.
+    fn overflowed(&self, sent: &Sent<'_>, bytes: usize) -> ModelOutcome {
+        let is_text = sent.request.expect != Shape::Vectors;
+        let tokens = u32::try_from(bytes.div_ceil(3)).unwrap_or(u32::MAX).min(sent.max_tokens);
+        let usage = Usage {
+            output_tokens: if is_text { tokens } else { 0 },
+            ..estimate(sent, &Answer::default())
+        };
+        ModelOutcome::sent(Err(self.too_long(&sent.request.expect)), Some(usage))
+    }
+
+    /// The error for a reply over the limit of bytes. A shorter prompt is of no use to it.
+    fn too_long(&self, expect: &Shape) -> LlmError {
+        match expect {
+            Shape::Vectors => LlmError::TooLarge,
+            _ => LlmError::Malformed(format!(
+                "(the reply is over the limit of {} bytes: reply with less)",
+                self.config.limits.reply_bytes
+            )),
+        }
     }
 
     /// The error for a reply without text.
@@ -441,6 +492,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Err(Failure::Unsent(error, retry)) => ModelOutcome::unsent(error).retry(retry),
             Err(Failure::Sent(error, retry)) => ModelOutcome::sent(Err(error), None).retry(retry),
             Err(Failure::Refused(said)) => self.refused(&sent, &said),
+            Err(Failure::TooLong(bytes)) => self.overflowed(&sent, bytes),
         }
     }
 }

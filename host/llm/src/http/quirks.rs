@@ -32,6 +32,9 @@ const SYSTEM: [&str; 6] = [
     "only user and assistant roles",
     "roles must alternate",
 ];
+/// Words that say of a role that it is refused.
+const REFUSED: [&str; 7] =
+    ["not support", "unsupported", "not allowed", "not accept", "invalid", "must be", "unknown"];
 /// Words of errors that refuse a reply in one piece.
 const STREAM: [&str; 8] = [
     "stream must be set to true",
@@ -101,29 +104,33 @@ impl Quirks {
         let error = error.to_lowercase();
         let mut next = self.clone();
         let has = |list: &[&str]| list.iter().any(|word| error.contains(word));
-        // Templates of local servers fail with other statuses.
-        if status >= 400 && has(&SYSTEM) {
+        if status < 400 {
+            return None;
+        }
+        let is_role = error.contains("role") && error.contains("system") && has(&REFUSED);
+        // Templates and grammars of local servers fail with other statuses.
+        if has(&SYSTEM) || is_role {
             next.folds_system = true;
             return (next != *self).then_some(next);
         }
-        if !REFUSALS.contains(&status) {
-            return None;
-        }
-        if body.get("stream").is_some() && has(&STREAM) {
+        let is_refusal = REFUSALS.contains(&status);
+        if is_refusal && body.get("stream").is_some() && has(&STREAM) {
             next.streams = true;
-        } else if body.get("max_tokens").is_some() && error.contains("max_completion_tokens") {
-            next.completion_tokens = true;
-        } else if body.get("response_format").is_some()
-            && FORMAT.iter().any(|word| error.contains(word))
+        } else if is_refusal
+            && body.get("max_tokens").is_some()
+            && error.contains("max_completion_tokens")
         {
+            next.completion_tokens = true;
+        } else if body.get("response_format").is_some() && has(&FORMAT) {
             next.structured = match self.structured {
                 Structured::Schema => Structured::Object,
                 Structured::Object | Structured::Prompt => Structured::Prompt,
             };
         } else {
-            let blamed =
-                *optional.iter().find(|name| body.get(name).is_some() && names(&error, name))?;
-            next.dropped.insert(blamed);
+            let blamed = optional
+                .iter()
+                .find(|name| is_refusal && body.get(name).is_some() && names(&error, name))?;
+            next.dropped.insert(*blamed);
         }
         (next != *self).then_some(next)
     }
@@ -246,6 +253,9 @@ mod tests {
         let second = first.after(422, "Unknown field response_format", &body, OPTIONAL).unwrap();
         assert_eq!(second.structured, Structured::Prompt);
         assert_eq!(second.after(400, "response_format", &json!({}), OPTIONAL), None);
+        let failed = first.after(500, "failed to initialize sampler: grammar", &body, OPTIONAL);
+        assert_eq!(failed.unwrap().structured, Structured::Prompt);
+        assert_eq!(first.after(500, "out of memory", &body, OPTIONAL), None);
     }
 
     #[test]
@@ -286,6 +296,13 @@ mod tests {
                 .unwrap()
                 .folds_system
         );
+        for error in [
+            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+            "messages[0].role must be one of user, assistant, and is system",
+            "Invalid role: system",
+        ] {
+            assert!(after(400, error).unwrap().folds_system, "{error}");
+        }
         assert_eq!(after(400, "the stream broke"), None);
         let folded = Quirks { folds_system: true, ..Quirks::default() };
         assert_eq!(folded.after(400, "system role not supported", &body, OPTIONAL), None);

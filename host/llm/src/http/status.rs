@@ -19,7 +19,98 @@ use super::values;
 /// Bytes of an error that are searched for words.
 const WORDS: usize = 8 << 10;
 /// Words of errors about a quota that is used up, which no wait gives back.
-const QUOTA: [&str; 3] = ["insufficient_quota", "insufficient credits", "insufficient_balance"];
+const QUOTA: [&str; 8] = [
+    "insufficient_quota",
+    "insufficient quota",
+    "billing_hard_limit",
+    "billing hard limit",
+    "billing_not_active",
+    "payment required",
+    "spending limit",
+    "arrearage",
+];
+/// Words for money, which mean the same beside one of [`SPENT`].
+const MONEY: [&str; 8] = [
+    "credit",
+    "account balance",
+    "your balance",
+    "balance is",
+    "insufficient balance",
+    "insufficient_balance",
+    "enough balance",
+    "funds",
+];
+/// Words for what there is no more of.
+const SPENT: [&str; 13] = [
+    "insufficient",
+    "too low",
+    "used up",
+    "exhausted",
+    "not enough",
+    "ran out",
+    "run out",
+    "out of",
+    "depleted",
+    "negative",
+    "more credits",
+    "no credits",
+    "top up",
+];
+/// Words for a key, of which an error is beside one of [`WRONG`].
+const KEY: [&str; 6] =
+    ["api key", "api_key", "api-key", "apikey", "access token", "authentication token"];
+/// Words for a key that is missing or wrong.
+const WRONG: [&str; 16] = [
+    "invalid",
+    "incorrect",
+    "not valid",
+    "wrong",
+    "malformed",
+    "missing",
+    "required",
+    "no api key",
+    "not provide",
+    "n't provide",
+    "not found",
+    "not exist",
+    "expired",
+    "revoked",
+    "disabled",
+    "unauthorized",
+];
+/// Words of an error about a key, where it is not named.
+const UNKNOWN_USER: [&str; 5] = [
+    "authentication_error",
+    "unauthenticated",
+    "invalid authentication",
+    "invalid credentials",
+    "incorrect credentials",
+];
+/// Words for what is not there, which is the model if it is named beside one of them.
+const ABSENT: [&str; 8] = [
+    "not found",
+    "not_found",
+    "not exist",
+    "n't exist",
+    "no such model",
+    "unknown model",
+    "invalid model",
+    "not a valid model",
+];
+/// Words of a model that its server cannot load.
+const UNLOADABLE: [&str; 8] = [
+    "failed to load",
+    "unable to load",
+    "cannot load",
+    "could not load",
+    "error loading model",
+    "loading failed",
+    "loading was stopped",
+    "requires more system memory",
+];
+/// Names of the limit of output tokens.
+const OUTPUT: [&str; 5] =
+    ["max_tokens", "max_completion_tokens", "max_new_tokens", "completion tokens", "output tokens"];
 /// Words of content filters and moderation.
 const FILTER: [&str; 12] = [
     "content_filter",
@@ -55,6 +146,11 @@ const CONTEXT: [&str; 17] = [
     "`inputs` must have less than",
     "request too large",
 ];
+/// Words for a prompt, which is too long for the context if one of [`OVER`] is said of its tokens.
+const PROMPT: [&str; 3] = ["prompt", "input", "context"];
+/// Words for what is more than allowed.
+const OVER: [&str; 6] =
+    ["exceed", "too long", "longer than", "too many", "larger than", "greater than"];
 /// Words of a server that has not loaded its model yet.
 const LOADING: [&str; 8] = [
     "loading model",
@@ -78,9 +174,41 @@ const PASSING: [&str; 9] = [
     "unavailable",
     "capacity",
 ];
-/// Words of too many requests.
-const RATE: [&str; 6] =
-    ["rate limit", "rate_limit", "ratelimit", "too many requests", "resource_exhausted", "throttl"];
+/// Words of errors that pass, whatever status they have.
+const BUSY: [&str; 17] = [
+    "overloaded",
+    "temporarily",
+    "try again later",
+    "try again in ",
+    "try again soon",
+    "try again shortly",
+    "please retry",
+    "retry later",
+    "retry your request",
+    "too many concurrent",
+    "concurrency limit",
+    "is busy",
+    "server busy",
+    "at capacity",
+    "high demand",
+    "queue is full",
+    "unavailable",
+];
+/// Words of too many requests, or of tokens in a time.
+const RATE: [&str; 12] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "resource_exhausted",
+    "throttl",
+    "per minute",
+    "per min)",
+    "per hour",
+    "per day",
+    "(tpm)",
+    "(rpm)",
+];
 
 /// The cause of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +220,22 @@ pub(super) enum Cause {
     Context(Option<u32>),
     /// The endpoint is not ready yet.
     Loading,
+    /// The endpoint cannot load its model.
+    Unloadable,
+    /// Credits are used up.
+    Credits,
+    /// The key is missing or wrong.
+    Key,
+    /// The endpoint does not have the model.
+    Model,
+    /// Too many requests or tokens were sent in a time.
+    Rate,
+    /// The request alone is over the limit of a time.
+    Excess,
+    /// The endpoint has too much to do.
+    Busy,
+    /// A web page stands in place of an error.
+    Page,
     /// Anything else, by its status.
     Other,
 }
@@ -118,20 +262,17 @@ impl Said {
         let text = values::error_text(body);
         let words = clip(&format!("{text} {}", codes(&value)), WORDS).to_lowercase();
         let status = own_status(status, &value, &words);
-        let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
-        let cause = if has(&FILTER) {
-            Cause::Filter
-        } else if has(&CONTEXT) {
-            Cause::Context(free_tokens(&words))
-        } else if has(&LOADING) {
-            Cause::Loading
-        } else {
-            Cause::Other
+        let cause = cause(status, &words);
+        let may_pass = match cause {
+            Cause::Rate | Cause::Busy => true,
+            Cause::Unloadable | Cause::Other => passes(status),
+            _ => false,
         };
-        let retry = match cause {
-            Cause::Filter | Cause::Context(_) => Retry::No,
-            Cause::Loading => Retry::WhenReady,
-            Cause::Other => retry(status, headers, &words),
+        let retry = match retry_after(headers, SystemTime::now()) {
+            _ if cause == Cause::Loading => Retry::WhenReady,
+            _ if !may_pass => Retry::No,
+            Some(delay) => Retry::After(delay),
+            None => Retry::Yes,
         };
         Self { status, text, words, cause, retry }
     }
@@ -145,7 +286,8 @@ impl Said {
         let is_error = body.get("error").filter(given).is_some()
             || body["object"] == "error"
             || body["type"] == "error"
-            || body.get(0).is_some_and(|first| first.get("error").is_some());
+            || body.get(0).is_some_and(|first| first.get("error").is_some())
+            || is_message(body);
         let error = match of_choice {
             Some(error) => serde_json::json!({ "error": error }),
             None if is_error => body.clone(),
@@ -162,15 +304,7 @@ impl Said {
     pub(super) fn allowed(&self, sent: u32) -> Option<u32> {
         /// Fewer tokens than this are no limit of an endpoint.
         const LEAST: u64 = 16;
-        let is_about = [
-            "max_tokens",
-            "max_completion_tokens",
-            "max_new_tokens",
-            "completion tokens",
-            "output tokens",
-        ]
-        .iter()
-        .any(|name| self.words.contains(name));
+        let is_about = has(&self.words, &OUTPUT);
         let is_limit = [
             "at most",
             "less than or equal",
@@ -189,6 +323,93 @@ impl Said {
         let most =
             numbers.max().filter(|_| is_about && is_limit && self.status.is_client_error())?;
         u32::try_from(most).ok()
+    }
+
+    /// Whether the endpoint allows fewer output tokens, whatever their number.
+    pub(super) fn refuses_tokens(&self) -> bool {
+        /// Words for a number that is too large.
+        const LIMIT: [&str; 9] = [
+            "exceed",
+            "too large",
+            "too high",
+            "too big",
+            "too many",
+            "at most",
+            "maximum",
+            "limit",
+            "larger than",
+        ];
+        self.status.is_client_error()
+            && self.cause == Cause::Other
+            && has(&self.words, &OUTPUT)
+            && has(&self.words, &LIMIT)
+    }
+}
+
+/// Whether one of the words is in the text.
+fn has(text: &str, list: &[&str]) -> bool {
+    list.iter().any(|word| text.contains(word))
+}
+
+/// Whether a body without a reply says something, as servers do of their own failures.
+fn is_message(body: &Value) -> bool {
+    let is_reply = ["choices", "content", "data"].iter().any(|name| body.get(name).is_some());
+    !is_reply && ["detail", "message"].iter().any(|name| body[name].is_string())
+}
+
+/// What an error is about by its words, which are in lower case; the status decides where several
+/// causes have the same words.
+fn cause(status: StatusCode, words: &str) -> Cause {
+    let code = status.as_u16();
+    let is_access = matches!(code, 401..=403);
+    let is_page = has(words, &["<!doctype html", "<html"]);
+    if has(words, &FILTER) {
+        Cause::Filter
+    } else if code == 403 && is_page {
+        Cause::Page
+    } else if is_spent(words) {
+        Cause::Credits
+    } else if has(words, &RATE) && !matches!(code, 401 | 402) {
+        if is_excess(words) { Cause::Excess } else { Cause::Rate }
+    } else if is_over_context(words) {
+        Cause::Context(free_tokens(words))
+    } else if has(words, &UNLOADABLE) {
+        Cause::Unloadable
+    } else if has(words, &LOADING) {
+        Cause::Loading
+    } else if is_about_key(words) {
+        Cause::Key
+    } else if words.contains("model") && has(words, &ABSENT) {
+        Cause::Model
+    } else if status.is_client_error() && !is_access && has(words, &BUSY) {
+        Cause::Busy
+    } else {
+        Cause::Other
+    }
+}
+
+/// Whether credits are used up.
+fn is_spent(words: &str) -> bool {
+    has(words, &QUOTA) || has(words, &MONEY) && has(words, &SPENT)
+}
+
+/// Whether a key is missing or wrong.
+fn is_about_key(words: &str) -> bool {
+    has(words, &UNKNOWN_USER) || has(words, &KEY) && has(words, &WRONG)
+}
+
+/// Whether prompt and reply do not fit into the context.
+fn is_over_context(words: &str) -> bool {
+    let is_prompt = has(words, &PROMPT) && words.contains("token") && !has(words, &OUTPUT);
+    has(words, &CONTEXT) || is_prompt && has(words, &OVER)
+}
+
+/// Whether a request is over the limit of a time by itself, so that no wait helps.
+fn is_excess(words: &str) -> bool {
+    let limit = number_right_after(words, "limit");
+    match limit.zip(number_right_after(words, "requested")) {
+        Some((limit, requested)) => requested > limit,
+        None => words.contains("request too large"),
     }
 }
 
@@ -231,19 +452,21 @@ fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     if let Some(own) = code.and_then(|code| StatusCode::from_u16(u16::try_from(code).ok()?).ok()) {
         return own;
     }
-    let has = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    let has = |list: &[&str]| has(words, list);
     let by_words = if has(&["overloaded_error"]) {
         529
     } else if has(&["rate_limit_error", "rate_limit_exceeded"]) {
         429
     } else if !status.is_success() {
         return status;
-    } else if has(&QUOTA) || has(&["credit", "billing", "payment"]) {
+    } else if is_spent(words) || has(&["credit", "billing", "payment"]) {
         402
-    } else if has(&["invalid_api_key", "authentication", "unauthorized"]) {
+    } else if is_about_key(words) || has(&["authentication", "unauthorized"]) {
         401
     } else if has(&RATE) {
         429
+    } else if words.contains("model") && has(&ABSENT) {
+        404
     } else if has(&PASSING) || has(&["api_error", "server_error", "internal"]) {
         503
     } else {
@@ -252,37 +475,59 @@ fn own_status(status: StatusCode, body: &Value, words: &str) -> StatusCode {
     StatusCode::from_u16(by_words).unwrap_or(status)
 }
 
-/// Returns whether, and when, the endpoint may answer the same request.
-fn retry(status: StatusCode, headers: &HeaderMap, words: &str) -> Retry {
-    let is_passing = match status.as_u16() {
-        429 => !QUOTA.iter().any(|word| words.contains(word)),
-        408 | 409 | 425 => true,
+/// Returns true if the endpoint may answer the same request later, by its status.
+fn passes(status: StatusCode) -> bool {
+    match status.as_u16() {
+        408 | 409 | 425 | 429 => true,
         // Not implemented, and an unsupported version of HTTP.
         501 | 505 => false,
-        500..=599 => true,
-        _ => false,
-    };
-    match retry_after(headers, SystemTime::now()) {
-        _ if !is_passing => Retry::No,
-        Some(delay) => Retry::After(delay),
-        None => Retry::Yes,
+        code => (500..=599).contains(&code),
     }
 }
 
+/// The advice about a key that is missing.
+const NO_KEY: &str = "it wants an API key, and none is set";
+/// The advice about too many requests.
+const RATES: &str = "the rate limit or quota is used up; wait, lower --max-concurrency, or raise \
+                     SYRCH_ATTEMPTS";
+
 /// Returns advice about what the user can do about an error.
 pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
-    if said.cause == Cause::Loading {
-        return "it has not loaded its model yet; try again later".to_owned();
+    let by_cause = match said.cause {
+        Cause::Loading => "it has not loaded its model yet; try again later",
+        Cause::Credits => "its credits are used up",
+        Cause::Key if !has_key => NO_KEY,
+        Cause::Key => "check the API key",
+        Cause::Rate => RATES,
+        Cause::Excess => {
+            "the request alone is over its rate limit, so no wait helps; raise that limit, lower \
+             --max-tokens, or ask over fewer --tables"
+        }
+        Cause::Busy => "the endpoint has too much to do; try again later, or raise SYRCH_ATTEMPTS",
+        Cause::Page => "a web page is in its place; a proxy or a firewall may block the request",
+        Cause::Model => return format!("check the model `{model}`"),
+        Cause::Unloadable => {
+            return format!("it cannot load the model `{model}`; see its own log, or use another");
+        }
+        Cause::Filter | Cause::Context(_) | Cause::Other => "",
+    };
+    if !by_cause.is_empty() {
+        return by_cause.to_owned();
     }
     match said.status.as_u16() {
-        401 | 403 if !has_key => "it wants an API key, and none is set".to_owned(),
-        401 | 403 => "check the API key".to_owned(),
+        401 if !has_key => NO_KEY.to_owned(),
+        401 => "check the API key".to_owned(),
+        403 if !has_key => "it refuses access, and no API key is set".to_owned(),
+        403 => "it refuses access; check the API key and what it may do".to_owned(),
         402 => "its credits are used up".to_owned(),
         404 => format!("check the model `{model}` and the base URL"),
-        408 | 429 => {
-            "the rate limit or quota is used up; wait, lower --max-concurrency, or raise SYRCH_ATTEMPTS".to_owned()
+        408 | 429 => RATES.to_owned(),
+        400..=499 if said.refuses_tokens() => {
+            "it does not take so many output tokens; lower --max-tokens".to_owned()
         }
-        300..=399 => "it redirects, which is not followed; set the base URL to where it leads".to_owned(),
+        300..=399 => {
+            "it redirects, which is not followed; set the base URL to where it leads".to_owned()
+        }
         529 => "the endpoint is overloaded; try again later, or raise SYRCH_ATTEMPTS".to_owned(),
         500..=599 => "the endpoint failed; see its own log, or raise SYRCH_ATTEMPTS".to_owned(),
         200..=299 => "it has an error in place of a reply".to_owned(),
@@ -294,7 +539,8 @@ pub(super) fn advice(said: &Said, has_key: bool, model: &str) -> String {
 /// lower case.
 fn free_tokens(words: &str) -> Option<u32> {
     /// Words before the size of the context.
-    const SIZE: [&str; 11] = [
+    const SIZE: [&str; 12] = [
+        "number of tokens allowed (",
         "maximum context length is",
         "maximum context length of",
         "context length of only",
@@ -311,7 +557,8 @@ fn free_tokens(words: &str) -> Option<u32> {
     const PROMPT: [&str; 5] =
         [" in the messages", " input tokens", " `inputs`", " tokens, context", " prompt tokens"];
     /// Words before the size of the prompt.
-    const BEFORE: [&str; 6] = [
+    const BEFORE: [&str; 7] = [
+        "input token count (",
         "resulted in",
         "n_prompt_tokens",
         "(length",
@@ -340,6 +587,14 @@ fn number_after(text: &str, key: &str) -> Option<u64> {
     let rest = &text[text.find(key)? + key.len()..];
     let start = clip(rest, NEAR).find(|c: char| c.is_ascii_digit())?;
     numbers(&rest[start..]).next()
+}
+
+/// The first number that follows the words, with nothing but a sign between.
+fn number_right_after(text: &str, key: &str) -> Option<u64> {
+    text.match_indices(key).find_map(|(at, _)| {
+        let rest = text[at + key.len()..].trim_start_matches([' ', ':', '=']);
+        rest.starts_with(|c: char| c.is_ascii_digit()).then(|| numbers(rest).next())?
+    })
 }
 
 /// The number right before the words.
@@ -450,6 +705,92 @@ mod tests {
             let said = said(status, body);
             assert_eq!((said.cause, said.retry), (Cause::Loading, Retry::WhenReady), "{body}");
         }
+    }
+
+    #[test]
+    fn words_count_for_more_than_the_status() {
+        use Cause::{Busy, Context, Credits, Excess, Key, Model, Other, Page, Rate, Unloadable};
+        for (status, body, cause, retry) in [
+            (500, r#"{"error":{"code":"insufficient_quota"}}"#, Credits, Retry::No),
+            (429, r#"{"error":{"code":"insufficient_quota"}}"#, Credits, Retry::No),
+            (503, "Insufficient credits", Credits, Retry::No),
+            (403, "Your account balance is insufficient", Credits, Retry::No),
+            (400, "Your credit balance is too low to access the API", Credits, Retry::No),
+            (402, "This request requires more credits, or fewer max_tokens", Credits, Retry::No),
+            (500, "Invalid API key provided", Key, Retry::No),
+            (400, "API key not valid. Please pass a valid API key.", Key, Retry::No),
+            (403, "You didn't provide an API key", Key, Retry::No),
+            (500, "model 'm' not found", Model, Retry::No),
+            (404, "The model `m` does not exist", Model, Retry::No),
+            (400, "m is not a valid model ID", Model, Retry::No),
+            (400, "The engine is currently overloaded, please try again later", Busy, Retry::Yes),
+            (400, "Too many concurrent requests, please retry", Busy, Retry::Yes),
+            (404, "No endpoints available right now, try again later", Busy, Retry::Yes),
+            (400, "top_k is wrong", Other, Retry::No),
+            (403, "<!DOCTYPE html><title>Attention Required!</title>", Page, Retry::No),
+            (
+                404,
+                "Failed to load model. Model loading was stopped due to insufficient resources",
+                Unloadable,
+                Retry::No,
+            ),
+            (
+                500,
+                "model requires more system memory (5 GiB) than is there",
+                Unloadable,
+                Retry::Yes,
+            ),
+            (
+                413,
+                "Request too large on tokens per minute (TPM): Limit 6000, Requested 7200",
+                Excess,
+                Retry::No,
+            ),
+            (
+                429,
+                "Rate limit reached (TPM): Limit 6000, Used 5000, Requested 1200",
+                Rate,
+                Retry::Yes,
+            ),
+            (429, "You exceeded your current quota (RESOURCE_EXHAUSTED)", Rate, Retry::Yes),
+            (
+                400,
+                "The input token count (1500) exceeds the maximum number of tokens allowed (1024).",
+                Context(Some(0)),
+                Retry::No,
+            ),
+            (400, "Too many tokens in the prompt", Context(None), Retry::No),
+        ] {
+            let said = said(status, body);
+            assert_eq!((said.cause, said.retry), (cause, retry), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_body_that_is_a_message_alone_is_an_error() {
+        let said = Said::in_reply(&json!({"detail": "Internal failure"})).unwrap();
+        assert_eq!((said.status.as_u16(), said.retry), (503, Retry::Yes));
+        let said = Said::in_reply(&json!({"error": {"message": "Model m not found"}})).unwrap();
+        assert_eq!((said.status.as_u16(), said.cause), (404, Cause::Model));
+        assert_eq!(Said::in_reply(&json!({"choices": [], "message": "x"})), None);
+    }
+
+    #[test]
+    fn advice_follows_from_the_words() {
+        for (status, body, words) in [
+            (400, "API key not valid", "an API key, and none is set"),
+            (403, "<html>Just a moment", "a web page is in its place"),
+            (403, "not in your region", "refuses access"),
+            (404, "no route", "check the model `m` and the base URL"),
+            (400, "max_tokens exceeds the limit of this server", "lower --max-tokens"),
+        ] {
+            let advice = advice(&said(status, body), false, "m");
+            assert!(advice.contains(words), "{body}: {advice}");
+        }
+        assert_eq!(
+            advice(&said(404, "model `m` does not exist"), true, "m"),
+            "check the model `m`"
+        );
     }
 
     #[test]

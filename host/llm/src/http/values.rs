@@ -28,6 +28,42 @@ pub(crate) fn holds_statement(shape: &Shape) -> bool {
     matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }
 
+/// Whether a reply ends for this reason because it was cut off, at a limit or by its server.
+pub(crate) fn is_cut_off(reason: &str) -> bool {
+    /// Parts of the names that endpoints have for it.
+    const CUT: [&str; 8] = [
+        "length",
+        "max_",
+        "limit",
+        "trunc",
+        "context_window",
+        "abort",
+        "incomplete",
+        "insufficient",
+    ];
+    let reason = reason.to_lowercase();
+    CUT.iter().any(|part| reason.contains(part))
+}
+
+/// Whether a reply ends for this reason because a filter stopped it.
+pub(crate) fn is_filtered(reason: &str) -> bool {
+    /// Parts of the names that endpoints have for it.
+    const FILTER: [&str; 10] = [
+        "filter",
+        "safety",
+        "blocked",
+        "blocklist",
+        "prohibited",
+        "recitation",
+        "guardrail",
+        "moderation",
+        "sensitive",
+        "spii",
+    ];
+    let reason = reason.to_lowercase();
+    FILTER.iter().any(|part| reason.contains(part))
+}
+
 /// The reported tokens; `None` if the report cannot be true, such as one of a prompt without
 /// tokens. `model` is the name of the model if the body has none.
 pub(crate) fn usage(
@@ -110,6 +146,44 @@ mod tests {
             error_text(b"{\"error\":{\"message\":\"failed\",\"metadata\":{\"raw\":\"no\"}}}"),
             "failed: no"
         );
+    }
+
+    #[test]
+    fn reasons_of_an_end_have_several_names() {
+        for reason in [
+            "length",
+            "LENGTH",
+            "model_length",
+            "max_tokens",
+            "MAX_TOKENS",
+            "max_output_tokens",
+            "max_length",
+            "truncated",
+            "limit",
+            "abort",
+            "model_context_window_exceeded",
+            "insufficient_system_resource",
+        ] {
+            assert!(is_cut_off(reason) && !is_filtered(reason), "{reason}");
+        }
+        for reason in
+            ["content_filter", "SAFETY", "BLOCKLIST", "PROHIBITED_CONTENT", "guardrail_intervened"]
+        {
+            assert!(is_filtered(reason) && !is_cut_off(reason), "{reason}");
+        }
+        for reason in [
+            "stop",
+            "STOP",
+            "COMPLETE",
+            "eos",
+            "eos_token",
+            "stop_sequence",
+            "end_turn",
+            "tool_calls",
+            "",
+        ] {
+            assert!(!is_filtered(reason) && !is_cut_off(reason), "{reason}");
+        }
     }
 
     #[test]

@@ -132,17 +132,31 @@ fn response_format(shape: &Shape, quirks: &Quirks) -> Option<Value> {
 /// Reads a body; `None` if it is no chat completion. `model` is the name of the model if the body
 /// has none.
 pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
-    let choice = body.get("choices")?.get(0)?;
-    let message = choice.get("message").filter(|message| message.is_object())?;
+    let Some(choice) = body.get("choices").and_then(|choices| choices.get(0)) else {
+        let stopped =
+            Stopped::Refused(format!("the endpoint's content filter: {}", blocked(body)?));
+        return Some(Answer { stopped, usage: usage(body, model), ..Answer::default() });
+    };
+    let message = choice.get("message").filter(|message| message.is_object());
+    let refusal = message.and_then(|message| message.get("refusal"));
+    let stopped = stopped(refusal, choice.get("finish_reason"));
+    // Where the end has a reason of its own, there may be no message.
+    let message = message.or((stopped != Stopped::Complete).then_some(&Value::Null))?;
     Some(Answer {
         text: content(message.get("content")),
         thinking: thinking(message),
         thought: has_thought(body.get("usage")),
-        stopped: stopped(message.get("refusal"), choice.get("finish_reason")),
+        stopped,
         tool_calls: tool_calls(message),
         logprob: choice.get("logprobs").and_then(logprob),
         usage: usage(body, model),
     })
+}
+
+/// Why a filter stopped the prompt, as Gemini says it.
+fn blocked(body: &Value) -> Option<&str> {
+    let places = ["/promptFeedback/blockReason", "/prompt_feedback/block_reason"];
+    places.iter().find_map(|place| body.pointer(place)?.as_str())
 }
 
 /// The arguments of the tools that a message calls, in the present form and in the first one,
@@ -162,10 +176,10 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
     match (refusal, finish.and_then(Value::as_str)) {
         (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
-        (None, Some("content_filter")) => {
+        (None, Some(reason)) if values::is_filtered(reason) => {
             Stopped::Refused("the endpoint's content filter stopped the reply".to_owned())
         }
-        (None, Some("length")) => Stopped::Length,
+        (None, Some(reason)) if values::is_cut_off(reason) => Stopped::Length,
         (None, _) => Stopped::Complete,
     }
 }
@@ -226,14 +240,23 @@ pub(super) fn whole(events: &[Value], is_ended: bool) -> Option<Value> {
     let mut sum = Sum::default();
     let mut body = json!({});
     for event in events {
-        for name in ["model", "usage"] {
-            if let Some(value) = event.get(name).filter(|value| !value.is_null()) {
+        for (name, place) in [
+            ("model", "/model"),
+            ("promptFeedback", "/promptFeedback"),
+            ("usage", "/choices/0/usage"),
+            ("usage", "/x_groq/usage"),
+            ("usage", "/usage"),
+        ] {
+            if let Some(value) = event.pointer(place).filter(|value| !value.is_null()) {
                 body[name] = value.clone();
             }
         }
         if let Some(choice) = event.get("choices").and_then(|choices| choices.get(0)) {
             sum.add(choice);
         }
+    }
+    if !sum.is_begun && blocked(&body).is_some() {
+        return Some(body);
     }
     if !sum.is_begun || !is_ended && sum.finish.is_none() {
         return None;
@@ -435,6 +458,11 @@ mod tests {
             answer.usage.map(|usage| (usage.input_tokens, usage.model)),
             Some((5, "m-1".into()))
         );
+        let usage = json!({"prompt_tokens": 7, "completion_tokens": 2});
+        let groq = json!({"choices": [], "x_groq": {"usage": usage}});
+        let events_of_groq = [&events[..6], &[groq][..]].concat();
+        let usage = super::answer(&whole(&events_of_groq, false).unwrap(), "m").unwrap().usage;
+        assert_eq!(usage.map(|usage| usage.input_tokens), Some(7));
         assert_eq!(whole(&events[..4], false), None, "it broke off");
         assert!(whole(&events[..4], true).is_some());
         assert_eq!(whole(&[], true), None);
@@ -503,5 +531,6 @@ mod tests {
             [""; 0]
         );
         assert_eq!(answer(&json!({"choices": []}), "m"), None);
+        assert_eq!(answer(&json!({"choices": [{"message": null}]}), "m"), None);
     }
 }

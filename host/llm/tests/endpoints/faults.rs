@@ -265,6 +265,8 @@ async fn a_content_filter_is_a_refusal_by_whatever_status_it_comes() {
         Reply::raw(200, filter.to_string()),
         Reply::status(403, "Input was flagged for violence"),
         Reply::text("x").finish("content_filter"),
+        Reply::raw(200, r#"{"choices":[{"finish_reason":"SAFETY","index":0}]}"#),
+        Reply::raw(200, r#"{"promptFeedback":{"blockReason":"SAFETY"},"choices":[]}"#),
     ] {
         let outcome = ask(reply, Shape::Sql).await;
         assert!(
@@ -293,7 +295,8 @@ async fn a_request_fits_into_the_context_with_fewer_tokens_or_it_is_too_long() {
         let endpoint = MockEndpoint::start(script);
         let outcome = complete(&openai(&endpoint), &long(bytes)).await;
         let Err(LlmError::Overflow(text)) = &outcome.result else { panic!("{outcome:?}") };
-        assert!(text.contains("--max-tokens") && text.contains("context"), "{text}");
+        // Fewer tokens of a reply make no prompt shorter.
+        assert!(text.contains("--tables") && !text.contains("--max-tokens"), "{text}");
         assert_eq!((endpoint.count(), outcome.retry), (1, Retry::No));
     }
     // Without numbers it is tried with few tokens once.
@@ -314,6 +317,74 @@ async fn a_limit_of_output_tokens_is_kept_from_its_first_refusal_on() {
     }
     assert_eq!(tokens_of(&endpoint), [4_096, 2_048, 2_048]);
     assert_eq!(provider.estimate(&call("c", Shape::Text)).output_tokens, 2_048);
+}
+
+/// A server that names no number: half as many are asked for until it takes them.
+#[tokio::test]
+async fn a_limit_of_output_tokens_without_a_number_is_found() {
+    let limited = |most: u64| {
+        move |request: &Recorded, _: usize| {
+            let is_over = request.body["max_tokens"].as_u64() > Some(most);
+            is_over.then(|| Reply::status(400, "max_tokens exceeds the limit of this server"))
+        }
+    };
+    let cut = Reply::text(format!("```sql\n{COUNT}")).finish("length");
+    let endpoint = MockEndpoint::start(Script::new().with(limited(1_024)).on([""], cut));
+    let provider = openai(&endpoint);
+    for prompt in ["a", "b"] {
+        let outcome = complete(&provider, &call(prompt, Shape::Sql)).await;
+        assert!(matches!(outcome.result, Err(LlmError::Cut { .. })), "{outcome:?}");
+    }
+    assert_eq!(tokens_of(&endpoint), [512, 4_096, 2_048, 1_024, 512]);
+    let endpoint =
+        MockEndpoint::start(Script::new().with(limited(200)).on([""], Reply::sql(COUNT, 0.9)));
+    assert!(complete(&openai(&endpoint), &call("q", Shape::Sql)).await.result.is_ok());
+    assert_eq!(tokens_of(&endpoint), [512, 256, 128]);
+    let endpoint = MockEndpoint::start(Script::new().with(limited(0)));
+    let outcome = complete(&openai(&endpoint), &call("q", Shape::Sql)).await;
+    assert!(outcome.result.unwrap_err().to_string().contains("lower --max-tokens"));
+    assert_eq!(tokens_of(&endpoint), [512, 256, 128, 64]);
+}
+
+/// The limit of tokens in a time is none of output tokens.
+#[tokio::test]
+async fn a_rate_limit_changes_no_request() {
+    for text in [
+        "This request would exceed your rate limit of 400 output tokens per minute",
+        "Request too large on tokens per minute (TPM): Limit 6000, Requested 7200; max_tokens 512",
+    ] {
+        let endpoint = MockEndpoint::start(Script::always(Reply::status(413, text)));
+        let outcome = complete(&openai(&endpoint), &call("q", Shape::Sql)).await;
+        assert!(outcome.result.unwrap_err().to_string().contains("rate limit"));
+        assert_eq!(tokens_of(&endpoint), [512]);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_over_a_format_is_asked_without_it() {
+    let script = Script::new().with(|request, _| {
+        let has_format = request.body.get("response_format").is_some();
+        has_format.then(|| Reply::status(500, "failed to initialize sampler: grammar"))
+    });
+    let endpoint = MockEndpoint::start(script.on([""], Reply::text("{\"n\": 1}")));
+    let outcome = complete(&openai(&endpoint), &call("q", Shape::Json(SCHEMA.into()))).await;
+    assert!(outcome.result.is_ok(), "{outcome:?}");
+    assert_eq!(endpoint.count(), 3);
+}
+
+#[tokio::test]
+async fn a_reply_that_fills_its_tokens_is_cut_off_whatever_it_says() {
+    let endpoint = MockEndpoint::start(Script::always(Reply::text(COUNT).finish("MAX_TOKENS")));
+    let outcome = complete(&openai(&endpoint), &call("q", Shape::Sql)).await;
+    assert!(matches!(outcome.result, Err(LlmError::Cut { .. })), "{outcome:?}");
+    for (output, is_cut) in [(511, false), (512, true)] {
+        let reply = Reply::text(COUNT).usage(Usage::Tokens(9, output));
+        let endpoint = MockEndpoint::start(Script::always(reply));
+        let mut call = call("q", Shape::Sql);
+        call.request.max_tokens = Some(512);
+        let outcome = complete(&openai(&endpoint), &call).await;
+        assert_eq!(matches!(outcome.result, Err(LlmError::Cut { .. })), is_cut, "{outcome:?}");
+    }
 }
 
 #[tokio::test]
@@ -389,6 +460,8 @@ async fn replies_that_are_not_quite_json_are_read() {
         assert!(reply.parsed.is_some());
         assert_eq!(reply.logprob, (logprob == "-0.5").then_some(-1.0), "{logprob}");
     }
+    let marked = Reply::raw(200, format!("\u{feff}{}", body("SELECT 1", "-0.5")));
+    assert!(ask(marked, Shape::Sql).await.result.is_ok());
 }
 
 #[tokio::test]

@@ -181,6 +181,9 @@ async fn answered(target: &Url, response: Response, wanted: &str) -> Check {
             format!("{base} answers, but refuses the key, or the lack of one ({status})"),
             GIVE_KEY,
         ),
+        StatusCode::NOT_FOUND if base.ends_with("/v1") => {
+            Check::ok(NAME, format!("{base} answers, without a list of models (404 Not Found)"))
+        }
         StatusCode::NOT_FOUND => Check::warn(
             NAME,
             format!("{base} answers, but has no list of models there (404 Not Found)"),

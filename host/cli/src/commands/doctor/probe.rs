@@ -2,9 +2,9 @@
 //! from it.
 
 use serde_json::Value;
-use syrch::Settings;
 use syrch::models::{Probe, SchemaSupport, is_loopback, probe_endpoint};
 use syrch::settings::ModelSettings;
+use syrch::{Error, Settings};
 
 use super::Check;
 use super::endpoint::{document, models_of};
@@ -38,6 +38,11 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     }
     let probe = match probe_endpoint(settings).await {
         Ok(probe) => probe,
+        Err(error @ Error::Model { .. }) => {
+            let fix =
+                "check --model, --base-url, --timeout and the key, and read the log of the server";
+            return vec![Check::fail("probe", error.to_string(), fix)];
+        }
         Err(error) => return vec![Check::of("probe", error.into())],
     };
     checks(&probe, &own(model).await)
@@ -74,6 +79,10 @@ fn checks(probe: &Probe, own: &Own) -> Vec<Check> {
         SchemaSupport::Refused => {
             Check::ok("schema", "a JSON schema is not taken: it is described in the prompt")
         }
+        SchemaSupport::Unknown => Check::ok(
+            "schema",
+            "not measured: the reply was cut off, as that of a model which thinks first",
+        ),
     };
     // A search of one question has no workers.
     let flags = match (flags(probe, own).join(" "), slots < 4) {

@@ -36,10 +36,12 @@ fn model_call(model: &ModelNode) -> String {
     let name = model.model.as_deref().map(|name| format!(", {name}")).unwrap_or_default();
     let cached = if model.cached { ", from a cache" } else { "" };
     let remark = model.remark.as_ref().map(|remark| format!("; {remark}")).unwrap_or_default();
-    format!(
-        "{}{name}, {} + {} tokens{cached}{remark}",
-        model.purpose, model.input_tokens, model.output_tokens
-    )
+    // A journal does not hold what a failed call used.
+    let tokens = match (model.input_tokens, model.output_tokens) {
+        (0, 0) => String::new(),
+        (input, output) => format!(", {input} + {output} tokens"),
+    };
+    format!("{}{name}{tokens}{cached}{remark}", model.purpose)
 }
 
 /// How a call ended, and why it failed.
