@@ -186,7 +186,7 @@ fn table(
 /// An engine that compiles for any machine of the target's architecture: where it is x86-64, for
 /// those with SSE 4.2. Elsewhere, and on older machines, the host compiles the components itself.
 fn compiler(target: &str) -> wasmtime::Result<Engine> {
-    /// What a guest may use of its stack is nothing that its code depends on.
+    /// The stack of a guest, in bytes; compiled code does not depend on it.
     const WASM_STACK: usize = 1 << 20;
     let mut config: Config = config::config(WASM_STACK);
     config.target(target)?;

@@ -16,7 +16,7 @@ use crate::report::{
 use crate::rests_on::{departure, rests_on};
 use crate::thought;
 
-/// How long the parts of a search took.
+/// The time that each part of a search took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
     pub(crate) total: Duration,

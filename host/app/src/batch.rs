@@ -63,19 +63,20 @@ use hosts::Hosts;
 /// The settings of a batch, besides those of its searches.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Questions at once, at least 1.
+    /// The number of questions that are asked at once, at least 1.
     pub workers: usize,
     /// Which reply comes first.
     pub order: Order,
-    /// What the whole batch may use. Looked at before each search begins, so those under way then
-    /// may go beyond. Calls and tokens that a cache answered count, too. Once one is used up, each
-    /// further line gets an error of the class `budget` and is not asked.
+    /// The limits on what the whole batch spends. They are checked before each search begins, so
+    /// the searches under way may exceed them. Calls and tokens that a cache answered count, too.
+    /// Once a limit is reached, each further line gets an error of the class `budget` and is not
+    /// asked.
     pub budgets: RunBudgets,
-    /// Searches that fail for the model's sake, one after the other in the order of their ending,
-    /// until the batch stops. 0 means never.
+    /// The number of consecutive searches, in the order of their ending, that the model's failures
+    /// may end before the batch stops. 0 means never.
     pub max_outages: u32,
-    /// Where each search leaves a journal; nothing is removed there. With `None` there are no
-    /// journals, so that a large batch removes no other journals.
+    /// The folder in which each search leaves a journal; nothing is removed there. With `None`
+    /// there are no journals, so that a large batch removes no other journals.
     pub traces: Option<PathBuf>,
 }
 

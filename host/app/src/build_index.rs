@@ -47,11 +47,11 @@ pub enum IndexParts {
 /// The content of a new index, and the calls that it took.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexReport {
-    /// Where the index is.
+    /// The path of the index.
     pub path: PathBuf,
-    /// Tables that it is about.
+    /// The number of tables that it covers.
     pub tables: usize,
-    /// Tables and columns that have terms.
+    /// The number of tables and columns that have terms.
     pub named: usize,
     /// The number of terms of all tables and columns.
     pub terms: usize,
@@ -63,7 +63,7 @@ pub struct IndexReport {
     pub failed: Vec<(String, String)>,
 }
 
-/// What one model call is about: a table, and some of its columns.
+/// The subject of one model call: a table, and some of its columns.
 struct Part<'a> {
     table: &'a Table,
     columns: &'a [Column],
@@ -138,7 +138,8 @@ impl Host {
         Ok(IndexReport { path, tables, named, terms: count, vectors: vectors.len(), calls, failed })
     }
 
-    /// What the model calls each table and column, and the tables that it gave nothing of use for.
+    /// Asks the model for the terms of each table and column. Returns the terms, and the tables for
+    /// which it gave nothing usable, with the reason.
     async fn terms(
         &self,
         run: &RunState,

@@ -76,8 +76,8 @@ impl HostBuilder {
         self
     }
 
-    /// What a client of database servers needs besides the address: variables, a home folder, the
-    /// address that may receive passwords.
+    /// Sets what a client of database servers needs besides the address: variables, a home folder,
+    /// the address that may receive passwords.
     pub fn servers(self, servers: ServerSettings) -> Self {
         self.configure(|settings| settings.servers = servers)
     }
@@ -121,13 +121,13 @@ impl HostBuilder {
         self.configure(|settings| settings.model.max_tokens = tokens)
     }
 
-    /// Whether replies are requested in a format that the endpoint enforces; by default documents
-    /// are, and statements once a reply held none.
+    /// Sets whether replies are requested in a format that the endpoint enforces; by default
+    /// documents are, and statements once a reply held none.
     pub fn structured(self, structured: StructuredReplies) -> Self {
         self.configure(|settings| settings.model.structured = structured)
     }
 
-    /// How long one model call may take; 120 s by default.
+    /// Sets how long one model call may take; 120 s by default.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.configure(|settings| settings.model.timeout = timeout)
     }
@@ -173,7 +173,7 @@ impl HostBuilder {
         self.configure(|settings| settings.tables = globs.into_iter().map(Into::into).collect())
     }
 
-    /// How much cell text plugins and prompts may contain; by default three rows of a result.
+    /// Sets how much cell text plugins and prompts may contain; by default three rows of a result.
     pub fn rows(self, grant: RowsGrant) -> Self {
         self.configure(|settings| settings.rows = grant)
     }
@@ -183,7 +183,7 @@ impl HostBuilder {
         self.configure(|settings| settings.cache.folder = Some(folder.into()))
     }
 
-    /// How long a cached reply or result is used; 24 h by default.
+    /// Sets how long a cached reply or result is used; 24 h by default.
     pub fn cache_ttl(self, ttl: Duration) -> Self {
         self.configure(|settings| settings.cache.ttl = ttl)
     }

@@ -1,4 +1,4 @@
-//! How much time a search has: until the user stops it, or its deadline passes.
+//! The time that a search has: until the user stops it, or its deadline passes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,13 +53,13 @@ impl Clock {
         }
     }
 
-    /// Whether the time is over.
+    /// Returns whether the time is over.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.is_triggered()
             || self.limit().is_some_and(|limit| self.started.elapsed() >= limit)
     }
 
-    /// How much of the time is left, in the few words that plugins are given.
+    /// Returns how much of the time is left, as one of the few steps that plugins are told.
     pub(crate) fn left(&self) -> TimeLeft {
         let Some(limit) = self.limit() else { return TimeLeft::Plenty };
         match limit.checked_sub(self.started.elapsed()) {

@@ -12,7 +12,8 @@ use crate::executors::appended;
 
 /// Files up to this size are read whole.
 const WHOLE: u64 = 1 << 30;
-/// How many blocks of a larger file are read: evenly spread, the first and the last among them.
+/// The number of blocks that are read of a larger file: evenly spread, the first and the last among
+/// them.
 const BLOCKS: u64 = 4_096;
 /// The number of bytes of a block, and of each read.
 const BLOCK: u64 = 64 << 10;

@@ -48,12 +48,12 @@ pub(crate) struct RunState {
     pub(crate) salt: u64,
     pub(crate) missed: Missed,
     pub(crate) given_up: GivenUp,
-    /// Where a dry run collects the requests that it does not send.
+    /// The requests that a dry run collects and does not send.
     pub(crate) previews: Option<Previews>,
-    /// What sends nothing to a model without the user's consent; `None` in a search, which the user
-    /// asked for.
+    /// The consent that is asked for before something is sent to a model; `None` in a search, which
+    /// the user asked for.
     pub(crate) consent: Option<Consent>,
-    /// Why the run has no journal although it should.
+    /// The reason why the run has no journal although it should.
     pub(crate) warning: Option<String>,
 }
 
@@ -81,11 +81,12 @@ pub(crate) struct Context {
     nested: Arc<Semaphore>,
     /// The only tables that the port `inspect` knows; `None` for all.
     within: Option<Arc<[String]>>,
-    /// What a call outside of a search has in place of the search's own; `None` in a search.
+    /// The replacements of the search's own parts in a call outside of a search; `None` in a
+    /// search.
     apart: Option<Apart>,
 }
 
-/// What a role call outside of a search has in place of what a search has.
+/// The parts that a role call outside of a search uses in place of those of a search.
 #[derive(Clone)]
 pub(crate) struct Apart {
     /// The port `evaluate`, since no other role is called.

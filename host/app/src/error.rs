@@ -1,4 +1,4 @@
-//! What can go wrong before, during and after a search, in the classes that callers distinguish.
+//! Errors before, during and after a search, in the classes that callers distinguish.
 
 use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
@@ -67,7 +67,7 @@ pub enum Error {
     Untrusted {
         /// The role that the plugin implements in the strategy.
         role: Role,
-        /// Where it came from.
+        /// The source of the plugin.
         plugin: String,
         /// The setting of `--rows` under which it was denied.
         rows: RowsGrant,

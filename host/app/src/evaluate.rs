@@ -10,7 +10,7 @@ use syrch_journal::CallId;
 
 use crate::context::{Context, Judged, Prepared};
 
-/// What the reward said of statements.
+/// The reports of the reward on statements.
 type Reported = Vec<(CandidateId, Judged, Verdict)>;
 
 /// The port of one role call. Nested calls have slots of their own: the caller waits for them and

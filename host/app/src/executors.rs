@@ -24,39 +24,39 @@ use crate::content_digest::content_digest;
 use crate::imports::ImportSettings;
 use crate::settings::ServerSettings;
 
-/// What is known of an engine.
+/// The entry of an engine in the table.
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
     /// Further names that flags and files may use for it, such as those of the Python package
     /// `syrch` 0.1.2.
     aliases: &'static [&'static str],
-    /// What it is, for people.
+    /// A description of the engine for people.
     summary: &'static str,
-    /// What `--db` takes for it, as the end of "--db takes …".
+    /// The values that `--db` takes for it, as the end of "--db takes …".
     takes: &'static str,
     /// The schemes of its URLs, in lower case, the one that names it first.
     schemes: &'static [&'static str],
-    /// What follows the scheme and its colon, for people.
+    /// The form of the address after the scheme and its colon, for people.
     form: &'static str,
     /// The SQL that its databases speak; `None` where that depends on the database.
     dialect: Option<Dialect>,
     /// Its name in OpenTelemetry's conventions (`db.system.name`).
     telemetry: &'static str,
-    /// What is known of its files; `None` for a server.
+    /// The properties of its files; `None` for a server.
     files: Option<FileEntry>,
-    /// What is known of its servers; `None` for files.
+    /// The properties of its servers; `None` for files.
     server: Option<ServerEntry>,
     open: Open,
 }
 
-/// What is known of an engine whose databases are at a server.
+/// The properties of an engine whose databases are at a server.
 pub struct ServerEntry {
-    /// What the names of the environment's variables begin with that its clients read.
+    /// The prefixes of the names of the environment variables that its clients read.
     pub variables: &'static [&'static str],
-    /// What to check when a server refuses the user, as the end of "check …".
+    /// Advice for a user whom a server refuses, as the end of "check …".
     pub login: &'static str,
-    /// What to check when a connection cannot be encrypted.
+    /// Advice for a connection that cannot be encrypted.
     pub encryption: &'static str,
     /// Asks a server what it is and what its user could do beyond reading; `None` where there is no
     /// common way to ask.
@@ -75,36 +75,36 @@ impl fmt::Debug for ServerEntry {
 type Inspect = fn(OpenDatabase) -> BoxFuture<'static, Result<ServerReport, DatabaseError>>;
 type RoleSql = fn(OpenDatabase, &[String]) -> Result<String, DatabaseError>;
 
-/// What a server is, and what its user could do there beyond reading.
+/// A server's version, and what its user could do there beyond reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerReport {
     /// The engine and its version, and how the connection is made, such as `PostgreSQL 15.8, TLS`.
     pub detail: String,
-    /// What the user could do, a sentence for each; empty for one that only reads.
+    /// The rights of the user beyond reading, a sentence for each; empty for one that only reads.
     pub beyond_reading: Vec<String>,
 }
 
-/// What is known of an engine whose databases are files.
+/// The properties of an engine whose databases are files.
 #[derive(Debug)]
 pub struct FileEntry {
-    /// What its files end with, without the dot; new files get the first. A suite's database may be
-    /// named without it.
+    /// The endings of its files, without the dot; new files get the first. A suite's database may
+    /// be named without it.
     pub endings: &'static [&'static str],
-    /// Whether a path is that of one of its databases, whatever it ends with.
+    /// Returns whether a path is that of one of its databases, whatever it ends with.
     claims: fn(&Path) -> bool,
-    /// The files that a path names.
+    /// Returns the files that a path names.
     sources: fn(&Path) -> Vec<PathBuf>,
-    /// What the database at a path is called.
+    /// Returns the name of the database at a path.
     name: fn(&Path) -> String,
-    /// What the engine appends to a database's file name to name the files that it writes beside
-    /// it.
+    /// The suffixes that the engine appends to a database's file name to name the files that it
+    /// writes beside it.
     pub beside: &'static [&'static str],
     /// Of those, the files that hold a part of the database's content.
     pub content: &'static [&'static str],
     /// The command that may save the content of a damaged file, with `FILE` for its path.
     pub rescue: Option<&'static str>,
-    /// How the files of a path are stored, and what `doctor` should warn of. It reads headers and
-    /// sizes.
+    /// Returns how the files of a path are stored, and what `doctor` should warn of. It reads
+    /// headers and sizes.
     pub condition: fn(&Path) -> Condition,
     /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine
     /// cannot.
@@ -118,11 +118,11 @@ pub type MakeCopy = fn(&CopyRequest) -> Result<Copied, Error>;
 pub struct CopyRequest {
     /// The database, which is only read.
     pub source: PathBuf,
-    /// Where the copy is written; it is an error if the file exists.
+    /// The path of the copy; it is an error if the file exists.
     pub target: PathBuf,
-    /// Equal seeds make equal copies.
+    /// The seed of the changes: equal seeds make equal copies.
     pub seed: u64,
-    /// Statements whose constants stay findable where they stand.
+    /// The statements whose constants still occur in the copy where they occur in the database.
     pub statements: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ pub struct Copied {
     pub skipped: Vec<String>,
 }
 
-/// How the file of a database is stored.
+/// The way in which the file of a database is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     /// A few words, such as `rollback journal`.
@@ -143,16 +143,16 @@ pub struct Condition {
     pub fix: Option<String>,
 }
 
-/// What a database is opened with.
+/// The arguments that a database is opened with.
 pub(crate) struct OpenDatabase {
     /// Its address; the scheme is one of the engine's, or none.
     pub(crate) url: DatabaseUrl,
     /// The tables that may be seen, as globs. If there are none, all may be seen.
     pub(crate) tables: Vec<String>,
     pub(crate) limits: Limits,
-    /// What clients of servers use besides the address.
+    /// The settings of clients of servers besides the address.
     pub(crate) servers: ServerSettings,
-    /// How files of rows are read.
+    /// The settings for reading files of rows.
     pub(crate) imports: ImportSettings,
 }
 
@@ -373,7 +373,7 @@ impl Executor {
         })
     }
 
-    /// How its databases are named: `PATH or sqlite:PATH`.
+    /// Returns the forms of its addresses: `PATH or sqlite:PATH`.
     #[must_use]
     pub fn forms(self) -> String {
         let named = self.0.schemes.iter().map(|scheme| format!("{scheme}:{}", self.0.form));
@@ -387,36 +387,37 @@ impl Executor {
         self.0.name
     }
 
-    /// What it is, for the help.
+    /// Returns its description for the help.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// What `--db` takes for it, as the end of "--db takes …".
+    /// Returns the values that `--db` takes for it, as the end of "--db takes …".
     #[must_use]
     pub fn takes(self) -> &'static str {
         self.0.takes
     }
 
-    /// What is known of its files; `None` for a server.
+    /// Returns the properties of its files; `None` for a server.
     #[must_use]
     pub fn files(self) -> Option<&'static FileEntry> {
         self.0.files.as_ref()
     }
 
-    /// What is known of its servers; `None` where databases are files.
+    /// Returns the properties of its servers; `None` where databases are files.
     #[must_use]
     pub fn server(self) -> Option<&'static ServerEntry> {
         self.0.server.as_ref()
     }
 
-    /// Whether variables of the environment can name its servers.
+    /// Returns whether environment variables can name its servers.
     pub(crate) fn reads_variables(self) -> bool {
         self.server().is_some_and(|server| !server.variables.is_empty())
     }
 
-    /// What a server is; `None` for an engine of files, and for one that cannot be asked.
+    /// Asks a server for its version and the rights of its user; `None` for an engine of files, and
+    /// for one that cannot be asked.
     pub(crate) async fn inspect(
         self,
         database: OpenDatabase,
@@ -425,7 +426,7 @@ impl Executor {
         Some(inspect(database).await)
     }
 
-    /// Whether its servers have roles.
+    /// Returns whether its servers have roles.
     pub(crate) fn has_roles(self) -> bool {
         self.0.server.as_ref().is_some_and(|server| server.role_sql.is_some())
     }
@@ -495,19 +496,19 @@ pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
     (files.sources)(&path).into_iter().flat_map(with_beside).collect()
 }
 
-/// What follows a database's name in the names of its files, of all engines: the empty text for the
-/// file itself, and `-wal` and the like.
+/// Returns the suffixes of a database's files, for all engines: the empty text for the file itself,
+/// and `-wal` and the like.
 pub fn suffixes() -> impl Iterator<Item = &'static str> {
     std::iter::once("")
         .chain(Executor::all().filter_map(Executor::files).flat_map(|files| files.beside).copied())
 }
 
-/// What files of databases end with, without the dot, those of all engines.
+/// Returns the endings of database files of all engines, without the dot.
 pub(crate) fn file_endings() -> Vec<&'static str> {
     Executor::all().filter_map(Executor::files).flat_map(|files| files.endings).copied().collect()
 }
 
-/// Whether a path ends like the file of a database.
+/// Returns whether a path ends like the file of a database.
 #[must_use]
 pub fn is_database_file(path: &Path) -> bool {
     let ends =
@@ -515,8 +516,8 @@ pub fn is_database_file(path: &Path) -> bool {
     file_endings().iter().any(ends)
 }
 
-/// What a database is called: its file's name without the ending, or the last part of a server's
-/// address before the parameters.
+/// Returns the name of a database: its file's name without the ending, or the last part of a
+/// server's address before the parameters.
 #[must_use]
 pub fn database_name(url: &DatabaseUrl) -> String {
     let files = Executor::of(url).ok().and_then(Executor::files);
@@ -538,7 +539,7 @@ pub fn database_name(url: &DatabaseUrl) -> String {
     path.file_stem().map_or_else(|| rest.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// What suites need to know of the engines.
+/// Returns the facts on engines that suites need.
 pub(crate) fn suite_engines() -> Engines {
     static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
         let schemes = |is_file: bool| -> &'static [&'static str] {

@@ -35,14 +35,15 @@ pub struct Host {
     pub(crate) plugins: StrategyPlugins,
     /// The roles whose plugins call no model once they may know something of the data.
     pub(crate) untrusted: BTreeSet<Role>,
-    /// What retrieval searches besides the catalog; dropped with the last host that uses it.
+    /// The sources that retrieval searches besides the catalog; dropped with the last host that
+    /// uses them.
     pub(crate) known: Arc<Known>,
     /// Receives the exchanges with the model.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Arc<Semaphore>,
-    /// Whether a search has warned of notes, examples or vectors that are configured and empty.
+    /// True if a search has warned of notes, examples or vectors that are configured and empty.
     pub(crate) has_warned_of_idle: Arc<AtomicBool>,
-    /// When old journals were last removed.
+    /// The time at which old journals were last removed.
     pub(crate) pruned: Arc<Mutex<Option<Instant>>>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
     shared: Arc<Shared>,
@@ -158,7 +159,7 @@ impl StrategyPlugins {
     }
 }
 
-/// Whether the plugin may not call a model once it may know something of the data.
+/// Returns whether the plugin may not call a model once it may know something of the data.
 fn is_untrusted(one: &Configured, settings: &Settings) -> bool {
     let source = settings.strategy.roles.get(&one.role());
     source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), settings))

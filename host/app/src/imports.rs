@@ -1,5 +1,5 @@
-//! How files of rows, such as `sales.csv`, are read into a private database, and where indexes of
-//! values are stored.
+//! Settings for reading files of rows, such as `sales.csv`, into a private database, and for the
+//! storage of indexes of values.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ pub use syrch_tabular::{
     Stored, UnknownWord, clear, stored,
 };
 
-/// How files of rows are read into a private database. Journals hold the options alone: they decide
-/// what the tables are.
+/// Settings for reading files of rows into a private database. Journals hold the options alone:
+/// they decide what the tables are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportSettings {
@@ -21,16 +21,16 @@ pub struct ImportSettings {
     /// files are unchanged. `None` if each is removed when it is closed.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
-    /// How long one is retained that nobody uses.
+    /// The time for which a private database is retained that nobody uses.
     #[serde(skip)]
     pub retained: Duration,
-    /// Bytes of all of them at most, but for those in use.
+    /// The limit on the size of all private databases that are not in use, in bytes.
     #[serde(skip)]
     pub retained_bytes: u64,
-    /// How much is read at most.
+    /// The limits on what is read.
     #[serde(skip)]
     pub caps: ImportCaps,
-    /// What the user knows of the files.
+    /// The user's options for reading the files.
     pub options: ReadOptions,
     /// Receives the progress of reading files.
     #[serde(skip)]

@@ -1,5 +1,5 @@
-//! What the crate `syrch-grading` needs beyond the public interface. No other program should use
-//! it: it may change with every version.
+//! Items that the crate `syrch-grading` needs beyond the public interface. No other program should
+//! use them: they may change with every version.
 
 pub use crate::knowledge::{BuiltIndex, TermsOf};
 pub use crate::open::{asks_endpoint, check_prices};

@@ -1,4 +1,4 @@
-//! What the user adds to a catalog: notes, solved examples, and the index of business terms that
+//! The user's additions to a catalog: notes, solved examples, and the index of business terms that
 //! was built once.
 
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Knowledge {
         self.vectors.get(&digest64(&[text])).filter(|_| self.model.as_deref() == Some(model))
     }
 
-    /// How many numbers the index's vectors by that model have; `None` if it has none.
+    /// Returns the length of the index's vectors by that model; `None` if it has none.
     pub(crate) fn length(&self, model: &str) -> Option<usize> {
         self.vectors.values().next().filter(|_| self.model.as_deref() == Some(model)).map(Vec::len)
     }
@@ -101,10 +101,9 @@ impl Knowledge {
     }
 }
 
-/// Whether the notes and the solved examples of these settings can be read.
+/// Checks that the notes and the solved examples of these settings can be read.
 ///
-/// # Errors
-/// What is wrong, with the file and the line.
+/// # Errors When one cannot be read: the reason, with the file and the line.
 pub fn check_retrieval(settings: &crate::Settings) -> Result<(), Error> {
     let RetrievalSettings { notes: reported, examples: solved, .. } = &settings.retrieval;
     reported.as_deref().map_or(Ok(()), |path| notes(path).map(drop))?;
@@ -151,7 +150,7 @@ pub struct BuiltIndex {
     vectors: BTreeMap<u64, String>,
 }
 
-/// What people call a column, or with an empty column, a table.
+/// The terms that people use for a column, or with an empty column, for a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TermsOf {
     /// The table's name as the catalog spells it.
@@ -181,7 +180,8 @@ impl BuiltIndex {
         Self { model: Some(model.to_owned()), vectors, ..self }
     }
 
-    /// What an earlier index said of these tables, with its vectors where the new one has none.
+    /// Adds the terms of an earlier index for the tables in `missing`, and its vectors if this
+    /// index has none.
     pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
         let Some(earlier) = earlier else { return self };
         self.terms

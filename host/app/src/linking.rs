@@ -1,5 +1,5 @@
-//! What a strategy's linker selects for a question, and the prompt in which the other roles show it
-//! to a model.
+//! The tables that a strategy's linker selects for a question, and the prompt in which the other
+//! roles show them to a model.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::search::{self, run_id};
 use crate::{Error, Silent};
 
-/// What one question's linker selected.
+/// The selection of one question's linker.
 #[derive(Debug, Clone)]
 pub struct Linking {
     /// The tables and columns that are shown; all that are granted if the strategy has no linker or

@@ -1,4 +1,4 @@
-//! What a run's model calls are made of; `syrch_layers::stack` puts the layers together.
+//! The parts of a run's model calls; `syrch_layers::stack` puts the layers together.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -196,7 +196,7 @@ pub(crate) fn open_model(
     Ok(Arc::new(routed.map_err(|error| Error::Config(error.to_string()))?))
 }
 
-/// Whether money can be limited: every model that an endpoint answers for has a price.
+/// Checks that money can be limited: every model that an endpoint answers for has a price.
 ///
 /// # Errors
 /// The model that has none.
@@ -221,7 +221,8 @@ pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     }
 }
 
-/// Whether any model is at an endpoint; else rules, a recording or a simulation answer for all.
+/// Returns whether any model is at an endpoint; otherwise rules, a recording or a simulation answer
+/// for all.
 #[must_use]
 pub fn asks_endpoint(model: &ModelSettings) -> bool {
     let is_other =
@@ -229,7 +230,7 @@ pub fn asks_endpoint(model: &ModelSettings) -> bool {
     model.replay.is_none() && model.simulated.is_none() && is_other
 }
 
-/// What distinguishes an endpoint from others: its name and its address.
+/// Returns a text that distinguishes an endpoint from others: its name and its address.
 fn place(name: Option<&str>, endpoint: &EndpointSettings) -> String {
     format!("{name:?} {:?} {}", endpoint.provider, endpoint.base_url)
 }

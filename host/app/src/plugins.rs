@@ -24,15 +24,15 @@ pub struct Builtin {
 /// The identity, imports and roles of a plugin, found without a role call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
-    /// Where it came from.
+    /// The source of the plugin.
     pub source: PluginSource,
     /// The sha256 of its bytes, in hex: its identity.
     pub digest: String,
     /// The size of its component, in bytes.
     pub bytes: u64,
-    /// Whether these are the bytes of a built-in plugin, wherever they were read from.
+    /// True if these are the bytes of a built-in plugin, wherever they were read from.
     pub is_built_in: bool,
-    /// Whether it may call the model whatever it knows of the data: a built-in one, or one whose
+    /// True if it may call the model whatever it knows of the data: a built-in one, or one whose
     /// file [`Settings::trust`] names. The others may not where [`Settings::rows`] shows no cells.
     pub is_trusted: bool,
     /// The roles that it implements.
@@ -75,16 +75,16 @@ pub async fn inspect(
     Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
 }
 
-/// What the bytes of a component tell before it is loaded.
+/// The facts on a component that can be read from its bytes before it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
     /// The toolchain that made it, as far as the file names it.
     pub toolchain: Toolchain,
     /// The languages and tools that the file names, at most 16.
     pub producers: Vec<String>,
-    /// Whether its code is compiled already, so that loading it takes no time.
+    /// True if its code is compiled already, so that loading it takes no time.
     pub is_compiled: bool,
-    /// What it imports and exports, compared with the contract by the names.
+    /// The names of its imports and exports, compared with the contract.
     pub names: Vec<NameCheck>,
 }
 
@@ -116,7 +116,7 @@ fn unknown(name: &str) -> Error {
     Error::UnknownPlugin { name: name.to_owned(), similar: text::nearest(name, builtin::names()) }
 }
 
-/// What a loaded plugin is.
+/// Returns the description of a loaded plugin.
 pub(crate) fn inspection(
     source: &PluginSource,
     plugin: &Plugin,
@@ -139,7 +139,7 @@ pub(crate) fn inspection(
     }
 }
 
-/// Whether a plugin may not call a model once it may know something of the data.
+/// Returns whether a plugin may not call a model once it may know something of the data.
 pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Settings) -> bool {
     matches!(settings.rows, RowsGrant::None | RowsGrant::Aggregates)
         && !is_built_in(source, plugin)
@@ -152,8 +152,8 @@ fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
     matches!(source, PluginSource::Builtin(_)) || builtin::of_digest(plugin.digest()).is_some()
 }
 
-/// Whether the user trusts it: whether one of the files that the user names holds its bytes. A file
-/// that cannot be read is none.
+/// Returns whether the user trusts the plugin, which is whether one of the files that the user
+/// names holds its bytes. A file that cannot be read does not count.
 fn is_named(plugin: &Plugin, settings: &Settings) -> bool {
     settings.trust.iter().any(|path| {
         let is_as_large = std::fs::metadata(path).is_ok_and(|file| file.len() == plugin.size());

@@ -1,4 +1,4 @@
-//! What a search would send first, without sending it.
+//! The requests that a search would send first, without sending them.
 
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ const TOKENS: u32 = 64;
 /// The calls that are sent at once.
 const AT_ONCE: u32 = 4;
 
-/// What was measured of an endpoint.
+/// The measurements of an endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Probe {
     /// Tokens of a reply in a second, the time for the prompt included; `None` if the replies were
@@ -28,13 +28,13 @@ pub struct Probe {
     pub tokens_per_second: Option<f64>,
     /// The time of one measured call.
     pub call: Duration,
-    /// How many of four calls are served at once, 1 to 4.
+    /// The number of calls that are served at once, of the four that were tried: 1 to 4.
     pub slots: u32,
-    /// Whether it obeys a JSON schema.
+    /// The endpoint's support for JSON schemas.
     pub schema: SchemaSupport,
 }
 
-/// What an endpoint does with a JSON schema.
+/// An endpoint's support for a JSON schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaSupport {
     /// Its replies match the schema, whatever the prompt asks for.

@@ -12,7 +12,7 @@ use syrch_llm::{
     ListRequest, OpenAiProvider, list_of_models,
 };
 
-/// What the host knows of a provider.
+/// The entry of a provider in the table.
 struct Entry {
     /// Its name in flags, files and journals.
     name: &'static str,
@@ -124,7 +124,7 @@ impl Provider {
         self.0.endpoint.as_ref()
     }
 
-    /// Whether its endpoints make embeddings.
+    /// Returns whether its endpoints make embeddings.
     #[must_use]
     pub fn makes_embeddings(self) -> bool {
         self.endpoint().is_some_and(|endpoint| endpoint.open_embeddings.is_some())

@@ -150,19 +150,19 @@ impl Query {
         self.configure(|settings| settings.budgets.tokens = tokens)
     }
 
-    /// How long the search may take, 600 s by default; with `None` as long as its calls do.
+    /// Sets how long the search may take, 600 s by default; with `None` as long as its calls do.
     pub fn deadline(self, deadline: impl Into<Option<Duration>>) -> Self {
         self.configure(|settings| settings.deadline = deadline.into())
     }
 
-    /// What answers questions of the search to the user; without it, an unclear question is
-    /// [`QueryError::Unclear`].
+    /// Sets the function that answers the search's questions to the user; without it, an unclear
+    /// question is [`QueryError::Unclear`].
     pub fn interactive(mut self, ask: impl Ask + 'static) -> Self {
         self.ask = Some(Box::new(ask));
         self
     }
 
-    /// What receives the events of the search while it runs.
+    /// Sets the observer that receives the events of the search while it runs.
     pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
         self.observer = Arc::new(observer);
         self

@@ -1,4 +1,5 @@
-//! What a run's journal records of the host that wrote it, and what a host must have to read it.
+//! The part of a run's journal that describes the host that wrote it, and checks that a host can
+//! read it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -137,7 +138,7 @@ pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
 /// Tasks under way at once at most, in a run that is repeated.
 const MOST_PARALLEL: u32 = 64;
 
-/// Whether the run's plugins are those of the host.
+/// Checks that the run's plugins are those of the host.
 pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
     let present = plugins(host);
     let changed = header.plugins.iter().filter(|recorded| {
@@ -172,9 +173,9 @@ pub fn lasting(settings: &Value) -> Value {
     settings
 }
 
-/// Whether a run can be resumed with this host. `identity` is the database's; `None` if the caller
-/// has compared the content of the database itself: then the settings that [`lasting`] leaves out
-/// may differ.
+/// Checks that a run can be resumed with this host. `identity` is the database's; `None` if the
+/// caller has compared the content of the database itself: then the settings that [`lasting`]
+/// leaves out may differ.
 pub(crate) fn check_unchanged(
     host: &Host,
     header: &Header,
@@ -262,8 +263,8 @@ pub(crate) fn end(
     Fact::Answer { document, outcome: outcome.to_owned(), interrupted: report.interrupted, beside }
 }
 
-/// How the run of a journal ended; only one that is finished and whose rows were recorded can be
-/// repeated.
+/// Returns the fact with which the run of a journal ended. Only a run that is finished and whose
+/// rows were recorded can be repeated.
 pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     // An optimization needs no rows.

@@ -166,7 +166,8 @@ fn unfit(error: RecordingError) -> Error {
     Error::Unfit(error.to_string())
 }
 
-/// What a guest of that run got for a call, all tries of it together.
+/// Makes an exchange of a call in a journal, with what the run's guest got for it: all tries of the
+/// call together.
 fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     use LlmError::{Budget, Cancelled, Denied, Missed, TooLarge};
     let outcome = match result {

@@ -1,4 +1,4 @@
-//! What comes out of a search: the document `syrch.answer/1`, and the events on the way.
+//! The output of a search: the document `syrch.answer/1`, and the events on the way.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub use crate::run::Searched;
 /// The schema's name in [`AnswerDocument::schema`].
 pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
 
-/// How a search ended, when no error ended it.
+/// The outcome of a search that no error ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -36,9 +36,9 @@ pub enum Outcome {
 /// The outcome of a finished search, with its document and its rows.
 #[derive(Debug, Clone)]
 pub struct SearchReport {
-    /// Whether there is an answer, a question to the user, or neither.
+    /// The outcome: an answer, a question to the user, or neither.
     pub outcome: Outcome,
-    /// Whether the user stopped it early; the answer is then the best so far.
+    /// True if the user stopped it early; the answer is then the best so far.
     pub interrupted: bool,
     /// The document that `--format json` prints.
     pub document: AnswerDocument,
@@ -61,9 +61,9 @@ pub struct AnswerDocument {
     pub answer: Option<AnswerBody>,
     /// The one self-contained statement whose rows are the answer.
     pub sql: Option<String>,
-    /// What the statement is written in.
+    /// The SQL dialect of the statement.
     pub dialect: String,
-    /// How sure the answer is; `None` without an answer.
+    /// The confidence in the answer; `None` without an answer.
     pub confidence: Option<Confidence>,
     /// The tasks of the search graph, with what their planner states of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,15 +73,15 @@ pub struct AnswerDocument {
     /// The steps that the strategy reported, such as branches; of each task in order, 128 at most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepReport>,
-    /// What the user should be asked.
+    /// The question that the user should be asked.
     pub clarify: Option<ClarifyReport>,
-    /// What the search cost, by the purposes of its model calls.
+    /// The cost of the search, by the purposes of its model calls.
     pub cost: CostReport,
-    /// How long it took, in milliseconds.
+    /// The time that the search took, in milliseconds.
     pub time_ms: TimeReport,
     /// The plugins of the strategy, one for each role that it fills.
     pub plugins: Vec<PluginReport>,
-    /// What the reader should know.
+    /// Warnings for the reader.
     pub warnings: Vec<String>,
 }
 
@@ -96,26 +96,26 @@ pub struct AnswerBody {
     pub rows: Vec<Vec<serde_json::Value>>,
     /// The number of rows in the result.
     pub row_count: u64,
-    /// Whether a cap cut them.
+    /// True if a cap cut them.
     pub truncated: bool,
-    /// How it came about, step by step.
+    /// The steps that led to the answer.
     pub basis: Vec<String>,
 }
 
-/// How sure an answer is, 0 to 1.
+/// The confidence in an answer, 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
-    /// What the model claimed for the candidate.
+    /// The confidence that the model claimed for the candidate.
     pub raw: Option<f64>,
-    /// What calibrator and aggregator made of it.
+    /// The confidence after calibrator and aggregator.
     pub calibrated: f64,
-    /// How often answers of about this confidence were right, where the calibrator was fitted on
-    /// graded answers.
+    /// The share of right answers among those of about this confidence, where the calibrator was
+    /// fitted on graded answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rests_on: Option<RestsOn>,
 }
 
-/// How often answers of about the same confidence were right in a graded run.
+/// The share of right answers among those of about the same confidence in a graded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RestsOn {
     /// The least confidence of these answers.
@@ -124,14 +124,14 @@ pub struct RestsOn {
     pub high: f64,
     /// The number of these answers.
     pub answers: u64,
-    /// How many of them were right.
+    /// The number of right answers among them.
     pub right: u64,
     /// The name of this database if they were over it alone; `None` if they were over all databases
     /// of the run.
     pub database: Option<String>,
     /// The number of databases of the run.
     pub databases: u64,
-    /// Whether this database was not among them.
+    /// True if this database was not among them.
     #[serde(default)]
     pub elsewhere: bool,
     /// The id of the graded run.
@@ -150,14 +150,14 @@ pub struct TaskReport {
     /// The task that it was made from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// What the task was to find out.
+    /// The description of what the task was to find out.
     pub text: String,
-    /// How it was carried out: `solve`, `retrieve`, `choose`, or another name.
+    /// The operation that carried it out: `solve`, `retrieve`, `choose`, or another name.
     pub operation: String,
     /// The tasks whose results it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// Whether its result answers the question.
+    /// True if its result answers the question.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_answer: bool,
     /// The planner's confidence in the task, 0 to 1.
@@ -172,13 +172,13 @@ pub struct TaskReport {
     /// The operations that its statement consists of, with the planner's confidence in each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<StatedPart>,
-    /// What its statement must state, as the planner wrote it.
+    /// The requirements on its statement, as the planner wrote them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements: Option<serde_json::Value>,
-    /// How it ended: `solved`, `empty` (without rows), `failed`, `skipped`, `cancelled`, `other`,
-    /// or `not-ended`.
+    /// The ending of the task: `solved`, `empty` (without rows), `failed`, `skipped`, `cancelled`,
+    /// `other`, or `not-ended`.
     pub ending: String,
-    /// Why it ended so.
+    /// The reason for the ending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The tasks that its solver put in its place.
@@ -201,7 +201,7 @@ pub enum VerdictWord {
 /// The verdict of the reward on a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RewardReport {
-    /// Whether it accepts the candidate.
+    /// The verdict on the candidate.
     pub verdict: VerdictWord,
     /// The quality, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -211,22 +211,22 @@ pub struct RewardReport {
     /// The names of its checks that did not pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// Whether it judged the statement as a step towards the one that solves the task.
+    /// True if it judged the statement as a step towards the one that solves the task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_step: bool,
 }
 
-/// What model calls that judge or choose said of a statement.
+/// The judgements of a statement by model calls that judge or choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JudgedReport {
-    /// How many said yes to it, or chose it.
+    /// The number of calls that said yes to it, or chose it.
     pub yes: u32,
-    /// How many said no, or chose another.
+    /// The number of calls that said no, or chose another.
     pub no: u32,
 }
 
 impl JudgedReport {
-    /// What most of them said; `None` if as many said yes as no.
+    /// Returns what most of the calls said; `None` if as many said yes as no.
     #[must_use]
     pub fn word(self) -> Option<bool> {
         (self.yes != self.no).then_some(self.yes > self.no)
@@ -243,12 +243,12 @@ pub struct StepReport {
     pub candidate: Option<String>,
     /// The strategy's name of it.
     pub name: String,
-    /// What the strategy reported of it; absent above 1,024 bytes.
+    /// The data that the strategy reported with the step; absent above 1,024 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
 }
 
-/// What became of a candidate.
+/// The status of a candidate at the end of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CandidateStatus {
@@ -272,13 +272,13 @@ pub struct CandidateReport {
     pub task: String,
     /// The statement as the strategy wrote it.
     pub sql: String,
-    /// What became of it.
+    /// The status of the candidate.
     pub status: CandidateStatus,
     /// The number of its group of equal results within the task; `None` if it has no result.
     pub cluster: Option<u32>,
     /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why its task uses it, or does not.
+    /// The reason why its task uses it, or does not.
     pub reason: String,
     /// The strategy's remark; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -295,7 +295,8 @@ pub struct CandidateReport {
     /// The verdict of the reward; `None` if it gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<RewardReport>,
-    /// What model calls that judge or choose said of its statement; `None` if there was none.
+    /// The judgements of its statement by model calls that judge or choose; `None` if there were
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<JudgedReport>,
 }
@@ -307,11 +308,11 @@ pub struct ClarifyReport {
     pub question: String,
     /// Answers to choose from. If there are none, any text is an answer.
     pub choices: Vec<String>,
-    /// How unclear the problem is, 0 to 1.
+    /// The ambiguity of the problem, 0 to 1.
     pub ambiguity: f64,
 }
 
-/// What a search cost.
+/// The cost of a search.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CostReport {
     /// The number of model calls that were sent.
@@ -329,12 +330,12 @@ pub struct CostReport {
     /// Replies that were cut off before they held what was expected, and were not used.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cut_off: u32,
-    /// What calls that a cache answered would have cost.
+    /// The cost of the calls that a cache answered, had they been sent.
     #[serde(default, skip_serializing_if = "SavedReport::is_nothing")]
     pub saved: SavedReport,
 }
 
-/// What calls that a cache answered would have cost, had they been sent.
+/// The cost of calls that a cache answered, had they been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SavedReport {
     /// The number of tokens in the prompts that were not sent.
@@ -351,7 +352,7 @@ impl SavedReport {
     }
 }
 
-/// Whether a count need not be written.
+/// Returns whether a count is 0 and need not be written.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
@@ -379,12 +380,12 @@ impl CostReport {
     }
 }
 
-/// How long a search took, in milliseconds.
+/// The time that a search took, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct TimeReport {
-    /// From the question to the answer.
+    /// The time from the question to the answer.
     pub total: f64,
-    /// Until the planner has made a search graph.
+    /// The time until the planner has made a search graph.
     pub plan: f64,
     /// While the tasks of the graph were solved.
     pub solve: f64,
@@ -433,14 +434,14 @@ pub enum SearchEvent {
     TaskStarted {
         /// The id of the task.
         id: String,
-        /// What it is to find out.
+        /// The description of what it is to find out.
         text: String,
     },
     /// A task has a result, or failed.
     TaskEnded {
         /// The id of the task.
         id: String,
-        /// How it ended, in a word or a sentence.
+        /// The ending, in a word or a sentence.
         ending: String,
         /// The confidence of its best candidate.
         confidence: Option<f64>,
@@ -449,7 +450,7 @@ pub enum SearchEvent {
     Note {
         /// The label of the role call, such as `solver(A)`.
         call: String,
-        /// How important the remark is.
+        /// The importance of the remark.
         level: Level,
         /// The remark, within the limit of a log line.
         message: String,

@@ -19,7 +19,8 @@ pub const BASIS: &str = "basis";
 /// A band in a strategy file: from, up to, answers, right ones.
 type Row = (f64, f64, u64, u64);
 
-/// What a fitted calibrator rests on, as its settings in a strategy file hold it.
+/// The graded answers on which a calibrator was fitted, as its settings in a strategy file hold
+/// them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
     /// The id of the graded run.
@@ -28,15 +29,15 @@ pub struct Basis {
     pub rule: String,
     /// The model source: a model's name, or what stood in its place.
     pub model: String,
-    /// How many databases the answers were over.
+    /// The number of databases that the answers were over.
     pub databases: u64,
-    /// What the suite is called: its file or folder without the ending.
+    /// The name of the suite: its file or folder without the ending.
     pub suite: String,
-    /// What these databases are called.
+    /// The names of these databases.
     pub over: Vec<String>,
     /// The bands over all of them.
     pub all: Vec<Row>,
-    /// Those of each database that has enough answers.
+    /// The bands of each database that has enough answers.
     #[serde(default)]
     pub by_database: BTreeMap<String, Vec<Row>>,
 }
@@ -66,14 +67,14 @@ impl Basis {
 }
 
 impl Basis {
-    /// Whether that database was among those of the run.
+    /// Returns whether that database was among those of the run.
     fn knows(&self, database: &str) -> bool {
         self.over.iter().any(|known| known == database)
     }
 }
 
-/// What is known of answers with that confidence: on this database, or else on all of the run's.
-/// `None` if no calibrator is fitted, or if the run had no answer like it.
+/// Returns the share of right answers among those with that confidence: on this database, or else
+/// on all of the run's. `None` if no calibrator is fitted, or if the run had no answer like it.
 #[must_use]
 pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     let basis = basis(settings)?;

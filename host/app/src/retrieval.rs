@@ -23,12 +23,12 @@ use crate::settings::EmbeddingPrefixes;
 const BATCH: usize = 32;
 const BATCH_BYTES: usize = 64 << 10;
 
-/// How long a search waits for vectors in one go, tries and waits between them included.
+/// The limit on one wait of a search for vectors, with its tries and the waits between them.
 const WAITED: Duration = Duration::from_secs(10);
-/// How long a query may compute, with the index itself; most take milliseconds.
+/// The limit on the computation of a query, with the index itself; most take milliseconds.
 const COMPUTED: Duration = Duration::from_secs(30);
 
-/// What calls for vectors are made for, in costs and routes.
+/// The purpose of calls for vectors, in costs and routes.
 pub(crate) const EMBED: &str = "embed";
 
 /// The index of a host: made when a search first asks for it, and again when the catalog has
@@ -127,7 +127,7 @@ impl Retrieval {
         self.given_up.within(retrievers, COMPUTED, async { work.await.map_err(broken)? }).await
     }
 
-    /// What waits for a model comes after what is computed.
+    /// Searches with each query: first those that are computed, then those that wait for a model.
     async fn look_into(
         &self,
         queries: &[RetrievalQuery],
@@ -192,20 +192,19 @@ pub(crate) struct ModelEmbedder {
     model: Arc<dyn ModelProvider>,
     /// The name among them.
     name: String,
-    /// What stands before the texts that are searched, and before those that are compared with
-    /// them.
+    /// The prefixes of the texts that are searched, and of those that are compared with them.
     prefixes: EmbeddingPrefixes,
     knowledge: Arc<Knowledge>,
     problem: Arc<Problem>,
     catalog: Arc<Catalog>,
-    /// Calls under way at once.
+    /// The limit on the number of calls under way at once.
     in_flight: usize,
     known: Mutex<BTreeMap<String, Vec<f32>>>,
 }
 
 impl ModelEmbedder {
-    /// Whether the index on disk holds vectors of the schema: those of a large one are too many for
-    /// a search to ask for.
+    /// Returns whether the index on disk holds vectors of the schema: those of a large one are too
+    /// many for a search to ask for.
     fn knows_the_schema(&self) -> bool {
         self.knowledge.length(&self.prefixes.made_by(&self.name)).is_some()
     }

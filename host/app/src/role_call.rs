@@ -19,7 +19,7 @@ use crate::{Error, Observer, Settings, Shared};
 /// The id of the run that such a call stands for: its salt and its seeds are those of every other.
 const RUN: &str = "role-call";
 
-/// What a search would have decided before it calls the role.
+/// The decisions that a search would have made before it calls the role.
 pub struct Surroundings {
     /// The problem of the search.
     pub problem: Problem,
@@ -45,7 +45,7 @@ pub struct RoleCall {
 pub struct Started(Prepared);
 
 impl Started {
-    /// What the role's method gets besides its arguments.
+    /// Returns what the role's method gets besides its arguments.
     #[must_use]
     pub fn call(&self) -> Call {
         self.0.call.clone()

@@ -29,12 +29,12 @@ use crate::{Ask, Error, Observer, SearchReport, record, search};
 /// The least time between two removals of old journals by one host.
 const PRUNED_EVERY: Duration = Duration::from_secs(1);
 
-/// How a search ended, and its cost, which is known beside an error as well.
+/// The ending of a search, and its cost, which is known beside an error as well.
 #[derive(Debug)]
 pub struct Searched {
     /// The report, or the error that ended the search.
     pub report: Result<SearchReport, Error>,
-    /// What the search spent, also when it ended with an error.
+    /// The cost of the search, also when it ended with an error.
     pub cost: CostReport,
 }
 
@@ -312,8 +312,8 @@ impl RunState {
         &self,
         search: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        /// How long a replay may make no progress: longer than a guest may compute, or a statement
-        /// whose result was not recorded may run.
+        /// The limit on the time without progress in a replay: longer than a guest may compute, or
+        /// a statement whose result was not recorded may run.
         const PATIENCE: Duration = Duration::from_secs(60);
         let departure = |departure: Divergence| Err(Error::Replay(departure.to_string()));
         let report = tokio::select! {

@@ -1,4 +1,4 @@
-//! What happens to one task: the solver finds candidates, and the host itself runs, calibrates and
+//! The work on one task: the solver finds candidates, and the host itself runs, calibrates and
 //! judges them.
 
 use std::collections::BTreeMap;
@@ -20,9 +20,9 @@ use crate::SearchEvent;
 use crate::context::{Context, Judged, Prepared};
 use crate::report::CandidateStatus;
 
-/// What a model that states no confidence is taken to mean, as in syrch 0.1.2.
+/// The confidence that is assumed of a model that states none, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
-/// The confidence in an answer that its reward accepts with a score below this, at most.
+/// The highest confidence in an answer that its reward accepts with a score below this value.
 const DOUBTED: f64 = 0.5;
 
 /// A solved task's result.

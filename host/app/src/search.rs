@@ -23,8 +23,8 @@ use crate::report::CandidateStatus;
 use crate::runner::{PlannerSteps, RecordedOrder, Runner, Solved, WatchTasks};
 use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 
-/// How long making the answer, or a question to the user, may take once the user or the deadline
-/// has stopped the search.
+/// The limit on the time for making the answer, or a question to the user, once the user or the
+/// deadline has stopped the search.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// Searches from the first wording of the problem to the end.
@@ -107,7 +107,7 @@ pub(crate) fn run_id(question: &str) -> String {
 struct Attempt {
     grounded: Option<Grounded>,
     question: Option<Question>,
-    /// Whether some task has a result, however doubtful.
+    /// True if some task has a result, however doubtful.
     any_result: bool,
     graph: Graph,
     end: End,
@@ -231,7 +231,7 @@ impl Attempt {
         Ok(SearchReport { outcome, interrupted, document, data, graph })
     }
 
-    /// Whether a budget or the time ended while parts of the question were open.
+    /// Returns whether a budget or the time ended while parts of the question were open.
     fn is_cut_short(&self, context: &Context) -> bool {
         let is_over = self.end == End::Deadline || exhausted(context).is_some();
         is_over && self.open().0 > 0
@@ -476,7 +476,7 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     }
 }
 
-/// What the scheduler may do in one pass.
+/// Returns the limits of the scheduler for one pass.
 fn options(run: &RunState) -> Options {
     Options {
         max_parallel: run.settings.policy.max_parallel as usize,
@@ -486,8 +486,8 @@ fn options(run: &RunState) -> Options {
     }
 }
 
-/// What the user should be asked: the solver's own question first, then the clarifier's. A sure
-/// answer needs none.
+/// Returns the question that the user should be asked: the solver's own question first, then the
+/// clarifier's. A sure answer needs none.
 async fn clarify(
     context: &Arc<Context>,
     run: &Run<Solved>,
@@ -537,7 +537,7 @@ async fn clarify(
     }
 }
 
-/// Whether the confidence of the answer is below the least that the user accepts.
+/// Returns whether the confidence of the answer is below the least that the user accepts.
 fn is_below(grounded: &Grounded, context: &Context) -> bool {
     context.run.settings.min_confidence.is_some_and(|least| grounded.answer.confidence < least)
 }

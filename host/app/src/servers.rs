@@ -1,5 +1,5 @@
-//! What the clients of database servers use besides an address. The library reads no environment:
-//! the program that embeds it gives this.
+//! Settings of the clients of database servers besides an address. The library reads no
+//! environment: the program that embeds it gives these.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use syrch_core::Dialect;
 
-/// What a client of database servers needs besides the address. By default it is empty.
+/// The settings of the clients of database servers besides the address. By default they are empty.
 #[derive(Clone, Default)]
 pub struct ServerSettings {
     /// The variables of the environment that clients of the engines read, by name; their names
@@ -24,7 +24,7 @@ pub struct ServerSettings {
     /// else's: passwords of variables and of files go to no other machine that only such an address
     /// names. `None` means that they stay on this machine.
     pub named: Option<String>,
-    /// Whether `named` stands on the command line, where other users of the machine can read it.
+    /// True if `named` stands on the command line, where other users of the machine can read it.
     pub is_on_command_line: bool,
     /// The ADBC drivers that addresses may name. A driver is native code with all rights of the
     /// process: none comes from anywhere else.

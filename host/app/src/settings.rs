@@ -36,15 +36,15 @@ pub struct Settings {
     /// `tables` does not apply to it.
     #[serde(skip)]
     pub own_database: Option<OwnDatabase>,
-    /// What clients of database servers use besides the address.
+    /// The settings of clients of database servers besides the address.
     #[serde(skip)]
     pub servers: ServerSettings,
-    /// How files of rows are read, where the database is such files.
+    /// The settings for reading files of rows, where the database is such files.
     #[serde(default, skip_serializing_if = "ImportSettings::is_default")]
     pub imports: ImportSettings,
-    /// Which tables a search may see, as globs. If there are none, it may see all.
+    /// The tables that a search may see, as globs. If there are none, it may see all.
     pub tables: Vec<String>,
-    /// How much cell text plugins and prompts may see.
+    /// The amount of cell text that plugins and prompts may see.
     pub rows: RowsGrant,
     /// Component files whose plugins may call the model whatever they know of the data, as the
     /// built-in ones may. It counts where `rows` shows no cells.
@@ -52,7 +52,7 @@ pub struct Settings {
     pub trust: Vec<PathBuf>,
     /// The policy that strategies read.
     pub policy: Policy,
-    /// What a search may spend.
+    /// The limits on what a search spends.
     pub budgets: Budgets,
     /// The deadline of a search, without the time in which the user thinks about a question; `None`
     /// leaves only the deadlines of its calls.
@@ -61,26 +61,26 @@ pub struct Settings {
     /// answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_confidence: Option<f64>,
-    /// How often the user may be asked in one search; with 0, nobody can answer, and no model is
-    /// asked for the words of a question.
+    /// The number of times that the user may be asked in one search; with 0, nobody can answer, and
+    /// no model is asked for the words of a question.
     pub max_questions: u32,
-    /// How models are reached, and which one is the default.
+    /// The settings of the models, and which one is the default.
     pub model: ModelSettings,
     /// The plugins of the roles, with their settings.
     pub strategy: Strategy,
     /// Further settings by name, which plugins read through the port `run`.
     pub settings: BTreeMap<String, Json>,
-    /// Where everything random starts.
+    /// The seed of everything random.
     pub seed: u64,
-    /// How plugins are compiled, and where their code is cached.
+    /// The settings for compiling plugins and caching their code.
     #[serde(skip)]
     pub compile: CompileSettings,
-    /// What retrieval knows besides the catalog.
+    /// The sources of retrieval besides the catalog.
     #[serde(default)]
     pub retrieval: RetrievalSettings,
-    /// What is recorded of runs.
+    /// The settings of the journals of runs.
     pub journal: JournalSettings,
-    /// What is cached of model replies and results.
+    /// The settings of the cache of model replies and results.
     pub cache: CacheSettings,
     /// Receives the spans of searches; `None` if nothing collects them.
     #[serde(skip)]
@@ -90,7 +90,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How long a search may take unless the user sets another deadline.
+    /// The deadline of a search unless the user sets another one.
     pub const DEADLINE: Duration = Duration::from_secs(600);
 
     /// Settings that open another database under the same limits, with all of its tables.
@@ -131,7 +131,7 @@ impl Default for Settings {
     }
 }
 
-/// What retrieval knows besides the catalog.
+/// The sources of retrieval besides the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RetrievalSettings {
     /// Notes: a line each, plain text or a JSON object with `note` and perhaps `table` and
@@ -151,13 +151,13 @@ pub struct RetrievalSettings {
     pub digest: Option<String>,
 }
 
-/// What is recorded of runs.
+/// The settings of the journals of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalSettings {
     /// The folder of journals; `None` if runs leave none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
-    /// What they hold of rows.
+    /// The part of rows that journals hold.
     pub rows: RowRetention,
     /// The most journals in the folder; when a run ends, the oldest ones beyond it are removed.
     pub keep: usize,
@@ -180,7 +180,7 @@ impl Default for JournalSettings {
     }
 }
 
-/// How models are reached.
+/// The settings of the models.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelSettings {
@@ -192,31 +192,31 @@ pub struct ModelSettings {
     pub own: Option<OwnModel>,
     /// The model's name at the endpoint.
     pub model: String,
-    /// Where the endpoint is, up to and including `/v1`.
+    /// The URL of the endpoint, up to and including `/v1`.
     pub base_url: String,
     /// The key; `None` if there is none, as for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
-    /// Whether keys may go over plain HTTP to other machines. Journals do not hold it: only the
+    /// True if keys may go over plain HTTP to other machines. Journals do not hold it: only the
     /// user of today may decide it.
     #[serde(skip)]
     pub insecure_endpoint: bool,
-    /// 0 to 2; where a plugin asks for none.
+    /// The temperature where a plugin asks for none, 0 to 2.
     pub temperature: f32,
-    /// Output tokens of one call at most.
+    /// The limit on the output tokens of one call.
     pub max_tokens: u32,
-    /// Whether replies are requested in a format that the endpoint enforces.
+    /// The use of formats that the endpoint enforces in requests for replies.
     #[serde(default)]
     pub structured: StructuredReplies,
-    /// How long one call may take.
+    /// The limit on the time of one call.
     pub timeout: Duration,
-    /// Below this confidence the offline rules abstain.
+    /// The confidence below which the offline rules abstain.
     pub offline_threshold: Option<f64>,
-    /// How fast the endpoint may be asked.
+    /// The limits on the rate of requests to the endpoint.
     pub rates: RateSettings,
-    /// Tries of one call in all.
+    /// The limit on the number of tries of one call.
     pub attempts: u32,
-    /// How long an endpoint may ask to be left alone before calls give up.
+    /// The longest wait that an endpoint may ask for before calls give up.
     pub max_retry_wait: Duration,
     /// Further endpoints by name, for [`ModelSettings::models`].
     pub endpoints: BTreeMap<String, EndpointSettings>,
@@ -228,7 +228,7 @@ pub struct ModelSettings {
     /// there are no vectors.
     #[serde(default)]
     pub embeddings: Option<String>,
-    /// What stands before each text that is embedded.
+    /// The prefixes of texts that are embedded.
     #[serde(default, skip_serializing_if = "EmbeddingPrefixes::is_empty")]
     pub embedding_prefixes: EmbeddingPrefixes,
     /// Prices by the model's name at its endpoint; `*` stands for any characters, and the longest
@@ -244,14 +244,14 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Whether the offline rules answer model calls, rather than a model, a recording or a
+    /// Returns whether the offline rules answer model calls, rather than a model, a recording or a
     /// simulation.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
         self.is_offline() && self.replay.is_none() && self.simulated.is_none()
     }
 
-    /// Whether the default model is the offline rules.
+    /// Returns whether the default model is the offline rules.
     pub(crate) fn is_offline(&self) -> bool {
         self.provider == Provider::OFFLINE && self.own.is_none()
     }
@@ -262,7 +262,7 @@ impl ModelSettings {
 pub struct SimulatedSettings {
     /// The suite whose questions it answers.
     pub suite: PathBuf,
-    /// How well, how fast and at what cost it does.
+    /// The settings of its skill, its speed and its cost.
     #[serde(default)]
     pub knobs: SimulatedKnobs,
 }
@@ -274,7 +274,7 @@ impl SimulatedSettings {
         Self { suite: suite.into(), knobs: SimulatedKnobs::default() }
     }
 
-    /// What figures under that seed are called: `simulated, skill 0, seed 7`, and `simulated,
+    /// Returns the label of figures under that seed: `simulated, skill 0, seed 7`, and `simulated,
     /// naive` for the negative control.
     #[must_use]
     pub fn label(&self, seed: u64) -> String {
@@ -282,12 +282,12 @@ impl SimulatedSettings {
     }
 }
 
-/// How fast an endpoint may be asked.
+/// The limits on the rate of requests to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RateSettings {
     /// The most requests that are sent within a minute; `None` if there is no limit.
     pub requests_per_minute: Option<u32>,
-    /// Tokens per minute, input and output together.
+    /// The most tokens within a minute, input and output together; `None` if there is no limit.
     pub tokens_per_minute: Option<u64>,
     /// Requests in flight at once.
     pub in_flight: Option<usize>,
@@ -296,37 +296,38 @@ pub struct RateSettings {
 /// An endpoint beside the default one, which models refer to by its name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndpointSettings {
-    /// What it speaks; never the offline rules.
+    /// The provider whose protocol it speaks; never the offline rules.
     pub provider: Provider,
     /// The base URL, up to and including `/v1`.
     pub base_url: String,
     /// The endpoint's key; `None` if there is none, as for local endpoints.
     #[serde(skip)]
     pub api_key: Option<SecretString>,
-    /// How long one call may take; `None` means as long as at the default endpoint.
+    /// The limit on the time of one call; `None` means the limit of the default endpoint.
     pub timeout: Option<Duration>,
-    /// How fast it may be asked.
+    /// The limits on the rate of its requests.
     pub rates: RateSettings,
 }
 
-/// What a model for embeddings wants before texts, such as `query: ` and `passage: ` of E5; most
-/// want nothing.
+/// The prefixes that a model for embeddings expects before texts, such as `query: ` and `passage: `
+/// of E5; most expect none.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EmbeddingPrefixes {
-    /// Before a question, and before the texts that a plugin has embedded.
+    /// The prefix of a question, and of the texts that a plugin has embedded.
     pub query: String,
-    /// Before what is searched: names, comments, terms, notes and solved examples.
+    /// The prefix of what is searched: names, comments, terms, notes and solved examples.
     pub document: String,
 }
 
 impl EmbeddingPrefixes {
-    /// Whether nothing stands before any text.
+    /// Returns whether both prefixes are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.query.is_empty() && self.document.is_empty()
     }
 
-    /// What makes the vectors of what is searched: the model, and the prefix if there is one.
+    /// Returns the key of the vectors of what is searched: the model, and the prefix if there is
+    /// one.
     pub(crate) fn made_by(&self, model: &str) -> String {
         if self.document.is_empty() {
             model.to_owned()
@@ -345,12 +346,12 @@ pub struct RouteSettings {
     pub model: String,
 }
 
-/// What a model costs, in dollars for a million tokens.
+/// The prices of a model, in dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PriceSettings {
-    /// Of tokens of prompts.
+    /// The price of tokens of prompts.
     pub input: f64,
-    /// Of tokens of replies.
+    /// The price of tokens of replies.
     pub output: f64,
     /// Of tokens of prompts that the endpoint had in its own prompt cache; `None` if they cost as
     /// much as the others.
@@ -358,13 +359,13 @@ pub struct PriceSettings {
     pub cached_input: Option<f64>,
 }
 
-/// What is cached of answers.
+/// The settings of the cache of answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSettings {
     /// The folder of the cache; `None` if nothing is cached.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
-    /// How long an answer is good.
+    /// The time for which an answer is used.
     pub ttl: Duration,
     /// The most bytes that the entries take; the oldest are removed first.
     pub bytes: u64,
@@ -409,7 +410,7 @@ impl Default for ModelSettings {
     }
 }
 
-/// Where a plugin comes from.
+/// The source of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PluginSource {
@@ -444,7 +445,7 @@ impl std::fmt::Display for PluginSource {
 /// A plugin for each role, with its config. The default is that of [`crate::strategies::DEFAULT`].
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Strategy {
-    /// What it was called before anybody changed a part of it.
+    /// The name of the strategy before a part of it was changed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The plugin of each role. The linker may be missing, in which case roles see the whole

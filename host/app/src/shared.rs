@@ -1,5 +1,5 @@
-//! What hosts of one process share: the engine with its plugins, the databases with what is known
-//! of them, the cache, the endpoints with their limits, the recording.
+//! The state that hosts of one process share: the engine with its plugins, the databases with what
+//! is known of them, the cache, the endpoints with their limits, the recording.
 
 mod living;
 
@@ -31,9 +31,9 @@ const PLUGINS: usize = 1_024;
 /// Plugins with a role and settings that are cached.
 const CONFIGURED: usize = 4_096;
 
-/// What hosts of one process share. Each thing is made by the first host that needs it, with that
-/// host's settings: hosts that share differ in their database, their strategy and their policy, and
-/// in nothing that is here.
+/// The state that hosts of one process share. Each thing is made by the first host that needs it,
+/// with that host's settings: hosts that share differ in their database, their strategy and their
+/// policy, and in nothing that is here.
 ///
 /// Equal calls of hosts that share a cache are made once, and an endpoint's limits hold for all of
 /// them together. Hosts of one database with the same grant and limits have it open once, and
@@ -45,7 +45,7 @@ pub struct Shared {
     configured: MemoryCache<String, Configured>,
     databases: Living<Opened, dyn Database>,
     known: Living<(Opened, RetrievalSettings), Known>,
-    /// What simulated models answer from.
+    /// The suites that simulated models answer from.
     pub(crate) suites: Suites,
     parts: Mutex<Parts>,
 }
@@ -54,13 +54,13 @@ pub struct Shared {
 /// granted tables, and the limits.
 type Opened = (String, Option<usize>, Vec<String>, Limits);
 
-/// What retrieval knows of a database besides its catalog.
+/// The sources of retrieval over a database besides its catalog.
 pub(crate) struct Known {
     pub(crate) knowledge: Arc<Knowledge>,
     pub(crate) index: Arc<SharedIndex>,
     /// The digest of what is known, as [`Knowledge::digest`] makes it.
     pub(crate) digest: Option<String>,
-    /// What is wrong with the index on disk.
+    /// The reason why the index on disk cannot be used.
     pub(crate) wrong: Option<String>,
 }
 
@@ -98,7 +98,7 @@ struct Parts {
     limiters: BTreeMap<String, Arc<Limiter>>,
     providers: BTreeMap<String, Arc<dyn ModelProvider>>,
     recording: Option<Arc<Recording>>,
-    /// What was said of databases: once is enough, however many hosts open them.
+    /// The warnings that were given of databases: each is given once, however many hosts open them.
     warned: BTreeSet<String>,
 }
 
@@ -173,7 +173,7 @@ impl Shared {
         self.databases.get(opened(settings), || open_database(settings)).await
     }
 
-    /// What the user should know of a database and was not warned of before.
+    /// Returns the warnings of a database that were not given before.
     pub(crate) fn warnings(&self, database: &dyn Database) -> Vec<String> {
         let mut parts = self.parts();
         database
@@ -183,7 +183,7 @@ impl Shared {
             .collect()
     }
 
-    /// What the settings let retrieval know of that database.
+    /// Returns the sources of retrieval that the settings name for that database.
     pub(crate) async fn known(
         &self,
         settings: &Settings,

@@ -69,8 +69,8 @@ pub(crate) fn open_simulated(
     routed(settings, &simulated.suite, &priced, &names)
 }
 
-/// How many questions the simulated model of the settings answers; `None` if there is none. The
-/// whole suite is read, and nothing is asked.
+/// Returns the number of questions that the simulated model of the settings answers; `None` if
+/// there is none. The whole suite is read, and nothing is asked.
 ///
 /// # Errors
 /// When a search with these settings could not use it.

@@ -1,5 +1,5 @@
-//! What a strategy thought, in the terms of the answer's document: tasks with what their planner
-//! states, verdicts, and steps of its own.
+//! The reasoning of a strategy, in the terms of the answer's document: tasks with what their
+//! planner states, verdicts, and steps of its own.
 
 use serde_json::Value;
 use syrch_core::ports::{Purpose, Reply, Request, Shape};
@@ -98,8 +98,8 @@ pub(crate) fn step(task: &str, candidate: Option<&str>, name: &str, data: &str) 
     }
 }
 
-/// What the reply of a judging call says of the statements that the call is about: yes or no for
-/// each. Empty where it cannot be read: it is read as one of the words that stand for the
+/// Returns the judgements in the reply of a judging call: yes or no for each statement that the
+/// call is about. Empty where it cannot be read: it is read as one of the words that stand for the
 /// statements, or as a document with `accepted`, or with PASS or FAIL as its `verdict`.
 pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)> {
     let parsed: Option<Value> =

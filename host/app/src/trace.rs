@@ -1,5 +1,5 @@
-//! What people see of a search: the trace of its candidates, and the port through which plugins
-//! write it.
+//! The events of a search that people see: the trace of its candidates, and the port through which
+//! plugins write it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ pub(crate) struct Trace {
     steps: Mutex<Vec<StepReport>>,
     most: usize,
     unlisted: AtomicUsize,
-    /// How many of them come from before the last clarification.
+    /// The number of them that come from before the last clarification.
     earlier: AtomicUsize,
 }
 
@@ -112,7 +112,7 @@ impl Trace {
         }
     }
 
-    /// How many candidates were proposed beyond the bound, and are missing from the report.
+    /// Returns the number of candidates beyond the bound, which are missing from the report.
     pub(crate) fn unlisted(&self) -> usize {
         self.unlisted.load(Ordering::Relaxed)
     }

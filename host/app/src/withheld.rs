@@ -1,5 +1,5 @@
-//! What must not reach a role while a question is graded: the questions, and the statements that
-//! answer them.
+//! Texts that must not reach a role while a question is graded: the questions, and the statements
+//! that answer them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -20,7 +20,7 @@ const WORDS: usize = 3;
 const RECURSION: usize = 200;
 /// Bytes of a statement that is parsed: its tree is no deeper than that.
 const LONGEST: usize = 16 << 10;
-/// What the deepest tree of such a statement needs, with much to spare.
+/// The stack that the deepest tree of such a statement needs, with much to spare, in bytes.
 const STACK: usize = 64 << 20;
 /// Words that may stand in a statement or not.
 const OPTIONAL: [&str; 4] = ["as", "asc", "inner", "outer"];
@@ -58,8 +58,8 @@ impl Withheld {
         Self { questions, statements: normal, within }
     }
 
-    /// Leaves out what holds one of them: examples that ask such a question or are solved by such a
-    /// statement, and notes in which one stands. How many examples and notes that are.
+    /// Removes the examples that ask such a question or are solved by such a statement, and the
+    /// notes that contain one. Returns the numbers of examples and of notes that were removed.
     pub(crate) fn take_out(
         &self,
         examples: &mut Vec<Example>,
@@ -79,7 +79,7 @@ impl Withheld {
         (before.0 - examples.len(), before.1 - notes.len())
     }
 
-    /// Whether a text is one of them, or holds one of some length.
+    /// Returns whether a text is one of them, or contains one of some length.
     fn stands_in(&self, text: &str) -> bool {
         let text = words(text);
         if self.questions.contains(&text) || self.statements.contains(&text) {
@@ -200,7 +200,7 @@ impl VisitorMut for Unqualified {
     }
 }
 
-/// What columns' names stand for.
+/// Replaces columns' names by the expressions that they stand for.
 struct Named(BTreeMap<String, Expr>);
 
 impl VisitorMut for Named {

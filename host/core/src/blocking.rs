@@ -15,8 +15,8 @@ pub async fn awaited<T>(work: impl Future<Output = T>) -> T {
     work.await
 }
 
-/// Whether a task of this thread is in [`awaited`]. The answer is meaningful only in a runtime of
-/// one thread, whose tasks stay on it.
+/// Returns whether a task of this thread is in [`awaited`]. The answer is meaningful only in a
+/// runtime of one thread, whose tasks stay on it.
 #[must_use]
 pub fn is_awaiting() -> bool {
     AWAITING.get() != 0

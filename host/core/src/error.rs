@@ -1,4 +1,4 @@
-//! How a role call can fail.
+//! The errors of role calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -67,8 +67,8 @@ pub enum RoleError {
 }
 
 impl RoleError {
-    /// Whether the plugin is to blame: it trapped, went over a limit, returned an invalid value, or
-    /// failed by an error of its own, such as an exception that nobody caught.
+    /// Returns whether the plugin is to blame: it trapped, went over a limit, returned an invalid
+    /// value, or failed by an error of its own, such as an exception that nobody caught.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         match self {

@@ -99,7 +99,7 @@ pub struct PurposeCost {
     pub estimated: u32,
 }
 
-/// What a search has spent so far, calls in flight included.
+/// The amounts that a search has spent so far, calls in flight included.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spent {
     /// Model calls that were sent; each try of a call counts.
@@ -171,7 +171,8 @@ pub enum Entry {
         tokens: u64,
         /// The cost that was reserved.
         cost_micros: Option<u64>,
-        /// What the call used. `None` when that is unknown: then the whole reservation is charged.
+        /// The tokens that the call used. `None` when that is unknown: then the whole reservation
+        /// is charged.
         usage: Option<Usage>,
     },
     /// A reserved call was not sent.
@@ -190,7 +191,7 @@ pub enum Entry {
         /// The part of these tokens that was the reply.
         #[serde(default)]
         output_tokens: u64,
-        /// What the call cost when it was sent; `None` when its price is unknown.
+        /// The cost of the call when it was sent; `None` when its price is unknown.
         #[serde(default)]
         cost_micros: Option<u64>,
     },
@@ -206,7 +207,7 @@ struct State {
     log_bytes: usize,
     unpriced: bool,
     cost_micros: u64,
-    /// What the calls that a cache answered would have cost.
+    /// The cost of the calls that a cache answered, had they been sent.
     saved_micros: u64,
     saved_unpriced: bool,
 }
@@ -332,7 +333,7 @@ impl Ledger {
         &self.budgets
     }
 
-    /// What has been spent so far.
+    /// Returns what has been spent so far.
     #[must_use]
     pub fn spent(&self) -> Spent {
         let state = self.state();

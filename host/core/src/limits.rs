@@ -34,17 +34,18 @@ pub struct Limits {
     pub wasm_stack: usize,
     /// CPU time of one role call.
     pub cpu_per_call: Duration,
-    /// How long a guest may be idle: neither running nor waiting in a port.
+    /// The time for which a guest may be idle: neither running nor waiting in a port.
     pub idle: Duration,
-    /// How long one pause that a guest asks for may be.
+    /// The length of one pause that a guest asks for.
     pub pause: Duration,
-    /// How long the pauses of one role call may be together.
+    /// The length of all pauses of one role call together.
     pub pauses: Duration,
-    /// Bytes lifted and lowered in one call.
+    /// The number of bytes that are lifted and lowered in one call.
     pub hostcall_bytes: usize,
-    /// Resource handles of one store.
+    /// The number of resource handles of one store.
     pub handles: usize,
-    /// Bytes of results and requests that the host holds for the handles of one store, summed.
+    /// The sum of the bytes of results and requests that the host holds for the handles of one
+    /// store.
     pub held_bytes: usize,
     /// Bytes of one log line.
     pub log_line: usize,

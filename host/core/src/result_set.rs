@@ -98,7 +98,7 @@ impl ResultSet {
         &self.batches
     }
 
-    /// Whether a cap cut the result.
+    /// Returns whether a cap cut the result.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.truncated

@@ -1,5 +1,5 @@
-//! What a plugin implements for the host. The runtime implements these traits over components;
-//! tests implement them in plain Rust.
+//! The roles that a plugin implements for the host. The runtime implements these traits over
+//! components; tests implement them in plain Rust.
 //!
 //! A method is called once in a fresh store, and nothing of one call is left for the next. All
 //! methods fail with the plugin's own typed failure, a trap, a limit or an invalid value: see
@@ -87,7 +87,7 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// What one role call gets besides its arguments. Dropping the future of the call ends it.
+/// The arguments that every role call gets. Dropping the future of the call ends it.
 #[derive(Clone)]
 pub struct Call {
     /// The call's name in errors and traces, such as `solver(A)`.
@@ -201,7 +201,7 @@ pub struct Answer {
     pub sql: Option<String>,
     /// The confidence, 0 to 1; the host lowers it to the calibrated one.
     pub confidence: f64,
-    /// How the answer was found, step by step.
+    /// The steps by which the answer was found.
     pub basis: Vec<String>,
     /// Remarks for the reader.
     pub caveats: Vec<String>,
@@ -337,7 +337,7 @@ pub trait Aggregator: Send + Sync {
     ) -> Result<Option<Answer>, RoleError>;
 }
 
-/// What became of a rewriter's proposal.
+/// The result of the trial of a rewriter's proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trial {
@@ -369,7 +369,7 @@ pub struct Attempt {
     pub sql: String,
     /// The family of rewrites that the rewriter named.
     pub family: String,
-    /// What became of the proposal.
+    /// The result of its trial.
     pub trial: Trial,
 }
 

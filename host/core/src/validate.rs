@@ -87,8 +87,8 @@ pub fn json(field: &str, document: &str, limits: &Limits) -> Checked {
     }
 }
 
-/// Whether a document that claims to be JSON has at most that many values. Each value takes some
-/// hundred bytes when it is parsed, however short it is.
+/// Returns whether a document that claims to be JSON has at most that many values. Each value takes
+/// some hundred bytes when it is parsed, however short it is.
 #[must_use]
 pub fn has_few_values(document: &[u8], most: usize) -> bool {
     extent(document).values <= most

@@ -29,7 +29,7 @@ const WINDOW: usize = 64;
 /// Bytes of replies that wait, about, from which on no further line is taken.
 const HELD: usize = 64 << 20;
 
-/// What a batch did so far.
+/// The totals of a batch so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Lines that are not blank.
@@ -52,7 +52,7 @@ pub struct Totals {
     pub used_up: Option<UsedUp>,
 }
 
-/// What ended a batch before its lines did.
+/// The reason why a batch ended before its lines did.
 #[derive(Debug)]
 pub enum Stopped {
     /// The caller stopped the batch.
@@ -61,19 +61,19 @@ pub enum Stopped {
     Outage {
         /// The number of failed searches in a row.
         searches: u32,
-        /// What the last of them said.
+        /// The message of the last error.
         message: String,
     },
     /// Something that no line would survive: a plugin that is refused, a setting that is wrong.
     Fatal(Error),
 }
 
-/// How a batch ended.
+/// The ending of a batch.
 #[derive(Debug)]
 pub struct Ended {
-    /// How many lines ended in which way, and what they cost.
+    /// The totals by ending, and their cost.
     pub totals: Totals,
-    /// What stopped it; `None` if every line has its reply.
+    /// The reason why it stopped; `None` if every line has its reply.
     pub stopped: Option<Stopped>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// What was done so far.
+    /// Returns the totals so far.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
@@ -151,7 +151,7 @@ impl<'a> Answers<'a> {
         Ended { totals: self.totals, stopped: self.stopped }
     }
 
-    /// Whether a reply may be given now.
+    /// Returns whether a reply may be given now.
     fn is_due(&self) -> bool {
         let is_any = self.options.order == Order::Ended || self.stopped.is_some();
         self.waiting.first_key_value().is_some_and(|(place, _)| is_any || *place == self.next.1)
@@ -179,7 +179,7 @@ impl<'a> Answers<'a> {
         self.waiting.insert(place, (reply, bytes));
     }
 
-    /// Whether another line may be taken.
+    /// Returns whether another line may be taken.
     fn has_room(&self) -> bool {
         let workers = self.options.workers.max(1);
         let outstanding = self.under_way.len() + self.waiting.len();

@@ -100,7 +100,7 @@ fn folder(url: &DatabaseUrl) -> Option<PathBuf> {
     database_path(url).filter(|path| path.is_dir())
 }
 
-/// Whether a line means this database: by its name, or by that of its file with the ending.
+/// Returns whether a line means this database: by its name, or by that of its file with the ending.
 fn is_called(url: &DatabaseUrl, db: &str) -> bool {
     database_name(url) == db
         || database_path(url).is_some_and(|file| file.file_name().is_some_and(|name| name == db))

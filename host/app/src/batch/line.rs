@@ -12,8 +12,8 @@ use super::reply::wrong;
 pub const LONGEST: usize = 1 << 20;
 /// Bytes of a database's name.
 const NAME: usize = 256;
-/// What some editors begin UTF-8 text with; it may stand in the middle of files that were put
-/// together.
+/// The bytes with which some editors begin UTF-8 text; they may stand in the middle of files that
+/// were concatenated.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A question of a batch.
@@ -25,9 +25,9 @@ pub struct Question {
     pub question: String,
     /// Its database, by a name in the batch's folder of databases.
     pub db: Option<String>,
-    /// What explains its terms.
+    /// An explanation of the terms of the question.
     pub evidence: Option<String>,
-    /// The day that is its today, `YYYY-MM-DD`.
+    /// The day that the question takes for today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
 }
 
@@ -60,12 +60,13 @@ impl Question {
 pub struct Line {
     /// Its number, from 1; blank lines count.
     pub number: u64,
-    /// What the reply bears.
+    /// The id that the reply bears.
     pub(super) id: Value,
     pub(super) question: Result<Question, Fault>,
 }
 
-/// What is read of an object. The rest is not stored, least of all what a suite expects.
+/// The members that are read of an object. The rest is not stored, least of all what a suite
+/// expects.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Members {
@@ -104,7 +105,7 @@ impl Line {
         })
     }
 
-    /// What its reply bears: its own id, or its number.
+    /// Returns the id that its reply bears: its own id, or its number.
     #[must_use]
     pub fn id(&self) -> &Value {
         &self.id

@@ -13,12 +13,12 @@ use crate::{Error, Outcome, SearchReport};
 pub struct Reply {
     /// The line's own id, as it was; the line's number when it has none.
     pub id: Value,
-    /// How the line's search ended.
+    /// The ending of the line's search.
     pub outcome: Ending,
     /// The answer's document, also when it holds a question to the user or nothing acceptable;
     /// `None` if an error ended it.
     pub answer: Option<AnswerDocument>,
-    /// Why there is no document.
+    /// The error because of which there is no document.
     pub error: Option<Fault>,
     /// The line's number, from 1.
     pub line: u64,
@@ -28,7 +28,7 @@ pub struct Reply {
     pub simulated: Option<String>,
 }
 
-/// How a line ended.
+/// The ending of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
@@ -109,7 +109,7 @@ pub(super) fn fault(error: &Error) -> Fault {
     Fault { class: error.class().to_owned(), message: error.to_string() }
 }
 
-/// What is wrong with a line.
+/// Makes the fault of a line that cannot be asked.
 pub(super) fn wrong(message: impl Into<String>) -> Fault {
     Fault { class: "usage".to_owned(), message: message.into() }
 }

@@ -1,4 +1,5 @@
-//! What lines are read as, and how a batch continues, over a small database and without a model.
+//! Tests of the reading of lines and of the continuation of a batch, over a small database and
+//! without a model.
 
 use std::path::Path;
 use std::sync::Arc;

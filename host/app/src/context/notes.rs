@@ -1,5 +1,5 @@
-//! What a search notes about its role calls while it runs, for its later steps and for the reason
-//! why there is no answer.
+//! Notes that a search takes of its role calls while it runs, for its later steps and for the
+//! reason why there is no answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -25,12 +25,12 @@ impl From<&Candidate> for Judged {
     }
 }
 
-/// What a solver adds to a candidate that the reward is to judge as a step of its task, and not as
-/// a whole.
+/// The key that a solver adds to a candidate that the reward is to judge as a step of its task, and
+/// not as a whole.
 const STEP: &str = "step";
 
 impl Judged {
-    /// Whether the statement is a step towards one that solves its task.
+    /// Returns whether the statement is a step towards one that solves its task.
     pub(crate) fn is_step(&self) -> bool {
         self.1.iter().any(|(key, _)| key == STEP)
     }
@@ -48,7 +48,7 @@ struct Noted {
     relation_names: BTreeMap<TaskId, String>,
     calls: BTreeMap<Place, u64>,
     verdicts: BTreeMap<(TaskId, Judged), Verdict>,
-    /// What model calls said of the statements of a task.
+    /// The judgements of the statements of a task by model calls.
     judged: BTreeMap<(TaskId, String), JudgedReport>,
     /// Results by the statement of a task that gave them.
     results: BTreeMap<(TaskId, String), Weak<ResultSet>>,
@@ -166,7 +166,7 @@ impl Notes {
         });
     }
 
-    /// What model calls said of a statement of a task; `None` if none did.
+    /// Returns the judgements of a statement of a task by model calls; `None` if there are none.
     pub(crate) fn judged(&self, task: &str, sql: &str) -> Option<JudgedReport> {
         self.with(|noted| noted.judged.get(&(task.to_owned(), sql.to_owned())).copied())
     }
@@ -186,7 +186,7 @@ impl Notes {
         self.with(|noted| noted.is_shapeless = true);
     }
 
-    /// Whether a reply did not have the shape that was asked for.
+    /// Returns whether a reply did not have the shape that was asked for.
     pub(crate) fn is_shapeless(&self) -> bool {
         self.with(|noted| noted.is_shapeless)
     }
@@ -254,7 +254,7 @@ impl Notes {
         self.with(|noted| noted.outages.values().next_back().cloned())
     }
 
-    /// Whether a statement that would have written was refused.
+    /// Returns whether a statement that would have written was refused.
     pub(crate) fn has_refused_write(&self) -> bool {
         self.with(|noted| noted.has_refused_write)
     }

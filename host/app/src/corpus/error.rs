@@ -42,7 +42,7 @@ pub enum CorpusError {
         first: String,
         /// The number of such statements.
         changed: usize,
-        /// How many statements the corpus has.
+        /// The number of statements in the corpus.
         of: usize,
     },
 }

@@ -23,12 +23,12 @@ const ITEMS: &str = "items";
 const DOCUMENT: u64 = 1 << 20;
 const LINE: u64 = 64 << 20;
 const ALL: u64 = 1 << 30;
-/// How often a lock that another process holds is tried, and the time between two tries: a process
-/// that only reads holds it for a moment.
+/// The number of tries of a lock that another process holds, and the time between two tries: a
+/// process that only reads holds it for a moment.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
-/// What a run was started with. A run resumes only where all of it is the same.
+/// The settings with which a run was started. A run resumes only where all of them are the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CorpusHeader {
@@ -190,7 +190,7 @@ impl CorpusFolder {
         Ok((folder, lines))
     }
 
-    /// What the run was started with.
+    /// Returns the settings with which the run was started.
     #[must_use]
     pub fn header(&self) -> &CorpusHeader {
         &self.header

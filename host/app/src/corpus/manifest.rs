@@ -237,7 +237,7 @@ impl Corpus {
     }
 }
 
-/// What is wrong with an entry.
+/// Checks an entry; the error is the reason why it is not valid.
 fn check(entry: &Entry) -> Result<(), String> {
     let is_below =
         Path::new(&entry.file).components().all(|part| matches!(part, Component::Normal(_)));

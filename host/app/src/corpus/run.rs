@@ -31,7 +31,7 @@ pub struct CorpusLine {
     pub sha256: String,
     /// The description of the statement in the manifest.
     pub description: String,
-    /// What became of it: the document `syrch.optimize/1`.
+    /// The result: the document `syrch.optimize/1`.
     pub result: Optimized,
 }
 

@@ -3,7 +3,7 @@
 
 use syrch_core::DatabaseUrl;
 
-/// Where databases of ODBC and of ADBC drivers are described.
+/// The page of the documentation on databases of ODBC and of ADBC drivers.
 const PAGE: &str = "docs/adbc.md";
 
 /// The schemes of databases that have an executor of their own, with the address that it takes.

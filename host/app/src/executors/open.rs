@@ -1,4 +1,5 @@
-//! What the entries of the table name: how each engine opens a database, and what `doctor` asks it.
+//! The functions that the entries of the table name: they open the databases of each engine, and
+//! ask it what `doctor` reports.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,14 +94,14 @@ pub(super) async fn script(script: String, name: String, limits: Limits) -> Open
     opened(&DatabaseUrl::parse(&name), move || open_script(&script, &name, limits)).await
 }
 
-/// Whether the address is the one that the user named. Only such an address gets credentials of the
-/// environment.
+/// Returns whether the address is the one that the user named. Only such an address gets
+/// credentials of the environment.
 fn is_named(url: &DatabaseUrl, servers: &ServerSettings) -> bool {
     servers.named.as_deref().map(DatabaseUrl::parse).as_ref() == Some(url)
 }
 
-/// How `psql` would connect to an address. What follows the scheme is that of a URL, pairs such as
-/// `host=localhost dbname=shop`, or the name of a database.
+/// Returns the configuration with which `psql` would connect to an address. What follows the scheme
+/// is that of a URL, pairs such as `host=localhost dbname=shop`, or the name of a database.
 pub(super) fn postgres_config(
     OpenDatabase { url, tables, limits, servers, .. }: OpenDatabase,
 ) -> PostgresConfig {

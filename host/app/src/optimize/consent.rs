@@ -1,4 +1,4 @@
-//! What would be sent to a model, and the user's consent to it.
+//! The requests that would be sent to a model, and the user's consent to them.
 
 use async_trait::async_trait;
 use syrch_core::ports::Preview;
@@ -37,8 +37,8 @@ pub(super) async fn requests(
     found.map_err(|error| Error::Internal(error.to_string()))?
 }
 
-/// Whether something may be sent: because the user has agreed before, agrees now, or nothing would
-/// be sent.
+/// Returns whether something may be sent: true if the user has agreed before or agrees now, false
+/// if nothing would be sent.
 ///
 /// # Errors
 /// [`Error::Consent`] when something would be sent and the user does not agree.

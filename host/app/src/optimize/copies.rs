@@ -39,7 +39,8 @@ struct OpenCopy {
     _database: Arc<dyn Database>,
 }
 
-/// What makes copies of the database of these settings; `None` where nothing does.
+/// Returns the file of the database of these settings, its engine's properties and the function
+/// that makes copies of it; `None` where copies cannot be made.
 fn copier(settings: &Settings) -> Option<(PathBuf, &'static FileEntry, MakeCopy)> {
     if settings.own_database.is_some() {
         return None;
@@ -49,8 +50,8 @@ fn copier(settings: &Settings) -> Option<(PathBuf, &'static FileEntry, MakeCopy)
     Some((url.path(), files, files.copy?))
 }
 
-/// How many copies an optimization compares on: as many as the user insists on, or those of the
-/// settings where copies can be made.
+/// Returns the number of copies that an optimization compares on: as many as the user insists on,
+/// or those of the settings where copies can be made.
 ///
 /// # Errors
 /// When the user insists on copies and none can be made.
@@ -155,7 +156,7 @@ struct ScratchFolder {
     _lock: File,
 }
 
-/// How the names of these folders begin.
+/// The prefix of the names of these folders.
 const SCRATCH: &str = "syrch-copies-";
 /// The file that is locked.
 const LOCK: &str = "lock";

@@ -58,10 +58,10 @@ enum OptimizingHost {
     Open(Box<Host>),
 }
 
-/// What is called before each step.
+/// A function that is called before each step.
 type OnProgress = dyn Fn(&Progress<'_>) + Send + Sync;
 
-/// What applies to one optimization.
+/// The settings of one optimization.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) sql: String,
@@ -145,21 +145,21 @@ impl Optimize {
         self.with(|parts| parts.limits = limits)
     }
 
-    /// A rewriter of the program's own, in place of the plugin of the host's strategy. Its run can
-    /// be resumed with it, and not be replayed.
+    /// Sets a rewriter of the program's own, in place of the plugin of the host's strategy. Its run
+    /// can be resumed with it, and not be replayed.
     pub fn rewriter(self, rewriter: Arc<dyn Rewriter>) -> Self {
         self.with(|parts| parts.rewriter = Some(rewriter))
     }
 
-    /// Whether the user agrees that the statement, its tables and its plan are sent to a model.
-    /// Without that, and without [`Optimize::consent`], a run that would send something ends with
-    /// [`Error::Consent`].
+    /// Sets whether the user agrees that the statement, its tables and its plan are sent to a
+    /// model. Without that, and without [`Optimize::consent`], a run that would send something ends
+    /// with [`Error::Consent`].
     pub fn accept_data_sent(self, is_accepted: bool) -> Self {
         self.with(|parts| parts.is_accepted = is_accepted)
     }
 
-    /// What asks the user before something is sent to a model for the first time. It is not called
-    /// when nothing would be sent.
+    /// Sets the function that asks the user before something is sent to a model for the first time.
+    /// It is not called when nothing would be sent.
     pub fn consent(self, ask: impl AskConsent + 'static) -> Self {
         self.with(|parts| parts.ask = Some(Arc::new(ask)))
     }
@@ -174,7 +174,7 @@ impl Optimize {
         self.with(|parts| parts.progress = Some(Arc::new(progress)))
     }
 
-    /// A handle that ends the optimization early, with what was verified until then.
+    /// Sets a handle that ends the optimization early, with what was verified until then.
     pub fn stop(self, stop: Stop) -> Self {
         self.with(|parts| parts.stop = stop)
     }

@@ -39,16 +39,16 @@ pub struct Optimized {
     /// The rewriter: the name of the plugin and the digest of its component, or that it is the
     /// program's own.
     pub rewriter: String,
-    /// What was found out about the statement.
+    /// The findings about the statement.
     #[serde(flatten)]
     pub report: Report,
-    /// What the rewriter's model calls cost.
+    /// The cost of the rewriter's model calls.
     pub cost: CostReport,
-    /// What the reader should know about the measurement and the run.
+    /// Warnings for the reader about the measurement and the run.
     pub warnings: Vec<String>,
 }
 
-/// What a journal holds of an optimization besides its statement.
+/// The settings of an optimization that a journal holds besides its statement.
 #[derive(Serialize, Deserialize)]
 struct Written {
     settings: Settings,

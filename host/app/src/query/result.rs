@@ -15,7 +15,7 @@ pub struct QueryResult {
     pub answer: String,
     /// The one self-contained statement whose rows are the answer.
     pub sql: String,
-    /// How sure, 0 to 1: calibrated, not what the model claims.
+    /// The confidence in the answer, 0 to 1: calibrated, not what the model claims.
     pub confidence: f64,
     /// Tokens of prompts and replies together.
     pub token_cost: u64,
@@ -23,7 +23,7 @@ pub struct QueryResult {
     pub data: Arc<ResultSet>,
     /// The tables and views that the statement reads.
     pub tables: Vec<String>,
-    /// How the answer came about, step by step.
+    /// The steps that led to the answer.
     pub basis: Vec<String>,
     /// The tasks that the question became, with what each waits for.
     pub graph: Graph,
@@ -43,11 +43,11 @@ pub enum QueryError {
     /// [`crate::Query::interactive`].
     #[error("the question is unclear: {question}")]
     Unclear {
-        /// What the user should be asked.
+        /// The question that the user should be asked.
         question: String,
         /// Answers to choose from. If there are none, any text is an answer.
         choices: Vec<String>,
-        /// What was found so far.
+        /// The document of the search so far.
         trace: Box<AnswerDocument>,
     },
     /// The search could not be made.

@@ -1,4 +1,4 @@
-//! Whether the plugins of a strategy exist, implement their roles and accept their settings.
+//! Checks that the plugins of a strategy exist, implement their roles and accept their settings.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,8 @@ fn reported(error: &Error) -> String {
     }
 }
 
-/// What is wrong with a role's settings: unknown ones one by one, the rest in the plugin's words.
+/// Returns the errors in a role's settings: unknown ones one by one, the rest in the plugin's
+/// words.
 async fn configure(
     definition: &Definition,
     role: Role,

@@ -18,19 +18,20 @@ use crate::yaml::{Location, place};
 pub struct Definition {
     /// Its name: letters, digits, `.`, `_` and `-`.
     pub name: String,
-    /// What it does, in a line; empty if the file does not say.
+    /// A summary in a line; empty if the file has none.
     pub summary: String,
-    /// What it does and whose idea it is; empty if the file does not say.
+    /// A description of the strategy and of the source of the idea; empty if the file has none.
     pub idea: String,
-    /// When to pick it; empty if the file does not say.
+    /// The case in which to pick it; empty if the file does not say.
     pub when: String,
     /// The plugin of each role. A role that is not here has none.
     pub roles: BTreeMap<Role, Part>,
-    /// What it sets of the policy, by the keys of [`super::LIMITS`], each within its range.
+    /// The values of the policy that it sets, by the keys of [`super::LIMITS`], each within its
+    /// range.
     pub policy: Map<String, Value>,
-    /// What its file is called in errors.
+    /// The name of its file in errors.
     pub(super) file: String,
-    /// Where its file lies; `None` if it is built in, or of no file.
+    /// The path of its file; `None` if it is built in, or of no file.
     pub(super) path: Option<PathBuf>,
 }
 
@@ -42,11 +43,11 @@ pub struct Part {
     pub plugin: PluginSource,
     /// The plugin's own settings.
     pub config: Map<String, Value>,
-    /// Whether the strategy's file leaves the role out, so that it is as in the default strategy.
+    /// True if the strategy's file leaves the role out, so that it is as in the default strategy.
     pub is_inherited: bool,
-    /// Where in the file the role stands.
+    /// The place of the role in the file.
     pub(super) at: Option<Location>,
-    /// Where the settings stand, each by the keys that lead to it, with dots between them.
+    /// The places of the settings, each by the keys that lead to it, with dots between them.
     pub(super) places: BTreeMap<String, Location>,
 }
 

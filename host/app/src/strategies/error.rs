@@ -1,4 +1,4 @@
-//! What can be wrong with a strategy.
+//! Errors in a strategy.
 
 /// Why there is no strategy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

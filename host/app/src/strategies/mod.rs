@@ -59,8 +59,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
 
-/// Whether a word is a file's path rather than a built-in's name: it has a separator, or ends in
-/// `.yml` or `.yaml`.
+/// Returns whether a word is a file's path rather than a built-in's name: it has a separator, or
+/// ends in `.yml` or `.yaml`.
 #[must_use]
 pub fn is_file(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();

@@ -9,7 +9,7 @@ use syrch_core::ports::Policy;
 pub struct Limit {
     /// Its key in strategy files.
     pub key: &'static str,
-    /// Whether it is a whole number of at least the least, or a number above it.
+    /// True if it is a whole number of at least the least, or a number above it.
     pub whole: bool,
     /// The least value, or for a share the number that it must be above.
     pub min: u32,
@@ -82,7 +82,7 @@ impl Limit {
         LIMITS.iter().find(|limit| limit.key == key)
     }
 
-    /// Whether a value is within it.
+    /// Returns whether a value is within it.
     #[must_use]
     pub fn admits(&self, value: &Value) -> bool {
         let (min, max) = (f64::from(self.min), f64::from(self.max));
@@ -94,7 +94,7 @@ impl Limit {
         }
     }
 
-    /// What a value must be, in words.
+    /// Returns a description of the values that are allowed.
     #[must_use]
     pub fn expected(&self) -> String {
         let Self { min, max, .. } = self;

@@ -16,10 +16,10 @@ use crate::yaml::{self, Location, Pair, Spanned, Tree};
 
 const KEYS: [&str; 7] = ["name", "summary", "idea", "when", "roles", "flow", "policy"];
 const PART: [&str; 2] = ["plugin", "config"];
-/// What stands in config files, and never here.
+/// The keys that belong in config files, and never here.
 const ELSEWHERE: [&str; 8] =
     ["llm", "execution", "cache", "journal", "retrieval", "telemetry", "plugins", "settings"];
-/// Bytes of a name, and of the longest text, at most.
+/// The limits on the length of a name and of any text, in bytes.
 const NAME: usize = 64;
 const TEXT: usize = 4_096;
 
@@ -306,7 +306,7 @@ impl Reader<'_> {
         part.config.insert(FLOW.to_owned(), tree.value.value());
     }
 
-    /// What is wrong with the nodes and edges of a flow, each with its place.
+    /// Reports the errors in the nodes and edges of a flow, each with its place.
     fn check_flow(&mut self, part: &Part) {
         let flow =
             part.config.get(FLOW).filter(|_| part.plugin == PluginSource::Builtin(FLOW.to_owned()));

@@ -1,4 +1,4 @@
-//! What strategy files may say, and how what is wrong with them is reported.
+//! Tests of what strategy files may contain, and of the reports on errors in them.
 
 use proptest::prelude::*;
 use serde_json::json;

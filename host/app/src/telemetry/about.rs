@@ -1,4 +1,4 @@
-//! What the spans of a run say of its database, its models and its plugins.
+//! Attributes of the spans of a run: its database, its models and its plugins.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::executors::telemetry_name;
 use crate::host::Host;
 use crate::settings::ModelSettings;
 
-/// What is known of a run before anything happens in it.
+/// The facts of a run that are known before anything happens in it.
 pub(super) struct About {
     pub(super) run: String,
     pub(super) database: String,
     pub(super) system: &'static str,
     pub(super) plugins: BTreeMap<Role, String>,
-    /// Sent with calls whose plugin asks for none.
+    /// The temperature of calls whose plugin asks for none.
     pub(super) temperature: Option<f32>,
     pub(super) max_tokens: Option<u32>,
     pub(super) models: Models,
@@ -30,11 +30,11 @@ pub(super) struct About {
 pub(super) struct Model {
     pub(super) name: String,
     pub(super) provider: String,
-    /// Whether it is rules in this process.
+    /// True if the model is rules in this process.
     pub(super) is_here: bool,
 }
 
-/// Which model answers which call.
+/// The models that answer the calls.
 pub(super) struct Models {
     pub(super) default: Model,
     pub(super) named: BTreeMap<String, Model>,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::span::{Span, Value};
 
-/// Whether the log of searches is enabled.
+/// Returns whether the log of searches is enabled.
 pub(super) fn is_enabled() -> bool {
     tracing::enabled!(target: "syrch.search", tracing::Level::INFO)
 }
@@ -63,7 +63,8 @@ pub(super) fn statement(sql: &str) {
     tracing::debug!(target: "syrch.sql", "runs {sql}");
 }
 
-/// What is known of a span, as `name=value` behind a colon. A statement's text is no such fact.
+/// Returns the attributes of a span, as `name=value` behind a colon. A statement's text is left
+/// out.
 fn facts(span: &Span) -> String {
     let mut line = String::new();
     let reported = span.attributes.iter().filter(|(name, _)| *name != super::names::QUERY_TEXT);

@@ -1,4 +1,4 @@
-//! What a run reports while it runs, besides its journal: lines of the log, and spans for a
+//! Reports of a run while it runs, besides its journal: lines of the log, and spans for a
 //! collector.
 //!
 //! Both are read from the same records as the journal. A run is one trace: its role calls lie in
@@ -32,8 +32,8 @@ pub trait SpanSink: fmt::Debug + Send + Sync {
     /// Takes one, the parts before the whole. The search waits for this, so it must be quick.
     fn take(&self, span: Span);
 
-    /// Whether spans of statements should hold their text, in which the question and cells may be
-    /// quoted.
+    /// Returns whether spans of statements should hold their text, in which the question and cells
+    /// may be quoted.
     fn wants_sql(&self) -> bool {
         false
     }

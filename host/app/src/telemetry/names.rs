@@ -35,9 +35,9 @@ pub(super) const PURPOSE: &str = "syrch.purpose";
 pub(super) const CACHED: &str = "syrch.cached";
 pub(super) const TRUNCATED: &str = "syrch.truncated";
 
-/// What ended because what it was a part of did.
+/// The class of a span that ended because the span around it did.
 pub(super) const CANCELLED: &str = "cancelled";
-/// A run that ended with an error.
+/// The class of a run that ended with an error.
 pub(super) const FAILED: &str = "failed";
 
 /// The class of a model call's error.

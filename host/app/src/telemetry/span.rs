@@ -14,32 +14,33 @@ pub struct Span {
     pub id: SpanId,
     /// The piece that it is a part of; `None` if it is the whole run.
     pub parent: Option<SpanId>,
-    /// What happened, such as `search`, `solver` or `chat gpt-4o`. There are few different ones.
+    /// The kind of work, such as `search`, `solver` or `chat gpt-4o`. There are few different ones.
     pub name: String,
-    /// Whether somebody else did it.
+    /// The place of the work: in the host, or at an endpoint or a database.
     pub kind: SpanKind,
-    /// What it depended on, besides what it is a part of: the edges of the search graph.
+    /// The spans that it depended on, besides the one that it is a part of: the edges of the search
+    /// graph.
     pub links: Vec<Link>,
-    /// What is known of it: names of OpenTelemetry's conventions, and names of the host that begin
-    /// with `syrch.`.
+    /// The attributes: names of OpenTelemetry's conventions, and names of the host that begin with
+    /// `syrch.`.
     pub attributes: Vec<(&'static str, Value)>,
     /// The time at which the work began.
     pub start: SystemTime,
-    /// When it ended, for one that has.
+    /// The time at which the work ended, for a span that has ended.
     pub end: SystemTime,
     /// The class of its error, such as `syntax` or `unavailable`; `None` if it did not fail.
     pub error: Option<&'static str>,
 }
 
 impl Span {
-    /// What an attribute holds.
+    /// Returns the value of an attribute.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&Value> {
         self.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 }
 
-/// Where the work of a span was done.
+/// The place where the work of a span was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
     /// The host or one of its plugins.
@@ -57,7 +58,7 @@ pub struct Link {
     pub task: String,
 }
 
-/// What an attribute holds.
+/// The value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A text, such as the name of a model.
@@ -66,7 +67,7 @@ pub enum Value {
     Whole(i64),
     /// A number with decimals, such as a price.
     Number(f64),
-    /// Whether something is so.
+    /// A truth value, such as whether a result was truncated.
     Flag(bool),
     /// A list of texts, such as reasons to stop.
     Texts(Vec<String>),

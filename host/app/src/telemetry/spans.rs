@@ -23,14 +23,14 @@ use super::span::{Link, Span, SpanId, SpanKind, Value};
 pub(super) struct Spans {
     about: About,
     sink: Option<Arc<dyn SpanSink>>,
-    /// Whether what happens is known already.
+    /// True while the events are those of an earlier process, whose spans were sent already.
     is_past: bool,
     root: Option<Span>,
     calls: BTreeMap<CallId, RoleCall>,
     ports: BTreeMap<(CallId, Ticket), PortCall>,
     /// Port calls that a role call has made.
     issued: BTreeMap<CallId, u64>,
-    /// What each task needs.
+    /// The tasks that each task needs.
     tasks: HashMap<TaskId, Vec<TaskId>>,
     /// The solver's last span of each task.
     solvers: HashMap<TaskId, SpanId>,

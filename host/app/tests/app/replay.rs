@@ -13,12 +13,12 @@ use syrch_kit::{MockEndpoint, Reply, Script, shop};
 
 use serde_json::{Value, json};
 
-/// What only a prompt for a plan says.
+/// A text that only prompts for a plan contain.
 const PLAN: &str = "You plan how to answer";
-/// What only a prompt for a statement says.
+/// A text that only prompts for a statement contain.
 const WRITE: &str = "You answer questions with one";
 
-/// What only a prompt for a question to the user says.
+/// A text that only prompts for a question to the user contain.
 const CLARIFY: &str = "could not tell what the user means";
 
 fn subtask(id: &str, description: &str, depends_on: &[&str]) -> Value {
@@ -33,7 +33,7 @@ fn whole() -> Reply {
     plan(&[subtask("A", "the whole question", &[])])
 }
 
-/// What only prompts for that subtask say.
+/// Returns a text that only prompts for that subtask contain.
 fn for_task(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }
@@ -78,7 +78,7 @@ fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
     settings
 }
 
-/// What a run came to, as text that must be equal.
+/// Returns the result of a run, as text that must be equal.
 fn reported(report: &Result<SearchReport, Error>) -> String {
     match report {
         Ok(report) => {

@@ -1,4 +1,4 @@
-//! What is sent to a model: nothing without consent, and exactly what was shown.
+//! Tests of what is sent to a model: nothing without consent, and exactly what was shown.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -16,8 +16,8 @@ use syrch_core::{
     Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError, SqlErrorKind, Table,
 };
 
-/// What the statements do. A statement that is not named has the rows 1, 2 and 3 and takes 1,000
-/// ms.
+/// The results of the statements. A statement that is not named has the rows 1, 2 and 3 and takes
+/// 1,000 ms.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Script {
     pub(crate) rows: BTreeMap<String, Vec<i64>>,

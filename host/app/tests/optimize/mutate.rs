@@ -40,7 +40,7 @@ struct Mutation {
 }
 
 impl Mutation {
-    /// Whether this place is the one.
+    /// Counts a place, and returns whether it is the one to change.
     fn is_here(&mut self) -> bool {
         self.next += 1;
         self.next == self.target + 1

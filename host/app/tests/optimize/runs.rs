@@ -147,7 +147,7 @@ async fn a_deadline_ends_it_too() {
     );
 }
 
-/// What it would ask a model is too large to be sent.
+/// A rewriter whose requests to a model are too large to be sent.
 struct Wordy;
 
 #[async_trait]

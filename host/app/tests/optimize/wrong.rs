@@ -225,7 +225,7 @@ fn many_mutants(sql: &str, most: usize) -> Vec<String> {
     all
 }
 
-/// What the mutants came to.
+/// The counts of the mutants' results.
 #[derive(Debug, Default)]
 struct Counts {
     statements: usize,

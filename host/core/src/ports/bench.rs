@@ -26,7 +26,7 @@ pub struct BenchLimits {
     pub statement_ms: u64,
     /// The longest time that a statement waits for a lock, in milliseconds.
     pub lock_ms: u64,
-    /// Whether sums and means of reals are admitted, whose last digits depend on the order in which
+    /// True if sums and means of reals are admitted, whose last digits depend on the order in which
     /// the engine adds. They are compared bit for bit like all values.
     #[serde(default)]
     pub real_sums: bool,
@@ -54,7 +54,7 @@ pub struct Admitted {
     /// The tables that it reads, as the engine resolved them, spelled as the catalog spells them;
     /// sorted.
     pub tables: Vec<String>,
-    /// Whether the outermost query has ORDER BY, so that the order of rows counts.
+    /// True if the outermost query has ORDER BY, so that the order of rows counts.
     pub is_ordered: bool,
     /// The names that output columns were given because the statement gives them none. They are no
     /// part of a comparison.
@@ -62,7 +62,7 @@ pub struct Admitted {
     pub unnamed: Vec<String>,
 }
 
-/// What executing a statement took. Nothing of the result is retained.
+/// The cost of executing a statement. Nothing of the result is retained.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Timing {
     /// Wall-clock time until the last row was drained, in nanoseconds.
@@ -85,7 +85,7 @@ pub struct ResultSize {
     pub bytes: u64,
 }
 
-/// How the result of a candidate differs from that of the original.
+/// The comparison of a candidate's result with that of the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::PortError;
 use crate::{Hit, Value};
 
-/// How phrases are compared with cells.
+/// The way in which phrases are compared with cells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
@@ -63,9 +63,9 @@ pub trait CellIndex: Send + Sync {
         how: Match,
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError>;
-    /// Whether [`find`](Self::find) returns the same for the same data at any time. Called before
-    /// its answer is cached. `false` for an index whose building ended early because its time was
-    /// up.
+    /// Returns whether [`find`](Self::find) returns the same for the same data at any time. Called
+    /// before its answer is cached. `false` for an index whose building ended early because its
+    /// time was up.
     fn is_repeatable(&self) -> bool {
         true
     }

@@ -1,5 +1,5 @@
-//! What can be found out about a statement or a column without running a statement of the guest's:
-//! syntax, names, plans, statistics.
+//! Information about a statement or a column that is found without running a statement of the
+//! guest's: syntax, names, plans, statistics.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -30,11 +30,11 @@ pub struct Use {
     pub value: Option<String>,
     /// The conditions of the statement on the table's rows, over its plain columns.
     pub filter: Option<String>,
-    /// What is done with the values.
+    /// The kind of use.
     pub kind: UseKind,
 }
 
-/// What a statement does with the values of a [`Use`].
+/// A statement's use of the values of a [`Use`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum UseKind {
     /// They are numbers for that function or operator, such as `SUM` or `+`.
@@ -70,7 +70,7 @@ pub enum UseKind {
     Groups {
         /// The expressions over the same table that are grouped beside them.
         keys: Vec<String>,
-        /// Whether they are a column of the result or of the query that they stand in.
+        /// True if they are a column of the result or of the query that they stand in.
         is_shown: bool,
     },
     /// They are the values of the query behind a `NOT IN`; or a `NOT IN` over them has NULL in its
@@ -123,7 +123,7 @@ pub struct ColumnName {
 pub struct Outline {
     /// Its columns.
     pub columns: Vec<Selected>,
-    /// How many relations stand in its FROM.
+    /// The number of relations in its FROM.
     pub relations: usize,
     /// The expressions that it groups by.
     pub groups: Vec<Selected>,
@@ -133,7 +133,7 @@ pub struct Outline {
     pub limit: Option<u64>,
 }
 
-/// What a column of a result, a group or an order is made of.
+/// The origin of a column of a result, a group or an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selected {
     /// A column of the catalog.
@@ -160,7 +160,7 @@ impl Selected {
         }
     }
 
-    /// Whether it is an aggregate of that name.
+    /// Returns whether it is an aggregate of that name.
     #[must_use]
     pub fn is_aggregate(&self, names: &[&str]) -> bool {
         matches!(self, Self::Aggregate { function, .. } if names.contains(&function.as_str()))
@@ -170,11 +170,11 @@ impl Selected {
 /// The first key of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderKey {
-    /// What decides the order.
+    /// The origin of the values that decide the order.
     pub by: Selected,
-    /// Whether the greatest value comes first.
+    /// True if the greatest value comes first.
     pub is_descending: bool,
-    /// Whether NULL comes first, where the statement says so.
+    /// True if NULL comes first; `None` where the statement does not say so.
     pub nulls_first: Option<bool>,
     /// The conditions of the statement on the rows of the column's table, over its plain columns.
     pub filter: Option<String>,
@@ -195,7 +195,7 @@ pub struct Facts {
     pub subqueries: Vec<String>,
     /// The names of the finished tasks that stand in its FROM.
     pub tasks: Vec<String>,
-    /// Whether the outermost query has ORDER BY.
+    /// True if the outermost query has ORDER BY.
     pub ordered: bool,
     /// The statement in canonical spelling.
     pub normalized: String,

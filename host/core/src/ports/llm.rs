@@ -122,7 +122,7 @@ pub struct Request {
     pub max_tokens: Option<u32>,
     /// Sequences at which the model stops.
     pub stop: Vec<String>,
-    /// Whether the reply reports the sum of its log probabilities.
+    /// True if the reply reports the sum of its log probabilities.
     pub logprobs: bool,
     /// The number of this sample among several of the same prompt.
     pub sample: u32,
@@ -132,7 +132,7 @@ pub struct Request {
     pub seed: u64,
 }
 
-/// What identifies a request: everything in it that a reply depends on. Every key of a cache, a
+/// The identity of a request: everything in it that a reply depends on. Every key of a cache, a
 /// memo or a recording is made of this, so that a new field of [`Request`] cannot be forgotten in
 /// one of them. Serialised, different keys are different.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -244,7 +244,7 @@ impl Request {
     }
 }
 
-/// What a call used.
+/// The tokens that a call used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens of the prompt.
@@ -258,17 +258,17 @@ pub struct Usage {
     /// The part of [`Self::input_tokens`] that the endpoint had in its own prompt cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u32,
-    /// Whether the tokens are estimated from bytes, since the endpoint did not report them.
+    /// True if the tokens are estimated from bytes, since the endpoint did not report them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimate: bool,
 }
 
-/// Whether a number is the default one, which need not be written.
+/// Returns whether a number is the default one, which need not be written.
 fn is_default(number: &u64) -> bool {
     *number == 0
 }
 
-/// Whether a count need not be written.
+/// Returns whether a count is 0 and need not be written.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
@@ -279,14 +279,14 @@ pub(crate) fn is_zero(number: &u32) -> bool {
 pub struct Reply {
     /// The text as the model wrote it.
     pub text: String,
-    /// What the expected shape found in the text, as a JSON document; `None` for [`Shape::Text`].
+    /// The JSON document that the expected shape found in the text; `None` for [`Shape::Text`].
     pub parsed: Option<Json>,
-    /// Whether the reply ended at the limit of output tokens.
+    /// True if the reply ended at the limit of output tokens.
     pub truncated: bool,
     /// The sum of log probabilities over the reply's tokens, if it was requested and the endpoint
     /// reports it.
     pub logprob: Option<f64>,
-    /// What the call used.
+    /// The tokens that the call used.
     pub usage: Usage,
 }
 
@@ -436,15 +436,15 @@ pub struct ModelCall {
 pub struct ModelOutcome {
     /// The reply, or why there is none.
     pub result: Result<Reply, LlmError>,
-    /// What the call used, as reported; `None` when nothing was reported.
+    /// The tokens that the call used, as reported; `None` when nothing was reported.
     pub usage: Option<Usage>,
-    /// Whether anything was sent, so that the call must be charged even if it failed.
+    /// True if anything was sent, so that the call must be charged even if it failed.
     pub sent: bool,
-    /// Whether the same call may succeed later, and when.
+    /// The advice on another try of the same call, and its time.
     pub retry: Retry,
 }
 
-/// Whether a failed call is worth another try.
+/// The advice on another try of a failed call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Retry {
     /// The call would fail again, or it did not fail.

@@ -1,5 +1,5 @@
-//! What the host lends to a plugin. Each file has the name of the WIT interface that it mirrors,
-//! and holds its values and the trait behind it. Backends implement [`Database`] and
+//! The ports that the host lends to a plugin. Each file has the name of the WIT interface that it
+//! mirrors, and holds its values and the trait behind it. Backends implement [`Database`] and
 //! [`ModelProvider`]; the port traits are what one role call sees of them.
 
 mod bench;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::PortError;
 use crate::{ResultSet, Value};
 
-/// How much cell text roles may see: the user's `--rows`.
+/// The amount of cell text that roles may see: the user's `--rows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowsGrant {
@@ -66,7 +66,7 @@ pub struct Page {
     pub columns: Vec<String>,
     /// The cells of each row, by position.
     pub rows: Vec<Vec<Value>>,
-    /// Whether the grant or the size of a page cut the rows that were requested.
+    /// True if the grant or the size of a page cut the rows that were requested.
     pub clipped: bool,
 }
 

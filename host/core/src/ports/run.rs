@@ -32,7 +32,7 @@ impl Default for Policy {
     }
 }
 
-/// How much of the deadline is left, in three steps, so that a guest learns little from time.
+/// The part of the deadline that is left, in three steps, so that a guest learns little from time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeLeft {
@@ -44,7 +44,7 @@ pub enum TimeLeft {
     Over,
 }
 
-/// What the search may still spend.
+/// The amounts that the search may still spend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     /// Tokens of prompts and replies together.
@@ -55,7 +55,7 @@ pub struct Budget {
     pub sql_runs: u32,
     /// Cost in millionths of the price table's currency; `None` when there is no limit.
     pub cost_micros: Option<u64>,
-    /// How much of the deadline is left.
+    /// The part of the deadline that is left.
     pub time: TimeLeft,
 }
 

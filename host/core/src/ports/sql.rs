@@ -38,8 +38,9 @@ impl SqlQuery {
         Self { text: text.into(), relations: Vec::new() }
     }
 
-    /// What identifies a statement in caches and memos: the self-contained statement that the
-    /// database makes of it. The same text over another task's result is another statement.
+    /// Returns the text that identifies a statement in caches and memos: the self-contained
+    /// statement that the database makes of it. The same text over another task's result is another
+    /// statement.
     ///
     /// # Errors
     /// As [`Database::compose`].
@@ -75,7 +76,7 @@ pub enum DatabaseError {
     NotADatabase {
         /// The name that was given.
         path: String,
-        /// What the path is instead.
+        /// A description of what the path is instead.
         reason: String,
     },
     /// The database's content is damaged.
@@ -103,7 +104,7 @@ pub enum DatabaseError {
     /// The address of a server cannot be read, or asks for what is not supported.
     #[error("the address of the database is wrong: {reason}")]
     Address {
-        /// What is wrong; never with a password.
+        /// The error in the address; never with a password.
         reason: String,
     },
     /// The server cannot be reached, or does not answer in time.
@@ -111,7 +112,7 @@ pub enum DatabaseError {
     Unreachable {
         /// The name that was given, without a password.
         path: String,
-        /// What the connection failed with.
+        /// The error of the connection.
         reason: String,
     },
     /// The server answers and does not begin with a statement in time, since it is starting or
@@ -120,7 +121,7 @@ pub enum DatabaseError {
     Starting {
         /// The name that was given, without a password.
         path: String,
-        /// How long it was waited for, and for what.
+        /// The length of the wait, and what was waited for.
         reason: String,
     },
     /// The server refuses the user or the password.
@@ -136,7 +137,7 @@ pub enum DatabaseError {
     Encryption {
         /// The name that was given, without a password.
         path: String,
-        /// What is wrong with the server's certificate or its encryption.
+        /// The error in the server's certificate or its encryption.
         reason: String,
     },
     /// The user may not read the database, or the engine failed for another reason.

@@ -1,4 +1,4 @@
-//! What people see of a search while it runs and in its trace.
+//! The events of a search that people see while it runs and in its trace.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};

@@ -19,7 +19,7 @@ pub trait WaitPort: Send + Sync {
     /// event of the call happens. Returns whether its result was there already: `is_done`, or what
     /// a replayed journal has.
     async fn give_up(&self, ticket: Ticket, is_done: bool) -> bool;
-    /// Whether a journal is replayed, so that there is no time to let pass.
+    /// Returns whether a journal is replayed, so that there is no time to let pass.
     fn is_replaying(&self) -> bool;
     /// Called when the guest has returned or trapped. After this returns, no further event of the
     /// calls that it started and did not await happens.

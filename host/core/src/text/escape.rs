@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-/// Whether a character may not stand in a report: control characters, those that turn the text
-/// around them, and invisible ones, with which two different texts cannot be distinguished.
+/// Returns whether a character may not stand in a report: control characters, those that turn the
+/// text around them, and invisible ones, with which two different texts cannot be distinguished.
 #[must_use]
 pub fn is_dangerous(c: char) -> bool {
     c.is_control() || is_hidden(c) || matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}')
@@ -160,14 +160,14 @@ pub fn spreadsheet(text: &str) -> String {
     if is_formula(text) { format!("'{shown}") } else { shown.into_owned() }
 }
 
-/// Whether a spreadsheet would take a text for a formula.
+/// Returns whether a spreadsheet would take a text for a formula.
 #[must_use]
 pub fn is_formula(text: &str) -> bool {
     let begins = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     begins && !is_number(text)
 }
 
-/// Whether a text is a number as it is printed, `-inf` among them.
+/// Returns whether a text is a number as it is printed, `-inf` among them.
 fn is_number(text: &str) -> bool {
     ["-inf", "-Infinity"].contains(&text)
         || text.ends_with(|c: char| c.is_ascii_digit())

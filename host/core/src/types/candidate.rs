@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CandidateId, Extras};
 
-/// What happened before a candidate was found: counts over the attempts made for its task, up to
-/// and including it.
+/// The counts over the attempts that were made for a candidate's task, up to and including it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Signals {
@@ -56,7 +55,7 @@ pub struct Candidate {
     pub score: Option<f64>,
     /// The strategy's reason why the statement should be right.
     pub rationale: Option<String>,
-    /// What happened before the candidate was found.
+    /// The counts over the attempts before the candidate was found.
     pub signals: Signals,
     /// Further properties, for versions to come.
     pub extra: Extras,

@@ -1,4 +1,4 @@
-//! What a database offers: tables, columns and keys, by their plain names.
+//! The catalog of a database: tables, columns and keys, by their plain names.
 
 use std::collections::HashMap;
 
@@ -89,7 +89,7 @@ pub struct Column {
     pub name: String,
     /// The declared type; empty when there is none.
     pub sql_type: String,
-    /// Whether NULL is allowed.
+    /// True if NULL is allowed.
     pub nullable: bool,
     /// The database's own comment.
     pub comment: Option<String>,
@@ -139,7 +139,7 @@ impl Column {
         self.extra.push((ENUMERATION.to_owned(), serde_json::Value::from(name).to_string()));
     }
 
-    /// Whether this column is made of the enumeration of that name.
+    /// Returns whether this column is made of the enumeration of that name.
     #[must_use]
     pub fn is_of_enumeration(&self, name: &str) -> bool {
         self.property(ENUMERATION).is_some_and(|value| value == name)
@@ -203,7 +203,7 @@ pub struct Index {
     pub name: String,
     /// The indexed columns, in order.
     pub columns: Vec<String>,
-    /// Whether the index forbids duplicates.
+    /// True if the index forbids duplicates.
     pub is_unique: bool,
     /// The access method, where the engine has several.
     pub method: Option<String>,
@@ -239,7 +239,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Whether this is a view.
+    /// Returns whether this is a view.
     #[must_use]
     pub fn is_view(&self) -> bool {
         self.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"")
@@ -266,14 +266,14 @@ impl Table {
         table
     }
 
-    /// Whether the plain name of this table means another one, or none, so that its schema has to
-    /// stand before it.
+    /// Returns whether the plain name of this table means another one, or none, so that its schema
+    /// has to stand before it.
     #[must_use]
     pub fn needs_schema(&self) -> bool {
         self.extra.iter().any(|(key, value)| key == NEEDS_SCHEMA && value == "true")
     }
 
-    /// Whether the other is this table, whatever is left of its columns.
+    /// Returns whether the other is this table, whatever is left of its columns.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.name == other.name && self.schema_name == other.schema_name
@@ -292,7 +292,8 @@ impl Table {
         }
     }
 
-    /// How well a name fits this table, 0 being best; `None` if it is the name of another.
+    /// Returns the rank of a name for this table, 0 being the best match; `None` if it is the name
+    /// of another.
     fn rank(&self, name: &str) -> Option<u8> {
         let plain = self.schema_name.as_deref().and_then(|schema| {
             let (start, rest) = name.split_at_checked(schema.len())?;

@@ -1,4 +1,4 @@
-//! Where a database is, as configuration, suites and journals write it.
+//! The address of a database, as configuration, suites and journals write it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const SECRETS: [&str; 12] = [
     "credential",
     "authorization",
 ];
-/// What stands in place of a secret.
+/// The text in place of a secret.
 const MASK: &str = "***";
 
 impl DatabaseUrl {
@@ -65,7 +65,7 @@ impl DatabaseUrl {
         (self.scheme > 0).then(|| self.text[..self.scheme].to_ascii_lowercase())
     }
 
-    /// What follows the scheme and its colon, secrets included; of a path all of it.
+    /// Returns what follows the scheme and its colon, secrets included; of a path all of it.
     #[must_use]
     pub fn rest(&self) -> &str {
         if self.scheme == 0 { &self.text } else { &self.text[self.scheme + 1..] }
@@ -79,7 +79,7 @@ impl DatabaseUrl {
         PathBuf::from(if self.scheme == 0 { rest } else { rest.strip_prefix("//").unwrap_or(rest) })
     }
 
-    /// Whether nothing is named.
+    /// Returns whether the address names nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rest().is_empty()
@@ -106,7 +106,7 @@ impl DatabaseUrl {
         written.into_iter().map(str::to_owned).chain(sent).collect()
     }
 
-    /// Where the secrets are, as ranges of bytes in order.
+    /// Returns the places of the secrets, as ranges of bytes in order.
     fn secret_places(&self) -> Vec<(usize, usize)> {
         let mut places = self
             .option_places()
@@ -242,7 +242,7 @@ fn user_part(text: &str) -> (Option<(usize, usize)>, usize) {
     (text[..end].find(':').map(|colon| (colon + 1, end)), end)
 }
 
-/// Whether the value of a parameter of that name is a secret.
+/// Returns whether the value of a parameter of that name is a secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRETS.iter().any(|secret| name.contains(secret))
@@ -312,8 +312,8 @@ pub fn unquote_option(value: &str) -> Option<String> {
         .then(|| inner.replace(&format!("{quote}{quote}"), &quote.to_string()))
 }
 
-/// Where the quotation marks around the first option's value end; 0 where there are none, or they
-/// have no end.
+/// Returns the end of the quotation marks around the first option's value; 0 where there are none,
+/// or they have no end.
 fn quoted_end(text: &str) -> usize {
     let Some(equals) = text.find('=') else { return 0 };
     if text[..equals].contains(';') || !text[equals + 1..].starts_with(['"', '\'']) {

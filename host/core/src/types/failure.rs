@@ -32,7 +32,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The plugin's own message.
     pub message: String,
-    /// Whether another try may succeed.
+    /// True if another try may succeed.
     pub retryable: bool,
 }
 

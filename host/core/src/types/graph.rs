@@ -17,7 +17,7 @@ pub enum Join {
     AtLeast(u32),
 }
 
-/// What a task does.
+/// The work of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
@@ -57,15 +57,15 @@ pub struct Task {
     pub id: TaskId,
     /// The task that it was made from.
     pub parent: Option<TaskId>,
-    /// What to find out, in words.
+    /// A description of what to find out.
     pub text: String,
-    /// How the task is carried out.
+    /// The operation that carries out the task.
     pub operation: Operation,
     /// The tasks whose results it needs.
     pub depends_on: Vec<TaskId>,
-    /// How many of these must have succeeded.
+    /// The number of these that must have succeeded.
     pub join: Join,
-    /// Whether it runs even if dependencies failed.
+    /// True if it runs even if dependencies failed.
     pub tolerant: bool,
     /// The rank among ready tasks; the greatest starts first.
     pub priority: f64,
@@ -98,7 +98,7 @@ impl Graph {
     }
 }
 
-/// How a task ended.
+/// The ending of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
@@ -117,7 +117,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether there is a result.
+    /// Returns whether there is a result.
     #[must_use]
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Solved | Self::Empty)
@@ -129,7 +129,7 @@ impl Ending {
 pub struct Observation {
     /// The id of the task that ended.
     pub task: TaskId,
-    /// How the task ended.
+    /// The ending of the task.
     pub ending: Ending,
     /// The task's candidates, best first and calibrated.
     pub candidates: Vec<Candidate>,
@@ -206,7 +206,7 @@ pub enum Turn {
     Step,
     /// The scheduler ends the run before the graph is finished.
     Halt {
-        /// Whether the deadline passed; otherwise the run was stopped.
+        /// True if the deadline passed; false if the run was stopped.
         deadline: bool,
     },
 }

@@ -47,7 +47,7 @@ pub enum Corpus {
     Other(String),
 }
 
-/// How a corpus is searched.
+/// A method of searching a corpus.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Retriever {
@@ -82,7 +82,7 @@ impl Retriever {
 pub struct RetrievalQuery {
     /// The corpus that is searched.
     pub corpus: Corpus,
-    /// How it is searched; `lane` in journals of earlier builds.
+    /// The method of searching it; `lane` in journals of earlier builds.
     #[serde(alias = "lane")]
     pub retriever: Retriever,
     /// The text that is searched for.
@@ -108,7 +108,7 @@ pub struct Hit {
     pub snippet: Option<String>,
     /// Further properties as a JSON document, such as the statement of a solved example.
     pub payload: Option<Json>,
-    /// How well it matches, 0 to 1.
+    /// The quality of the match, 0 to 1.
     pub score: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What a database returns besides rows: errors, shapes, single values.
+//! The values that a database returns besides rows: errors, shapes, single values.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,8 @@ pub enum SqlErrorKind {
 }
 
 impl SqlErrorKind {
-    /// Whether the guard or the grant refused the statement, which may be correct otherwise.
+    /// Returns whether the guard or the grant refused the statement, which may be correct
+    /// otherwise.
     #[must_use]
     pub fn is_refusal(self) -> bool {
         matches!(self, Self::WriteRefused | Self::FunctionRefused | Self::Denied)
@@ -143,7 +144,7 @@ pub struct ColumnProfile {
 pub struct Profile {
     /// The number of rows within the caps.
     pub rows: u64,
-    /// Whether a cap cut the result.
+    /// True if a cap cut the result.
     pub truncated: bool,
     /// The columns, in order.
     pub columns: Vec<ColumnProfile>,

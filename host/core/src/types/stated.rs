@@ -1,4 +1,4 @@
-//! What a planner states of a task beside its text, as people see it.
+//! The statements of a planner on a task beside its text, as people see them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const TEXT: usize = 600;
 /// The most bytes of the requirements as JSON.
 const REQUIREMENTS: usize = 8 << 10;
 
-/// What a planner states of a task in [`Task::context`]. The host acts on none of it.
+/// The statements of a planner on a task, from [`Task::context`]. The host acts on none of them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stated {
     /// The steps of a plan for the statement, in order.
@@ -22,7 +22,7 @@ pub struct Stated {
     /// The operations that the statement consists of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<StatedPart>,
-    /// What the statement must state, as an object of lists and texts.
+    /// The requirements on the statement, as an object of lists and texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements: Option<Value>,
 }

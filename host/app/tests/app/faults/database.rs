@@ -11,7 +11,7 @@ use syrch::Stop;
 
 use super::world::{Chance, LAMP, World, each, ending, right, search, shop};
 
-/// What a lamp costs in the file that takes the first one's place.
+/// The price of a lamp in the file that takes the first one's place.
 const NEW_LAMP: f64 = 30.0;
 
 /// Somebody who works beside the search until it has ended.

@@ -7,7 +7,7 @@ use syrch::Stop;
 use super::database::{locker, use_wal};
 use super::world::{Chance, LAMP, World, each, ending, names, right, search};
 
-/// How soon a search ends after it was stopped.
+/// The limit on the time between the stop and the end of a search.
 const SOON: Duration = Duration::from_secs(5);
 /// Later than any search ends.
 const NEVER: Duration = Duration::from_secs(3_600);

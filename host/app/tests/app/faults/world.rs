@@ -19,13 +19,13 @@ use syrch::{Error, Host, Outcome, Provider, SearchReport, Settings, Silent, Stop
 use syrch_kit::{MockEndpoint, Recorded, Reply, Script, Usage};
 use tokio::sync::Semaphore;
 
-/// What every search is asked.
+/// The question of every search.
 const QUESTION: &str = "How much did each customer from France spend?";
-/// No search may take longer.
+/// The limit on the time of a search.
 const LONGEST: Duration = Duration::from_secs(30);
-/// How long the endpoint may take to reply.
+/// The limit on the time for a reply of the endpoint.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Searches under way at once.
+/// The number of searches under way at once.
 const AT_ONCE: usize = 12;
 
 /// The tasks of the plan: words, dependencies, statement.
@@ -80,7 +80,7 @@ pub(crate) fn right(lamp: f64) -> Value {
     json!([["Ada", 2.0 * lamp + 150.0, 3], ["Cleo", lamp, 3]])
 }
 
-/// What a lamp costs at first.
+/// The price of a lamp at first.
 pub(crate) const LAMP: f64 = 20.0;
 
 /// Numbers from a seed.
@@ -119,7 +119,7 @@ const FAULTS: [Fault; 7] = [
     ("cut stream", Reply::cut_stream),
 ];
 
-/// What the endpoint did.
+/// The counts of what the endpoint did.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     /// Faults by their kind.
@@ -146,7 +146,7 @@ fn script(seed: u64, percent: u64, tally: Arc<Mutex<Tally>>) -> Script {
     })
 }
 
-/// What a good model says; now and then its first statement has a misspelt column.
+/// Returns the reply of a good model; now and then its first statement has a misspelt column.
 fn said(request: &Recorded, chance: &mut Chance) -> String {
     let prompt = request.prompt();
     if prompt.contains("You plan how to answer") {
@@ -261,7 +261,7 @@ impl World {
     }
 }
 
-/// Where compiled plugins are cached from test to test.
+/// Returns the folder in which compiled plugins are cached from test to test.
 fn plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("faults-plugins")
 }
@@ -302,7 +302,7 @@ fn given_up(journal: &Journal) -> usize {
     open.len()
 }
 
-/// What a run came to, as text that must be equal.
+/// Returns the result of a run, as text that must be equal.
 fn outcome_text(report: &Result<SearchReport, Error>) -> String {
     match report {
         Ok(report) => {
@@ -312,8 +312,8 @@ fn outcome_text(report: &Result<SearchReport, Error>) -> String {
     }
 }
 
-/// How a search ended, in a word: with the right answer (one of these), without one, or with an
-/// error of a class that faults may cause. Anything else fails the test.
+/// Returns the ending of a search in a word: with the right answer (one of these), without one, or
+/// with an error of a class that faults may cause. Anything else fails the test.
 pub(crate) fn ending(report: &Result<SearchReport, Error>, right: &[Value]) -> &'static str {
     match report {
         Ok(report) if report.outcome == Outcome::Answered => {

@@ -12,7 +12,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::shop::{PLAN, WRITE, asked, plan, shop};
 
-/// What only a prompt for a question to the user says.
+/// A text that only prompts for a question to the user contain.
 const CLARIFY: &str = "could not tell what the user means";
 
 /// The user, who always answers the same.

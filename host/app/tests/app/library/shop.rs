@@ -1,4 +1,4 @@
-//! What these tests share: a small shop, and the prompts of the built-in strategy.
+//! A small shop, and the prompts of the built-in strategy, which these tests share.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use syrch::plugins::CompileSettings;
 use syrch::{Provider, Settings};
 use syrch_kit::Reply;
 
-/// What only a prompt for a plan says.
+/// A text that only prompts for a plan contain.
 pub(crate) const PLAN: &str = "You plan how to answer";
-/// What only a prompt for a statement says.
+/// A text that only prompts for a statement contain.
 pub(crate) const WRITE: &str = "You answer questions with one";
 
-/// What only prompts for that subtask say.
+/// Returns a text that only prompts for that subtask contain.
 pub(crate) fn asked(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }
