@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::{Flow, Kind, Node, Problem};
 
 /// Adds what is wrong with the graph, and with those of its inner flows.
-pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
+pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &mut Vec<Problem>) {
     let at = |keys: &[&str]| {
         path.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect()
     };
@@ -42,6 +42,31 @@ pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
             problem(&["nodes", &node.name], why);
         }
     }
+    if path.is_empty() && !flow.answers() {
+        problem(
+            &["nodes"],
+            "no node runs a statement: the flow needs a `run`, or a `solver`".to_owned(),
+        );
+    }
+    let runs = flow.nodes.iter().enumerate().filter(|(_, node)| node.runs());
+    let behind = flow.reach(runs.flat_map(|(_, node)| node.edges.values().flatten().copied()));
+    for (place, node) in flow.nodes.iter().enumerate() {
+        let is_about_results = matches!(node.kind, Kind::Judge | Kind::Vote | Kind::Choose);
+        if is_about_results && !has_results && !behind.contains(&place) {
+            let why = format!(
+                "a `{}` is about results, and nothing before it runs a statement",
+                node.kind.name()
+            );
+            problem(&["nodes", &node.name], why);
+        }
+        if node.kind == Kind::Vote
+            && node.whole("agree") != 2
+            && !node.edges.contains_key("disagreed")
+        {
+            let why = "has no effect without an edge for `disagreed`".to_owned();
+            problem(&["nodes", &node.name, "settings", "agree"], why);
+        }
+    }
     let has_end = flow.nodes.iter().any(|node| node.kind == Kind::Solver);
     if flow.last_actions().is_empty() && !has_end {
         problem(
@@ -49,14 +74,32 @@ pub(crate) fn check(flow: &Flow, path: &[String], problems: &mut Vec<Problem>) {
             "the flow has no end: every action of every node leads to a node".to_owned(),
         );
     }
-    for node in &flow.nodes {
+    for (place, node) in flow.nodes.iter().enumerate() {
         if let Some(inner) = &node.inner {
-            check(inner, &at(&["nodes", &node.name, "flow"]), problems);
+            let has_results = has_results || behind.contains(&place);
+            check(inner, &at(&["nodes", &node.name, "flow"]), has_results, problems);
         }
     }
 }
 
+impl Node {
+    /// Returns true if a statement may have run behind the node.
+    fn runs(&self) -> bool {
+        self.kind == Kind::Run
+            || self.inner.as_ref().is_some_and(|inner| inner.nodes.iter().any(Self::runs))
+    }
+}
+
 impl Flow {
+    /// Returns true if a node runs a statement or hands the task to a plugin.
+    fn answers(&self) -> bool {
+        self.nodes.iter().any(|node| {
+            node.runs()
+                || node.kind == Kind::Solver
+                || node.inner.as_ref().is_some_and(Self::answers)
+        })
+    }
+
     /// The nodes that can be reached from some, these included.
     fn reach(&self, from: impl IntoIterator<Item = usize>) -> BTreeSet<usize> {
         let mut open: Vec<usize> = from.into_iter().collect();

@@ -36,7 +36,7 @@ pub fn read(document: &Value) -> Result<Flow, Vec<Problem>> {
     if reader.problems.is_empty()
         && let Some(flow) = &flow
     {
-        check(flow, &[], &mut reader.problems);
+        check(flow, &[], false, &mut reader.problems);
     }
     match flow {
         Some(flow) if reader.problems.is_empty() => Ok(flow),

@@ -295,8 +295,9 @@ fn a_node_waits_before_each_further_attempt() {
         assert_eq!(seconds(&host), [1.5, 1.5]);
     }
     let mut host = FakeHost::default();
-    (0..3)
-        .for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    for _ in 0..3 {
+        host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
+    }
     lost(&host, flow(json!(0)));
     assert!(seconds(&host).is_empty());
 }
@@ -311,8 +312,9 @@ fn a_branch_that_waits_does_not_hold_up_the_others() {
         "run": { "next": "meet" }, "meet": { "do": "vote" },
     } }));
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
-    (0..2)
-        .for_each(|_| host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into()))));
+    for _ in 0..2 {
+        host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
+    }
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
     database(&mut host);
     assert_eq!(solved(&host, flow)[0].signals.samples, 3);
