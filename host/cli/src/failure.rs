@@ -153,7 +153,11 @@ fn hint(error: &Error) -> Option<String> {
             "--deadline SECONDS gives a search more time, and --deadline none takes the limit away"
         }
         Error::Journal(JournalError::Unknown { similar, .. }) => {
-            return similar_or(similar, "`syrch-host trace list` shows all runs");
+            return similar_or(
+                similar,
+                "`syrch-host trace list` shows all searches; of a run over a suite, which \
+                 `syrch-host report --list` shows, name a journal in its folder",
+            );
         }
         Error::Run(RunError::Unknown { similar, .. }) => {
             return similar_or(similar, "`syrch-host report --list` shows all runs over suites");

@@ -135,6 +135,33 @@ fn a_fallback_follows_the_last_attempt() {
     assert!(trace(&traced, &[]).contains("tries/draft (plain) → tries/other_form → tries/run"));
 }
 
+#[test]
+fn a_flow_waits_before_it_asks_again_and_its_replay_does_not() {
+    let script = in_turn(
+        Script::new(),
+        WRITE,
+        vec![Reply::text("I cannot say."), Reply::text("Nor now."), sql(RIGHT)],
+    );
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
+    let flow = "name: patient\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: \
+                {max_retries: 3, wait: 0.4, next: run}\n    run: {}\n";
+    let file = traced.folder.path().join("patient.yml");
+    std::fs::write(&file, flow).unwrap();
+    let started = std::time::Instant::now();
+    let flags = ["--strategy", file.to_str().unwrap(), "--structured", "never"];
+    let document = traced.ask(&endpoint, QUESTION, &flags).document(0);
+    assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
+    assert!(started.elapsed() >= Duration::from_millis(800));
+    assert_eq!(endpoint.requests().len(), 3);
+    let mut replay = host();
+    replay
+        .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
+        .args(["trace", "replay", "last", "--strict"]);
+    let said = Said::of(replay.output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.all());
+}
+
 /// A cheap statement, and another plugin where it fails.
 fn handing(place: &Traced) -> PathBuf {
     let path = place.folder.path().join("hand.yml");
@@ -226,7 +253,8 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
 
 #[test]
 fn what_is_shown_of_a_flow_is_a_file_of_it_again() {
-    let (place, traced) = (Place::new(), Traced::new());
+    let place = Place::new();
+    let traced = Traced::new();
     let shown = |word: &str| {
         let output = finish(place.words("strategy show").arg(word).args(["--format", "json"]), "");
         serde_json::from_str::<Value>(&said(&output).0).unwrap()["roles"]["solver"].clone()
@@ -264,7 +292,8 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
     let all = endpoint.count();
     let mut killed = 0;
     for (run, milliseconds) in [60, 180, 240].into_iter().enumerate() {
-        let (endpoint, state) = (MockEndpoint::start(script()), format!("run{run}"));
+        let endpoint = MockEndpoint::start(script());
+        let state = format!("run{run}");
         let mut child =
             start(&endpoint, &state).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while endpoint.count() == 0 {

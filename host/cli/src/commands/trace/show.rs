@@ -62,6 +62,11 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
             context.console.note(&format!("wrote the page `{}`", path.display()));
         }
     } else if matches!(context.format, Format::Auto | Format::Table) {
+        if arguments.prompts {
+            context
+                .console
+                .note("--prompts shows them in the page (--html) and with --format json");
+        }
         output.write_coloured(&picture(
             &tree,
             is_running,
