@@ -294,7 +294,7 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         "draft": { "settings": { "temperature": 0.2 }, "next": "run" }, "run": { "on": { "error": "repair" } },
         "repair": { "max_visits": 1, "next": "run" },
     } });
-    let outer = |keys: Json| {
+    let outer = |keys: Value| {
         let mut node = json!({ "do": "flow", "flow": inner, "next": "vote" });
         node.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
         json!({ "start": "tries", "nodes": { "tries": node, "vote": {} } })
@@ -329,7 +329,7 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         [Some(0.0), Some(1.5)]
     );
 
-    let wrong = |keys: Json| problems(&outer(keys));
+    let wrong = |keys: Value| problems(&outer(keys));
     assert_eq!(
         wrong(json!({ "times": 2, "settings": { "agree": 2, "temperature": 3 } })),
         [
@@ -368,7 +368,7 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
 
 #[test]
 fn items_within_items_are_bounded() {
-    let wide = |inner: Json| json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } });
+    let wide = |inner: Value| json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } });
     let two = wide(wide(json!({ "start": "draft", "nodes": { "draft": {} } })));
     assert_eq!(
         problems(&two),
@@ -378,7 +378,7 @@ fn items_within_items_are_bounded() {
 
 #[test]
 fn a_wait_stands_before_another_attempt() {
-    let with = |keys: Json| flow(json!({ "draft": keys }));
+    let with = |keys: Value| flow(json!({ "draft": keys }));
     assert_eq!(
         read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
         1.5_f64.to_bits()
