@@ -59,9 +59,15 @@ impl<'a> Samples<'a> {
         all.into_iter().find(|clusters| !clusters.is_empty()).unwrap_or_default()
     }
 
-    /// `(agreeing − 1 + w·claim) / (ran − 1 + w)`: the mean confidence that the model states for
-    /// the members counts as `w` results beside those of the other samples that ran. A single
-    /// sample keeps its stated confidence.
+    /// The number of samples among which a result is elected: those that ran, and where each has one
+    /// try also those that failed, which agree with nothing.
+    fn voters(&self, pool: &Pool) -> u32 {
+        if self.settings.repair { pool.ran() } else { count32(pool.draws().len()) }
+    }
+
+    /// `(agreeing − 1 + w·claim) / (voters − 1 + w)`: the mean confidence that the model states for
+    /// the members counts as `w` results beside those of the other samples. A single sample keeps
+    /// its stated confidence.
     fn confidence(&self, pool: &Pool, cluster: &Cluster) -> f64 {
         let claims: Vec<f64> = cluster
             .members
@@ -72,7 +78,10 @@ impl<'a> Samples<'a> {
         let agreeing = claims.len().max(1) as f64;
         let weight = self.settings.claim_weight;
         let claim = claims.iter().sum::<f64>() / agreeing;
-        clamp01((agreeing - 1.0 + weight * claim) / (f64::from(pool.ran().max(1)) - 1.0 + weight))
+        clamp01(
+            (agreeing - 1.0 + weight * claim)
+                / (f64::from(self.voters(pool).max(1)) - 1.0 + weight),
+        )
     }
 
     fn claim(&self, draw: &Draw) -> f64 {
@@ -114,10 +123,12 @@ impl Sampler for Samples<'_> {
 
 impl Voter for Samples<'_> {
     fn standings(&self, pool: &Pool) -> Vec<Standing> {
-        let ran = count(u64::from(pool.ran()), "result");
+        let voters = self.voters(pool);
+        let noun = if voters > pool.ran() { "sample" } else { "result" };
+        let all = count(u64::from(voters), noun);
         let standing = |cluster: Cluster| Standing {
             confidence: self.confidence(pool, &cluster),
-            reason: format!("{} of {ran}", cluster.members.len()),
+            reason: format!("{} of {all}", cluster.members.len()),
             cluster,
         };
         self.clusters(pool).into_iter().map(standing).collect()

@@ -254,7 +254,7 @@ impl<P: Protocol> HttpProvider<P> {
         if quirks.rambles || self.learnt().tokens(model, request).is_some() {
             return false;
         }
-        let gets_more = !is_prose(answer);
+        let gets_more = !is_prose(answer) && !is_looping(&answer.text);
         if gets_more {
             self.learnt().set_tokens(model, request, most);
         }
@@ -386,6 +386,19 @@ fn is_prose(answer: &Answer) -> bool {
     let is_begun = ["```", "{", "select"].iter().any(|sign| text.contains(sign));
     let is_thought = answer.thought || text.trim().is_empty() || shape::has_thinking(&text);
     !is_begun && !is_thought
+}
+
+/// Returns true if a reply repeats its end again and again, as small models do: with more tokens it
+/// would be longer, and not whole.
+fn is_looping(text: &str) -> bool {
+    /// Bytes of the end that is looked for.
+    const END: usize = 60;
+    /// How often it stands in the reply.
+    const TIMES: usize = 4;
+    let text = text.trim_end();
+    let from = (text.len().saturating_sub(END)..text.len()).find(|at| text.is_char_boundary(*at));
+    let end = from.map_or("", |from| &text[from..]);
+    end.len() >= END / 2 && text.matches(end).count() >= TIMES
 }
 
 /// The usage of a reply whose endpoint does not report it: a token for every three bytes.

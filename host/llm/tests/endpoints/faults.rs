@@ -128,6 +128,18 @@ async fn prose_that_was_cut_off_is_not_asked_for_again() {
     assert_eq!(endpoint.count(), 2);
 }
 
+#[tokio::test]
+async fn a_reply_that_repeats_itself_is_not_asked_for_with_more_tokens() {
+    let step = "{\"text\": \"Count the customers of each country\", \"depends_on\": []}, ";
+    let looping = format!("{{\"tasks\": [{}", step.repeat(9));
+    let script = Script::always(Reply::text(looping).finish("length"));
+    let endpoint = MockEndpoint::start(script);
+    let plan = call("q", Shape::Json("{\"type\": \"object\"}".into()));
+    let outcome = complete(&openai(&endpoint), &plan).await;
+    assert!(matches!(outcome.result, Err(LlmError::Cut { .. })), "{outcome:?}");
+    assert_eq!(endpoint.count(), 1);
+}
+
 /// A model that thinks gets all tokens from its first reply on that shows it.
 #[tokio::test]
 async fn a_model_that_thinks_gets_more_tokens() {
