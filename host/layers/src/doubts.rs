@@ -6,6 +6,7 @@
 //! them by statements of its own. Those are bounded in time and number, and are not charged: a
 //! search's statements are those that it ran itself. One that fails gives no doubt.
 
+mod absent;
 pub(crate) mod asked;
 mod joins;
 mod kinds;
@@ -58,11 +59,17 @@ struct State {
 struct Read {
     uses: Vec<Use>,
     outline: Option<Outline>,
+    /// The statement in canonical spelling.
+    normalized: String,
 }
 
 impl Read {
     fn new(facts: &Facts) -> Self {
-        Self { uses: facts.uses.clone(), outline: facts.outline.clone() }
+        Self {
+            uses: facts.uses.clone(),
+            outline: facts.outline.clone(),
+            normalized: facts.normalized.clone(),
+        }
     }
 }
 
@@ -149,7 +156,11 @@ impl DoubtingDatabase {
         let mut doubts: Vec<Doubt> = Vec::new();
         for one in uses {
             // One reason is enough for one column.
-            doubts.extend(judge.doubt(one).await.filter(|doubt| !doubts.contains(doubt)));
+            let mut doubt = judge.doubt(one).await;
+            if doubt.is_none() {
+                doubt = judge.absent(one, &read.normalized).await;
+            }
+            doubts.extend(doubt.filter(|doubt| !doubts.contains(doubt)));
         }
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);
