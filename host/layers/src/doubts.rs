@@ -59,6 +59,8 @@ struct State {
 struct Read {
     uses: Vec<Use>,
     outline: Option<Outline>,
+    /// The comparisons of columns with blank texts, which are none of the uses.
+    blanks: Vec<Use>,
     /// The statement in canonical spelling.
     normalized: String,
 }
@@ -68,6 +70,7 @@ impl Read {
         Self {
             uses: facts.uses.clone(),
             outline: facts.outline.clone(),
+            blanks: absent::blanks(&facts.literals),
             normalized: facts.normalized.clone(),
         }
     }
@@ -161,6 +164,9 @@ impl DoubtingDatabase {
                 doubt = judge.absent(one, &read.normalized).await;
             }
             doubts.extend(doubt.filter(|doubt| !doubts.contains(doubt)));
+        }
+        for one in &read.blanks {
+            doubts.extend(judge.absent(one, &read.normalized).await);
         }
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);

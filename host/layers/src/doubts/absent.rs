@@ -1,6 +1,6 @@
 //! A text that its column lacks, in a statement whose result says nothing.
 
-use syrch_core::ports::{Use, UseKind};
+use syrch_core::ports::{Literal, Use, UseKind};
 use syrch_core::text::clip;
 use syrch_core::{Dialect, Doubt, DoubtKind};
 
@@ -53,6 +53,25 @@ impl Judge<'_> {
     }
 }
 
+/// The comparisons of columns with blank texts, each column once.
+pub(super) fn blanks(literals: &[Literal]) -> Vec<Use> {
+    let mut blanks: Vec<Use> = Vec::new();
+    for Literal { table, column, text } in literals {
+        let (Some(table), Some(column)) = (table, column) else { continue };
+        let is_known = blanks.iter().any(|one| one.table == *table && one.column == *column);
+        if text.trim().is_empty() && !is_known {
+            blanks.push(Use {
+                table: table.clone(),
+                column: column.clone(),
+                value: None,
+                filter: None,
+                kind: UseKind::Texts(vec![text.clone()]),
+            });
+        }
+    }
+    blanks
+}
+
 /// Returns true if a statement in canonical spelling has that text beside `=` or in the list of an
 /// `IN`, where a row has to have it.
 fn is_required(normalized: &str, text: &str) -> bool {
@@ -75,6 +94,27 @@ fn is_required(normalized: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blank_texts_beside_columns_are_found_once() {
+        let literal = |column: Option<&str>, text: &str| Literal {
+            table: Some("t".into()),
+            column: column.map(str::to_owned),
+            text: text.into(),
+        };
+        let literals = [
+            literal(Some("c"), ""),
+            literal(Some("c"), " "),
+            literal(None, ""),
+            literal(Some("d"), "x"),
+        ];
+        let found = blanks(&literals);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].column.as_str(), &found[0].kind),
+            ("c", &UseKind::Texts(vec!["".into()]))
+        );
+    }
 
     #[test]
     fn only_what_a_row_has_to_have_is_required() {
