@@ -294,9 +294,10 @@ impl Runner {
     fn add_doubt(&self, task: &Task, candidate: &Candidate, doubt: &str) {
         let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
         self.context.run.trace.settle(&task.id, &candidate.id, |known| {
-            known.reason = match known.reason.starts_with(DOUBTFUL) && is_doubted {
-                true => format!("{}; {doubt}", known.reason),
-                false => format!("{DOUBTFUL}{doubt}"),
+            known.reason = if is_doubted && known.reason.starts_with(DOUBTFUL) {
+                format!("{}; {doubt}", known.reason)
+            } else {
+                format!("{DOUBTFUL}{doubt}")
             };
         });
     }

@@ -3,8 +3,8 @@
 use super::Seen;
 use super::comparisons::Operator;
 
-/// Days by which a bound may lie beside the end of a range: months are counted with 31 days, so that
-/// the day after the last of February is three days later.
+/// Days by which a bound may lie beside the end of a range: months are counted with 31 days, so
+/// that the first of March is more than a day after the last of February.
 const BESIDE: u32 = 3;
 /// Days of a month and of a year, in that count.
 const MONTH: u32 = 31;
