@@ -77,7 +77,8 @@ pub(super) fn blanks(literals: &[Literal]) -> Vec<Use> {
 fn is_required(normalized: &str, text: &str) -> bool {
     let literal = format!("'{}'", text.replace('\'', "''"));
     normalized.match_indices(&literal).any(|(at, _)| {
-        let (before, after) = (&normalized[..at], &normalized[at + literal.len()..]);
+        let before = &normalized[..at];
+        let after = &normalized[at + literal.len()..];
         let before = before.trim_end();
         let is_equal = |operator: Option<char>| !matches!(operator, Some('<' | '>' | '!'));
         if let Some(left) = before.strip_suffix('=') {

@@ -255,7 +255,8 @@ impl Reader<'_> {
 
     fn open(&mut self, at: usize) {
         let Some(outer) = self.frames.last() else { return };
-        let (is_negated, is_certain) = (outer.negates(), outer.is_sure());
+        let is_negated = outer.negates();
+        let is_certain = outer.is_sure();
         let name = self.word_before(at, 1);
         let is_not = self.word_before(at, 2) == "not";
         let is_query = matches!(self.tokens.get(at + 1).map_or("", Token::word), "select" | "with");

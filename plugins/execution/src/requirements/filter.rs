@@ -72,7 +72,8 @@ fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
         (Null | NotNull, _) | (_, Null | NotNull) => return None,
         _ => {}
     }
-    let (wanted, literal) = (required.literal.trim_matches('%'), found.literal.trim_matches('%'));
+    let wanted = required.literal.trim_matches('%');
+    let literal = found.literal.trim_matches('%');
     if let (Some(wanted), Some(literal)) = (number(wanted), number(literal)) {
         let is_same = (wanted - literal).abs() <= 1e-9 * wanted.abs().max(1.0);
         return match required.operator {
@@ -267,7 +268,8 @@ fn is_equal(wanted: &str, literal: &str) -> bool {
     if let Some(year) = moment::year(wanted).filter(|_| wanted.len() == 4 || is_day(wanted)) {
         return moment::names_year(literal, year);
     }
-    let (left, right) = (stems(wanted), stems(literal));
+    let left = stems(wanted);
+    let right = stems(literal);
     if left.is_empty() || right.is_empty() {
         return false;
     }

@@ -20,9 +20,12 @@ pub(crate) fn is_met((from, to): &(String, String), seen: &Seen) -> bool {
     if years.is_empty() {
         return seen.has_time();
     }
-    let (first, last) = (span(from).map(|(start, _)| start), span(to).map(|(_, end)| end));
-    let (start, end) = (first.unwrap_or_default(), last.unwrap_or(u32::MAX - BESIDE));
-    let (mut has_lower, mut has_upper) = (first.is_none(), last.is_none());
+    let first = span(from).map(|(start, _)| start);
+    let last = span(to).map(|(_, end)| end);
+    let start = first.unwrap_or_default();
+    let end = last.unwrap_or(u32::MAX - BESIDE);
+    let mut has_lower = first.is_none();
+    let mut has_upper = last.is_none();
     for literal in &seen.literals {
         if literal == "now" || literal == "today" {
             return true;

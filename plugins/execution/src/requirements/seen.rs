@@ -171,7 +171,8 @@ impl Seen {
         let most = calls(&["max", "max_by", "arg_max", "greatest"]);
         let least = calls(&["min", "min_by", "arg_min", "least"]);
         let is_ranked = calls(&ranks) || was(&["max", "maximum", "min", "minimum"]);
-        let (is_most, is_least) = (is(&["max", "maximum"]), is(&["min", "minimum"]));
+        let is_most = is(&["max", "maximum"]);
+        let is_least = is(&["min", "minimum"]);
         if is_most || is_least {
             return is_ranked
                 || (is_most && (most || (self.is_ordered && !least)))
