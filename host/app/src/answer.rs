@@ -10,10 +10,11 @@ use syrch_runtime::Configured;
 use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateStatus, ClarifyReport, Confidence,
-    CostReport, PluginReport, SavedReport, TimeReport,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
+    Confidence, CostReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
+use crate::runner::DOUBTED;
 use crate::thought;
 
 /// The time that each part of a search took.
@@ -50,6 +51,7 @@ pub(crate) fn document(
                 .settle(task, &candidate.id, |known| known.status = CandidateStatus::Answer);
         }
         warnings.extend(grounded.answer.caveats.iter().cloned());
+        warnings.extend(doubt_of_reward(context, grounded));
         // A caveat of the aggregator as a rule repeats the doubts about its rows.
         for doubt in grounded.results.profile().warnings {
             if !warnings.iter().any(|known| known.contains(&doubt)) {
@@ -108,6 +110,17 @@ pub(crate) fn document(
         plugins: context.run.plugins.all().map(plugin).collect(),
         warnings,
     }
+}
+
+/// Why the reward doubts the statement of the answer, if it accepts it in doubt.
+fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
+    let (task, candidate) = grounded.candidate.as_ref()?;
+    let known = context.run.trace.candidates();
+    let is_its = |known: &&CandidateReport| known.id == candidate.id && known.task == *task;
+    let reward = known.iter().find(is_its)?.reward.as_ref()?;
+    let is_doubted = reward.verdict == VerdictWord::Accepted
+        && reward.score.is_some_and(|score| score < DOUBTED);
+    is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {

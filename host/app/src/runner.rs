@@ -22,8 +22,10 @@ use crate::report::CandidateStatus;
 
 /// The confidence that is assumed of a model that states none, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
-/// The highest confidence in an answer that its reward accepts with a score below this value.
-const DOUBTED: f64 = 0.5;
+/// The confidence in an answer that its reward accepts with a score below this, at most.
+pub(crate) const DOUBTED: f64 = 0.5;
+/// The beginning of the reason for a candidate that is accepted in doubt.
+const DOUBTFUL: &str = "doubtful: ";
 
 /// A solved task's result.
 #[derive(Clone)]
@@ -238,7 +240,7 @@ impl Runner {
                         self.give_reason(
                             task,
                             &candidate,
-                            &format!("doubtful: {}", opinion.reason),
+                            &format!("{DOUBTFUL}{}", opinion.reason),
                         );
                     }
                     Some(opinion.score)
@@ -251,7 +253,7 @@ impl Runner {
         for (candidate, results) in &accepted {
             self.context.run.trace.propose(&task.id, candidate);
             if let Some((_, doubt)) = most_confidence(results.doubts()) {
-                self.give_reason(task, candidate, &format!("doubtful: {}", doubt.text));
+                self.add_doubt(task, candidate, &doubt.text);
             }
         }
         observation.candidates = accepted.iter().map(|(candidate, _)| candidate.clone()).collect();
@@ -287,6 +289,18 @@ impl Runner {
             .run
             .trace
             .settle(&task.id, &candidate.id, |known| reason.clone_into(&mut known.reason));
+    }
+
+    /// Reports a doubt about the result of a candidate, after that of a reward that doubts it.
+    fn add_doubt(&self, task: &Task, candidate: &Candidate, doubt: &str) {
+        let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
+        self.context.run.trace.settle(&task.id, &candidate.id, |known| {
+            known.reason = if is_doubted && known.reason.starts_with(DOUBTFUL) {
+                format!("{}; {doubt}", known.reason)
+            } else {
+                format!("{DOUBTFUL}{doubt}")
+            };
+        });
     }
 
     /// Overwrites what the guest claims with the calibrator's values, none above what the doubts

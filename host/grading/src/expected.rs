@@ -37,12 +37,12 @@ impl Expected {
             };
             match results {
                 Ok(Some(results)) if results.truncated() => {
-                    drop(expected.fault.get_or_insert_with(|| {
+                    expected.fault.get_or_insert_with(|| {
                         format!(
                             "the expected rows were cut at a limit, after {} rows",
                             results.row_count()
                         )
-                    }))
+                    });
                 }
                 Ok(Some(results)) => {
                     let unnamed = matches!(gold, Gold::Text(_));

@@ -6,6 +6,7 @@
 //! them by statements of its own. Those are bounded in time and number, and are not charged: a
 //! search's statements are those that it ran itself. One that fails gives no doubt.
 
+mod absent;
 pub(crate) mod asked;
 mod joins;
 mod kinds;
@@ -58,11 +59,20 @@ struct State {
 struct Read {
     uses: Vec<Use>,
     outline: Option<Outline>,
+    /// The comparisons of columns with blank texts, which are none of the uses.
+    blanks: Vec<Use>,
+    /// The statement in canonical spelling.
+    normalized: String,
 }
 
 impl Read {
     fn new(facts: &Facts) -> Self {
-        Self { uses: facts.uses.clone(), outline: facts.outline.clone() }
+        Self {
+            uses: facts.uses.clone(),
+            outline: facts.outline.clone(),
+            blanks: absent::blanks(&facts.literals),
+            normalized: facts.normalized.clone(),
+        }
     }
 }
 
@@ -149,7 +159,14 @@ impl DoubtingDatabase {
         let mut doubts: Vec<Doubt> = Vec::new();
         for one in uses {
             // One reason is enough for one column.
-            doubts.extend(judge.doubt(one).await.filter(|doubt| !doubts.contains(doubt)));
+            let mut doubt = judge.doubt(one).await;
+            if doubt.is_none() {
+                doubt = judge.absent(one, &read.normalized).await;
+            }
+            doubts.extend(doubt.filter(|doubt| !doubts.contains(doubt)));
+        }
+        for one in &read.blanks {
+            doubts.extend(judge.absent(one, &read.normalized).await);
         }
         if let Some(outline) = &read.outline {
             doubts.extend(judge.outline(outline).await);

@@ -325,7 +325,7 @@ impl<O: Clone> Frontier<O> {
         };
         match node.phase {
             Phase::Ready if task.operation == Operation::Choose => {
-                drop(self.choices.insert(position))
+                self.choices.insert(position);
             }
             Phase::Ready => drop(self.ready.insert(Rank { priority: task.priority, position })),
             Phase::Doomed => drop(self.doomed.insert(position)),

@@ -407,6 +407,22 @@ fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
 }
 
 #[test]
+fn the_whole_question_keeps_what_the_plan_required_as_a_wish() {
+    let required = json!({
+        "metrics": [{ "name": "revenue", "aggregation": "sum" }], "aggregation": "avg",
+        "dimensions": ["country"], "filters": ["year = 2014"], "time_range": ["2014", "2015"],
+    });
+    let (graph, _) = planned(&[subtasks(&[stating("A", &[], &["orders"], required.clone())])]);
+    let graph =
+        Graph { memo: Some(json!({ "again": ["A"], "fallback": false }).to_string()), ..graph };
+    let step = next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]);
+    let Edit::Add(direct) = &step.edits[0] else { panic!("{:?}", step.edits) };
+    let wished =
+        Requirements { dimensions: Vec::new(), lenient: true, ..Requirements::read(&required) };
+    assert_eq!(Requirements::of(direct), Some(wished));
+}
+
+#[test]
 fn the_answer_moves_to_the_task_that_is_planned_again() {
     let (graph, _) = planned(&[subtasks(&[stating(
         "A",

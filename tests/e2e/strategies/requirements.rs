@@ -139,6 +139,36 @@ fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
     assert_eq!(endpoint.count(), 5);
 }
 
+/// A metric and an aggregation are held to the statement of the whole question as well, and the
+/// answer says what it lacks.
+#[test]
+fn a_metric_that_no_statement_has_is_doubted_in_the_end() {
+    for (required, lack) in [
+        (json!({ "name": "revenue", "aggregation": "count" }), "the metric `revenue`"),
+        (json!({ "name": "orders", "aggregation": "avg" }), "the aggregation `avg`"),
+    ] {
+        let script = Script::new()
+            .once([PLAN], stated(&[], json!({ "metrics": [required] })))
+            .on([WRITE], sql(RIGHT));
+        let endpoint = MockEndpoint::start(script);
+        let flags = ["-P", "clarifier.threshold=1"];
+        let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
+        assert_eq!(document["confidence"]["calibrated"], json!(0.5), "{document:#}");
+        let direct = document["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|task| task["is_answer"] == json!(true))
+            .unwrap();
+        assert!(direct["requirements"]["metrics"].is_array(), "{direct:#}");
+        let warnings = document["warnings"].to_string();
+        assert!(
+            warnings.contains("the reward doubts the answer") && warnings.contains(lack),
+            "{warnings}"
+        );
+    }
+}
+
 #[test]
 fn hostile_requirements_are_bounded_and_escaped() {
     let markup = "<script>alert(1)</script>\u{1b}[2J";

@@ -242,7 +242,7 @@ impl Notes {
     pub(crate) fn note_error(&self, call: CallId, error: &SqlError) {
         self.with(|noted| match error.kind {
             SqlErrorKind::Unavailable => {
-                drop(noted.outages.entry(call).or_insert_with(|| error.clone()))
+                noted.outages.entry(call).or_insert_with(|| error.clone());
             }
             SqlErrorKind::WriteRefused => noted.has_refused_write = true,
             _ => {}

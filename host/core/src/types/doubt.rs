@@ -33,6 +33,8 @@ pub enum DoubtKind {
     NullInList,
     /// A text is compared that a column cannot have, as the schema says.
     OutsideSet,
+    /// The result says nothing, and a text is compared that its column lacks.
+    AbsentText,
     /// A ratio of whole numbers loses its decimals.
     WholeRatio,
     /// Tables are joined by columns that do not refer to each other.
@@ -84,6 +86,7 @@ impl DoubtKind {
             | Self::NoDates
             | Self::NullInList
             | Self::OutsideSet
+            | Self::AbsentText
             | Self::WholeRatio
             | Self::JoinPath
             | Self::BareColumn

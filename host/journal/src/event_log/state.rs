@@ -85,7 +85,7 @@ impl State {
                 is_closed: false,
             }),
             Event::Port { call, ask: Ask::GiveUp(ticket), .. } => {
-                drop(self.cancelled.insert((*call, *ticket)))
+                self.cancelled.insert((*call, *ticket));
             }
             Event::Left { call } => {
                 if let Some(call) = self.call_mut(*call) {

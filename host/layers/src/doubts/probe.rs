@@ -188,13 +188,7 @@ impl<'u> Probe<'u> {
     /// The further spellings of texts, each with its count, the most frequent first. `None` if a
     /// text cannot be written in the dialect for certain.
     pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {
-        let has_escapes =
-            matches!(self.0.dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
-        if texts.iter().any(|text| text.contains('\0') || (has_escapes && text.contains('\\'))) {
-            return None;
-        }
-        let written: Vec<String> =
-            texts.iter().map(|text| format!("'{}'", text.replace('\'', "''"))).collect();
+        let written = written(texts.iter().map(String::as_str), self.0.dialect)?;
         let folded: Vec<String> =
             written.iter().map(|text| format!("lower(trim({text}))")).collect();
         let column = self.column();
@@ -205,6 +199,17 @@ impl<'u> Probe<'u> {
         Some(format!(
             "SELECT {column} AS v, count(*) AS n {} GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT {ROWS}",
             self.from(&another)
+        ))
+    }
+
+    /// Whether any value of the column is one of these texts: 0 or 1. `None` if a text cannot be
+    /// written in the dialect for certain.
+    pub(super) fn any_of(&self, texts: &[&str]) -> Option<String> {
+        let written = written(texts.iter().copied(), self.0.dialect)?;
+        let one_of = [format!("{} IN ({})", self.column(), written.join(", "))];
+        Some(format!(
+            "SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t",
+            self.from(&one_of)
         ))
     }
 
@@ -274,6 +279,14 @@ impl<'u> Probe<'u> {
             keys.join(", "),
         )
     }
+}
+
+/// Texts as they may stand in a statement. `None` if one cannot be written in the dialect for
+/// certain.
+fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Option<Vec<String>> {
+    let has_escapes = matches!(dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
+    let is_plain = |text: &str| !text.contains('\0') && !(has_escapes && text.contains('\\'));
+    texts.map(|text| is_plain(text).then(|| format!("'{}'", text.replace('\'', "''")))).collect()
 }
 
 /// A table with its schema, as it may stand in a statement.

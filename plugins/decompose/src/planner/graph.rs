@@ -2,7 +2,7 @@
 
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, join_context};
-use syrch_plugin::requirements::{Requirements, task_context};
+use syrch_plugin::requirements::{Metric, Requirements, task_context};
 
 use crate::planner::draft::{Draft, Node, unused};
 use crate::planner::memo::Memo;
@@ -79,13 +79,17 @@ pub(crate) fn is_lost(graph: &Graph, seen: &[Observation]) -> bool {
         && !seen.iter().any(is_spent)
 }
 
-/// The whole question as one more task, which now gives the answer. The conditions that the plan
-/// required are no more than wishes there, since the plan may be wrong.
+/// The whole question as one more task, which now gives the answer. The metrics, aggregations and
+/// conditions that the plan required are no more than wishes there, since the plan may be wrong.
 pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
     let taken: Vec<String> = graph.tasks.iter().map(|task| task.id.clone()).collect();
     let id = unused("direct", &taken);
     let mut wished = Requirements { lenient: true, ..Requirements::default() };
     for required in graph.tasks.iter().filter_map(Requirements::of) {
+        let new = |metric: &Metric| !wished.metrics.contains(metric);
+        let metrics: Vec<Metric> = required.metrics.into_iter().filter(new).collect();
+        wished.metrics.extend(metrics);
+        wished.aggregation = wished.aggregation.or(required.aggregation);
         let new = |filter: &String| !wished.filters.contains(filter);
         let filters: Vec<String> = required.filters.into_iter().filter(new).collect();
         wished.filters.extend(filters);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use syrch_plugin::words::{naming_stems, stems};
 
+use super::comparisons::{self, Comparison, Operator};
 use super::{Seen, moment};
 
 /// Words of a condition that are neither a column nor a value.
@@ -19,6 +20,9 @@ const SAID_OTHERWISE: &[&str] = &["true", "false", "yes", "no", "null", "0", "1"
 /// Returns true if the statement meets the condition; `None` if the condition states nothing
 /// comparable.
 pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
+    if is_contradicted(condition, seen) {
+        return Some(false);
+    }
     let mut parts = Parts::read(condition);
     parts.values.retain(|value| !SAID_OTHERWISE.contains(&value.trim().to_lowercase().as_str()));
     if !parts.values.is_empty() {
@@ -35,6 +39,61 @@ pub(crate) fn is_met(condition: &str, seen: &Seen) -> Option<bool> {
     let has_literal =
         |word: &String| seen.literals.iter().any(|literal| stems(literal).contains(word));
     if words.iter().any(|word| seen.has(word) || has_literal(word)) { Some(true) } else { None }
+}
+
+/// Returns true if the statement compares a column with a literal as the condition does, and always
+/// by an operator that says something else.
+fn is_contradicted(condition: &str, seen: &Seen) -> bool {
+    let required = comparisons::read(condition);
+    required.iter().filter(|one| one.is_certain).any(|one| {
+        let verdicts: Vec<bool> = seen
+            .comparisons
+            .iter()
+            .filter_map(|found| Some(agrees(one, found)? || !found.is_certain))
+            .collect();
+        !verdicts.is_empty() && !verdicts.contains(&true)
+    })
+}
+
+/// Returns whether a comparison says what is required; `None` if it is about another column or
+/// another literal.
+fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
+    use Operator::{AtLeast, AtMost, Equal, Less, More, NotEqual, NotNull, Null};
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let column = stems(&required.column);
+    let is_same_column = !column.is_empty()
+        && column.is_subset(&stems(&found.column))
+        && digits(&required.column) == digits(&found.column);
+    if !is_same_column {
+        return None;
+    }
+    match (required.operator, found.operator) {
+        (Null | NotNull, Null | NotNull) => return Some(required.operator == found.operator),
+        (Null | NotNull, _) | (_, Null | NotNull) => return None,
+        _ => {}
+    }
+    let wanted = required.literal.trim_matches('%');
+    let literal = found.literal.trim_matches('%');
+    if let (Some(wanted), Some(literal)) = (number(wanted), number(literal)) {
+        let is_same = (wanted - literal).abs() <= 1e-9 * wanted.abs().max(1.0);
+        return match required.operator {
+            _ if !is_same => None,
+            Equal => Some(matches!(found.operator, Equal | AtLeast | AtMost)),
+            NotEqual => Some(found.operator != Equal),
+            // `> 0` may be `<> 0`.
+            bound => (found.operator != NotEqual).then_some(found.operator == bound),
+        };
+    }
+    if !is_equal(wanted, literal) {
+        return None;
+    }
+    match required.operator {
+        Equal => Some(found.operator != NotEqual),
+        NotEqual => Some(found.operator != Equal),
+        _ if wanted != literal || found.operator == NotEqual => None,
+        Less | AtMost => Some(matches!(found.operator, Less | AtMost)),
+        _ => Some(matches!(found.operator, More | AtLeast)),
+    }
 }
 
 /// A condition taken apart.

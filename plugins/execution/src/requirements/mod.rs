@@ -5,6 +5,7 @@
 //! of the statement, and values with its literals: no part of the text counts because it occurs
 //! somewhere in it.
 
+mod comparisons;
 mod filter;
 mod moment;
 mod seen;
@@ -55,12 +56,21 @@ fn lacks(required: &Requirements, seen: &Seen) -> Vec<Lack> {
             lacks.push(lack);
         }
     };
-    let aggregations = required.metrics.iter().filter_map(|metric| metric.aggregation.as_ref());
+    let aggregations = required
+        .metrics
+        .iter()
+        .filter_map(|metric| Some((metric.aggregation.as_ref()?, Some(metric.name.as_str()))));
+    // The aggregation of the whole is that of the metric, if there is one.
+    let only = match required.metrics.as_slice() {
+        [metric] => Some(metric.name.as_str()),
+        _ => None,
+    };
+    let of_all = required.aggregation.iter().map(|aggregation| (aggregation, only));
     for metric in &required.metrics {
         require(seen.names(&metric.name), true, "metric", &metric.name);
     }
-    for aggregation in aggregations.chain(&required.aggregation) {
-        require(seen.aggregates(aggregation), true, "aggregation", aggregation);
+    for (aggregation, metric) in aggregations.chain(of_all) {
+        require(seen.aggregates(aggregation, metric), true, "aggregation", aggregation);
     }
     for condition in &required.filters {
         require(filter::is_met(condition, seen) != Some(false), true, "filter", condition);
@@ -104,6 +114,7 @@ mod tests {
             column("year", "INTEGER"),
             column("ordered", "DATE"),
             column("totalPrice", "REAL"),
+            column("salary", "INTEGER"),
         ];
         let tables =
             vec![table("orders", orders), table("customers", vec![column("country", "TEXT")])];
@@ -227,6 +238,124 @@ mod tests {
             lacking(vague(), &["orders.id"], &[], &[], &["n"]),
             ["the time range `from last month`!"]
         );
+    }
+
+    #[test]
+    fn an_aggregation_is_that_of_the_metric() {
+        let lacks = |metric: &str, aggregation: &str, call: &str, functions: &[&str]| {
+            let required = json!({ "metrics": [{ "name": metric, "aggregation": aggregation }] });
+            let sql = format!("SELECT {call} FROM orders");
+            lacking_in(&sql, required, &["orders.salary"], functions, &[], &["n"])
+        };
+        for (aggregation, call, functions) in [
+            ("avg", "SUM(salary)", &["sum"][..]),
+            ("avg", "MAX(salary) AS avg_salary", &["max"]),
+            ("avg", "salary", &[]),
+            ("max", "MIN(salary)", &["min"]),
+            ("min", "AVG(salary)", &["avg"]),
+            ("count", "SUM(orders.salary)", &["sum"]),
+            ("sum", "COUNT(salary)", &["count"]),
+            ("sum", "AVG(salary)", &["avg"]),
+        ] {
+            let lack = format!("the aggregation `{aggregation}`!");
+            assert_eq!(lacks("salary", aggregation, call, functions), [lack], "{call}");
+        }
+        for (metric, aggregation, call, functions) in [
+            ("salary", "avg", "AVG(salary)", &["avg"][..]),
+            ("salary", "avg", "SUM(salary) * 1.0 / COUNT(*)", &["sum", "count"]),
+            ("salary", "sum", "SUM(salary)", &["sum"]),
+            ("salary", "max", "MAX(salary)", &["max"]),
+            ("salary", "min", "RANK() OVER (ORDER BY salary)", &["rank"]),
+            ("salary", "count", "SUM(CASE WHEN salary > 1 THEN 1 ELSE 0 END)", &["sum"]),
+            ("orders", "count", "SUM(n)", &["sum"]),
+            ("orders", "sum", "COUNT(*)", &["count"]),
+        ] {
+            let found = lacks(metric, aggregation, call, functions);
+            assert_eq!(found, Vec::<String>::new(), "{call}");
+        }
+    }
+
+    /// What a statement with that condition lacks; its literals are those in quotes.
+    fn lacking_where(required: JsonValue, condition: &str) -> Vec<String> {
+        let sql = format!("SELECT COUNT(*) FROM orders WHERE {condition}");
+        let literals: Vec<&str> = condition.split('\'').skip(1).step_by(2).collect();
+        let columns = ["orders.ordered", "orders.salary"];
+        lacking_in(&sql, required, &columns, &["count"], &literals, &["n"])
+    }
+
+    #[test]
+    fn bounds_of_time_lie_in_the_range() {
+        let range = || json!({ "time_range": ["2014-01-01", "2014-12-31"] });
+        for condition in [
+            "ordered >= '2013-01-01' AND ordered < '2014-01-01'",
+            "ordered > '2014-12-31' AND ordered < '2016-01-01'",
+            "ordered < '2015-01-01'",
+            "NOT ordered LIKE '2014%'",
+            "strftime('%Y', ordered) <> '2014'",
+        ] {
+            assert_eq!(lacking_where(range(), condition).len(), 1, "{condition}");
+        }
+        for condition in [
+            "ordered >= '2014-01-01' AND ordered < '2015-01-01'",
+            "ordered BETWEEN '2014-01-01' AND '2014-12-31'",
+            "ordered > '2013-12-31' AND ordered <= '2014-12-31 23:59:59'",
+            "strftime('%Y', ordered) = '2014'",
+            "ordered LIKE '2014%'",
+            "NOT (ordered < '2014-01-01' OR ordered >= '2015-01-01')",
+            "ordered >= '2014-01-01' AND ordered < date('2014-01-01', '+1 year')",
+            "ordered >= date('now', '-1 year')",
+            "begins <= '2014-12-31' AND ends >= '2014-01-01'",
+        ] {
+            assert_eq!(lacking_where(range(), condition), Vec::<String>::new(), "{condition}");
+        }
+        let since = || json!({ "time_range": ["2014-01-01", null] });
+        assert!(lacking_where(since(), "ordered >= '2014-01-01'").is_empty());
+        assert_eq!(lacking_where(since(), "ordered < '2014-01-01'").len(), 1);
+        let month = || json!({ "time_range": ["2014-02-01", "2014-02-28"] });
+        assert!(
+            lacking_where(month(), "ordered >= '2014-02-01' AND ordered < '2014-03-01'").is_empty()
+        );
+        assert_eq!(lacking_where(month(), "ordered LIKE '2014-05%'").len(), 1);
+    }
+
+    #[test]
+    fn a_filter_is_met_by_its_operator() {
+        let lacks = |filter: &str, condition: &str| {
+            !lacking_where(json!({ "filters": [filter] }), condition).is_empty()
+        };
+        for (filter, condition) in [
+            ("salary > '50'", "salary < '50'"),
+            ("salary > '50'", "salary >= '50'"),
+            ("salary > '50'", "NOT salary > '50'"),
+            ("salary <> '50'", "salary IN ('50', '60')"),
+            ("ordered IS NULL", "ordered IS NOT NULL"),
+            ("ordered is not null", "NOT (ordered IS NOT NULL)"),
+            ("country <> 'France'", "country = 'France'"),
+            ("country = 'France'", "NOT country = 'France'"),
+            ("country = 'France'", "country NOT IN ('France')"),
+        ] {
+            assert!(lacks(filter, condition), "{filter} by {condition}");
+        }
+        for (filter, condition) in [
+            ("salary > '50'", "NOT (salary <= '50')"),
+            ("salary > '50'", "'50' < salary"),
+            ("salary > '50'", "salary >= '51'"),
+            ("salary >= '50' and salary <= '60'", "salary BETWEEN '50' AND '60'"),
+            ("ordered IS NULL", "NOT ordered IS NOT NULL"),
+            (
+                "country <> 'France'",
+                "id NOT IN (SELECT id FROM customers WHERE country = 'France')",
+            ),
+            (
+                "country <> 'France'",
+                "NOT EXISTS (SELECT 1 FROM customers WHERE country = 'France')",
+            ),
+            ("country = 'France'", "country LIKE '%France%'"),
+            ("country = 'France'", "LOWER(country) = 'france'"),
+            ("ordered >= '2014-01-01'", "strftime('%Y', ordered) = '2014'"),
+        ] {
+            assert!(!lacks(filter, condition), "{filter} by {condition}");
+        }
     }
 
     #[test]

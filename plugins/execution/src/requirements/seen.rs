@@ -6,6 +6,8 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::text::clip;
 use syrch_plugin::words::{naming_stems, stems};
 
+use super::comparisons::{self, Comparison};
+
 /// Words of a metric's name that say how it is computed, as stems.
 const COMPUTED: &[&str] = &[
     "averag", "avg", "count", "grand", "high", "highest", "largest", "least", "low", "lowest",
@@ -17,15 +19,77 @@ const UNITS: &[&str] = &["day", "dat", "week", "month", "quarter", "year"];
 const TIMES: &[&str] =
     &["at", "dat", "datetim", "day", "month", "quarter", "tim", "timestamp", "ts", "week", "year"];
 
+/// Stems of columns whose sum is a number of things.
+const COUNTED: &[&str] = &[
+    "attendanc",
+    "capacity",
+    "count",
+    "enrollment",
+    "headcount",
+    "inhabitant",
+    "num",
+    "number",
+    "peopl",
+    "population",
+    "qty",
+    "quantity",
+    "seat",
+    "sold",
+    "stock",
+    "view",
+    "vot",
+];
+
 /// The most bytes of an alias that are read.
 const NAME: usize = 200;
+
+/// A column of numbers that is no key.
+#[derive(Debug)]
+struct Measure {
+    /// Its name in lower case.
+    name: String,
+    stems: BTreeSet<String>,
+    is_fractional: bool,
+}
+
+impl Measure {
+    /// `None` for a column, as `table.column`, that is no measure.
+    fn read(catalog: &Catalog, column: &str) -> Option<Self> {
+        let (table, name) = column.rsplit_once('.')?;
+        let table = catalog.table(table)?;
+        let sql_type =
+            table.columns.iter().find(|known| known.name == name)?.sql_type.to_ascii_uppercase();
+        let has = |words: &[&str]| words.iter().any(|word| sql_type.contains(word));
+        let is_fractional = has(&["DEC", "DOUB", "FLOA", "MONEY", "NUM", "REAL"]);
+        let keys = table.foreign_keys.iter().flat_map(|key| &key.columns);
+        let is_key = table.primary_key.iter().chain(keys).any(|key| key == name);
+        let stems = stems(name);
+        let is_measure = is_fractional || (has(&["INT"]) && !has(&["INTERVAL", "POINT"]));
+        (is_measure && !is_key && !stems.contains("id")).then(|| Self {
+            name: name.to_lowercase(),
+            stems,
+            is_fractional,
+        })
+    }
+
+    fn is_number_of_things(&self) -> bool {
+        self.stems.iter().any(|stem| COUNTED.contains(&stem.as_str()))
+    }
+}
 
 /// The names and values of one statement.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Stems of tables, columns, functions and aliases.
     named: BTreeSet<String>,
+    /// Stems of columns and finished tasks: what was computed before.
+    stored: BTreeSet<String>,
     functions: BTreeSet<String>,
+    measures: Vec<Measure>,
+    /// The arguments of its sums, in lower case.
+    sums: Vec<String>,
+    has_quotient: bool,
+    pub(crate) comparisons: Vec<Comparison>,
     tables: Vec<String>,
     /// The texts of literals, trimmed and in lower case.
     pub(crate) literals: Vec<String>,
@@ -47,10 +111,18 @@ impl Seen {
             .chain(aliases(&facts.skeleton))
             .collect();
         let literal = |literal: &Literal| literal.text.trim().to_lowercase();
+        let stored = facts.columns.iter().chain(&facts.tasks);
+        let measure = |column: &String| Measure::read(catalog, column);
         let has_time = facts.columns.iter().any(|column| is_temporal(catalog, column));
         Self {
             named,
+            stored: stored.map(String::as_str).flat_map(stems).collect(),
             functions: facts.functions.iter().map(|name| name.to_ascii_lowercase()).collect(),
+            measures: facts.columns.iter().filter_map(measure).collect(),
+            sums: sums(&facts.skeleton),
+            has_quotient: facts.skeleton.contains('/')
+                || facts.skeleton.to_ascii_lowercase().contains(" div "),
+            comparisons: comparisons::read(&facts.normalized),
             tables: facts.tables.clone(),
             literals: facts.literals.iter().map(literal).collect(),
             is_ordered: facts.ordered,
@@ -70,41 +142,55 @@ impl Seen {
         self.named.contains(stem)
     }
 
-    /// Returns true if it computes that aggregation, or reads the result of such a computation. The
-    /// greatest and the least may be found by their order, and an average as a quotient.
-    pub(crate) fn aggregates(&self, aggregation: &str) -> bool {
+    /// Returns true if it computes that aggregation of the metric, or reads the result of such a
+    /// computation. The greatest and the least may be found by their order, and an average as a
+    /// quotient. A number of things may be counted or added up, but a metric that is a column of
+    /// numbers is only what is said of it.
+    pub(crate) fn aggregates(&self, aggregation: &str, metric: Option<&str>) -> bool {
         let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
-        let was = |names: &[&str]| names.iter().any(|name| self.has(name));
+        let was = |names: &[&str]| names.iter().any(|name| self.stored.contains(*name));
         let words = stems(aggregation);
         let is = |names: &[&str]| names.iter().any(|name| words.contains(*name));
         if is(&["sum", "total"]) {
-            return calls(&["sum", "total", "count"]) || was(&["sum", "total"]);
+            let is_measure = self.measures.iter().any(|measure| is_of(metric, measure));
+            return calls(&["sum", "total"])
+                || (calls(&["count"]) && !is_measure)
+                || was(&["sum", "total"]);
         }
         if is(&["count", "number"]) {
-            return calls(&["count", "sum", "total", "count_if"])
+            return calls(&["count", "count_if"])
+                || (calls(&["sum", "total"]) && !self.adds_amounts(metric))
                 || was(&["count", "number", "num", "total"]);
         }
         if is(&["avg", "averag", "mean"]) {
-            return calls(&["avg", "mean", "sum", "total"]) || was(&["averag", "avg", "mean"]);
+            return calls(&["avg", "mean"])
+                || (calls(&["sum", "total", "count"]) && self.has_quotient)
+                || was(&["averag", "avg", "mean"]);
         }
-        if is(&["max", "maximum", "min", "minimum"]) {
-            let extremes = [
-                "max",
-                "min",
-                "max_by",
-                "min_by",
-                "arg_max",
-                "arg_min",
-                "rank",
-                "row_number",
-                "dense_rank",
-            ];
-            return calls(&extremes)
-                || self.is_ordered
-                || was(&["max", "min", "maximum", "minimum"]);
+        let ranks = ["first_value", "last_value", "rank", "row_number", "dense_rank"];
+        let most = calls(&["max", "max_by", "arg_max", "greatest"]);
+        let least = calls(&["min", "min_by", "arg_min", "least"]);
+        let is_ranked = calls(&ranks) || was(&["max", "maximum", "min", "minimum"]);
+        let is_most = is(&["max", "maximum"]);
+        let is_least = is(&["min", "minimum"]);
+        if is_most || is_least {
+            return is_ranked
+                || (is_most && (most || (self.is_ordered && !least)))
+                || (is_least && (least || (self.is_ordered && !most)));
         }
         // Another aggregation may be written in many ways.
         true
+    }
+
+    /// Returns true if all that it adds up are columns of amounts, which give no number of things.
+    fn adds_amounts(&self, metric: Option<&str>) -> bool {
+        let is_amount = |name: &String| {
+            let is_its = |measure: &&Measure| measure.name == *name;
+            self.measures.iter().find(is_its).is_some_and(|measure| {
+                !measure.is_number_of_things() && (measure.is_fractional || is_of(metric, measure))
+            })
+        };
+        !self.sums.is_empty() && self.sums.iter().all(is_amount)
     }
 
     /// Returns true if a row can stand for `grain`: it names the thing, or, for a unit of time, a
@@ -124,6 +210,48 @@ impl Seen {
         let plain = |name: &str| name.rsplit('.').next().unwrap_or(name).trim().to_lowercase();
         self.tables.iter().any(|read| plain(read) == plain(table))
     }
+}
+
+/// Returns true if a metric's name is that of a measure, besides the words that say how it is
+/// computed.
+fn is_of(metric: Option<&str>, measure: &Measure) -> bool {
+    let mut named = naming_stems(metric.unwrap_or_default());
+    named.retain(|stem| !COMPUTED.contains(&stem.as_str()));
+    !named.is_empty() && named.is_subset(&measure.stems)
+}
+
+/// The arguments of the sums of a statement, in lower case; those that are a column as its plain
+/// name.
+fn sums(skeleton: &str) -> Vec<String> {
+    let lower = skeleton.to_lowercase();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut sums = Vec::new();
+    for call in ["sum(", "total("] {
+        for (at, _) in lower.match_indices(call) {
+            if !lower[..at].ends_with(is_name) {
+                let argument = argument(&lower[at + call.len()..]);
+                let plain: String =
+                    argument.chars().filter(|c| !matches!(c, '"' | '`' | '[' | ']')).collect();
+                let column = plain.trim_start_matches("distinct ").trim();
+                sums.push(column.rsplit('.').next().unwrap_or(column).to_owned());
+            }
+        }
+    }
+    sums
+}
+
+/// The text up to the parenthesis that closes a call.
+fn argument(rest: &str) -> &str {
+    let mut depth = 0usize;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return &rest[..at],
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    rest
 }
 
 /// The stems of the words after AS in a statement without literals.

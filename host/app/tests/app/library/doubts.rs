@@ -341,6 +341,75 @@ async fn a_filter_that_is_null_for_every_row_is_no_answer() {
     );
 }
 
+/// Orders of two states, of which one is not shipped yet.
+const ORDERS: &str = "
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, status TEXT, day DATE, shipped DATE, note TEXT);
+    INSERT INTO orders VALUES (1, 'cancelled', '2023-01-05', NULL, 'late'), (2, 'paid', '2023-02-01', '2023-02-03', 'late');";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_says_nothing_for_a_text_that_its_column_lacks_is_doubtful() {
+    for (sql, words) in [
+        (
+            "SELECT COUNT(*) FROM orders WHERE status = 'canceled' AND day LIKE '2023%'",
+            "orders.status has no value `canceled`, and the result is 0 or has no rows",
+        ),
+        ("SELECT id FROM orders WHERE status IN ('canceled', 'Lost')", "`canceled`, `Lost`"),
+        (
+            "SELECT SUM(CASE WHEN status = 'Female' THEN 1 ELSE 0 END) FROM orders",
+            "orders.status has no value `Female`",
+        ),
+        ("SELECT COUNT(*) FROM orders WHERE shipped = ''", "orders.shipped has no value ``"),
+        ("SELECT COUNT(*) FROM orders WHERE shipped = 'NULL'", "no value `NULL`"),
+    ] {
+        let trace = match ask(ORDERS, sql).await {
+            Ok(found) if found.confidence <= 0.5 => {
+                assert!(said(&found.trace).contains(words), "{sql}: {:?}", found.trace.warnings);
+                found.trace
+            }
+            Err(QueryError::NoAnswer(trace) | QueryError::Unclear { trace, .. }) => *trace,
+            other => panic!("{sql}: {other:?}"),
+        };
+        assert!(trace.candidates[0].reason.contains(words), "{sql}: {:?}", trace.candidates);
+    }
+    for sql in [
+        "SELECT COUNT(*) FROM orders WHERE status = 'paid' AND id = 1",
+        "SELECT COUNT(*) FROM orders WHERE status IN ('canceled', 'cancelled') AND id = 2",
+        "SELECT COUNT(*) FROM orders WHERE status <> 'canceled' AND id = 3",
+        "SELECT COUNT(*) FROM orders WHERE day = '2023-01-06'",
+        "SELECT COUNT(*) FROM orders WHERE note = ''",
+        "SELECT COUNT(*) FROM orders WHERE (shipped IS NULL OR shipped = '') AND id = 2",
+        "SELECT COUNT(*) FROM orders WHERE status <> 'canceled'",
+    ] {
+        let found = ask(ORDERS, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        assert!(found.confidence > 0.5, "{sql}: {} {:?}", found.confidence, found.trace.warnings);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_strategy_keeps_the_doubt_of_the_statement_that_it_answers() {
+    let question = "How many orders were cancelled in 2023?";
+    let sql = "SELECT COUNT(*) FROM orders WHERE status = 'canceled' AND day LIKE '2023%'";
+    for strategy in ["single", "retry3", "decompose", "mcts", "turns"] {
+        let folder = syrch_kit::scratch();
+        let path = syrch_kit::sqlite(folder.path().join("orders.sqlite"), ORDERS);
+        let endpoint = MockEndpoint::start(
+            Script::new().on([PLAN], plan(&[("A", question, &[])])).on([""], Reply::sql(sql, 1.0)),
+        );
+        let found = Host::builder()
+            .database(&path)
+            .base_url(endpoint.url())
+            .strategy(strategy)
+            .ambiguity_threshold(1.0)
+            .query(question)
+            .run()
+            .await
+            .unwrap_or_else(|error| panic!("{strategy}: {error}"));
+        assert!(found.confidence <= 0.5, "{strategy}: {}", found.confidence);
+        let words = "orders.status has no value `canceled`";
+        assert!(said(&found.trace).contains(words), "{strategy}: {:?}", found.trace.warnings);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_solver_sees_the_doubt_and_repairs_the_statement() {
     let folder = syrch_kit::scratch();

@@ -1,0 +1,145 @@
+//! A text that its column lacks, in a statement whose result says nothing.
+
+use syrch_core::ports::{Literal, Use, UseKind};
+use syrch_core::text::clip;
+use syrch_core::{Dialect, Doubt, DoubtKind};
+
+use super::Judge;
+use super::kinds::Stored;
+use super::probe::Probe;
+use super::words::{CELL, LONG, SHORT};
+
+impl Judge<'_> {
+    /// The doubt about a column that has none of the texts with which it is compared, where the
+    /// result is without rows or is one row of zeros and NULL. Where the column has one of them,
+    /// the result may be so for another reason. Numbers and days are compared without being there,
+    /// and an empty text is doubtful only where NULL is in its place.
+    pub(super) async fn absent(&mut self, one: &Use, normalized: &str) -> Option<Doubt> {
+        let UseKind::Texts(texts) = &one.kind else { return None };
+        if !self.results.is_void() {
+            return None;
+        }
+        let table = self.catalog.table(&one.table)?;
+        let stored = Stored::from_column(table, &one.column, self.dialect)?;
+        // SQLite keeps days as texts.
+        let is_text = matches!(stored, Stored::Text | Stored::Any)
+            || (stored == Stored::Time && *self.dialect == Dialect::Sqlite);
+        let wanted: Vec<&str> =
+            texts.iter().map(String::as_str).filter(|text| is_required(normalized, text)).collect();
+        let is_word = |text: &&str| text.trim().is_empty() || text.chars().any(char::is_alphabetic);
+        if !is_text || wanted.is_empty() || !wanted.iter().all(is_word) {
+            return None;
+        }
+        let whole = Use { filter: None, ..one.clone() };
+        let probe = Probe::new(&whole, self.catalog, self.dialect)?;
+        if self.is_any(probe.any_of(&wanted)?, LONG).await?
+            || !self.is_any(probe.any_row(), SHORT).await?
+        {
+            return None;
+        }
+        if wanted.iter().all(|text| text.trim().is_empty())
+            && (normalized.contains(" IS NULL") || !self.is_any(probe.any_null(), SHORT).await?)
+        {
+            return None;
+        }
+        let named = wanted.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
+        let text = format!(
+            "{}.{} has no value {}, and the result is 0 or has no rows",
+            one.table,
+            one.column,
+            clip(&named, 3 * CELL)
+        );
+        Some(Doubt { kind: DoubtKind::AbsentText, text })
+    }
+}
+
+/// The comparisons of columns with blank texts, each column once.
+pub(super) fn blanks(literals: &[Literal]) -> Vec<Use> {
+    let mut blanks: Vec<Use> = Vec::new();
+    for Literal { table, column, text } in literals {
+        let (Some(table), Some(column)) = (table, column) else { continue };
+        let is_known = blanks.iter().any(|one| one.table == *table && one.column == *column);
+        if text.trim().is_empty() && !is_known {
+            blanks.push(Use {
+                table: table.clone(),
+                column: column.clone(),
+                value: None,
+                filter: None,
+                kind: UseKind::Texts(vec![text.clone()]),
+            });
+        }
+    }
+    blanks
+}
+
+/// Returns true if a statement in canonical spelling has that text beside `=` or in the list of an
+/// `IN`, where a row has to have it.
+fn is_required(normalized: &str, text: &str) -> bool {
+    let literal = format!("'{}'", text.replace('\'', "''"));
+    normalized.match_indices(&literal).any(|(at, _)| {
+        let before = &normalized[..at];
+        let after = &normalized[at + literal.len()..];
+        let before = before.trim_end();
+        let is_equal = |operator: Option<char>| !matches!(operator, Some('<' | '>' | '!'));
+        if let Some(left) = before.strip_suffix('=') {
+            return is_equal(left.chars().next_back());
+        }
+        if after.trim_start().starts_with('=') {
+            return true;
+        }
+        let list = before.rfind(" IN (").filter(|start| !before[*start..].contains(')'));
+        list.is_some_and(|start| !before[..start].ends_with(" NOT"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_texts_beside_columns_are_found_once() {
+        let literal = |column: Option<&str>, text: &str| Literal {
+            table: Some("t".into()),
+            column: column.map(str::to_owned),
+            text: text.into(),
+        };
+        let literals = [
+            literal(Some("c"), ""),
+            literal(Some("c"), " "),
+            literal(None, ""),
+            literal(Some("d"), "x"),
+        ];
+        let found = blanks(&literals);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].column.as_str(), &found[0].kind),
+            ("c", &UseKind::Texts(vec!["".into()]))
+        );
+    }
+
+    #[test]
+    fn only_what_a_row_has_to_have_is_required() {
+        let is_required = |condition: &str| {
+            is_required(&format!("SELECT count(*) FROM t WHERE {condition}"), "it's")
+        };
+        for condition in [
+            "c = 'it''s'",
+            "'it''s' = c",
+            "c IN ('it''s')",
+            "c IN ('a', 'it''s') AND d > 1",
+            "c <> '' AND c = 'it''s'",
+        ] {
+            assert!(is_required(condition), "{condition}");
+        }
+        for condition in [
+            "c <> 'it''s'",
+            "c != 'it''s'",
+            "c >= 'it''s'",
+            "c NOT IN ('a', 'it''s')",
+            "c LIKE 'it''s'",
+            "d IN ('a') AND c LIKE 'it''s'",
+        ] {
+            assert!(!is_required(condition), "{condition}");
+        }
+    }
+}
