@@ -112,6 +112,31 @@ fn a_verb_that_names_a_column_of_dates_says_what_happened_then() {
 }
 
 #[test]
+fn the_time_of_a_state_is_not_guessed() {
+    assert_silent(
+        &trade(),
+        &[
+            "How many orders placed in 2024 were shipped?",
+            "How many orders were shipped by 2022-02-01?",
+        ],
+    );
+    let count = "SELECT COUNT(*) FROM orders WHERE";
+    assert_reads(
+        &trade(),
+        &[
+            (
+                "How many orders were shipped on or after 2024-12-01?",
+                &format!("{count} shipped_date >= '2024-12-01'"),
+            ),
+            (
+                "How many orders with status shipped were placed in 2024?",
+                &format!("{count} status = 'shipped' AND {}", year("order_date", 2024)),
+            ),
+        ],
+    );
+}
+
+#[test]
 fn a_time_is_of_the_rows_that_are_counted_or_added_up() {
     let count = |condition: &str| format!("SELECT COUNT(*) FROM visits WHERE {condition}");
     let month = "CAST(strftime('%m', started_at) AS INTEGER) = 1";

@@ -161,8 +161,10 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             mention.columns = priced(schema, mention.columns);
         }
         // `shipped in 2024` is a day, though `shipped` is a status, too.
-        let describes = places.iter().any(|place| place.is_table && place.from == mention.to);
-        if !describes && events.contains(&mention.from) && says_when(&tokens, &mention, &events) {
+        if events.contains(&mention.from)
+            && says_when(&tokens, &mention, &events)
+            && !is_state(&tokens, &mention, &places)
+        {
             mention.cells.clear();
             mention.columns.retain(|(at, _)| schema.column(*at).holds == Holds::Time);
         }
@@ -281,6 +283,7 @@ struct Place {
     from: usize,
     to: usize,
     is_table: bool,
+    is_column: bool,
     is_cell: bool,
 }
 
@@ -290,6 +293,7 @@ impl Place {
             from: mention.from,
             to: mention.to,
             is_table: !mention.tables.is_empty(),
+            is_column: mention.tables.is_empty() && !mention.columns.is_empty(),
             is_cell: !mention.cells.is_empty(),
         }
     }
@@ -362,6 +366,18 @@ fn says_when(tokens: &[Token], mention: &Mention, events: &[usize]) -> bool {
         ["in", "on", "during", "since", "before", "after"].contains(&tokens[0].lower.as_str());
     let opens = begins && (1..mention.from.min(3)).any(is_time);
     !is_denied && ((mention.to..ends).any(is_time) || opens)
+}
+
+/// Returns true if a participle describes the rows of the table after it, or is a value of the
+/// column before it: `shipped orders`, `with the status shipped`.
+fn is_state(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
+    let links = |at: usize| matches!(tokens[at].lower.as_str(), "is" | "was" | "of" | "=");
+    places.iter().any(|place| {
+        let describes = place.is_table && place.from == mention.to;
+        let is_before =
+            place.to == mention.from || (place.to + 1 == mention.from && links(place.to));
+        describes || (place.is_column && !place.is_cell && is_before)
+    })
 }
 
 /// Words that stand for the rows of a table: `how many rows are there`.

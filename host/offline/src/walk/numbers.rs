@@ -65,6 +65,8 @@ impl Walk<'_> {
         let dated = (said_in && is_year(&number) && operator.is_none() && !self.follows_time(at))
             .then(|| self.dated(at, Span::Year))
             .flatten();
+        // `more than 2000` is an amount.
+        let may_be_year = is_year(&number) && scale.is_none_or(|scale| !scale.of.is_empty());
         let left = compared
             .or(year)
             .or(dated)
@@ -76,7 +78,7 @@ impl Walk<'_> {
                     .and_then(|s| Some(self.resolver.measured(at, s)?.0))
             })
             .or_else(|| self.alternative(at))
-            .or_else(|| is_year(&number).then(|| self.dated(at, Span::Year)).flatten());
+            .or_else(|| may_be_year.then(|| self.dated(at, Span::Year)).flatten());
         match left {
             Some(column) => self.filter(
                 at,

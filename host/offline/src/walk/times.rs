@@ -11,6 +11,11 @@ impl Walk<'_> {
     /// The column of the time just before, else of the verb that says what happened, else of the
     /// tables that the question names.
     pub(super) fn dated(&mut self, at: usize, span: Span) -> Option<ColumnRef> {
+        // `by May 2024` ends a span that no rule expresses.
+        let before = self.item(at).from.checked_sub(1).map(|before| &self.reading.tokens[before]);
+        let is_end = |word: &str| matches!(word, "by" | "until" | "till");
+        let ends = before.is_some_and(|token| is_end(&token.lower));
+        self.draft.unmet += usize::from(ends);
         self.continued(at)
             .or_else(|| self.happened(at))
             .or_else(|| self.resolver.dated(&self.tables_with(at), span))
