@@ -381,7 +381,7 @@ impl Schema {
 /// Returns true if a column says when somebody was born.
 fn is_birth(view: &ColumnView) -> bool {
     let says = |stem: &String| stem.starts_with("birth") || matches!(stem.as_str(), "born" | "dob");
-    view.required.iter().chain(&view.optional).any(says)
+    view.required.iter().any(says)
 }
 
 fn table_view(table: &Table, prefix: usize) -> TableView {
