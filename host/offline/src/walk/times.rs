@@ -91,7 +91,9 @@ impl Walk<'_> {
     /// The tables that may say when, the likeliest first: those of which the question says
     /// something, then those that do something, then those of its other columns.
     fn tables_with(&self, at: usize) -> Vec<usize> {
-        let (mut named, mut agents, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut named = Vec::new();
+        let mut agents = Vec::new();
+        let mut others = Vec::new();
         // `the 2024 orders`.
         if let Some(What::Table(table)) = self.what(at + 1)
             && self.item(at + 1).from == self.item(at).to

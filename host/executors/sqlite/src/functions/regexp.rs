@@ -34,7 +34,8 @@ struct Regexp;
 
 impl Checked for Regexp {
     fn run(call: &Call<'_>) -> Outcome {
-        let (pattern, text) = (call.text(0)?, call.text(1)?);
+        let pattern = call.text(0)?;
+        let text = call.text(1)?;
         let is_match = LAST.with_borrow_mut(|last| {
             if last.as_ref().is_none_or(|(known, _)| known != pattern) {
                 *last = Some((pattern.to_owned(), compile(pattern)?));

@@ -89,7 +89,9 @@ fn results(column: ArrayRef) -> ResultSet {
 }
 
 fn doubts(question: &str, outline: &Outline, values: &[i64]) -> Vec<Doubt> {
-    let (question, catalog, results) = (Question::new(question), geography(), rows(values));
+    let question = Question::new(question);
+    let catalog = geography();
+    let results = rows(values);
     Asked { question: &question, outline, catalog: &catalog, results: &results }.doubts()
 }
 
@@ -156,7 +158,8 @@ fn a_measure_is_no_thing() {
 fn the_last_text_of_an_alphabet_is_no_superlative() {
     let outline = columns(&[aggregate("max", "city.city_name")]);
     let kinds = |question: &str, cell: &str| {
-        let (question, catalog) = (Question::new(question), geography());
+        let question = Question::new(question);
+        let catalog = geography();
         let results = results(Arc::new(StringArray::from(vec![cell])));
         let asked =
             Asked { question: &question, outline: &outline, catalog: &catalog, results: &results };
