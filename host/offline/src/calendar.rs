@@ -63,6 +63,11 @@ fn day_of_month(token: &Token) -> Option<u32> {
     digits.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
+/// Returns true if a number may be a year.
+pub(crate) fn is_year(number: &str) -> bool {
+    number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year))
+}
+
 fn year(token: &Token) -> Option<i32> {
     let digits = (token.kind == Kind::Number && token.lower.len() == 4).then_some(&token.lower)?;
     digits.parse().ok()

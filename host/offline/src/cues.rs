@@ -415,6 +415,10 @@ impl Reader<'_> {
             ("more than or equal to", Operator::AtLeast),
             ("less than or equal to", Operator::AtMost),
             ("a minimum of", Operator::AtLeast),
+            ("on or after", Operator::AtLeast),
+            ("on or before", Operator::AtMost),
+            ("no earlier than", Operator::AtLeast),
+            ("no later than", Operator::AtMost),
         ];
         if let Some((length, operator)) =
             fixed.iter().find_map(|(words, op)| Some((self.is(words)?, *op)))

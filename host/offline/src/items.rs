@@ -4,7 +4,7 @@ use super::calendar;
 use super::cues::{self, Cue};
 use super::lexicon;
 use super::link::{self, Mention};
-use super::schema::{ColumnRef, Schema};
+use super::schema::{ColumnRef, Holds, Schema};
 use super::values::{self, Found, is_stop};
 use super::words::{self, Kind, Token};
 
@@ -37,6 +37,13 @@ pub(crate) struct Item {
     pub(crate) rivals: Vec<usize>,
 }
 
+impl Item {
+    /// Returns true if the item names a table.
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.what, What::Table(_))
+    }
+}
+
 /// A question that was read: its words, its items, and the words that are in no item.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
@@ -44,6 +51,8 @@ pub(crate) struct Reading {
     pub(crate) items: Vec<Item>,
     /// Content words that no item covers.
     pub(crate) unknown: Vec<usize>,
+    /// The columns of numbers among the items that hold 0 and 1 only.
+    pub(crate) flags: Vec<ColumnRef>,
 }
 
 impl Reading {
@@ -138,9 +147,26 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
         .filter(|item| matches!(item.what, What::Cue(Cue::Like(_))))
         .map(|item| item.to)
         .collect();
+    let places: Vec<Place> = mentions.iter().map(Place::new).collect();
+    let events: Vec<usize> = mentions
+        .iter()
+        .filter(|mention| is_event(&tokens, mention, schema))
+        .map(|mention| mention.from)
+        .collect();
     for mut mention in mentions {
         if is_measured(&tokens, &items, &mention, schema) {
             mention.tables.clear();
+        }
+        if costs(&tokens, &mention, &places) {
+            mention.columns = priced(schema, mention.columns);
+        }
+        // `shipped in 2024` is a day, though `shipped` is a status, too.
+        if events.contains(&mention.from)
+            && says_when(&tokens, &mention, &events)
+            && !is_state(&tokens, &mention, &places)
+        {
+            mention.cells.clear();
+            mention.columns.retain(|(at, _)| schema.column(*at).holds == Holds::Time);
         }
         items.extend(item(&tokens, mention, &sought));
     }
@@ -179,7 +205,8 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
             || values::is_letter(&tokens, *at, at + 1);
         word && !taken[*at] && is_meant
     };
-    Reading { unknown: (0..tokens.len()).filter(means).collect(), tokens, items }
+    let unknown = (0..tokens.len()).filter(means).collect();
+    Reading { unknown, tokens, items, flags: Vec::new() }
 }
 
 /// Narrows names that tables of several schemas have to those of a schema that the question names;
@@ -249,6 +276,109 @@ fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Sch
                     && *word != schema.tables[*table].name.to_lowercase()
             }
         }
+}
+
+/// The place of a name or a cell in the question.
+struct Place {
+    from: usize,
+    to: usize,
+    is_table: bool,
+    is_column: bool,
+    is_cell: bool,
+}
+
+impl Place {
+    fn new(mention: &Mention) -> Self {
+        Self {
+            from: mention.from,
+            to: mention.to,
+            is_table: !mention.tables.is_empty(),
+            is_column: mention.tables.is_empty() && !mention.columns.is_empty(),
+            is_cell: !mention.cells.is_empty(),
+        }
+    }
+}
+
+/// Returns true if `cost` is a verb, which says what the customers pay: `products cost more than
+/// 10`, `how much does the kettle cost`, but not `the cost of products`.
+fn costs(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
+    let verb = &tokens[mention.from];
+    let is_cost = matches!(verb.lower.as_str(), "cost" | "costs");
+    let (Some(before), true) = (mention.from.checked_sub(1), is_cost) else { return false };
+    let does = |word: &str| matches!(word, "do" | "does" | "did" | "doesn't" | "don't" | "didn't");
+    let asks = tokens[..=before].iter().any(|token| does(&token.lower));
+    let word = tokens[before].lower.as_str();
+    let place = &tokens[before].place;
+    // `the products' cost` and `the product's costs` are nouns.
+    let is_owner =
+        place.len() != tokens[before].text.chars().count() || verb.place.start != place.end + 1;
+    // `which products cost` and `which product costs`, but not `the product cost`.
+    let agrees = word.ends_with('s') != verb.lower.ends_with('s');
+    let is_subject = places.iter().any(|place| {
+        let fits = asks || (place.is_table && agrees) || (place.is_cell && verb.lower == "costs");
+        place.to == mention.from && fits
+    });
+    let is_clause = matches!(word, "that" | "which" | "not" | "they" | "it");
+    !is_owner && (is_subject || is_clause)
+}
+
+/// The prices of the tables that have one beside the cost, else the columns.
+fn priced(schema: &Schema, columns: Vec<(ColumnRef, f64)>) -> Vec<(ColumnRef, f64)> {
+    let price = |(at, score): &(ColumnRef, f64)| {
+        let views = schema.tables[at.table].columns.iter().enumerate();
+        let mut prices = views.filter(|(_, view)| {
+            view.holds == Holds::Number && view.required.contains(&words::stem("price"))
+        });
+        let (column, _) = prices.next().filter(|_| prices.next().is_none())?;
+        Some((ColumnRef { table: at.table, column }, *score))
+    };
+    let prices: Vec<(ColumnRef, f64)> = columns.iter().filter_map(price).collect();
+    if prices.is_empty() { columns } else { prices }
+}
+
+/// Returns true if a verb names a column of dates: `shipped` of `shipped_date`. A value of another
+/// table is none.
+fn is_event(tokens: &[Token], mention: &Mention, schema: &Schema) -> bool {
+    let is_time = |table: Option<usize>| {
+        mention.columns.iter().any(|(at, _)| {
+            schema.column(*at).holds == Holds::Time && table.is_none_or(|table| table == at.table)
+        })
+    };
+    mention.tables.is_empty()
+        && mention.to == mention.from + 1
+        && tokens[mention.from].is_event()
+        && is_time(mention.cells.first().map(|cell| cell.column.table))
+}
+
+/// Returns true if a time follows a verb in its sentence, with no other such verb between, or the
+/// sentence begins with one: `shipped to Spain in 2024`, but not `2024 orders that were shipped`.
+fn says_when(tokens: &[Token], mention: &Mention, events: &[usize]) -> bool {
+    let is_time = |at: usize| match tokens[at].kind {
+        Kind::Date => true,
+        Kind::Number => calendar::is_year(&tokens[at].lower),
+        _ => calendar::months(tokens, at).is_some(),
+    };
+    let ends = (mention.to..tokens.len())
+        .find(|at| tokens[*at].ends_sentence() || events.contains(at))
+        .unwrap_or(tokens.len());
+    let before = mention.from.checked_sub(1).map_or("", |at| tokens[at].lower.as_str());
+    let is_denied = lexicon::NEGATIONS.contains(&before) || before.ends_with("n't");
+    let begins =
+        ["in", "on", "during", "since", "before", "after"].contains(&tokens[0].lower.as_str());
+    let opens = begins && (1..mention.from.min(3)).any(is_time);
+    !is_denied && ((mention.to..ends).any(is_time) || opens)
+}
+
+/// Returns true if a participle describes the rows of the table after it, or is a value of the
+/// column before it: `shipped orders`, `with the status shipped`.
+fn is_state(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
+    let links = |at: usize| matches!(tokens[at].lower.as_str(), "is" | "was" | "of" | "=");
+    places.iter().any(|place| {
+        let describes = place.is_table && place.from == mention.to;
+        let is_before =
+            place.to == mention.from || (place.to + 1 == mention.from && links(place.to));
+        describes || (place.is_column && !place.is_cell && is_before)
+    })
 }
 
 /// Words that stand for the rows of a table: `how many rows are there`.
@@ -336,6 +466,17 @@ fn describes(tokens: &[Token], items: &[Item], at: usize) -> bool {
     tokens[items[at].to - 1].is_past() && next.is_some_and(|next| next.from == items[at].to)
 }
 
+/// Returns true if a single participle is matched with a name, or one with the word that belongs
+/// to it: `signed up`.
+fn is_participle(tokens: &[Token], item: &Item) -> bool {
+    let verb = &tokens[item.from];
+    match &tokens[item.from + 1..item.to] {
+        [] => verb.is_participle(),
+        [next] => verb.is_event() && lexicon::PARTICLES.contains(&next.lower.as_str()),
+        _ => false,
+    }
+}
+
 /// Returns true if a sentence begins here with `who is` or `who are`.
 fn asks_who(tokens: &[Token], at: usize) -> bool {
     let begins = at == 0 || tokens[at - 1].ends_sentence();
@@ -355,11 +496,7 @@ fn mark_heads(tokens: &[Token], items: &mut [Item]) {
         match &items[at].what {
             What::Cue(Cue::Request | Cue::Measure(_)) => head = true,
             // `books borrowed by`: what follows is a condition on the books.
-            What::Column(_)
-                if items[at].to == items[at].from + 1
-                    && items[at].score < 0.95
-                    && tokens[items[at].from].is_participle() =>
-            {
+            What::Column(_) if items[at].score < 0.95 && is_participle(tokens, &items[at]) => {
                 head = false;
             }
             What::Table(_)

@@ -35,6 +35,8 @@ mod words;
 mod writer;
 
 #[cfg(test)]
+mod dated;
+#[cfg(test)]
 mod doubtful;
 #[cfg(test)]
 mod fixture;

@@ -223,6 +223,8 @@ fn mention(
             Some(1.0)
         } else if is_shortened(&content, &column.required) {
             Some(0.95)
+        } else if is_phrasal(span, &column.required) {
+            Some(0.72)
         } else {
             covers(&content, &column.required, &column.optional)
         };
@@ -252,6 +254,17 @@ fn is_shortened(content: &[&Word<'_>], required: &[String]) -> bool {
                 && cut.len() >= 3
                 && second.stem.len() >= cut.len() + 3
                 && second.stem.starts_with(cut)
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if a verb and the word that belongs to it are one word of a name: `signed up` of
+/// `signup_date`.
+fn is_phrasal(span: &[Token], required: &[String]) -> bool {
+    match span {
+        [verb, next] if lexicon::PARTICLES.contains(&next.lower.as_str()) => {
+            required.contains(&words::stem(&format!("{}{}", verb.stem, next.lower)))
         }
         _ => false,
     }

@@ -7,7 +7,7 @@ use super::cues::Cue;
 use super::items::{Reading, What};
 use super::joins;
 use super::lexicon::Scale;
-use super::schema::{ColumnRef, Schema};
+use super::schema::{ColumnRef, Schema, Span};
 use super::values::Found;
 
 /// One way to decide the open points; the default is the likeliest.
@@ -87,23 +87,17 @@ impl<'a> Resolver<'a> {
         self.near(at).into_iter().find_map(|table| self.schema.measured(table, scale.of))
     }
 
-    /// A column of dates or years of a table near the item.
-    pub(crate) fn time(&self, at: usize) -> Option<ColumnRef> {
-        self.near(at).into_iter().find_map(|table| self.schema.time(table))
-    }
-
-    /// The column of a table near the item that a day is compared with.
-    pub(crate) fn day(&self, at: usize) -> Option<ColumnRef> {
-        let table = self.near(at).into_iter().find(|table| self.schema.is_dated(*table))?;
-        self.schema.day(table)
-    }
-
-    /// The column of a table near the item that says the month: a number, else a date.
-    pub(crate) fn month(&self, at: usize) -> Option<ColumnRef> {
-        let is_dated =
-            |table: &usize| self.schema.month(*table).is_some() || self.schema.is_dated(*table);
-        let table = self.near(at).into_iter().find(is_dated)?;
-        self.schema.month(table).or_else(|| self.schema.day(table))
+    /// The column that a time is compared with where the question names none: of the first of
+    /// these tables whose rows happen at a time, else of the first that has dates or whose rows
+    /// belong to what has. `None` if none of them has any, or if it is not clear which is meant.
+    pub(crate) fn dated(&self, tables: &[usize], span: Span) -> Option<ColumnRef> {
+        let happens = |table: &&usize| self.schema.happening(**table).is_some();
+        let found = |table: &usize| {
+            let inherited = || self.schema.inherited(*table).map(Some);
+            self.schema.times(*table, span).or_else(inherited)
+        };
+        let happening = tables.iter().filter(happens).find_map(found);
+        happening.or_else(|| tables.iter().find_map(found)).flatten()
     }
 
     /// The columns of the nearest table that has some which the scale measures, and whether in the

@@ -105,6 +105,37 @@ pub(crate) async fn read_yes(
     }
 }
 
+/// The columns of numbers that single words of the question name and that hold 0 and 1 only:
+/// `active`, `discontinued`.
+pub(crate) async fn flags(
+    schema: &Schema,
+    reading: &Reading,
+    samples: &mut Samples<'_>,
+) -> Vec<ColumnRef> {
+    let mut named: Vec<ColumnRef> = Vec::new();
+    for item in reading.items.iter().filter(|item| item.to == item.from + 1) {
+        if let What::Column(columns) = &item.what {
+            named.extend(columns.iter().map(|(at, _)| *at));
+        }
+    }
+    named.retain(|at| {
+        let view = schema.column(*at);
+        view.holds == Holds::Number && !view.is_key && !view.name.ends_with('s')
+    });
+    let mut flags = Vec::new();
+    for at in named {
+        let Some(sample) = samples.read(schema, at).await else { continue };
+        let is_bit = |value: &Value| matches!(value, Value::Integer(0 | 1));
+        let is_flag = sample.greatest == Value::Integer(1)
+            && is_bit(&sample.least)
+            && sample.frequent.iter().all(|(value, _)| is_bit(value));
+        if is_flag {
+            flags.push(at);
+        }
+    }
+    flags
+}
+
 /// The yes and the no of a column that holds these and nothing else.
 fn yes_and_no(sample: &Sample) -> Option<(String, String)> {
     const YES: &[&str] = &["yes", "y", "true"];

@@ -23,6 +23,14 @@ pub(crate) enum Holds {
     Flag,
 }
 
+/// A span of time that the question names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Span {
+    Year,
+    Month,
+    Day,
+}
+
 /// A column in words.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnView {
@@ -207,11 +215,12 @@ impl Schema {
 
     /// The column of that table that a day is compared with: its one column of dates, else its one
     /// column with a time of day. Of several, the one that only says that it is a date of the
-    /// table, as `order_date` of an order.
+    /// table, as `order_date` of an order, else the one that says when its rows happened. The day
+    /// of a birth is meant only where it is named.
     pub(crate) fn day(&self, table: usize) -> Option<ColumnRef> {
         let columns = self.tables[table].columns.iter().enumerate();
         let dates: Vec<(usize, bool)> = columns
-            .filter(|(_, view)| view.holds == Holds::Time && !view.is_key)
+            .filter(|(_, view)| view.holds == Holds::Time && !view.is_key && !is_birth(view))
             .map(|(column, view)| (column, dialect::is_timestamp(&view.declared)))
             .collect();
         [false, true].into_iter().find_map(|timed| {
@@ -226,14 +235,85 @@ impl Schema {
             };
             let mut plain = fits.iter().filter(is_plain);
             let own = plain.next().filter(|_| plain.next().is_none());
-            let column = if let [only] = fits.as_slice() { Some(only) } else { own };
+            let column = match fits.as_slice() {
+                [only] => Some(only),
+                several => own.or_else(|| self.beginning(table, several)),
+            };
             column.map(|column| ColumnRef { table, column: *column })
         })
     }
 
-    /// Returns true if that table has a column of dates.
-    pub(crate) fn is_dated(&self, table: usize) -> bool {
-        self.tables[table].columns.iter().any(|view| view.holds == Holds::Time)
+    /// The one of several columns of that table that says when its rows happened, if no other
+    /// says when they ended.
+    fn beginning<'a>(&self, table: usize, of: &'a [usize]) -> Option<&'a usize> {
+        [lexicon::HAPPENINGS, &["created"]].into_iter().find_map(|words| {
+            let mut found = of.iter().filter(|column| self.is_called(table, **column, words));
+            let first = found.next().filter(|_| found.next().is_none())?;
+            let ends = |column: &usize| self.is_called(table, *column, lexicon::ENDS);
+            let lasts = self.is_called(table, *first, lexicon::OPENINGS) && of.iter().any(ends);
+            (!lasts).then_some(first)
+        })
+    }
+
+    /// Returns true if one of these words distinguishes that column of that table.
+    fn is_called(&self, table: usize, column: usize, words: &[&str]) -> bool {
+        let required = &self.tables[table].columns[column].required;
+        words.iter().any(|word| required.contains(&words::stem(word)))
+    }
+
+    /// Returns true if that table has a column of dates, those of births aside.
+    fn is_dated(&self, table: usize) -> bool {
+        self.tables[table].columns.iter().any(|view| view.holds == Holds::Time && !is_birth(view))
+    }
+
+    /// The column of that table that a year, a month or a day is compared with: its years or its
+    /// months, else its dates. The inner part is `None` if several fit, and the outer one if the
+    /// table has none.
+    pub(crate) fn times(&self, table: usize, span: Span) -> Option<Option<ColumnRef>> {
+        let numbers = match span {
+            Span::Year => self.years(table),
+            Span::Month => self.month(table),
+            Span::Day => None,
+        };
+        numbers.map(Some).or_else(|| self.is_dated(table).then(|| self.day(table)))
+    }
+
+    /// The column of dates of that table that says when its rows happened, and nothing else of
+    /// them: `order_date` of an order, but not `signup_date` of a customer.
+    pub(crate) fn happening(&self, table: usize) -> Option<ColumnRef> {
+        self.day(table).filter(|at| {
+            let is_plain = |stem: &String| lexicon::TIME_WORDS.contains(&stem.as_str());
+            self.column(*at).required.iter().all(is_plain)
+                || self.is_called(table, at.column, lexicon::HAPPENINGS)
+                || self.is_called(table, at.column, &["created"])
+        })
+    }
+
+    /// The column of dates of the one table to which the rows of that table belong: of the items
+    /// of an order, the date of the order.
+    pub(crate) fn inherited(&self, table: usize) -> Option<ColumnRef> {
+        let owners = self.edges_of(table).filter_map(|edge| {
+            let end = if edge.left.table == table { edge.right } else { edge.left };
+            let is_owner = end.table != table && self.tables[end.table].key == Some(end.column);
+            is_owner.then(|| self.happening(end.table)).flatten()
+        });
+        let found: BTreeSet<ColumnRef> = owners.collect();
+        found.first().copied().filter(|_| found.len() == 1)
+    }
+
+    /// The column of that table that holds years, not those of births: the one of that name, else
+    /// the only one.
+    fn years(&self, table: usize) -> Option<ColumnRef> {
+        let columns = self.tables[table].columns.iter().enumerate();
+        let years: Vec<usize> = columns
+            .filter(|(_, view)| view.holds != Holds::Time && !view.is_key && !is_birth(view))
+            .map(|(column, _)| column)
+            .filter(|column| self.is_called(table, *column, &["year", "founded"]))
+            .collect();
+        let is_plain = |column: &&usize| self.tables[table].columns[**column].required == ["year"];
+        let only = || if let [only] = years.as_slice() { Some(only) } else { None };
+        let column = *years.iter().find(is_plain).or_else(only)?;
+        Some(ColumnRef { table, column })
     }
 
     /// The column of that table that holds months as numbers.
@@ -297,6 +377,12 @@ impl Schema {
         let by_type = || columns.iter().position(|view| view.holds == Holds::Time);
         by_word.or_else(by_type).map(|column| ColumnRef { table, column })
     }
+}
+
+/// Returns true if a column says when somebody was born.
+fn is_birth(view: &ColumnView) -> bool {
+    let says = |stem: &String| stem.starts_with("birth") || matches!(stem.as_str(), "born" | "dob");
+    view.required.iter().any(says)
 }
 
 fn table_view(table: &Table, prefix: usize) -> TableView {
@@ -401,8 +487,23 @@ fn holds(column: &Column, stems: &[String]) -> Holds {
         Holds::Time
     } else if has(&["int", "real", "num", "dec", "doub", "float", "money", "serial"]) {
         Holds::Number
+    } else if dialect::is_text(&declared) && is_moment(&column.name) {
+        Holds::Time
     } else {
         Holds::Text
+    }
+}
+
+/// Returns true if the name of a column of texts says when something happened: `hired_on`,
+/// `paid_at`.
+fn is_moment(name: &str) -> bool {
+    match words::identifier(name).as_slice() {
+        [.., verb, last] => {
+            let verb = verb.as_str();
+            let happens = verb.ends_with("ed") || lexicon::PARTICIPLES.contains(&verb);
+            matches!(last.as_str(), "at" | "on") && happens && !lexicon::LOCATED.contains(&verb)
+        }
+        _ => false,
     }
 }
 

@@ -23,6 +23,9 @@ pub(crate) fn doubt(
     if denies_state(query, schema) || adds_up_times(query, schema) {
         factor *= 0.5;
     }
+    if dates_state(reading, query, schema) {
+        factor *= 0.35;
+    }
     if sums_numbers_of_things(reading, draft, schema) {
         factor *= 0.45;
     }
@@ -55,6 +58,30 @@ fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
         })
     };
     query.conditions().any(|condition| condition.operator == Operator::NotEqual && tells(condition))
+}
+
+/// Returns whether a state of which a column of dates says when it began is compared, with a time
+/// of another column: `orders in 2024 that were shipped` beside `shipped_date`. Whether the time
+/// is that of the state is open, unless the question names the column of the state.
+fn dates_state(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
+    let names = |item: &Item, at: ColumnRef| match &item.what {
+        What::Column(columns) => columns.iter().any(|(one, _)| *one == at),
+        _ => false,
+    };
+    query.conditions().any(|state| {
+        let Operand::Text(text) = &state.operand else { return false };
+        let stem = words::stem(&text.to_lowercase());
+        let is_time = |at: ColumnRef| {
+            at.table == state.column.table && schema.column(at).holds == Holds::Time
+        };
+        let says_when = |at: ColumnRef| is_time(at) && schema.column(at).required.contains(&stem);
+        let is_dated =
+            query.conditions().any(|other| is_time(other.column) && !says_when(other.column));
+        state.operator == Operator::Equal
+            && is_dated
+            && schema.columns().any(|(at, _)| says_when(at))
+            && !reading.items.iter().any(|item| names(item, state.column))
+    })
 }
 
 /// Returns whether numbers of several times are added up of what there is at each: the population

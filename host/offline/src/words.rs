@@ -57,6 +57,11 @@ impl Token {
         self.is_participle() && self.lower.ends_with("ed") && !self.stem.ends_with("ed")
     }
 
+    /// Returns true if the token says that something happened: `shipped`, `paid`, `born`.
+    pub(crate) fn is_event(&self) -> bool {
+        self.is_past() || lexicon::PARTICIPLES.contains(&self.lower.as_str())
+    }
+
     /// Returns true if the token begins with a capital letter.
     pub(crate) fn is_capitalised(&self) -> bool {
         self.text.chars().next().is_some_and(char::is_uppercase)

@@ -243,8 +243,11 @@ impl Writer<'_> {
     /// A whole day against a column with a time of day, as a range: from its beginning to the
     /// beginning of the next.
     fn days(&self, name: &str, condition: &Condition) -> Option<String> {
-        let declared = &self.schema.column(condition.column).declared;
-        if condition.field.is_some() || !dialect::is_timestamp(declared) {
+        let view = self.schema.column(condition.column);
+        // A text such as `paid_at` has the time of day after the day.
+        let is_timed = dialect::is_timestamp(&view.declared)
+            || (dialect::is_text(&view.declared) && view.name.to_lowercase().ends_with("_at"));
+        if condition.field.is_some() || !is_timed {
             return None;
         }
         let (first, last) = match &condition.operand {

@@ -194,7 +194,9 @@ impl Assembler<'_> {
         }
         let between = &self.reading.items[first.item..=second.item];
         let or = between.iter().any(|item| matches!(item.what, What::Cue(Cue::Or)));
-        let same = first.condition.column == second.condition.column;
+        // The month and the year of a date are not alternatives.
+        let same = first.condition.column == second.condition.column
+            && first.condition.field == second.condition.field;
         let equal = first.condition.operator == Operator::Equal
             && second.condition.operator == Operator::Equal;
         let listed = between.iter().all(|item| {

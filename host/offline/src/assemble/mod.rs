@@ -49,6 +49,9 @@ impl Assembler<'_> {
             query.distinct = false;
         }
         self.count_once(draft, &mut query);
+        if draft.keys.is_empty() && !draft.distinct && self.repeats_rows(&query) {
+            self.list_once(&mut query);
+        }
         query.fold = draft.fold;
         let is_folded = matches!(query.select.as_slice(), [Expression::Column(_)])
             && query.group.is_empty()
@@ -139,6 +142,42 @@ impl Assembler<'_> {
                     .filter(|item| **item == Expression::CountRows)
                     .for_each(|item| *item = once.clone());
             }
+        }
+    }
+
+    /// Returns true if the query lists rows that a join repeats: each is meant once.
+    fn repeats_rows(&self, query: &LogicalQuery) -> bool {
+        let tables = query.all_tables();
+        let is_repeated = |table| joins::multiplies(self.schema, &tables, table, self.bias);
+        let repeats = |item: &Expression| match item {
+            Expression::Column(at) => is_repeated(at.table),
+            Expression::AllColumns(table) => is_repeated(*table),
+            _ => false,
+        };
+        let is_list = query.group.is_empty()
+            && query.limit.is_none()
+            && query.intersect.is_none()
+            && query.order.iter().all(|(item, _)| query.select.contains(item));
+        is_list && query.select.iter().all(repeats)
+    }
+
+    /// Lists the rows of a table once each, two of one name as two; other values once.
+    fn list_once(&self, query: &mut LogicalQuery) {
+        let first = query.select.first().and_then(Expression::column);
+        let names_row = |table: usize| {
+            query.select.iter().all(|item| match item {
+                Expression::Column(at) => {
+                    at.table == table && self.schema.tables[table].labels.contains(&at.column)
+                }
+                _ => false,
+            })
+        };
+        let table = first.map(|at| at.table).filter(|table| names_row(*table));
+        let key = table
+            .and_then(|table| Some(ColumnRef { table, column: self.schema.tables[table].key? }));
+        match key.filter(|_| !self.choice.distinct) {
+            Some(key) => query.group.push(key),
+            None => query.distinct = key.is_some() || !self.choice.distinct,
         }
     }
 

@@ -539,5 +539,41 @@ pub(crate) const MONEY: &[&str] = &[
 /// Words for the whole of an amount, at the end of a question.
 pub(crate) const TOTALS: &[&str] = &["total", "altogether", "overall"];
 
+/// Participles of irregular verbs.
+pub(crate) const PARTICIPLES: &[&str] = &[
+    "paid", "sent", "sold", "left", "built", "born", "begun", "seen", "taken", "given", "lost",
+    "won", "written", "made", "bought",
+];
+
+/// Words that belong to the verb before them: `signed up`.
+pub(crate) const PARTICLES: &[&str] = &["up", "in", "out", "off", "down"];
+
+/// Participles before `on` and `at` that say where something is, and not when it happened.
+pub(crate) const LOCATED: &[&str] =
+    &["based", "located", "hosted", "situated", "employed", "focused", "deployed"];
+
+/// Words of columns that say when the rows of a table happened.
+pub(crate) const HAPPENINGS: &[&str] = &[
+    "started",
+    "begun",
+    "began",
+    "opened",
+    "ordered",
+    "placed",
+    "occurred",
+    "happened",
+    "booked",
+    "visited",
+    "admitted",
+    "event",
+    "transaction",
+];
+
+/// Words of columns that say when something began that may last.
+pub(crate) const OPENINGS: &[&str] = &["started", "begun", "began", "opened"];
+
+/// Words of columns that say when something ended.
+pub(crate) const ENDS: &[&str] = &["end", "finished", "closed", "until", "expired", "completed"];
+
 /// Words for a column of dates or years.
 pub(crate) const TIME_WORDS: &[&str] = scales::TIME;

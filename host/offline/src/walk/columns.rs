@@ -133,9 +133,9 @@ impl Walk<'_> {
     /// orders`.
     fn is_state(&self, at: usize, column: ColumnRef) -> bool {
         const VERBS: &[&str] = &["is", "are", "was", "were", "be", "been", "being"];
-        if self.schema.column(column).holds != Holds::Flag
-            || !self.schema.column(column).declared.contains("bool")
-        {
+        let view = self.schema.column(column);
+        let is_boolean = view.holds == Holds::Flag && view.declared.contains("bool");
+        if !is_boolean && !self.reading.flags.contains(&column) {
             return false;
         }
         let word = |at: Option<usize>| {

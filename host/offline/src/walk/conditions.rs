@@ -5,7 +5,7 @@ use crate::cues::{Cue, Part};
 use crate::draft::Filter;
 use crate::items::What;
 use crate::query::{Condition, Expression, Field, Function, LogicalQuery, Operand, Operator};
-use crate::schema::{ColumnRef, Holds};
+use crate::schema::{ColumnRef, Holds, Span};
 
 impl Walk<'_> {
     pub(super) fn filter(
@@ -80,7 +80,11 @@ impl Walk<'_> {
         }
         let column = self.resolver.column(previous)?;
         // What is asked for stays so, unless it touches the condition.
-        let near = self.item(at).from <= self.item(previous).to + 2;
+        let next = self.item(previous + 1);
+        // `earn more than the average`.
+        let is_compared =
+            next.from == self.item(previous).to && matches!(next.what, What::Cue(Cue::Compare(..)));
+        let near = self.item(at).from <= self.item(previous).to + 2 || is_compared;
         if near || !self.item(previous).head {
             self.draft.asked.retain(|asked| asked.item != previous);
         }
@@ -182,9 +186,12 @@ impl Walk<'_> {
             let view = self.schema.column(*column);
             view.holds == Holds::Time || (view.holds == Holds::Number && view.required == ["month"])
         };
-        let before =
-            at.checked_sub(1).and_then(|before| self.resolver.column(before)).filter(is_month);
-        let column = before.and_then(|_| self.before(at)).or_else(|| self.resolver.month(at));
+        // `hired in May`.
+        let is_small =
+            |what: &What| matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between));
+        let named = (0..at).rev().find(|item| !is_small(&self.item(*item).what));
+        let before = named.and_then(|item| self.resolver.column(item)).filter(is_month);
+        let column = before.and_then(|_| self.before(at)).or_else(|| self.dated(at, Span::Month));
         let Some(column) = column else { return self.draft.loose.push(at) };
         let is_date = self.schema.column(column).holds == Holds::Time;
         self.day_of_month(at, column);
@@ -235,7 +242,7 @@ impl Walk<'_> {
             Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
             other => other,
         };
-        match self.dated_before(at).or_else(|| self.resolver.day(at)) {
+        match self.dated_before(at).or_else(|| self.dated(at, Span::Day)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),
         }

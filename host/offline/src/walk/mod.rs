@@ -6,6 +6,7 @@ mod columns;
 mod conditions;
 mod numbers;
 mod references;
+mod times;
 
 use super::cues::{Cue, Part};
 use super::draft::{Counted, Draft, Key, Measure, Named, Unmeasured};
@@ -227,7 +228,8 @@ impl Walk<'_> {
             .item(at)
             .from
             .checked_sub(1)
-            .is_some_and(|before| self.reading.tokens[before].lower.ends_with("ed"));
+            .map(|before| &self.reading.tokens[before])
+            .is_some_and(|token| token.lower.ends_with("ed") || token.is_event());
         let grouped = self
             .item(at)
             .from
@@ -409,6 +411,8 @@ impl Walk<'_> {
         self.draft.named.push(Named { item: at, table, head, negated });
         let qualifies = self.names_column_of(at, table);
         let says_measure = self.pending.count.is_some() && self.says_measure(at);
+        // Two numbers of rows are none of a join.
+        self.draft.unmet += usize::from(self.is_counted_beside(at, table));
         let pending = &mut self.pending;
         if says_measure {
             self.pending.count = None;
@@ -438,6 +442,24 @@ impl Walk<'_> {
                 self.ask(at, Expression::Column(ColumnRef { table, column: *column }));
             }
         }
+    }
+
+    /// Returns true if another table is counted as well: `how many customers and suppliers`, `how
+    /// many orders and how many reviews`.
+    fn is_counted_beside(&self, at: usize, table: usize) -> bool {
+        let is_other = |counted: &Counted| counted.table.is_some_and(|other| other != table);
+        let joins = |item: &Item| {
+            matches!(item.what, What::Cue(Cue::And | Cue::Or | Cue::Comma)) || item.is_table()
+        };
+        let is_listed = |counted: &Counted| {
+            let between = self.reading.items.get(counted.item + 1..at).unwrap_or_default();
+            !between.is_empty()
+                && between.iter().all(joins)
+                && between.last().is_some_and(|last| last.to == self.item(at).from)
+        };
+        let is_counted = self.pending.count.is_some();
+        let mut others = self.draft.counted.iter().filter(|counted| is_other(counted));
+        self.item(at).head && others.any(|counted| is_counted || is_listed(counted))
     }
 
     /// Returns true if the item is a further member of a list of requested items.

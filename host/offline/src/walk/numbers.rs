@@ -1,11 +1,13 @@
 //! Numbers: a comparison of a column, a count of rows that groups must have, a year, a limit.
 
 use super::Walk;
+use crate::calendar::is_year;
 use crate::cues::Cue;
 use crate::draft::Measure;
 use crate::items::{Item, What};
+use crate::lexicon::{self, Scale};
 use crate::query::{Operand, Operator};
-use crate::schema::{ColumnRef, Holds};
+use crate::schema::{ColumnRef, Holds, Span};
 
 impl Walk<'_> {
     pub(super) fn number(&mut self, at: usize, number: String) {
@@ -62,19 +64,22 @@ impl Walk<'_> {
             matches!(self.reading.tokens[before].lower.as_str(), "in" | "during")
         });
         let dated = (said_in && is_year(&number) && operator.is_none() && !self.follows_time(at))
-            .then(|| self.resolver.time(at))
+            .then(|| self.dated(at, Span::Year))
             .flatten();
+        // `more than 2000` is an amount.
+        let may_be_year = is_year(&number) && scale.is_none_or(|scale| !scale.of.is_empty());
         let left = compared
             .or(year)
             .or(dated)
             .or_else(|| self.before(at))
             .or_else(|| {
+                let is_time = |scale: &Scale| is_year(&number) && scale.of == lexicon::TIME_WORDS;
                 scale
-                    .filter(|s| !s.of.is_empty())
+                    .filter(|s| !s.of.is_empty() && !is_time(s))
                     .and_then(|s| Some(self.resolver.measured(at, s)?.0))
             })
             .or_else(|| self.alternative(at))
-            .or_else(|| is_year(&number).then(|| self.resolver.time(at)).flatten());
+            .or_else(|| may_be_year.then(|| self.dated(at, Span::Year)).flatten());
         match left {
             Some(column) => self.filter(
                 at,
@@ -111,15 +116,24 @@ impl Walk<'_> {
     }
 
     /// Returns the column of years for a year right after a column that holds none (`June 2021`).
-    pub(super) fn year(&self, at: usize) -> Option<ColumnRef> {
-        if matches!(self.item(at.checked_sub(1)?).what, What::Months(..)) {
-            return self.resolver.time(at);
+    pub(super) fn year(&mut self, at: usize) -> Option<ColumnRef> {
+        let month = at.checked_sub(1)?;
+        if matches!(self.item(month).what, What::Months(..)) {
+            let last = self.draft.filters.last().filter(|filter| filter.item == month);
+            let column = last.map(|filter| filter.condition.column);
+            // The year is of the same date as the month.
+            return match column {
+                Some(at) if self.schema.column(at).holds == Holds::Time => Some(at),
+                Some(at) => self.resolver.dated(&[at.table], Span::Year),
+                None => self.dated(at, Span::Year),
+            };
         }
         let previous = self
             .resolver
             .column(at.checked_sub(1)?)
             .or_else(|| Some(self.resolver.cell(at - 1)?.column))?;
-        let of_time = self.schema.time(previous.table).filter(|column| *column != previous);
+        let times = self.schema.times(previous.table, Span::Year).flatten();
+        let of_time = times.filter(|column| *column != previous);
         of_time.filter(|_| {
             self.schema.column(previous).holds == Holds::Text
                 && self.schema.column(previous).required != ["year"]
@@ -164,12 +178,10 @@ impl Walk<'_> {
             .or_else(|| {
                 matches!(operand, Operand::Number(_)).then(|| self.resolver.column(after)).flatten()
             })
-            .or_else(|| {
-                if matches!(operand, Operand::Text(_)) {
-                    self.resolver.day(at)
-                } else {
-                    self.resolver.time(at)
-                }
+            .or_else(|| match &operand {
+                Operand::Number(number) if is_year(number) => self.dated(at, Span::Year),
+                Operand::Text(_) => self.dated(at, Span::Day),
+                _ => None,
             });
         match column {
             Some(column) => self.filter(
@@ -181,9 +193,4 @@ impl Walk<'_> {
             None => self.draft.loose.push(at),
         }
     }
-}
-
-/// Returns true if a number may be a year.
-fn is_year(number: &str) -> bool {
-    number.len() == 4 && number.parse::<u32>().is_ok_and(|year| (1500..2200).contains(&year))
 }

@@ -70,10 +70,22 @@ impl Walk<'_> {
         true
     }
 
-    /// Returns true if a verb means the column: `reports to`, `manages`.
+    /// Returns true if a verb means the column: `reports to`, `manages`, `hired`, `earn more`.
     pub(super) fn is_verb(&self, at: usize) -> bool {
         let refers = |column: ColumnRef| self.schema.referred_to(column).is_some();
-        self.resolver.column(at).is_some_and(refers) && self.form(at) != Form::Noun
+        let is_reference = self.resolver.column(at).is_some_and(refers);
+        (is_reference && self.form(at) != Form::Noun) || self.names_event(at) || self.compares(at)
+    }
+
+    /// `earn more than`, `cost exactly`: a verb in the plural before a comparison.
+    fn compares(&self, at: usize) -> bool {
+        let Some(item) = self.reading.items.get(at) else { return false };
+        let next = self.reading.items.get(at + 1).filter(|next| next.from == item.to);
+        let is_compared = next
+            .is_some_and(|next| matches!(next.what, What::Cue(Cue::Compare(..) | Cue::Between)));
+        is_compared
+            && item.to == item.from + 1
+            && !self.reading.tokens[item.from].lower.ends_with('s')
     }
 
     /// `manager of X`, `managed by X`, `reports to X`.

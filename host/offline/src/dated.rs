@@ -1,0 +1,276 @@
+//! Questions with a time, over several tables with dates: the column that the time is compared
+//! with is the one that the verb names, or that of the rows that are counted. And questions over
+//! several tables, whose rows a join repeats.
+
+use async_trait::async_trait;
+use syrch_core::ports::{CellIndex, Match, PortError, Sample};
+use syrch_core::{Catalog, Dialect, Hit, Value};
+
+use super::fixture::{self, block_on, table};
+use super::interpret::interpret;
+use super::kinds::{assert_reads, assert_silent};
+
+const INT: &str = "INTEGER";
+const TEXT: &str = "TEXT";
+const DATE: &str = "DATE";
+
+/// Customers who order products, from suppliers.
+fn trade() -> Catalog {
+    Catalog {
+        database: "trade".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table(
+                "customers",
+                &[("id", INT), ("name", TEXT), ("city", TEXT), ("signup_date", DATE)],
+                "id",
+                &[],
+            ),
+            table(
+                "orders",
+                &[
+                    ("id", INT),
+                    ("customer_id", INT),
+                    ("order_date", DATE),
+                    ("shipped_date", DATE),
+                    ("status", TEXT),
+                ],
+                "id",
+                &[("customer_id", "customers", "id")],
+            ),
+            table(
+                "products",
+                &[("id", INT), ("name", TEXT), ("price", "REAL"), ("cost", "REAL")],
+                "id",
+                &[],
+            ),
+            table(
+                "order_items",
+                &[("id", INT), ("order_id", INT), ("product_id", INT), ("quantity", INT)],
+                "id",
+                &[("order_id", "orders", "id"), ("product_id", "products", "id")],
+            ),
+        ],
+    }
+}
+
+/// Visits of patients, with dates that are texts.
+fn clinic() -> Catalog {
+    Catalog {
+        database: "clinic".to_owned(),
+        dialect: Dialect::Sqlite,
+        tables: vec![
+            table("patients", &[("id", INT), ("name", TEXT), ("birth_date", TEXT)], "id", &[]),
+            table(
+                "visits",
+                &[
+                    ("id", INT),
+                    ("patient_id", INT),
+                    ("started_at", TEXT),
+                    ("paid_on", TEXT),
+                    ("fee", "REAL"),
+                ],
+                "id",
+                &[("patient_id", "patients", "id")],
+            ),
+        ],
+    }
+}
+
+fn year(column: &str, year: u32) -> String {
+    format!("CAST(strftime('%Y', {column}) AS INTEGER) = {year}")
+}
+
+#[test]
+fn a_verb_that_names_a_column_of_dates_says_what_happened_then() {
+    let count = |condition: &str| format!("SELECT COUNT(*) FROM orders WHERE {condition}");
+    let month = "CAST(strftime('%m', shipped_date) AS INTEGER) = 3";
+    let march = format!("{month} AND {}", year("shipped_date", 2023));
+    let customers = "SELECT COUNT(*) FROM customers WHERE";
+    assert_reads(
+        &trade(),
+        &[
+            (
+                "How many orders were shipped before 2022-02-01?",
+                &count("shipped_date < '2022-02-01'"),
+            ),
+            ("How many orders shipped in 2024?", &count(&year("shipped_date", 2024))),
+            (
+                "How many orders were shipped after 2024-12-01?",
+                &count("shipped_date > '2024-12-01'"),
+            ),
+            ("How many orders were shipped in March 2023?", &count(&march)),
+            ("In 2024, how many orders were shipped?", &count(&year("shipped_date", 2024))),
+            ("How many orders are shipped?", &count("status = 'shipped'")),
+            ("How many orders were placed in 2024?", &count(&year("order_date", 2024))),
+            (
+                "How many customers signed up in 2023?",
+                &format!("{customers} {}", year("signup_date", 2023)),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn the_time_of_a_state_is_not_guessed() {
+    assert_silent(
+        &trade(),
+        &[
+            "How many orders placed in 2024 were shipped?",
+            "How many orders were shipped by 2022-02-01?",
+        ],
+    );
+    let count = "SELECT COUNT(*) FROM orders WHERE";
+    assert_reads(
+        &trade(),
+        &[
+            (
+                "How many orders were shipped on or after 2024-12-01?",
+                &format!("{count} shipped_date >= '2024-12-01'"),
+            ),
+            (
+                "How many orders with status shipped were placed in 2024?",
+                &format!("{count} status = 'shipped' AND {}", year("order_date", 2024)),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_time_is_of_the_rows_that_are_counted_or_added_up() {
+    let count = |condition: &str| format!("SELECT COUNT(*) FROM visits WHERE {condition}");
+    let month = "CAST(strftime('%m', started_at) AS INTEGER) = 1";
+    assert_reads(
+        &clinic(),
+        &[
+            ("How many visits were there in 2023?", &count(&year("started_at", 2023))),
+            (
+                "What is the total fee in 2023?",
+                &format!("SELECT SUM(fee) FROM visits WHERE {}", year("started_at", 2023)),
+            ),
+            (
+                "How many visits in January 2024?",
+                &count(&format!("{month} AND {}", year("started_at", 2024))),
+            ),
+            (
+                "How many visits were there on 2023-05-10?",
+                &count("started_at >= '2023-05-10' AND started_at < '2023-05-11'"),
+            ),
+            ("How many visits were paid in 2023?", &count(&year("paid_on", 2023))),
+            (
+                "How many patients were born in 1980?",
+                &format!("SELECT COUNT(*) FROM patients WHERE {}", year("birth_date", 1980)),
+            ),
+        ],
+    );
+    // A birth is not meant where it is not named.
+    assert_silent(&clinic(), &["How many patients were there in 2023?"]);
+    let ordered = fixture::best("How many customers ordered in 2024?", &trade()).0;
+    assert!(ordered.ends_with(&year("orders.order_date", 2024)), "{ordered}");
+    let agents = fixture::best("How many orders were placed by customers in 2024?", &trade()).0;
+    assert!(agents.ends_with(&year("orders.order_date", 2024)), "{agents}");
+    let items = fixture::best("What is the total quantity in 2024?", &trade()).0;
+    assert!(items.ends_with(&year("orders.order_date", 2024)), "{items}");
+    assert_silent(&trade(), &["How many products were there in 2024?"]);
+}
+
+#[test]
+fn the_month_and_the_year_of_a_date_are_never_alternatives() {
+    let question = "How many visits in January 2024?";
+    let found = block_on(interpret(question, &clinic(), None));
+    assert!(found.list.iter().all(|one| !one.sql.contains(" OR ")), "{:#?}", found.list);
+}
+
+#[test]
+fn what_a_product_costs_is_its_price() {
+    assert_reads(
+        &trade(),
+        &[
+            ("Which products cost less than 10?", "SELECT name FROM products WHERE price < 10"),
+            ("Which product costs more than 150?", "SELECT name FROM products WHERE price > 150"),
+            (
+                "How many products cost exactly 24?",
+                "SELECT COUNT(*) FROM products WHERE price = 24",
+            ),
+            ("What is the average cost of products?", "SELECT AVG(cost) FROM products"),
+            ("Which products have a cost above 10?", "SELECT name FROM products WHERE cost > 10"),
+        ],
+    );
+}
+
+#[test]
+fn rows_that_a_join_repeats_are_listed_once() {
+    let joined =
+        "SELECT customers.name FROM customers JOIN orders ON orders.customer_id = customers.id";
+    let grouped =
+        format!("{joined} WHERE {} GROUP BY customers.id", year("orders.order_date", 2024));
+    assert_reads(&trade(), &[("Which customers ordered in 2024?", &grouped)]);
+}
+
+#[test]
+fn two_counts_are_not_of_a_join() {
+    assert_silent(
+        &trade(),
+        &[
+            "How many customers and products are there?",
+            "How many orders and customers are there?",
+            "How many orders and how many customers are there?",
+        ],
+    );
+}
+
+#[test]
+fn a_verb_before_a_comparison_is_its_condition() {
+    assert_reads(
+        &fixture::shop(),
+        &[
+            (
+                "Which employees earn more than the average?",
+                "SELECT name FROM employee WHERE salary > (SELECT AVG(salary) FROM employee)",
+            ),
+            (
+                "How many employees earn more than 50000?",
+                "SELECT COUNT(*) FROM employee WHERE salary > 50000",
+            ),
+            (
+                "How many employees were hired in 2022?",
+                &format!("SELECT COUNT(*) FROM employee WHERE {}", year("hire_date", 2022)),
+            ),
+        ],
+    );
+}
+
+/// An index of a column of zeros and ones.
+struct Flags;
+
+#[async_trait]
+impl CellIndex for Flags {
+    async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
+        if columns != ["active".to_owned()] {
+            return Err(PortError::Unsupported);
+        }
+        let [least, greatest] = [Value::Integer(0), Value::Integer(1)];
+        let frequent = vec![(greatest.clone(), 50), (least.clone(), 10)];
+        Ok(vec![Sample { column: columns[0].clone(), least, greatest, frequent }])
+    }
+
+    async fn find(&self, phrases: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+        Ok(vec![Vec::new(); phrases.len()])
+    }
+}
+
+#[test]
+fn numbers_that_say_yes_or_no_are_conditions() {
+    let columns = [("id", INT), ("name", TEXT), ("salary", "REAL"), ("active", INT)];
+    let mut staff = trade();
+    staff.tables = vec![table("staff", &columns, "id", &[])];
+    for (question, sql) in [
+        ("average salary of active staff", "SELECT AVG(salary) FROM staff WHERE active = 1"),
+        ("How many active staff are there?", "SELECT COUNT(*) FROM staff WHERE active = 1"),
+        ("Which staff are not active?", "SELECT name FROM staff WHERE active <> 1"),
+    ] {
+        let found = block_on(interpret(question, &staff, Some(&Flags)));
+        let read = found.list.first().map_or("", |best| best.sql.as_str());
+        assert_eq!(read, sql, "{question}");
+    }
+}
