@@ -101,7 +101,9 @@ impl FromStr for ReportFile {
             Some("md" | "markdown") => Kind::Markdown,
             Some("html" | "htm") => Kind::Html,
             _ => {
-                return Err("the ending is the format of the report: .json, .md or .html".to_owned());
+                return Err(
+                    "the ending is the format of the report: .json, .md or .html".to_owned()
+                );
             }
         };
         Ok(Self { path: PathBuf::from(word), kind })
