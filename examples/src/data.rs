@@ -212,7 +212,7 @@ pub(crate) const DEPARTMENTS: [(&str, &[Category]); 4] = [
     ),
 ];
 
-/// What suppliers are called, beside a place.
+/// The words that suppliers are called by, beside a place.
 pub(crate) const TRADES: [&str; 12] = [
     "Trading",
     "Works",
@@ -228,7 +228,7 @@ pub(crate) const TRADES: [&str; 12] = [
     "Design",
 ];
 
-/// What reviews say, by rating from one to five.
+/// The texts of reviews, by rating from one to five.
 pub(crate) const OPINIONS: [&[&str]; 5] = [
     &["Broke after a week", "Not what the picture shows", "Arrived damaged"],
     &["Weaker than expected", "Too expensive for what it is", "Instructions are missing"],

@@ -13,14 +13,14 @@ pub struct Question {
     pub engine: String,
     /// The text of the question.
     pub question: String,
-    /// What explains terms of the question.
+    /// An explanation of terms of the question.
     #[serde(default)]
     pub evidence: Option<String>,
     /// The statement whose rows are right.
     pub gold_sql: String,
     /// `easy`, `medium` or `hard`.
     pub difficulty: String,
-    /// Whether the order of the rows matters.
+    /// True if the order of the rows matters.
     pub ordered: bool,
 }
 

@@ -17,7 +17,7 @@ impl Random {
         low.saturating_add_unsigned(self.0.number() % span)
     }
 
-    /// Whether something happens that happens in that many of a hundred cases.
+    /// Returns true with a chance of so many in a hundred.
     pub(crate) fn percent(&mut self, chance: i64) -> bool {
         self.between(1, 100) <= chance
     }

@@ -32,8 +32,8 @@ const MANIFESTS: [(&str, &str); 2] = [
 ];
 /// The licences of the Rust crates, which stand beside their manifests.
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// What is made, and what only the SDK's own authors need. A template has tests that belong to a
-/// project.
+/// The files that are left out of the SDKs: those that are made, and those that only the SDK's own
+/// authors need. A template has tests that belong to a project.
 const LEFT_OUT: [&str; 10] = [
     "tests",
     "test",
@@ -113,7 +113,7 @@ fn collect(
     Ok(())
 }
 
-/// Whether a file of an SDK is neither made nor of its own tests.
+/// Returns true if a file of an SDK is neither made nor of its own tests.
 fn is_source(name: &str) -> bool {
     !(name.ends_with(".pyc")
         || name.ends_with("_test.go")

@@ -1,6 +1,6 @@
-//! What it costs to add a plugin, a provider, an engine, a command, a role or a port: everything
-//! else reads the one table or folder that names it. A section of a report needs no test here,
-//! since each renderer matches `Section` and the compiler names what is missing.
+//! Tests of what it takes to add a plugin, a provider, an engine, a command, a role or a port:
+//! everything else reads the one table or folder that names it. A section of a report needs no test
+//! here, since each renderer matches `Section` and the compiler names what is missing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ struct Source {
 }
 
 impl Source {
-    /// Whether a line has the text.
+    /// Returns true if a line has the text.
     fn names(&self, text: &str) -> bool {
         self.lines.iter().any(|line| line.contains(text))
     }

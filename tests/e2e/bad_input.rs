@@ -17,8 +17,7 @@ use tempfile::TempDir;
 
 use crate::{host, lives_in, shop};
 
-/// How long a program may take before it counts as hanging; none of these needs more than a few
-/// seconds.
+/// The time after which a program counts as hanging; none of these needs more than a few seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder to stand in, with a home of its own and a shop.
@@ -102,7 +101,7 @@ pub(crate) fn finish(command: &mut Command, input: impl Into<Vec<u8>>) -> Output
     }
 }
 
-/// What the program said on both streams.
+/// Returns what the program printed on standard output and on standard error.
 pub(crate) fn said(output: &Output) -> (String, String) {
     (
         String::from_utf8(output.stdout.clone()).unwrap(),

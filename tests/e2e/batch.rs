@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::bad_input::{Place, finish, refused, said};
 
-/// What is asked where the answer does not matter.
+/// The question where the answer does not matter.
 pub(crate) const QUESTION: &str = "How many customers are there?";
 
 /// The answers of standard output, one from each line.
@@ -37,7 +37,7 @@ pub(crate) fn batch(
     (answers(&stdout), stderr)
 }
 
-/// What does not change from run to run.
+/// Returns the parts of an answer that do not change from run to run.
 pub(crate) fn steady(answer: &Value) -> Value {
     let mut answer = answer.clone();
     if let Some(document) = answer["answer"].as_object_mut() {
@@ -180,8 +180,8 @@ fn each_answer_is_there_before_the_next_question() {
     assert_eq!(talk.child.wait().unwrap().code(), Some(0));
 }
 
-/// What does not go with lines, and what no line would survive, is reported before any line is
-/// read.
+/// Flags that do not go with lines, and errors that no line would survive, are reported before any
+/// line is read.
 #[test]
 fn what_is_wrong_with_the_batch_is_reported_at_once() {
     let place = Place::new();

@@ -110,7 +110,7 @@ pub(crate) fn asked(request: &Recorded) -> Option<usize> {
     rest.get(..4)?.parse().ok()
 }
 
-/// What a model answers to the questions of [`suite`].
+/// Returns the reply of a model to the questions of [`suite`].
 pub(crate) fn answer(request: &Recorded) -> Option<Reply> {
     let at = asked(request)?;
     if request.prompt().contains(PLAN) {

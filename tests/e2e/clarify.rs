@@ -12,7 +12,7 @@ use crate::endpoint::{KEY, PLAN, Said, WRITE, ask, candidates, search, whole};
 use crate::{host, shop};
 
 const QUESTION: &str = "Who are the important customers?";
-/// What only a prompt for a question to the user says.
+/// A text that is only in a prompt for a question to the user.
 const CLARIFY: &str = "could not tell what the user means";
 const EMPTY: &str = "SELECT name FROM customers WHERE country = 'Important'";
 

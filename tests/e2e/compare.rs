@@ -94,7 +94,7 @@ fn timeless(document: Value) -> Value {
     serde_json::to_value(report).unwrap()
 }
 
-/// Where two documents differ.
+/// Returns the paths at which two documents differ.
 fn differing(one: &Value, other: &Value, at: &str) -> Vec<String> {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => a
@@ -235,7 +235,7 @@ fn slices(text: &str) -> String {
     format!("\nSlices: {table}\n")
 }
 
-/// What people read are the numbers of the document.
+/// Checks that the numbers that people read are those of the document.
 fn check_text(text: &str, document: &Value) {
     let pair = &document["pairs"][0];
     assert_eq!(text.lines().next(), pair["verdict"].as_str(), "{text}");

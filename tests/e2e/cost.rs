@@ -1,5 +1,5 @@
-//! What a plugin from outside may cost the host before and while it runs: schemas, compilation,
-//! long instructions, and memory for stores.
+//! Tests of the cost that a plugin from outside may cause the host before and while it runs:
+//! schemas, compilation, long instructions, and memory for stores.
 
 use std::fs;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ fn code_that_is_expensive_to_compile_is_refused_before_it_is_compiled() {
     );
 }
 
-/// What passes the checks meets the limits of the process that compiles it.
+/// A component that passes the checks meets the limits of the process that compiles it.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_compilation_ends_at_its_limits_of_cpu_time_and_memory() {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-/// What `cargo metadata` says of the workspace, as far as it is needed here.
+/// The output of `cargo metadata` on the workspace, as far as it is needed here.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -54,7 +54,7 @@ fn group(root: &Path, package: &Package) -> String {
     }
 }
 
-/// What each group may import of ours.
+/// Returns the groups of crates that a group may import.
 fn allowed(group: &str) -> &'static [&'static str] {
     match group {
         "basics" | "flows" | "memory" | "words" | "files" | "http" => &[],

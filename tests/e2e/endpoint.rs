@@ -23,11 +23,11 @@ use crate::host;
 
 /// The key of every search here. No output may hold it.
 pub(crate) const KEY: &str = "sesame-open-4711";
-/// What only a prompt for a plan says.
+/// A text that is only in a prompt for a plan.
 pub(crate) const PLAN: &str = "You plan how to answer";
-/// What only a prompt for a statement says.
+/// A text that is only in a prompt for a statement.
 pub(crate) const WRITE: &str = "You answer questions with one";
-/// What only a prompt after a failed attempt says.
+/// A text that is only in a prompt after a failed attempt.
 pub(crate) const REPAIR: &str = "Earlier attempts";
 
 /// A search over the database with that endpoint, to be asked `-q` and more.
@@ -46,7 +46,7 @@ pub(crate) fn search(url: &str, database: &Path) -> Command {
     command
 }
 
-/// What a search said.
+/// The output of a search.
 pub(crate) struct Said {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -124,7 +124,7 @@ pub(crate) fn whole() -> Reply {
     plan(&[subtask("A", "the whole question", &[])])
 }
 
-/// What only prompts for that subtask say.
+/// Returns a text that is only in prompts for that subtask.
 pub(crate) fn for_task(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }

@@ -1,4 +1,4 @@
-//! What `make live` prints, with an endpoint of our own in place of the live model.
+//! Tests of what `make live` prints, with an endpoint of our own in place of the live model.
 
 use std::process::Command;
 

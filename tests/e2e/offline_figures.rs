@@ -17,7 +17,7 @@ use syrch_grade::{Question, suite};
 use syrch_offline::{OfflineConfig, OfflineProvider};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
-/// What became of one question.
+/// The outcome of one question.
 struct Outcome {
     /// The confidence of the answer, 0 to 1. `None` if the model abstained.
     confidence: Option<f64>,
@@ -32,7 +32,7 @@ struct Figures {
     failed: usize,
     /// Questions of which no expected statement runs.
     ungraded: usize,
-    /// How long the provider took.
+    /// The time that the provider took.
     time: Duration,
 }
 

@@ -187,7 +187,7 @@ fn the_document_has_everything() {
     assert_eq!(document(slow.words("trace replay --strict").arg(run), 0), found);
 }
 
-/// What a killed run has left is removed by the next one.
+/// The copies that a killed run has left are removed by the next one.
 #[test]
 fn copies_of_a_killed_run_are_removed() {
     let slow = Slow::new();

@@ -1,4 +1,4 @@
-//! What is written where: formats and their escapes on hostile cells, the two streams, files,
+//! Tests of the output: formats and their escapes on hostile cells, the two streams, files,
 //! terminals and readers that go away.
 
 mod formats;
@@ -66,7 +66,7 @@ fn cells() -> Vec<Value> {
     .to_vec()
 }
 
-/// Whether a terminal would obey something in the text.
+/// Returns true if a terminal would obey something in the text.
 fn obeyed(text: &str) -> bool {
     text.chars().any(|c| {
         (c.is_control() && c != '\n')

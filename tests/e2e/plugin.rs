@@ -410,8 +410,7 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
     );
 }
 
-/// What the files of somebody else's project hold is shown and not obeyed, and leads to no other
-/// place.
+/// The content of somebody else's project is shown and not obeyed, and leads to no other place.
 #[cfg(unix)]
 #[test]
 fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {

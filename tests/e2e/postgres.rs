@@ -40,7 +40,7 @@ fn shop(server: &Server, name: &str) {
     server.psql(name, &role).unwrap();
 }
 
-/// What the program prints with these arguments, which must succeed.
+/// Runs the program with these arguments, which must succeed, and returns what it prints.
 fn prints(command: &mut Command) -> (String, String) {
     let output = finish(command, "");
     let (stdout, stderr) = said(&output);

@@ -200,8 +200,8 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
     }
 }
 
-/// What a search needs to answer by a plugin whose confidences are the setting `share`; the path of
-/// a database follows.
+/// The arguments with which a search is answered by a plugin whose confidences are the setting
+/// `share`; the path of a database follows.
 #[cfg(unix)]
 const ASKED: [&str; 11] = [
     "--llm",

@@ -16,7 +16,7 @@ use crate::bad_input::Place;
 use crate::endpoint::{KEY, PLAN, WRITE, search, whole};
 use crate::shop;
 
-/// How long the program may be silent before it counts as hanging.
+/// The time for which the program may be silent before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PROMPT: &str = "syrch> ";
 const ENTER: &str = "\r";

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-/// Where documents lie whose commands run from the repository's root. The guide of the SDK has a
-/// test of its own.
+/// The folders of the documents whose commands run from the repository's root. The guide of the SDK
+/// has a test of its own.
 const FOLDERS: [&str; 5] = ["", "docs", "examples", "host", "wit"];
 
 /// The documents of these folders, in the order of their paths.
@@ -121,7 +121,8 @@ fn passes(command: &str, home: &Path) -> String {
 /// The database at a server that documents name.
 const POSTGRES: &str = "postgres://ann@localhost/shop";
 
-/// Where that database is in this test, in quotes; `None` if there is no server for tests.
+/// Returns the URL of that database in this test, in quotes; `None` if there is no server for
+/// tests.
 #[cfg(unix)]
 fn postgres() -> Option<String> {
     let server = syrch_kit::postgres::Server::shared()?;

@@ -62,7 +62,7 @@ fn resume(endpoint: &MockEndpoint, state: &Path) -> Said {
     Said::of(command.args(["--format", "json", "--resume", "last"]).output().unwrap())
 }
 
-/// What must be the same however often it was killed.
+/// Returns the parts of a document that must be the same however often the run was killed.
 fn essence(document: &Value) -> Value {
     let mut essence = document.clone();
     for key in ["run", "time_ms", "cost", "plugins"] {

@@ -1,5 +1,5 @@
-//! What searches know besides the catalog: the index of business terms, vectors, notes and solved
-//! examples.
+//! Tests of what searches know besides the catalog: the index of business terms, vectors, notes and
+//! solved examples.
 
 use std::fs;
 use std::path::Path;

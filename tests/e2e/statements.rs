@@ -85,7 +85,7 @@ fn named_files(statements: &[Value]) -> Vec<PathBuf> {
     names.into_iter().filter(|path| !path.exists()).collect()
 }
 
-/// What is wrong with the answer to a hostile statement; `None` if nothing is.
+/// Returns what is wrong with the answer to a hostile statement; `None` if nothing is.
 fn harm(guarded: &Guarded, statement: &Value, answer: &Value) -> Option<&'static str> {
     let error = &answer["error"];
     if answer["id"] != statement["id"] {

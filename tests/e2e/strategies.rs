@@ -49,7 +49,7 @@ fn schema() -> jsonschema::Validator {
     jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap()
 }
 
-/// What the program prints as JSON.
+/// Returns the document that the program prints as JSON.
 fn document(place: &Place, words: &str) -> Value {
     let output = finish(place.words(words).args(["--format", "json"]), "");
     let (stdout, stderr) = said(&output);
@@ -156,7 +156,7 @@ fn the_schema_refuses_what_the_host_refuses() {
     assert_eq!(roles.keys().collect::<Vec<_>>(), [&ROLES[..], &["rewriter"]].concat());
 }
 
-/// What a search by rules answers, but for what differs from run to run.
+/// Returns the answer of a search by rules, without what differs from run to run.
 fn answer(place: &Place, flags: &str) -> Value {
     let output = finish(place.search(flags).args(["--format", "json", "--seed", "1"]), "");
     let (stdout, stderr) = said(&output);

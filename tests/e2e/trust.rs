@@ -1,5 +1,5 @@
-//! What a plugin that is not built in can send to a model of data that the user does not show:
-//! `--rows none|aggregates` and `--trust`.
+//! Tests of what a plugin that is not built in can send to a model of data that the user does not
+//! show: `--rows none|aggregates` and `--trust`.
 
 use std::fs;
 use std::io::Write;
@@ -335,7 +335,7 @@ fn journal(state: &Path) -> PathBuf {
     fs::read_dir(state.join("runs")).unwrap().next().unwrap().unwrap().path()
 }
 
-/// What is the same however often a run was cut off.
+/// Returns the parts of a document that are the same however often a run was cut off.
 fn essence(said: &Said) -> Value {
     let mut document: Value = serde_json::from_str(&said.stdout).unwrap();
     for key in ["run", "time_ms", "cost", "plugins"] {

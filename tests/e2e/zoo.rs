@@ -86,7 +86,7 @@ fn a_plugin_that_spins_while_it_is_set_up_is_refused() {
     assert!(stderr.contains("cpu-per-call"), "{stderr}");
 }
 
-/// What it would need to read rows, a rewriter is refused for when it is loaded.
+/// A rewriter is refused when it is loaded if it imports what it would need to read rows.
 #[test]
 fn a_rewriter_that_could_read_rows_is_refused() {
     let inspect = |path: &Path| host().args(["plugin", "inspect"]).arg(path).output().unwrap();

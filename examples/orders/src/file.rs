@@ -39,7 +39,7 @@ pub(crate) fn replace(
     moved
 }
 
-/// Whether what lies at `path` may be replaced.
+/// Checks whether what lies at `path` may be replaced.
 fn may_go(path: &Path, force: bool) -> Result<(), OrdersError> {
     // SQLite would play a journal left here into the new file.
     for suffix in ["-journal", "-wal"] {

@@ -21,11 +21,11 @@ use tpchgen::text::TextPool;
 pub use error::OrdersError;
 pub use scale::{Scale, ScaleError};
 
-/// What the generator draws comments from. No comment is written, so a small pool does: the default
-/// one has 300 MiB.
+/// The size in bytes of the pool of text that the generator draws comments from. No comment is
+/// written, so a small pool does: the default one has 300 MiB.
 const TEXT_BYTES: i32 = 1 << 20;
 
-/// How far the making is.
+/// The progress of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// A dimension table is full.

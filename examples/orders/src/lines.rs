@@ -1,4 +1,4 @@
-//! What an order's lines come to.
+//! The sums of an order's lines.
 
 use std::iter::Peekable;
 

@@ -22,7 +22,7 @@ use crate::model::ScriptedReply;
 const DATABASE_BYTES: u64 = 4 << 20;
 /// Bytes of an input that stands alone.
 const INPUT_BYTES: usize = 4 << 20;
-/// How a SQLite file begins.
+/// The first bytes of a SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
 /// One call of one role, with all that the role may ask for.

@@ -9,11 +9,11 @@ use syrch_core::ports::DatabaseError;
 pub struct CaseError {
     /// The file, with line and column where they are known.
     pub place: String,
-    /// What is wrong, in words.
+    /// A message that says what is wrong.
     pub message: String,
 }
 
-/// What is wrong with a script, without the name that the engine has for its file.
+/// Returns what is wrong with a script, without the name that the engine has for its file.
 fn reason(error: &DatabaseError) -> String {
     match error {
         DatabaseError::Unavailable { reason, .. } => reason.clone(),
@@ -29,7 +29,7 @@ pub enum RunError {
     Input {
         /// The name of the role.
         role: &'static str,
-        /// What is wrong, in words.
+        /// A message that says what is wrong.
         message: String,
     },
     /// The case's database cannot be made.
@@ -40,7 +40,7 @@ pub enum RunError {
     Statement {
         /// Whose statement it is, such as "the rival `a`".
         of: String,
-        /// What the database says.
+        /// The error of the database.
         source: SqlError,
     },
     /// The plugin was refused, or a setting is wrong.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::CaseError;
 use crate::diff::diff;
 
-/// What the name of a golden file ends with.
+/// The ending of the name of a golden file.
 pub const ENDING: &str = ".golden.json";
 /// Bytes of a golden file at most: what the limits of a call let it give.
 const LARGEST: u64 = 32 << 20;
@@ -17,7 +17,7 @@ const LARGEST: u64 = 32 << 20;
 /// text.
 const VALUES: usize = 1 << 20;
 
-/// How what a case gives compares with its golden file.
+/// A comparison of what a case gives with its golden file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
     /// The case gives what its golden file has; spaces and the order of keys do not count.

@@ -25,29 +25,29 @@ use crate::{Case, RunError, canonical};
 
 /// The host's name of a case's database, which plugins see.
 const DATABASE: &str = "case";
-/// How long a call may take in all, and before it the statements of its input. Its CPU time and
-/// what it waits for are bounded apart from this.
+/// The time that a call may take in all, and before it the statements of its input. Its CPU time
+/// and what it waits for are bounded apart from this.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// What cases take from the user's settings. Nothing else of them counts, so that a case is the
-/// same for every user.
+/// The part of the user's settings that cases use. Nothing else of them counts, so that a case is
+/// the same for every user.
 pub struct Base {
     /// The settings: their limits, how plugins are compiled, and which plugins are trusted.
     pub settings: Settings,
-    /// Whether the database of the settings takes the place of the case's own. Then the grant of
+    /// True if the database of the settings takes the place of the case's own. Then the grant of
     /// the settings takes that of the case's: who wrote the case does not decide about the user's
     /// data.
     pub with_database: bool,
     /// The grant of rows in the place of the case's and of the settings'.
     pub rows: Option<RowsGrant>,
-    /// What the cases of one process share: loaded plugins.
+    /// The state that the cases of one process share: loaded plugins.
     pub shared: Arc<Shared>,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// What the call gave: `output`, `failure` or `error`, then `calls` and `log`.
+    /// The result of the call: `output`, `failure` or `error`, then `calls` and `log`.
     pub document: Value,
     /// The names of the ports that the plugin used.
     pub used: BTreeSet<String>,

@@ -40,7 +40,7 @@ fn after_help() -> String {
 /// Flags that every command takes, before or after its name.
 #[derive(Args)]
 pub(crate) struct Global {
-    /// How the output is written
+    /// The format of the output
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
     /// Write the output to this file, which is replaced only once all is there
@@ -58,7 +58,7 @@ pub(crate) struct Global {
     /// Log to standard error: -v information, -vv debugging, -vvv that of all parts
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// How what goes to standard error is written
+    /// The format of messages on standard error
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) log_format: LogFormat,
     /// The config file, instead of ~/.syrch/config.yml and ./syrch.yml

@@ -42,9 +42,9 @@ pub(crate) struct Environment {
     pub(crate) cache_home: Option<PathBuf>,
     /// `XDG_STATE_HOME`, when it is absolute.
     pub(crate) state_home: Option<PathBuf>,
-    /// Whether the terminal cannot redraw a line: `TERM=dumb`.
+    /// True if the terminal cannot redraw a line: `TERM=dumb`.
     pub(crate) dumb_terminal: bool,
-    /// Whether `NO_COLOR` asks for no colour.
+    /// True if `NO_COLOR` asks for no colour.
     pub(crate) no_color: bool,
 }
 
@@ -136,8 +136,8 @@ impl Environment {
         self.folder("SYRCH_STATE_DIR", self.state_home.as_ref(), STATE)
     }
 
-    /// How plugins are compiled: third-party ones by this very binary in a process of its own,
-    /// where that can be bounded.
+    /// Returns the settings for compiling plugins: third-party ones by this very binary in a
+    /// process of its own, where that can be bounded.
     pub(crate) fn compile(&self) -> CompileSettings {
         // Runs may be in many folders, but compiled plugins are in one, so their key belongs to the
         // home, where there is one.

@@ -1,7 +1,7 @@
 //! The classes of errors with their exit codes: the one table that the program, its help,
 //! `syrch.error/1` and the documents go by.
 
-/// How the program ends; the number is the exit code of the process.
+/// The end of the program; the number is the exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {

@@ -22,16 +22,16 @@ use crate::exit::Exit;
 pub(crate) struct Failure {
     /// The class, which has a name and an exit code.
     pub(crate) exit: Exit,
-    /// What happened, where and why.
+    /// The message: what happened, where and why.
     pub(crate) message: String,
-    /// What to do next.
+    /// The advice on what to do next.
     pub(crate) hint: Option<String>,
 }
 
-/// What to do about a key that would go over plain HTTP to another machine.
+/// The advice on a key that would go over plain HTTP to another machine.
 pub(crate) const EXPOSED: &str = "use an https:// address, or a tunnel to this machine; --insecure-endpoint lets keys go there unprotected";
 
-/// What to do about a server that is starting.
+/// The advice on a server that is starting.
 const STARTS: &str = "ask again in a few minutes, or wait for it by --sql-timeout 600";
 
 /// The result of a command, or of a part of one.
@@ -107,7 +107,7 @@ impl From<SqlError> for Failure {
     }
 }
 
-/// What to do about an error.
+/// Returns the advice on an error.
 fn hint(error: &Error) -> Option<String> {
     let fixed = match error {
         Error::Config(_) | Error::Unpriced { .. } => {
@@ -303,7 +303,7 @@ fn build_command(toolchain: Toolchain) -> &'static str {
     }
 }
 
-/// What the engines whose databases are at a server say of something.
+/// Joins what the engines whose databases are at a server say of something.
 fn of_servers(what: fn(&ServerEntry) -> &'static str) -> String {
     let all: Vec<&str> = Executor::all().filter_map(Executor::server).map(what).collect();
     all.join(", or ")
@@ -363,7 +363,7 @@ fn statement_hint(error: &SqlError) -> Option<String> {
     })
 }
 
-/// What to do about a statement that the engine did not accept.
+/// Returns the advice on a statement that the engine did not accept.
 fn next_step(kind: SqlErrorKind) -> Option<&'static str> {
     match kind {
         SqlErrorKind::Syntax => Some(

@@ -92,8 +92,8 @@ fn importing(console: &Arc<Console>) -> ImportProgress {
     }))
 }
 
-/// What a file has become, in a line: `read sales.csv as the table sales: 3 rows of id INTEGER,
-/// name TEXT`.
+/// Describes in a line the table that a file was read as: `read sales.csv as the table sales: 3
+/// rows of id INTEGER, name TEXT`.
 fn read_line(read: &Imported) -> String {
     let Imported { file, table, columns, rows, nested, .. } = read;
     let columns = columns.iter().map(|(name, kind)| format!("{name} {kind}"));

@@ -76,7 +76,7 @@ impl Output {
         }
     }
 
-    /// Whether a terminal shows it.
+    /// Returns true if a terminal shows it.
     pub(crate) fn is_terminal(&self) -> bool {
         matches!(self, Self::Stdout) && io::stdout().is_terminal()
     }
@@ -143,8 +143,8 @@ impl Output {
     }
 }
 
-/// Whether two paths lead to one file, by whatever links. Files that do not exist are compared by
-/// their path.
+/// Returns true if two paths lead to one file, by whatever links. Files that do not exist are
+/// compared by their path.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let folder =
@@ -209,7 +209,7 @@ impl Stream {
         }
     }
 
-    /// Whether the reader closed the pipe.
+    /// Returns true if the reader closed the pipe.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }

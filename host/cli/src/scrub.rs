@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 use syrch::secrecy::{ExposeSecret, SecretString};
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub(crate) const MASK: &str = "***";
 
-/// What people give to local endpoints that want any key at all. They are no secrets, and hiding
-/// such common words would damage answers.
+/// The placeholders that people give to local endpoints that want any key at all. They are no
+/// secrets, and hiding such common words would damage answers.
 const PLACEHOLDERS: [&str; 12] = [
     "lm-studio",
     "not-needed",
@@ -54,12 +54,12 @@ impl Scrubber {
         Self { secrets }
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns true if there is nothing to hide.
     pub(crate) fn is_idle(&self) -> bool {
         self.secrets.is_empty()
     }
 
-    /// Whether the text holds a secret.
+    /// Returns true if the text contains a secret.
     pub(crate) fn finds(&self, text: &str) -> bool {
         matches!(self.text(text), Cow::Owned(_))
     }

@@ -11,7 +11,7 @@ use crate::console::Console;
 use crate::environment::Environment;
 use crate::failure::{EXPOSED, Failure, Outcome};
 
-/// How long the end of the process waits for the collector.
+/// The time for which the end of the process waits for the collector.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The settings of the collector that spans are sent to.
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Telemetry {
     /// The address of the collector. With `None`, no spans are made.
     pub(crate) endpoint: Option<String>,
-    /// Whether spans hold the text of statements.
+    /// True if spans hold the text of statements.
     pub(crate) sql: bool,
 }
 

@@ -1,5 +1,5 @@
-//! What a run itself costs: a thousand items whose answers cost nothing, and the reading of a long
-//! log. Divided by the items it is the overhead of a graded answer.
+//! The overhead of a run itself: a thousand items whose answers cost nothing, and the reading of a
+//! long log. Divided by the items it is the overhead of a graded answer.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! How the arms of a graded run may differ besides their strategies, in single values of the policy
-//! and of plugins, and whether they differ.
+//! The dimensions, besides the strategy, in which the arms of a graded run may differ: single
+//! values of the policy and of plugins; and a check whether they differ.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,9 +23,8 @@ const WEIGHTS: [&str; 7] =
 pub enum Knob {
     /// A value of the policy, such as `max_depth`.
     Policy(&'static Limit),
-    /// Whether claimed confidence is calibrated: `false` replaces the calibrator by one that lowers
-    /// nothing, so that the model's claims count as they are; `true` leaves the calibrator as it
-    /// is.
+    /// The calibration of confidence: `false` replaces the calibrator by one that lowers nothing,
+    /// so that the model's claims count as they are; `true` leaves the calibrator as it is.
     Calibration,
     /// A setting of the plugin that implements a role.
     Plugin(Role, String),

@@ -240,7 +240,7 @@ pub(crate) struct Reviewed {
     pub(crate) sql: String,
     pub(crate) reward: Option<bool>,
     pub(crate) model: Option<bool>,
-    /// Whether its rows are those of the answer.
+    /// True if its rows are those of the answer.
     pub(crate) has_answer: bool,
 }
 

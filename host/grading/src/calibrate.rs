@@ -56,7 +56,7 @@ pub struct Calibration {
     pub rule: String,
     /// The model that answered in the run, or what answered in place of a model.
     pub model: String,
-    /// How well each method does on held-out answers.
+    /// The quality of each method on held-out answers.
     pub report: Report,
     /// The method of [`Calibration::curve`].
     pub method: Method,
@@ -229,8 +229,8 @@ impl Parts {
         Ok(())
     }
 
-    /// Whether the aggregator lowers the confidence of doubtful answers, and has settings that stop
-    /// it.
+    /// Returns true if the aggregator lowers the confidence of doubtful answers and has settings
+    /// that stop it.
     fn doubts(&self) -> bool {
         let aggregator = self.roles.get(&Role::Aggregator).map(|(source, _)| source);
         aggregator == Some(&PluginSource::Builtin(DOUBTING.to_owned()))

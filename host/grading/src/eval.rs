@@ -44,11 +44,11 @@ pub struct EvalReport {
     pub question: String,
     /// The name of the rule that decides on `match`.
     pub rule: String,
-    /// Whether the answer is the expected one; `None` if the rule cannot decide or there is no
+    /// True if the answer is the expected one; `None` if the rule cannot decide or there is no
     /// answer.
     #[serde(rename = "match")]
     pub is_match: Option<bool>,
-    /// How the search ended: `answered`, `no-answer` or `clarification-needed`.
+    /// The end of the search: `answered`, `no-answer` or `clarification-needed`.
     pub outcome: Outcome,
     /// The verdict of every rule, by the rule's name; empty without an answer.
     pub verdicts: BTreeMap<String, Verdict>,

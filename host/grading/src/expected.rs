@@ -66,8 +66,8 @@ impl Expected {
     }
 }
 
-/// Whether a statement failed for a transient reason, so that the failure says nothing about the
-/// statement.
+/// Returns true if a statement failed for a transient reason, so that the failure says nothing
+/// about the statement.
 fn is_transient(error: &SqlError) -> bool {
     matches!(error.kind, SqlErrorKind::Unavailable | SqlErrorKind::Cancelled)
 }

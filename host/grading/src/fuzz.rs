@@ -59,8 +59,8 @@ pub struct FuzzedDatabase {
     pub source: String,
     /// The variants, in the order of their files.
     pub variants: Vec<FuzzedVariant>,
-    /// How many further variants were made and dropped, because most of the expected statements had
-    /// no rows there.
+    /// The number of further variants that were made and dropped, because most of the expected
+    /// statements had no rows there.
     pub dropped: u32,
     /// Tables that no variant has, such as virtual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -78,9 +78,9 @@ pub struct FuzzedVariant {
     pub seed: u64,
     /// The number of rows of all tables together.
     pub rows: u64,
-    /// How many of the expected statements have rows there.
+    /// The number of expected statements that have rows there.
     pub golds: u64,
-    /// How many of the expected statements have rows on the original.
+    /// The number of expected statements that have rows on the original.
     pub of: u64,
 }
 

@@ -56,7 +56,7 @@ pub(crate) struct Grader {
     /// The fuzzed suite on whose databases right answers are tried again.
     pub(crate) fuzzed: Option<Fuzzed>,
     pub(crate) traces: Traces,
-    /// Whether searches write journals. Without them, the searches in progress start again when a
+    /// True if searches write journals. Without them, the searches in progress start again when a
     /// killed run is resumed.
     pub(crate) has_journals: bool,
     pub(crate) expected: MemoryCache<String, Expected>,

@@ -1,5 +1,5 @@
-//! What linking shows of what the expected statements of a suite need: tables, columns and
-//! literals, and the length of the prompt.
+//! Measures how much linking shows of what the expected statements of a suite need: tables, columns
+//! and literals, and the length of the prompt.
 
 mod report;
 #[cfg(test)]
@@ -70,7 +70,7 @@ pub async fn linking(
     Ok(report)
 }
 
-/// What one question needs and is shown.
+/// The parts of the catalog that one question needs, and those that it is shown.
 pub(crate) struct LinkedQuestion {
     pub(crate) tables: Compared,
     pub(crate) columns: Compared,
@@ -79,7 +79,7 @@ pub(crate) struct LinkedQuestion {
     pub(crate) prompt: Option<u64>,
 }
 
-/// What is needed and what is shown, in lower case but for literals.
+/// The names that are needed and those that are shown, in lower case but for literals.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Compared {
     pub(crate) needed: BTreeSet<String>,
@@ -187,7 +187,7 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
     Compared { needed, shown }
 }
 
-/// Whether a text has another in it as whole words.
+/// Returns true if a text contains another as whole words.
 fn holds(text: &str, part: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     text.match_indices(part).any(|(at, _)| {

@@ -42,7 +42,7 @@ pub struct SuiteOptions {
     pub databases: Option<DatabaseUrl>,
     /// The comparison rule of the reports.
     pub rule: Rule,
-    /// How many questions are asked at once.
+    /// The number of questions that are asked at once.
     pub workers: usize,
     /// The part of the suite to ask; `None` for all of it.
     pub shard: Option<Shard>,
@@ -51,7 +51,7 @@ pub struct SuiteOptions {
     /// The run to resume: its id, the beginning of its id, `last`, or its folder; `None` for a new
     /// run.
     pub resume: Option<String>,
-    /// Whether questions whose search failed are asked again.
+    /// True if questions whose search failed are asked again.
     pub retry_failed: bool,
     /// The budgets of the whole run.
     pub budgets: RunBudgets,
@@ -60,21 +60,21 @@ pub struct SuiteOptions {
     pub max_outages: u32,
     /// Which searches leave a journal in the run's folder.
     pub traces: Traces,
-    /// Whether the run stops once the comparison of its first two arms is decided.
+    /// True if the run stops once the comparison of its first two arms is decided.
     pub stop_early: bool,
     /// The number of seeds under which each arm is asked, at least 1. The first is that of the
     /// settings, and the figures are its figures. The band over all seeds shows how much of them is
     /// chance.
     pub seeds: u32,
-    /// Whether questions that cannot be graded are asked, too. A comparison of costs and
+    /// True if questions that cannot be graded are asked, too. A comparison of costs and
     /// confidences needs no expected answers.
     pub asks_ungraded: bool,
     /// Files of answers that are graded in place of searches; empty if the arms search.
     pub answers: Vec<PathBuf>,
     /// The folder of a fuzzed suite, on whose databases right answers are tried again.
     pub fuzz: Option<PathBuf>,
-    /// How often each right answer and its expected statement are timed, once all questions are
-    /// answered; 0 if nothing is timed.
+    /// The number of times that each right answer and its expected statement are timed, once all
+    /// questions are answered; 0 if nothing is timed.
     pub timed: u32,
 }
 
@@ -83,7 +83,7 @@ pub struct SuiteOptions {
 pub struct SuiteOutcome {
     /// All lines that are graded, those of earlier sittings included.
     pub record: RunRecord,
-    /// How far the run came, and what stopped it.
+    /// The progress of the run, and what stopped it.
     pub finished: Finished<Error>,
     /// The times of the timed pass; `None` if nothing was timed.
     pub timings: Option<Timings>,

@@ -23,7 +23,7 @@ const FILE: &str = "times.json";
 /// The results of the timed pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timings {
-    /// How often each pair of statements was timed.
+    /// The number of times that each pair of statements was timed.
     pub repeats: u32,
     /// The rule under which answers counted as right.
     pub rule: String,
@@ -51,8 +51,8 @@ impl Timings {
         self.ratios.iter().filter_map(of).collect()
     }
 
-    /// Whether these are the times of all answers of the run: none of them was tried again since,
-    /// or comes from a part that was not timed.
+    /// Returns true if these are the times of all answers of the run: none of them was tried again
+    /// since, or comes from a part that was not timed.
     #[must_use]
     pub fn is_of(&self, record: &RunRecord) -> bool {
         record.graded.iter().all(|graded| {
@@ -90,7 +90,7 @@ impl Timings {
     }
 }
 
-/// Whether an answer is right under the rule; `None` if it does not count.
+/// Returns true if an answer is right under the rule; `None` if it does not count.
 fn counts(graded: &Graded, rule: &str) -> Option<bool> {
     graded.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded).map(Verdict::is_right)
 }
@@ -142,8 +142,8 @@ pub(crate) async fn time(
     Ok(Some(timings))
 }
 
-/// How many times as fast as the expected statement the predicted one is. Both are run once before
-/// they are timed, so that neither pays for reading the file.
+/// Measures how many times as fast as the expected statement the predicted one is. Both are run
+/// once before they are timed, so that neither pays for reading the file.
 async fn ratio(
     database: &Arc<dyn Database>,
     gold: &str,

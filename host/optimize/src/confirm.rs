@@ -15,12 +15,12 @@ pub struct Pair {
     pub original: Timing,
     /// The time of the best statement.
     pub best: Timing,
-    /// Whether the best statement was measured before the original.
+    /// True if the best statement was measured before the original.
     pub best_first: bool,
 }
 
 impl Pair {
-    /// How many times as fast as the original the best statement was.
+    /// Returns how many times as fast as the original the best statement was.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         ratio(self.original.wall_ns, self.best.wall_ns)
@@ -44,13 +44,14 @@ pub struct Confirmation {
     pub interval: Option<(f64, f64)>,
     /// The most evidence at any time that the best statement is faster, see [`evidence`].
     pub evidence: f64,
-    /// Whether the evidence reached [`CONFIRMED`], and the best statement is faster by as much as
+    /// True if the evidence reached [`CONFIRMED`], and the best statement is faster by as much as
     /// the settings ask for.
     pub confirmed: bool,
 }
 
 impl Confirmation {
-    /// Whether the best statement is the slower one, in the median of the pairs or of the times.
+    /// Returns true if the best statement is the slower one, in the median of the pairs or of the
+    /// times.
     #[must_use]
     pub fn is_slower(&self) -> bool {
         self.ratio < 1.0 || self.best_ns > self.original_ns
@@ -120,8 +121,8 @@ impl Pairs {
     }
 }
 
-/// Whether the best statement runs first in this pair: a random bit for each pair. An order that
-/// followed from earlier pairs could favour one side.
+/// Returns true if the best statement runs first in this pair: a random bit for each pair. An order
+/// that followed from earlier pairs could favour one side.
 fn is_best_first(seed: u64, pair: u64) -> bool {
     Random::nth(seed, pair).number() >> 63 == 1
 }

@@ -1,4 +1,4 @@
-//! How sure it is that a statement is the faster one, when the measurement ends as soon as that is
+//! The evidence that a statement is the faster one, when the measurement ends as soon as that is
 //! clear.
 //!
 //! Each pair times both statements, one after the other, in an order that a coin decides. If they

@@ -42,9 +42,9 @@ pub struct Gates {
     pub states: BTreeMap<IterationState, u64>,
     /// The bounds, each with its share.
     pub gates: Vec<Gate>,
-    /// Whether every bound is met.
+    /// True if every bound is met.
     pub passed: bool,
-    /// What follows from the shares.
+    /// The advice that follows from the shares.
     pub advice: Option<Advice>,
 }
 
@@ -57,19 +57,19 @@ pub struct Gate {
     pub share: f64,
     /// The value with which the share is compared, 0 to 1.
     pub bound: f64,
-    /// Whether the share must be at least the bound; otherwise it must be less.
+    /// True if the share must be at least the bound; otherwise it must be less.
     pub is_least: bool,
-    /// Whether the bound is met.
+    /// True if the bound is met.
     pub passed: bool,
 }
 
-/// What follows from the shares.
+/// The advice that follows from the shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advice {
     /// So few statements are optimized that it is not worth going on.
     Stop,
-    /// What is supported is optimized often, but too little is supported.
+    /// Widen the scope: supported statements are optimized often, but too few are supported.
     WidenScope,
 }
 

@@ -37,7 +37,7 @@ pub struct Optimization {
     pub(crate) interrupted: Option<String>,
 }
 
-/// Where an optimization stands: the step whose answer it waits for.
+/// The state of an optimization: the step whose answer it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Admit,
@@ -174,7 +174,7 @@ impl Optimization {
         self.best_plan.as_ref()
     }
 
-    /// What is reported to the rewriter about its proposals so far.
+    /// Returns what is reported to the rewriter about its proposals so far.
     #[must_use]
     pub fn history(&self) -> Vec<Attempt> {
         self.iterations.iter().map(Iteration::attempt).collect()

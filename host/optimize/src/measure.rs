@@ -47,7 +47,8 @@ impl Round {
         median(&self.candidate)
     }
 
-    /// How many times as fast as the best the candidate is, to two digits: 2.0 is twice as fast.
+    /// Returns how many times as fast as the best the candidate is, to two digits: 2.0 is twice as
+    /// fast.
     #[must_use]
     pub fn speed(&self) -> f64 {
         two_digits(ratio(self.best_ns(), self.candidate_ns()))
@@ -63,8 +64,9 @@ pub fn median(timings: &[Timing]) -> u64 {
     sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
 
-/// Whether a candidate's time is so much less than the best one's that it is accepted: by both the
-/// share and the absolute time that the settings ask for. A time of zero cannot be improved.
+/// Returns true if a candidate's time is so much less than the best one's that it is accepted: by
+/// both the share and the absolute time that the settings ask for. A time of zero cannot be
+/// improved.
 #[must_use]
 pub fn is_faster(best_ns: u64, candidate_ns: u64, settings: &Settings) -> bool {
     let saved = best_ns.saturating_sub(candidate_ns);
@@ -74,7 +76,7 @@ pub fn is_faster(best_ns: u64, candidate_ns: u64, settings: &Settings) -> bool {
         && saved >= settings.min_gain_ms.saturating_mul(1_000_000)
 }
 
-/// How many times as fast the second is. Times of zero count as one nanosecond.
+/// Returns how many times as fast the second is. Times of zero count as one nanosecond.
 pub(crate) fn ratio(slow_ns: u64, fast_ns: u64) -> f64 {
     slow_ns.max(1) as f64 / fast_ns.max(1) as f64
 }

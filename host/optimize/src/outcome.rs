@@ -1,10 +1,10 @@
-//! What became of a proposal and of a whole optimization.
+//! The outcomes of a proposal and of a whole optimization.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Iteration;
 
-/// What became of one proposal.
+/// The outcome of one proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum IterationState {
@@ -57,7 +57,8 @@ impl IterationState {
     }
 }
 
-/// What an optimization came to. The order is that in which the first that applies is the outcome.
+/// The outcome of an optimization. The order is that in which the first that applies is the
+/// outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Outcome {
@@ -106,7 +107,7 @@ impl Outcome {
         }
     }
 
-    /// Whether the original is a statement that the optimizer does not support.
+    /// Returns true if the original is a statement that the optimizer does not support.
     #[must_use]
     pub fn is_unsupported(self) -> bool {
         matches!(

@@ -11,10 +11,10 @@ use crate::{Confirmation, IterationState, Outcome, Round, Settings};
 /// much.
 const NOISY: f64 = 0.2;
 
-/// What was found out about one statement. It holds no row and no value of the database.
+/// The report on one statement. It holds no row and no value of the database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// What the optimization came to.
+    /// The outcome of the optimization.
     pub outcome: Outcome,
     /// Why it was an error, why the statement is unsupported, or why an accepted statement is not
     /// used.
@@ -33,9 +33,9 @@ pub struct Report {
     pub tables: Vec<String>,
     /// The columns of the result.
     pub columns: Vec<Column>,
-    /// Whether the order of rows counted.
+    /// True if the order of rows counted.
     pub is_ordered: bool,
-    /// What the first runs of the original showed.
+    /// The findings of the first runs of the original.
     pub probe: Option<Probe>,
     /// All proposals, in the order in which they were made.
     pub iterations: Vec<Iteration>,
@@ -48,7 +48,7 @@ pub struct Report {
     pub settings: Settings,
 }
 
-/// What the first runs of the original showed.
+/// The findings of the first runs of the original.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     /// The number of rows and bytes of the result.
@@ -86,7 +86,7 @@ pub struct Iteration {
     pub state: IterationState,
     /// More about that, for people: the rule and the token, the copy, the failure.
     pub detail: Option<String>,
-    /// Whether the proposal parsed, so that it was a statement.
+    /// True if the proposal parsed, so that it was a statement.
     pub is_statement: bool,
     /// The number of rows on which it was equal to the original.
     pub rows: Option<u64>,
@@ -118,20 +118,20 @@ impl Report {
         kept.next().filter(|_| self.is_optimized())
     }
 
-    /// Whether the best statement is another than the original.
+    /// Returns true if the best statement is another than the original.
     #[must_use]
     pub fn is_optimized(&self) -> bool {
         self.outcome == Outcome::Optimized
     }
 
-    /// Whether the best statement is another than the original, and the final measurement confirmed
-    /// that it is faster.
+    /// Returns true if the best statement is another than the original, and the final measurement
+    /// confirmed that it is faster.
     #[must_use]
     pub fn is_confirmed(&self) -> bool {
         self.confirmation.as_ref().is_some_and(|confirmation| confirmation.confirmed)
     }
 
-    /// What the reader should know about the measurement.
+    /// Returns what the reader should know about the measurement.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let ended = self.interrupted.as_ref().map(|why| format!("it ended early: {why}"));
@@ -174,7 +174,7 @@ pub struct Entry {
     pub file: String,
     /// The sha256 of the file, in hex, so that a run measures what was added.
     pub sha256: String,
-    /// What the statement is for, for people.
+    /// The purpose of the statement, for people.
     #[serde(default)]
     pub description: String,
 }

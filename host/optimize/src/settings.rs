@@ -1,4 +1,4 @@
-//! What the user chooses of an optimization.
+//! The settings of an optimization, which the user chooses.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +15,8 @@ pub struct Settings {
     pub min_gain: f64,
     /// The least time that a candidate must save, in milliseconds.
     pub min_gain_ms: u64,
-    /// How many proposals in a row may be slower, different or too large before the optimization
-    /// ends. 0 means any number. [`EARLY_STOP`] is the number of the command line's `--early-stop`.
+    /// The number of proposals in a row that may be slower, different or too large before the
+    /// optimization ends.
     pub early_stop: u32,
     /// On how many changed copies of the database a candidate must be equal, too.
     pub copies: u32,
@@ -25,8 +25,8 @@ pub struct Settings {
     /// The least pairs of the final measurement, however long they take, where [`Settings::pairs`]
     /// allows as many.
     pub min_pairs: u32,
-    /// How long the final measurement may execute statements before it ends with the pairs that it
-    /// has, in milliseconds.
+    /// The time for which the final measurement may execute statements before it ends with the
+    /// pairs that it has, in milliseconds.
     pub final_ms: u64,
     /// Decides which statement of a pair comes first.
     pub seed: u64,

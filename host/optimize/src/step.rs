@@ -34,8 +34,8 @@ pub enum Purpose {
     Final,
 }
 
-/// What is to be done next. But for [`Step::Propose`], [`Step::CompareOnCopy`] and [`Step::Done`]
-/// each is one call of a [`Bench`](syrch_core::ports::Bench).
+/// The next step. But for [`Step::Propose`], [`Step::CompareOnCopy`] and [`Step::Done`] each is one
+/// call of a [`Bench`](syrch_core::ports::Bench).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step", content = "of")]
 pub enum Step {
@@ -66,7 +66,7 @@ pub enum Step {
     Done,
 }
 
-/// What the rewriter returned.
+/// The reply of the rewriter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "proposed", content = "is")]
 pub enum Proposed {
@@ -106,7 +106,7 @@ pub enum Fed {
     OnCopy(Option<Result<Compared, SqlError>>),
 }
 
-/// What was fed does not answer the present step; nothing has changed.
+/// The error that the value that was fed does not answer the present step; nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("this is no answer to the step {step:?}")]
 pub struct OutOfTurn {

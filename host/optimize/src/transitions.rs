@@ -1,4 +1,4 @@
-//! How the result of a step changes the state of an optimization.
+//! The transitions: the result of a step changes the state of an optimization.
 
 use syrch_core::ports::{Admitted, CANDIDATE, Compared, TOO_MANY_ROWS, Timing, UNSUPPORTED_TYPE};
 use syrch_core::roles::{Proposal, Trial};
@@ -281,7 +281,8 @@ impl Optimization {
         self.close();
     }
 
-    /// What a candidate fails with while the engine prepares or runs it.
+    /// Ends a candidate that failed while the engine prepared or ran it; an outage of the database
+    /// ends the optimization.
     fn candidate_failed(&mut self, error: &SqlError) {
         if is_outage(error) {
             return self.end(Outcome::Error, error);
@@ -415,7 +416,7 @@ fn is_of_candidate(error: &SqlError) -> bool {
     error.rule.as_deref().is_some_and(|rule| rule.starts_with(CANDIDATE))
 }
 
-/// Whether the database itself failed, which is no fault of the statement.
+/// Returns true if the database itself failed, which is no fault of the statement.
 fn is_outage(error: &SqlError) -> bool {
     matches!(error.kind, SqlErrorKind::Unavailable | SqlErrorKind::Cancelled | SqlErrorKind::Budget)
 }

@@ -15,7 +15,7 @@ use wit_parser::{Resolve, WorldId, WorldItem, WorldKey};
 const TYPE_SECTION: &str = "component-type";
 /// Between the interface and the function in the name of a core module's export.
 const FUNCTION: char = '#';
-/// What the exports of the contract's roles begin with.
+/// The prefix of the exports of the contract's roles.
 const PACKAGE: &str = "syrch:plugin/";
 
 /// Why no component can be made of a module.
@@ -26,7 +26,7 @@ pub enum ComponentError {
     Wit {
         /// The folder of the WIT.
         folder: String,
-        /// What is wrong with it.
+        /// A description of what is wrong with it.
         reason: String,
     },
     /// The bytes are no core module.
@@ -49,7 +49,7 @@ pub enum ComponentError {
     Unfit(String),
 }
 
-/// What of a core module concerns the world.
+/// The properties of a core module that concern the world.
 #[derive(Default)]
 struct Shape {
     imports: Vec<String>,

@@ -11,7 +11,7 @@ use crate::{ComponentError, Error, packed};
 
 /// The world of a project.
 pub(crate) const WORLD: &str = "plugin";
-/// What the contract's interfaces begin with.
+/// The prefix of the contract's interfaces.
 const PACKAGE: &str = "syrch:plugin/";
 
 /// Writes `build/wit`: the contract as it stands in the project's `wit/`, or this host's where the

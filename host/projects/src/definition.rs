@@ -49,7 +49,7 @@ impl Project {
         folder.join("build").join(format!("{}.wasm", self.name.as_str()))
     }
 
-    /// Where the plugin is written.
+    /// Returns the path at which the plugin is written.
     #[must_use]
     pub fn component(&self) -> PathBuf {
         self.component_in(&self.folder)

@@ -13,7 +13,7 @@ pub enum Error {
     Name {
         /// The name that was given.
         name: String,
-        /// What is wrong with it.
+        /// A description of what is wrong with it.
         why: String,
     },
     /// The folder of a new project has files already.
@@ -35,7 +35,7 @@ pub enum Error {
     File {
         /// The path of the file.
         path: String,
-        /// What the system reported.
+        /// The error that the system reported.
         reason: String,
     },
     /// `plugin.yml` is wrong: a line for each problem, with its place.
@@ -46,7 +46,7 @@ pub enum Error {
     Missing {
         /// The tool, with the version that is needed.
         tool: String,
-        /// How it is installed.
+        /// An instruction to install it.
         install: String,
     },
     /// An installer ended well, and a tool does not work.
@@ -68,7 +68,7 @@ pub enum Error {
     Failed {
         /// The command without its arguments' details.
         command: String,
-        /// How the process ended.
+        /// The exit status of the process.
         status: String,
         /// The end of what it printed; empty where that was shown already.
         output: String,
@@ -95,7 +95,7 @@ impl Error {
         Self::File { path: path.display().to_string(), reason: reason.to_string() }
     }
 
-    /// What to do about it.
+    /// Returns the advice on what to do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let fixed = match self {

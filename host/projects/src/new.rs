@@ -10,7 +10,7 @@ use syrch::syrch_core::roles::Role;
 use crate::name::pascal;
 use crate::{Error, Language, Name, definition, packed};
 
-/// What git leaves out of every project.
+/// The lines of `.gitignore` for every project.
 const IGNORED: &str = "/build/\n/.tools/\n/node_modules/\n/target/\n__pycache__/\n";
 /// A folder of a template whose files stand directly in the project.
 const SHARED: &str = "shared/";
@@ -86,15 +86,15 @@ pub fn write(folder: &Path, files: &Files) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the files of a template are filled with.
+/// The values that the files of a template are filled with.
 struct Template<'a> {
     name: &'a Name,
     roles: &'a [Role],
 }
 
 impl Template<'_> {
-    /// Whether the project has the file: those of a role that was not chosen have its name in their
-    /// path.
+    /// Returns true if the project has the file: those of a role that was not chosen have its name
+    /// in their path.
     fn has(&self, path: &str) -> bool {
         // The tests of Go end in `_test.go`.
         let stem = |part: &str| {

@@ -72,7 +72,7 @@ pub(crate) fn missed(who: &str, known: &[impl Known], question: &str, database: 
     }
 }
 
-/// Whether the call is for the whole question, and not for a part of it.
+/// Returns true if the call is for the whole question, and not for a part of it.
 pub(crate) fn is_whole(call: &ModelCall) -> bool {
     let part = call.task.as_ref().map(|task| task.text.trim()).filter(|text| !text.is_empty());
     part.is_none_or(|part| part == call.problem.question.trim())

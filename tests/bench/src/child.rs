@@ -70,7 +70,7 @@ pub(crate) fn peak_of(command: &Command, runs: usize) -> Outcome<f64> {
     Ok(median(peaks))
 }
 
-/// What this program does as a helper: runs a command, and says how many bytes it had at its peak.
+/// Runs as a helper: runs a command, and prints how many bytes it had at its peak.
 ///
 /// # Errors
 /// When the command does not start or does not succeed, or the system does not say.

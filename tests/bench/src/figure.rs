@@ -1,6 +1,6 @@
 //! One line of the table: what was measured, what it may be at worst, and whether it is.
 
-/// What a figure may be at worst.
+/// The worst value that a figure may have.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Bound {
     /// No more than that.
@@ -11,7 +11,7 @@ pub(crate) enum Bound {
     Above(f64),
 }
 
-/// What a figure comes to.
+/// The verdict on a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Its bound is met.
@@ -72,7 +72,7 @@ impl Figure {
         Self { note: note.into(), ..self }
     }
 
-    /// What it comes to. A number that is none misses its bound.
+    /// Returns the verdict on the figure. A number that is none misses its bound.
     pub(crate) fn verdict(&self) -> Verdict {
         let is_met = match (&self.measured, self.bound) {
             (Err(_), _) => return Verdict::Unmeasured,

@@ -27,7 +27,7 @@ use figures::GROUPS;
 use machine::Machine;
 use world::World;
 
-/// What a measurement comes to.
+/// The result of a measurement.
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Measures what the host promises, and says which bounds are met.
@@ -58,7 +58,7 @@ pub(crate) struct Options {
     /// The binary, when it does not lie beside this program
     #[arg(long, value_name = "FILE")]
     pub(crate) host: Option<PathBuf>,
-    /// What this program does for itself.
+    /// The command of a helper, as which the program starts itself.
     #[command(subcommand)]
     helper: Option<Helper>,
 }

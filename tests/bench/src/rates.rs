@@ -1,5 +1,5 @@
-//! How often something is done in a second: contenders in turns, so that what else the machine does
-//! meets all of them alike.
+//! Measures how often something is done in a second: contenders in turns, so that what else the
+//! machine does meets all of them alike.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::samples::median;
 
 /// Turns of each contender.
 pub(crate) const ROUNDS: usize = 7;
-/// How long a turn is, at least.
+/// The least length of a turn.
 const ROUND: Duration = Duration::from_millis(500);
 
 /// A call; it fails when its result is wrong.
@@ -43,8 +43,8 @@ fn turn(call: &mut Call, length: Duration) -> Outcome<f64> {
     }
 }
 
-/// How much faster the first is than the second: the median over the rounds, each of which compares
-/// turns that follow each other.
+/// Returns how much faster the first is than the second: the median over the rounds, each of which
+/// compares turns that follow each other.
 pub(crate) fn ratio(first: &[f64], second: &[f64]) -> f64 {
     median(first.iter().zip(second).map(|(first, second)| first / second).collect())
 }

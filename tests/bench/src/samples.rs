@@ -1,4 +1,4 @@
-//! What to make of several measurements of one thing.
+//! Statistics of several measurements of one thing.
 
 use std::time::Instant;
 

@@ -35,7 +35,7 @@ fn summary(figures: &[Figure]) -> String {
     format!("{} of {bounded} bounds met{unmeasured}.", count(Verdict::Met))
 }
 
-/// Whether every bound is met and every figure measured.
+/// Returns true if every bound is met and every figure measured.
 pub(crate) fn is_good(figures: &[Figure]) -> bool {
     figures.iter().all(|figure| matches!(figure.verdict(), Verdict::Met | Verdict::Reported))
 }

@@ -1,5 +1,5 @@
-//! What the comparison with Extism came to: the program `extism-bench` measures it, prints its
-//! table, or hands the rates to this program.
+//! Figures of the comparison with Extism: the program `extism-bench` measures it, prints its table,
+//! or hands the rates to this program.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,5 @@
-//! What measurements share: a scratch folder with the example database, the binary, and endpoints
-//! that answer at once.
+//! The environment that measurements share: a scratch folder with the example database, the binary,
+//! and endpoints that answer at once.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use crate::{Options, Outcome};
 
-/// What only a prompt for a subtask's plan says, a prompt for a plan, and a prompt for a statement.
+/// Texts that are in no other prompts: of one for a subtask's plan, of one for a plan, and of one
+/// for a statement.
 const SUBPLAN: &str = "Divide this subtask";
 const PLAN: &str = "You plan how to answer";
 const WRITE: &str = "You answer questions with one";

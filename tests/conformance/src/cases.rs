@@ -16,7 +16,7 @@ type Checked = Result<(), String>;
 /// A capability by its name, and whether an engine declares it.
 type Capability = (&'static str, fn(&Capabilities) -> bool);
 
-/// What all engines must do, or those with a capability.
+/// A case that all engines must pass, or those with a capability.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// The capability that it is about, and whether an engine has it.

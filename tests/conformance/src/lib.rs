@@ -1,6 +1,6 @@
-//! What every database engine must do, as cases that run against one fixture. An engine takes part
-//! by implementing [`Engine`] in a test of its own: it makes the fixture, declares what it can do,
-//! and [`run`] reports each case as passed, skipped or failed.
+//! Cases for every database engine, which run against one fixture. An engine takes part by
+//! implementing [`Engine`] in a test of its own: it makes the fixture, declares what it can do, and
+//! [`run`] reports each case as passed, skipped or failed.
 //!
 //! A case that does not apply is skipped because of a declared capability, never because of an
 //! engine's name.
@@ -34,14 +34,14 @@ CREATE TABLE "Order Details" ("Product ""Name""" TEXT, "select" INTEGER);
 INSERT INTO "Order Details" VALUES ('Lamp', 1);
 "#;
 
-/// What an engine can do. Everything else is required of all engines.
+/// The capabilities of an engine. Everything else is required of all engines.
 #[derive(Debug, Clone)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a capability that has nothing to do with the others"
 )]
 pub struct Capabilities {
-    /// What its databases speak.
+    /// The dialect of its databases.
     pub dialect: Dialect,
     /// The quote around names, doubled within them.
     pub quote: char,
@@ -87,7 +87,7 @@ impl Capabilities {
 /// An engine under test with a database that holds the [`FIXTURE`] and nothing else.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// What it can do.
+    /// Returns the capabilities of the engine.
     fn capabilities(&self) -> Capabilities;
 
     /// Opens the database. It is called once for each case, with the limits that the case is about.
@@ -98,14 +98,14 @@ pub trait Engine: Send + Sync {
     async fn change(&self);
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The engine did what it must.
     Passed,
     /// The case is about a capability that the engine does not declare.
     Skipped(&'static str),
-    /// What the engine did instead.
+    /// The engine did something else, which the text describes.
     Failed(String),
 }
 

@@ -12,11 +12,11 @@ use serde_json::Value;
 use super::{answers, batch, steady};
 use crate::bad_input::{Place, finish, said};
 
-/// How long an installation of Spark may take.
+/// The time that an installation of Spark may take.
 const PATIENCE: Duration = Duration::from_secs(500);
 
-/// What differs between the reports of two runs: the run, the files that were read, times, and
-/// counts of calls.
+/// The keys that differ between the reports of two runs: the run, the files that were read, times,
+/// and counts of calls.
 const ASIDE: [&str; 9] =
     ["run", "run_id", "id", "settings", "latency", "duration", "calls", "calls_mean", "sent"];
 
@@ -158,7 +158,7 @@ fn python() -> Option<PathBuf> {
     Some(own)
 }
 
-/// Whether a command ends well and in time.
+/// Runs a command. Returns true if it ends well and in time.
 fn within(command: &mut Command) -> bool {
     let Ok(mut child) = command.stdin(Stdio::null()).spawn() else { return false };
     let began = Instant::now();

@@ -1,5 +1,5 @@
-//! How batches end: by a dead endpoint, a used-up budget, Ctrl-C, a kill, a reader that goes away;
-//! and what they take of memory.
+//! Tests of the ends of batches: by a dead endpoint, a used-up budget, Ctrl-C, a kill, a reader
+//! that goes away; and of the memory that they take.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -228,7 +228,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert!(writer.join().unwrap().is_some());
 }
 
-/// What the program had of memory at most so far, in MiB.
+/// Returns the greatest amount of memory that the program has used so far, in MiB.
 #[cfg(target_os = "linux")]
 fn peak(talk: &Talk) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", talk.child.id())).unwrap();

@@ -1,4 +1,4 @@
-//! What a system for continuous integration needs: a least share of right answers, JUnit's XML, and
+//! Tests for systems of continuous integration: a least share of right answers, JUnit's XML, and
 //! exit codes.
 
 use syrch_kit::{MockEndpoint, Reply, Script};

@@ -1,5 +1,5 @@
-//! How a run ends before its end, with which code, and how it is resumed: the report is in the end
-//! that of a run that nobody disturbed.
+//! Tests of runs that end before their end, with which code, and are resumed: the report is in the
+//! end that of a run that nobody disturbed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,5 +1,5 @@
-//! What is wrong with a suite, its databases or the configuration is reported before anything is
-//! asked, all at once; what is wrong with an expected answer costs that question alone.
+//! Tests of errors: those in a suite, its databases or the configuration are reported before
+//! anything is asked, all at once; an error in an expected answer costs that question alone.
 
 use serde_json::{Value, json};
 use syrch_kit::MockEndpoint;

@@ -17,7 +17,7 @@ const WORKERS: usize = 8;
 /// A call takes so many milliseconds, and up to as many more.
 const CALL: u64 = 2;
 
-/// How often each call was made: by the question, and whether it was for a plan.
+/// The number of times that each call was made: by the question, and whether it was for a plan.
 type Calls = Arc<Mutex<BTreeMap<(usize, bool), usize>>>;
 
 fn counted(calls: &Calls) -> Script {

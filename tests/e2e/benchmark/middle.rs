@@ -16,7 +16,8 @@ const QUESTIONS: usize = 6;
 /// The question whose statement is not written at first.
 const MIDDLE: usize = 3;
 
-/// How often each call was made: by the question, and whether it was for a plan.
+/// Returns the number of times that each call was made: by the question, and whether it was for a
+/// plan.
 fn calls(endpoint: &MockEndpoint) -> BTreeMap<(usize, bool), usize> {
     let mut calls = BTreeMap::new();
     for request in endpoint.requests() {

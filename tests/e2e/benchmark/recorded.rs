@@ -16,8 +16,8 @@ fn bare(sql: &str) -> String {
     sql.trim().trim_end_matches(';').trim_end().to_owned()
 }
 
-/// What the original rules of Spider and BIRD said of each recorded statement, by the question and
-/// the statement.
+/// Returns the verdicts of the original rules of Spider and BIRD on each recorded statement, by the
+/// question and the statement.
 fn original(path: &Path) -> BTreeMap<(String, String), [bool; 2]> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut known = BTreeMap::new();

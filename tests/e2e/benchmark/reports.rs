@@ -133,7 +133,7 @@ fn runs_are_listed_and_found() {
     assert!(broken.code == 10 && broken.stderr.contains("run.json"), "{}", broken.all());
 }
 
-/// What the author of a third-party suite may write into it.
+/// A text that the author of a third-party suite may write into it.
 const HOSTILE: &str = "How many </script><script>alert(1)</script> =cmd|'/c calc'!A1 | \u{1b}[2J\u{202e} [x](http://evil.example) \"q\"?";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Who may be an arm, and what is none.
+//! Tests of the words that name arms, and of those that name none.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What people read, with names that would harm them.
+//! Tests of the text that people read, with names that would harm them.
 
 use std::fs;
 use std::path::Path;

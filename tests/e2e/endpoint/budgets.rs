@@ -1,4 +1,4 @@
-//! What a search may spend, how often it tries, and when it stops.
+//! Tests of what a search may spend, how often it tries, and when it stops.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};

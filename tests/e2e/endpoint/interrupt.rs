@@ -11,7 +11,8 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use super::{PLAN, Said, WRITE, ask, for_task, plan, search, subtask, whole};
 use crate::shop;
 
-/// How long a stopped program may take to end; far below the time that a hanging call may take.
+/// The time that a stopped program may take to end; far below the time that a hanging call may
+/// take.
 const PATIENCE: Duration = Duration::from_secs(15);
 const QUESTION: &str = "How many orders are there?";
 const COUNT: &str = "SELECT COUNT(*) AS n FROM orders";
@@ -51,7 +52,8 @@ impl Running {
         );
     }
 
-    /// What it says in the end, which must come soon. Its standard input stays open until then.
+    /// Returns the output of the program at its end, which must come soon. Its standard input stays
+    /// open until then.
     fn end(mut self) -> Said {
         let pressed = Instant::now();
         let input = self.child.stdin.take();

@@ -1,4 +1,4 @@
-//! What leaves the machine, and what may not happen to the database.
+//! Tests of what leaves the machine, and of what may not happen to the database.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn canaries_with(folder: &Path, id: &str) -> PathBuf {
     syrch_kit::sqlite(folder.join("canaries.sqlite"), &script)
 }
 
-/// Whether a cell of [`canaries`] stands in the text.
+/// Returns true if a cell of [`canaries`] is in the text.
 fn has_canary(text: &str) -> bool {
     text.contains("CANARY")
         || text.contains("43414e4152592d")

@@ -1,4 +1,4 @@
-//! What `grid --out` writes, and what it never replaces.
+//! Tests of the files that `grid --out` writes, and of those that it never replaces.
 
 use std::fs;
 

@@ -85,7 +85,7 @@ fn every_case_has_its_golden_file() {
     }
 }
 
-/// What each language says in its own words, it says in the same cases.
+/// A case that one language says in its own words is there in all of them.
 #[test]
 fn no_language_lacks_an_own_case_of_another() {
     let case = |language: &str, name: &str| {

@@ -1,10 +1,10 @@
-//! What an author sees of an exception, an endless loop, a reply that is too large, a wrong value
-//! and, where no compiler finds it, a wrong type, in each language.
+//! Tests of what an author sees of an exception, an endless loop, a reply that is too large, a
+//! wrong value and, where no compiler finds it, a wrong type, in each language.
 
 use super::{Place, folder, said};
 use crate::compare::assert_snapshot;
 
-/// What is wrong, the case that does it, and the settings with which a solver does it in a search.
+/// A fault, the case that has it, and the settings with which a solver has it in a search.
 type Wrong = (&'static str, &'static str, &'static [&'static str]);
 
 const WRONGS: [Wrong; 5] = [

@@ -1,4 +1,4 @@
-//! How `optimize` ends: exit codes on which a script can rely.
+//! Tests of the ends of `optimize`: exit codes on which a script can rely.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,8 +8,7 @@ use serde_json::json;
 use super::{FAST, SLOW, Slow, document, proposes};
 use crate::bad_input::{finish, refused, said};
 
-/// What a script takes for granted after 0 is so: the rows are the same, and the speed-up is
-/// confirmed or there is none.
+/// A script can rely on 0: the rows are the same, and the speed-up is confirmed or there is none.
 #[test]
 fn a_speed_up_that_is_not_confirmed_ends_with_3() {
     let slow = Slow::new();

@@ -29,7 +29,7 @@ pub(super) fn journal(slow: &Slow) -> String {
     whole.to_owned()
 }
 
-/// How many measurements of times are in it.
+/// Counts the measurements of times in a journal.
 pub(super) fn timed(journal: &str) -> usize {
     journal.lines().filter(|line| line.contains("\"step\":\"time\"")).count()
 }

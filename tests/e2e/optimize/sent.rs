@@ -1,4 +1,4 @@
-//! What is sent to a model: nothing without consent, and then what was shown.
+//! Tests of what is sent to a model: nothing without consent, and then what was shown.
 
 use serde_json::{Value, json};
 

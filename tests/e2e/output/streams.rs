@@ -1,4 +1,5 @@
-//! What goes to which stream, to files and to terminals, and what happens when nobody reads.
+//! Tests of what goes to which stream, to files and to terminals, and what happens when nobody
+//! reads.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -11,7 +11,7 @@ use crate::endpoint::{REPAIR, Said, WRITE};
 use crate::{host, shop};
 
 const QUESTION: &str = "How many orders did the French place?";
-/// What only the prompts of one kind say.
+/// Texts that are only in the prompts of one kind.
 const PLAN: &str = "You plan one SELECT statement";
 const ALONG: &str = "Work along the plan";
 const DIVIDE: &str = "Divide and conquer";

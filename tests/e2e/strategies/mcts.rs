@@ -9,7 +9,7 @@ use crate::endpoint::{REPAIR, Said, WRITE, search};
 use crate::{host, shop};
 
 const QUESTION: &str = "How many orders did the French place?";
-/// What only a revision says, and what only one says that sees others.
+/// Texts that are only in a revision, and only in one that sees others.
 const REVISE: &str = "A statement for this task that runs";
 const OTHERS: &str = "give something else";
 

@@ -8,7 +8,7 @@ use super::traced::Traced;
 use crate::endpoint::{REPAIR, WRITE};
 
 const QUESTION: &str = "What are the names of the customers from France?";
-/// What only the prompts of one kind say.
+/// Texts that are only in the prompts of one kind.
 const SUBTASKS: &str = "You divide a question over an SQL database";
 const PLAN: &str = "You plan the one SELECT statement";
 const RECALCULATE: &str = "State anew how likely";

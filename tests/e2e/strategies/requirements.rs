@@ -1,5 +1,5 @@
-//! What the planner of the default strategy requires: told to the model, checked by the reward,
-//! repaired by name, and planned again.
+//! Tests of the requirements of the default strategy's planner: told to the model, checked by the
+//! reward, repaired by name, and planned again.
 
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};

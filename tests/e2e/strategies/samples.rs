@@ -30,8 +30,8 @@ fn said(statement: &str) -> Reply {
     Reply::sql(statement, 0.9).usage(Usage::Tokens(1000, 50))
 }
 
-/// What a search with that strategy says, and the requests that it made. Its `trace show` is
-/// compared.
+/// Returns the document of a search with that strategy, and the requests that it made. Its `trace
+/// show` is compared.
 fn asked(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();

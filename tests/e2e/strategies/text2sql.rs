@@ -7,7 +7,7 @@ use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 use super::traced::Traced;
 
 const QUESTION: &str = "How many orders did the French place?";
-/// What only the first prompt says, and what only a repair says.
+/// Texts that are only in the first prompt, and only in a repair.
 const GENERATE: &str = "SELECT statement that answers the question";
 const REPAIR: &str = "statement did not do";
 

@@ -1,11 +1,11 @@
-//! What the verified optimizer must do, row by row: rules of admission, of comparison and of the
-//! loop, and mistakes of earlier optimizers of this kind (`AR-D…`) that it must not repeat. A case
-//! names its row, and a test fails when a row has no case.
+//! The requirements on the verified optimizer, row by row: rules of admission, of comparison and of
+//! the loop, and mistakes of earlier optimizers of this kind (`AR-D…`) that it must not repeat. A
+//! case names its row, and a test fails when a row has no case.
 
 /// The name of a row, and what it asks for.
 pub type Row = (&'static str, &'static str);
 
-/// What stands in place of a row in a case that goes beyond the list.
+/// The text that stands in place of a row in a case that goes beyond the list.
 pub const BEYOND: &str = "beyond the list";
 
 /// Rules of admission. Each engine shows each of them by a statement that is refused and by one
@@ -51,8 +51,8 @@ pub const COMPARISON: &[Row] = &[
     ),
 ];
 
-/// What the loop, the rewriters and the commands do. Tests name these rows in the comment above
-/// them.
+/// The behaviour of the loop, the rewriters and the commands. Tests name these rows in the comment
+/// above them.
 pub const BEHAVIOUR: &[Row] = &[
     (
         "AR-07",

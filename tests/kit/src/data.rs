@@ -18,8 +18,8 @@ pub(crate) fn variable(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
 
-/// How often a test repeats what it checks: `usual` times, or `soak` times where `SYRCH_SOAK` is 1,
-/// as `make soak` sets it.
+/// Returns the number of times that a test repeats what it checks: `usual`, or `soak` where
+/// `SYRCH_SOAK` is 1, as `make soak` sets it.
 #[must_use]
 pub fn scale(usual: usize, soak: usize) -> usize {
     if variable("SYRCH_SOAK").is_some_and(|value| value == "1") { soak } else { usual }
@@ -95,8 +95,8 @@ pub fn skip(reason: &str) {
     let _ = list.and_then(|mut list| list.write_all(format!("{reason}\t{test}\n").as_bytes()));
 }
 
-/// Whether a program can be started here. One that cannot is reported and counted as [`skip`] does
-/// it.
+/// Returns true if a program can be started here. One that cannot is reported and counted as
+/// [`skip`] does it.
 #[must_use]
 pub fn has_program(name: &str, how_to_get_it: &str) -> bool {
     let started = std::process::Command::new(name).arg("--version").output();

@@ -31,7 +31,7 @@ pub const CATALOG: &str = "main";
 /// The schema with the tables.
 pub const SCHEMA: &str = "shop";
 
-/// What becomes of a statement.
+/// The behaviour of the endpoint on a statement.
 #[derive(Debug, Clone)]
 pub enum Behaviour {
     /// So many questions after its state are answered with `PENDING` and `RUNNING`.
@@ -79,7 +79,7 @@ pub struct Workspace {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the requests work on.
+/// The state that the requests work on.
 struct Shared {
     address: Mutex<String>,
     connection: Mutex<Connection>,
@@ -174,7 +174,7 @@ impl Workspace {
         )
     }
 
-    /// What becomes of statements that contain this text; what is set later counts first.
+    /// Sets the behaviour on statements that contain this text; what is set later counts first.
     pub fn on(&self, text: &str, behaviour: Behaviour) {
         lock(&self.shared.state).behaviours.insert(0, (text.to_owned(), behaviour));
     }

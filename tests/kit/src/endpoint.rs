@@ -98,7 +98,7 @@ impl MockEndpoint {
             .count()
     }
 
-    /// How often each different request arrived, the most frequent first.
+    /// Returns the number of times that each different request arrived, the most frequent first.
     #[must_use]
     pub fn repeats(&self) -> Vec<usize> {
         let mut counts = BTreeMap::<String, usize>::new();

@@ -1,4 +1,5 @@
-//! What tests share: a mock model endpoint, databases made from scripts, and the test data.
+//! Utilities that tests share: a mock model endpoint, databases made from scripts, and the test
+//! data.
 //!
 //! Only tests may depend on this crate. Everything here works in ordinary tests without an async
 //! runtime, so that a test can start the endpoint, run the binary against it and then check what

@@ -22,11 +22,11 @@ pub const OTHER_AUTHORITY: &str = include_str!("postgres/other.pem");
 const CERTIFICATE: &str = include_str!("postgres/server.pem");
 const KEY: &str = include_str!("postgres/server.key");
 
-/// How to get a server.
+/// An instruction to install a server.
 const PACKAGE: &str =
     "install the package `postgresql` (Debian, Ubuntu, Homebrew) or `postgresql-server` (Fedora)";
 
-/// How long a server may take to start or to answer a script.
+/// The time that a server may take to start or to answer a script.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Ends the server and removes its folder when the test's process has ended, since its end of the

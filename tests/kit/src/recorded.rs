@@ -21,9 +21,9 @@ pub struct Sampler {
     pub name: &'static str,
     /// The most statements that are drawn.
     pub samples: u32,
-    /// How many equal results with rows end the drawing; 0 draws all.
+    /// The number of equal results with rows that ends the drawing; 0 draws all.
     pub agree: u32,
-    /// Whether the statement after a failed one is a repair.
+    /// True if the statement after a failed one is a repair.
     pub repair: bool,
 }
 
@@ -55,7 +55,7 @@ pub struct Answer {
     pub system: String,
     /// The statement that the system wrote.
     pub sql: String,
-    /// Whether it was graded right (`ex`).
+    /// True if it was graded right (`ex`).
     pub is_right: bool,
     /// The result of running the statement.
     pub outcome: Execution,
@@ -104,7 +104,7 @@ impl Question {
         order
     }
 
-    /// Whether a recorded statement was graded right; `None` when it was not recorded.
+    /// Returns true if a recorded statement was graded right; `None` when it was not recorded.
     #[must_use]
     pub fn is_right(&self, sql: &str) -> Option<bool> {
         let same = |answer: &&Answer| answer.sql.trim() == sql.trim();

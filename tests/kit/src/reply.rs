@@ -25,7 +25,7 @@ pub enum Usage {
     Words,
 }
 
-/// How the bytes of a reply are delivered.
+/// The delivery of the bytes of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Delivery {
     /// The bytes follow the protocol.

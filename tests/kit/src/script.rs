@@ -1,4 +1,5 @@
-//! How the mock endpoint chooses its replies, and what it records of each request.
+//! The scripts by which the mock endpoint chooses its replies, and the record that it makes of each
+//! request.
 
 mod faults;
 
@@ -35,7 +36,8 @@ impl Recorded {
         self.body["system"].as_str().into_iter().chain(texts).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether the request is one of Anthropic's Messages API rather than of chat completions.
+    /// Returns true if the request is one of Anthropic's Messages API rather than of chat
+    /// completions.
     #[must_use]
     pub fn is_messages(&self) -> bool {
         self.path.ends_with("/messages")

@@ -26,7 +26,7 @@ mod proto;
 
 use proto::spark_connect_service_client::SparkConnectServiceClient;
 
-/// How long a server may take to start or to answer a script.
+/// The time that a server may take to start or to answer a script.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Ends the server and removes its folder when the test's process has ended, since its end of the

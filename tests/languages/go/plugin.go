@@ -18,7 +18,7 @@ import (
 
 // Settings are what a case may set.
 type Settings struct {
-	Habit string  `setting:"habit" default:"echo" words:"echo raise fail loop large wrong ports parallel cancel" help:"What the roles do."`
+	Habit string  `setting:"habit" default:"echo" words:"echo raise fail loop large wrong ports parallel cancel" help:"The behaviour of the roles."`
 	Size  uint32  `setting:"size" default:"3" least:"0" most:"1000000" help:"A number of things, by habit."`
 	Text  string  `setting:"text" help:"A text, by habit."`
 	Share float64 `setting:"share" default:"0.5" least:"0" most:"1" help:"A confidence, score or ambiguity."`

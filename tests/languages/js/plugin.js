@@ -30,7 +30,7 @@ export default plugin({
   version: "1.0.0",
   summary: "answers what its case says",
   settings: {
-    habit: setting.word(HABITS, "echo", "What the roles do."),
+    habit: setting.word(HABITS, "echo", "The behaviour of the roles."),
     size: setting.integer(3, "A number of things, by habit.", { least: 0, most: 1_000_000 }),
     text: setting.text("", "A text, by habit."),
     share: setting.number(0.5, "A confidence, score or ambiguity.", { least: 0, most: 1 }),

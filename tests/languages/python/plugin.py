@@ -78,9 +78,9 @@ Habit = Literal["echo", "raise", "fail", "loop", "large", "wrong", "ports", "par
 
 
 class Habits(Settings):
-    """What a case may set."""
+    """The settings of a case."""
 
-    habit: Habit = setting("echo", "What the roles do.")
+    habit: Habit = setting("echo", "The behaviour of the roles.")
     size: int = setting(3, "A number of things, by habit.", least=0, most=1_000_000)
     text: str = setting("", "A text, by habit.")
     share: float = setting(0.5, "A confidence, score or ambiguity.", least=0.0, most=1.0)

@@ -15,7 +15,7 @@ use syrch_orders::{OrdersError, Progress, Scale, make_orders};
 struct Arguments {
     /// The file. One that this program made before is replaced.
     path: PathBuf,
-    /// How much: 1 is 1,500,000 orders, 5 is 7,500,000.
+    /// The scale: 1 is 1,500,000 orders, 5 is 7,500,000.
     #[arg(long, value_name = "F", default_value = "0.1")]
     scale: Scale,
     /// Replace whatever file is there.

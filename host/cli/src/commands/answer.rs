@@ -186,7 +186,7 @@ fn footer(document: &AnswerDocument) -> Vec<String> {
     lines
 }
 
-/// How often answers with about this confidence were right in the run that the calibrator was
+/// Says how often answers with about this confidence were right in the run that the calibrator was
 /// fitted on.
 fn rests_on(known: &RestsOn) -> String {
     let RestsOn { low, high, answers, right, databases, elsewhere, run, rule, model, .. } = known;
@@ -212,7 +212,7 @@ fn agreement(answer: &CandidateReport, all: &[CandidateReport]) -> Option<String
         .then(|| format!("agreement {equal} of {} candidates have this result", rivals.len()))
 }
 
-/// Whether a model was asked. The offline rules answer calls, and are no model.
+/// Returns true if a model was asked. The offline rules answer calls, and are no model.
 fn has_model(document: &AnswerDocument) -> bool {
     let cost = &document.cost;
     let tokens =

@@ -98,7 +98,7 @@ impl Run for CalibrateCommand {
     }
 }
 
-/// What limits the figures.
+/// Returns warnings on what limits the figures.
 fn warnings(
     record: &RunRecord,
     found: &Calibration,

@@ -56,7 +56,7 @@ pub(crate) struct CompareArgs {
     /// or not (below:POINTS; below:-2 allows a loss of two). May be given several times
     #[arg(long, value_name = "CONDITION", help_heading = "Comparison", allow_hyphen_values = true)]
     pub(crate) fail_on: Vec<FailOn>,
-    /// How often the bootstrap draws for the interval of a difference
+    /// The number of bootstrap samples for the interval of a difference
     #[arg(long, value_name = "N", help_heading = "Comparison", default_value_t = CompareOptions::default().resamples, value_parser = resamples())]
     pub(crate) resamples: u32,
     /// Show the differences by the values of this field of the suite, too, such as `difficulty` or
@@ -76,7 +76,7 @@ pub(crate) struct CompareArgs {
     pub(crate) flags: Flags<true>,
 }
 
-/// How often a bootstrap may draw.
+/// Makes a parser of the number of bootstrap samples.
 pub(super) fn resamples() -> RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(100..=1_000_000)
 }

@@ -102,7 +102,7 @@ fn name(key: &str) -> String {
     }
 }
 
-/// Whether YAML reads a word as that very text without quotes.
+/// Returns true if YAML reads a word as that very text without quotes.
 pub(super) fn is_bare(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))

@@ -50,7 +50,7 @@ struct Check {
     state: State,
     /// The result in a few words, or the message of the error.
     detail: String,
-    /// How to fix it: a command, or what to do.
+    /// The way to fix it: a command, or an instruction.
     fix: Option<String>,
 }
 

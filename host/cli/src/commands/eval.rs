@@ -28,7 +28,7 @@ pub(crate) struct EvalArgs {
     /// The question
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) question: String,
-    /// What explains terms of the question
+    /// An explanation of terms of the question
     #[arg(long, value_name = "TEXT")]
     pub(crate) evidence: Option<String>,
     /// The expected rows: a CSV file whose first line names the columns

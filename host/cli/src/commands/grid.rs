@@ -39,7 +39,7 @@ pub(crate) struct GridArgs {
     /// One question in place of a suite; --db is its database
     #[arg(short, long, value_name = "TEXT", help_heading = "One question")]
     pub(crate) question: Option<String>,
-    /// What explains terms of the question
+    /// An explanation of terms of the question
     #[arg(long, value_name = "TEXT", help_heading = "One question", requires = "question")]
     pub(crate) evidence: Option<String>,
     /// A CSV file of the rows that are right, the first line naming the columns. Without it the

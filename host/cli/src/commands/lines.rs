@@ -67,7 +67,7 @@ fn long(head: &[u8], input: &mut impl BufRead) -> Result<Value> {
     Ok(id)
 }
 
-/// What is left of a line, as a reader that ends with the line.
+/// The rest of a line, as a reader that ends with the line.
 struct Rest<'a, R> {
     head: &'a [u8],
     input: &'a mut R,

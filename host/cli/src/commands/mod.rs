@@ -52,12 +52,12 @@ use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::{Format, Grid, json};
 
-/// What a component is among the files that a command reads.
+/// The role of a component among the files that a command reads.
 pub(crate) const PLUGIN: &str = "a plugin in use";
 
 /// A command, whose fields are its flags.
 pub(crate) trait Run: Sized {
-    /// Whether the command handles Ctrl-C itself and ends with the best so far; other commands are
+    /// True if the command handles Ctrl-C itself and ends with the best so far; other commands are
     /// aborted at once.
     const ENDS_INTERRUPTS: bool = false;
 
@@ -66,7 +66,7 @@ pub(crate) trait Run: Sized {
         Self::ENDS_INTERRUPTS
     }
 
-    /// Whether the command loads plugins as they were built, so that it warns of those that are
+    /// True if the command loads plugins as they were built, so that it warns of those that are
     /// older than their sources.
     const LOADS_PLUGINS: bool = false;
 
@@ -87,13 +87,13 @@ pub(crate) trait Run: Sized {
         Vec::new()
     }
 
-    /// Whether `-o` names a folder that the command makes, and not the file of its output.
+    /// Returns true if `-o` names a folder that the command makes, and not the file of its output.
     fn makes_folder(&self) -> bool {
         false
     }
 
-    /// Whether the command reports a wrong configuration as a finding. If not, such a configuration
-    /// ends it before [`Run::run`].
+    /// Returns true if the command reports a wrong configuration as a finding. If not, such a
+    /// configuration ends it before [`Run::run`].
     fn shows_broken(&mut self, _: &Failure) -> bool {
         false
     }
@@ -215,9 +215,9 @@ pub(crate) struct Context {
     pub(crate) scrubber: Scrubber,
     pub(crate) format: Format,
     pub(crate) output: Output,
-    /// Whether a terminal shows all rows of an answer.
+    /// True if a terminal shows all rows of an answer.
     pub(crate) all_rows: bool,
-    /// Whether `-v` asks for more than the result.
+    /// True if `-v` asks for more than the result.
     pub(crate) verbose: bool,
     /// The file of `--config`.
     pub(crate) file: Option<PathBuf>,

@@ -48,8 +48,8 @@ pub(crate) struct ReportArgs {
     /// `db`. May be given several times
     #[arg(long, value_name = "FIELD", conflicts_with = "list")]
     pub(crate) slice: Vec<String>,
-    /// How often the bootstrap draws for the interval of a difference [default: as often as the
-    /// comparison did]
+    /// The number of bootstrap samples for the interval of a difference [default: that of the
+    /// comparison]
     #[arg(long, value_name = "N", conflicts_with = "list", value_parser = resamples())]
     pub(crate) resamples: Option<u32>,
     /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet,

@@ -136,7 +136,7 @@ fn kind(table: &Table) -> &'static str {
     if table.is_view() { "view" } else { "table" }
 }
 
-/// What a column refers to, as `table.column`.
+/// Returns the columns that a column refers to, as `table.column`.
 fn references(table: &Table, column: &Column) -> Vec<String> {
     let targets = |key: &syrch::syrch_core::ForeignKey| {
         let pairs = key

@@ -27,7 +27,7 @@ pub(crate) struct SearchArgs {
     /// The question
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) question: Option<String>,
-    /// What explains terms of the question
+    /// An explanation of terms of the question
     #[arg(long, value_name = "TEXT")]
     pub(crate) evidence: Option<String>,
     /// Continue a run that was killed: its id, the beginning of it, or `last`. Its settings are

@@ -29,7 +29,7 @@ pub(crate) struct FuzzArgs {
     /// Variants of each database
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) variants: u32,
-    /// Where everything random starts: the same seed makes the same variants
+    /// The seed of everything random: the same seed makes the same variants
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// The options of a database.
@@ -85,7 +85,7 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
     context.rows(grid, || document)
 }
 
-/// What was made and dropped, on one line.
+/// Writes the number of variants that were made and dropped, on one line.
 fn summary(manifest: &FuzzManifest, folder: &str) -> String {
     let databases = manifest.databases.len();
     let made: usize = manifest.databases.values().map(|database| database.variants.len()).sum();

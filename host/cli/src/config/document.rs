@@ -82,7 +82,8 @@ impl Config {
 /// The option of further endpoints.
 const ENDPOINTS: &str = "llm.endpoints";
 
-/// What stands in the entries of a mapping, with its path; an entry may be a value itself.
+/// Returns the values in the entries of a mapping, each with its path; an entry may be a value
+/// itself.
 fn leaves(entries: &Map<String, Value>) -> Vec<(Vec<&str>, &Value)> {
     let mut leaves = Vec::new();
     for (name, entry) in entries {

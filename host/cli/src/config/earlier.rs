@@ -31,17 +31,19 @@ fn by_name(name: &str) -> Option<&'static str> {
     REPLACED.iter().find(|(known, _)| *known == name).map(|(_, instead)| *instead)
 }
 
-/// What replaced a key of a file, such as `execution.search_policy`.
+/// Returns the replacement of a key of a file that earlier versions had, such as
+/// `execution.search_policy`.
 pub(super) fn key(key: &str) -> Option<&'static str> {
     by_name(key.strip_prefix(SECTION)?)
 }
 
-/// What replaced an environment variable, such as `SYRCH_SEARCH_POLICY`.
+/// Returns the replacement of an environment variable that earlier versions had, such as
+/// `SYRCH_SEARCH_POLICY`.
 pub(super) fn variable(name: &str) -> Option<&'static str> {
     by_name(&name.strip_prefix("SYRCH_")?.to_ascii_lowercase())
 }
 
-/// What replaced a flag, such as `--search-policy`.
+/// Returns the replacement of a flag that earlier versions had, such as `--search-policy`.
 pub(crate) fn flag(flag: &str) -> Option<&'static str> {
     by_name(&flag.strip_prefix("--")?.replace('-', "_"))
 }

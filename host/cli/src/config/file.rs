@@ -18,7 +18,7 @@ use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
 
-/// Whether the user vouches for a file.
+/// The trust in a file: whether the user vouches for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trust {
     /// The user's own: in the home, or named by `--config`.
@@ -119,8 +119,8 @@ fn sections() -> Vec<&'static str> {
     sections
 }
 
-/// Whether a value is at most a limit. A limit that is no number allows every value; a value that
-/// is no number has no limit and is above every other limit.
+/// Returns true if a value is at most a limit. A limit that is no number allows every value; a
+/// value that is no number has no limit and is above every other limit.
 pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
     limit.as_f64().is_none_or(|limit| value.as_f64().is_some_and(|value| value <= limit))
 }
@@ -128,8 +128,8 @@ pub(super) fn is_at_most(value: &Value, limit: &Value) -> bool {
 /// The error of an option that an untrusted file may not set.
 const NOT_FOUND: &str = "may not be set by a file found in a folder";
 
-/// Whether a file that was found in a folder may hold settings for that target. Calibrator and
-/// reward decide how sure an answer is, and settings by name reach every plugin.
+/// Returns true if a file that was found in a folder may hold settings for that target. Calibrator
+/// and reward decide how sure an answer is, and settings by name reach every plugin.
 fn may_be_found(target: Target) -> bool {
     match target {
         Target::Role(
@@ -410,8 +410,8 @@ mod tests {
         assert!(!problems(&bomb, Trust::User).is_empty());
     }
 
-    /// What a file that was found in a folder may do with each option. Every option stands in one
-    /// of these lists.
+    /// The options that a file that was found in a folder may only lower. Every option stands in
+    /// this list or in one of those below.
     const LOWERED: &[&str] = &[
         "llm.temperature",
         "llm.max_tokens_per_call",

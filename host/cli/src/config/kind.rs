@@ -193,7 +193,7 @@ fn joined(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the word names a model source. The error explains a word that nearly does.
+/// Checks whether the word names a model source. The error explains a word that nearly does.
 fn model_source(word: &str) -> Result<bool, String> {
     match word.split_once(':') {
         None if providers().any(|name| name == word) => Ok(true),

@@ -42,7 +42,7 @@ pub(super) struct Field {
     pub(super) name: &'static str,
     /// The type of the value.
     pub(super) kind: Kind,
-    /// Whether an entry must have it.
+    /// True if an entry must have it.
     pub(super) required: bool,
 }
 

@@ -43,23 +43,23 @@ pub(crate) struct Effective {
     pub(crate) settings: Settings,
     /// The strategy, as it was named: a built-in's name, or a path.
     pub(crate) strategy: String,
-    /// What the database has to be.
+    /// The kind that the database has to be of.
     pub(crate) executor: Option<String>,
     /// Addresses of databases by the names that the user gave them.
     pub(crate) databases: BTreeMap<String, String>,
     /// ADBC drivers by the names that the user gave them.
     pub(crate) drivers: BTreeMap<String, DriverSettings>,
-    /// Whether the user may be asked.
+    /// True if the user may be asked.
     pub(crate) interactive: bool,
-    /// Whether to log, as `-v` does.
+    /// True if the program logs, as `-v` asks for.
     pub(crate) verbose: bool,
-    /// Whether a run has a journal.
+    /// True if a run has a journal.
     pub(crate) journal: bool,
-    /// Whether answers are cached.
+    /// True if answers are cached.
     pub(crate) cache: bool,
-    /// Whether confidence is calibrated.
+    /// True if confidence is calibrated.
     pub(crate) calibration: bool,
-    /// Whether any layer names a model provider.
+    /// True if any layer names a model provider.
     pub(crate) is_provider_named: bool,
     /// The settings of the simulated model, also where another provider is used.
     pub(crate) simulated: SimulatedKnobs,
@@ -96,7 +96,7 @@ impl Default for Effective {
     }
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Origin {
     /// No layer sets it.
@@ -137,12 +137,12 @@ impl fmt::Display for Origin {
 pub(crate) struct Config {
     /// The values in force.
     pub(crate) effective: Effective,
-    /// Where each option came from; the others are defaults.
+    /// The origin of each option; the others are defaults.
     pub(crate) origins: BTreeMap<&'static str, Origin>,
     /// The variable that holds the key of a further endpoint. The other keys are in files, or there
     /// is none.
     pub(crate) keys: BTreeMap<String, Origin>,
-    /// Where each plugin's own setting came from.
+    /// The origin of each plugin's own setting.
     pub(crate) parameters: BTreeMap<(Target, String), Origin>,
     /// `-P KEY=VALUE` whose plugin is not yet known.
     pub(crate) open: Vec<Parameter>,
@@ -167,7 +167,7 @@ pub(crate) struct Given<'a> {
     pub(crate) flags: Vec<(&'static Spec, Value, Origin)>,
     /// The settings of plugins that `-P` gives.
     pub(crate) parameters: &'a [Parameter],
-    /// Whether the strategy that is configured does not matter, and may be wrong.
+    /// True if the strategy that is configured does not matter, and may be wrong.
     pub(crate) any_strategy: bool,
     /// The rewriter of a command that calls one. `None` if it calls none.
     pub(crate) rewriter: Option<GivenRewriter>,
@@ -344,7 +344,7 @@ fn variables(
         .hint("correct the value, or unset the variable; an empty one counts as unset"))
 }
 
-/// Whether two variables have similar names, the common prefix left out.
+/// Returns true if two variables have similar names, the common prefix left out.
 fn near(known: &str, name: &str) -> bool {
     let bare = |text: &str| text.trim_start_matches("SYRCH_").to_owned();
     !nearest(&bare(name), [bare(known).as_str()]).is_empty()

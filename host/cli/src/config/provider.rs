@@ -23,15 +23,15 @@ pub(crate) fn vendor_key(
     Some((endpoint.key_variable, SecretString::from(key.clone())))
 }
 
-/// Whether a URL is below an address. An address that only begins with the same characters is
-/// another one.
+/// Returns true if a URL is below an address. An address that only begins with the same characters
+/// is another one.
 fn is_at(url: &str, address: &str) -> bool {
     url.trim().strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl Config {
-    /// Where no provider is named, a key or a base URL chooses an endpoint, and nothing chooses the
-    /// offline rules.
+    /// Chooses the provider where none is named: a key or a base URL chooses an endpoint, and
+    /// nothing chooses the offline rules.
     pub(super) fn choose_provider(&mut self, environment: &Environment) {
         let has_url = self.origins.contains_key("llm.base_url");
         let is_named = self.effective.is_provider_named;

@@ -12,7 +12,7 @@ use super::Effective;
 use super::kind::Kind;
 pub(crate) use super::options::SPECS;
 
-/// What an untrusted file, found in a folder, may do with an option. An option that declares
+/// The permission of an untrusted file, found in a folder, on an option. An option that declares
 /// nothing is out of its reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WhenFound {
@@ -39,11 +39,11 @@ pub(crate) struct Spec {
     pub(crate) earlier: &'static [&'static str],
     /// Environment variables, the first wins.
     pub(crate) env: &'static [&'static str],
-    /// What it may be.
+    /// The kind of its values.
     pub(crate) kind: Kind,
-    /// What a file found in a folder may do with it.
+    /// The permission of a file found in a folder.
     pub(crate) when_found: WhenFound,
-    /// Whether commands that only open a database take its flag, too.
+    /// True if commands that only open a database take its flag, too.
     pub(crate) database: bool,
     /// A sentence for the help; what stands in braces is filled in by [`Self::help`].
     help: &'static str,

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::exit::Exit;
 
-/// Whether Ctrl-C was pressed; shared by all copies.
+/// The state of Ctrl-C: pressed or not; shared by all copies.
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     pressed: Arc<watch::Sender<bool>>,
@@ -60,7 +60,7 @@ impl Interrupt {
         drop(pressed.wait_for(|pressed| *pressed).await);
     }
 
-    /// Whether Ctrl-C was pressed since the start, or since [`Interrupt::forget`].
+    /// Returns true if Ctrl-C was pressed since the start, or since [`Interrupt::forget`].
     pub(crate) fn is_pressed(&self) -> bool {
         *self.pressed.borrow()
     }
@@ -76,8 +76,8 @@ impl Interrupt {
     }
 }
 
-/// Whether the program was started so that it ignores that its terminal is closed. Where the system
-/// does not say, a program with a terminal does not.
+/// Returns true if the program was started so that it ignores that its terminal is closed. Where
+/// the system does not say, a program with a terminal does not.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     // Of the mask of ignored signals, in hex, the lowest bit is that of signal 1, SIGHUP.

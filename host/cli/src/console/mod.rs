@@ -58,7 +58,7 @@ pub(crate) struct Console {
     quiet: bool,
     format: LogFormat,
     scrubber: Scrubber,
-    /// Whether the line of progress may be drawn.
+    /// True if the line of progress may be drawn.
     draws: bool,
     bar: Mutex<Option<ProgressBar>>,
     /// The warnings so far, without their source.

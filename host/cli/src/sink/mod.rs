@@ -31,7 +31,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Whether programs read it as JSON, so that errors are documents too.
+    /// Returns true if programs read it as JSON, so that errors are documents too.
     pub(crate) fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl)
     }

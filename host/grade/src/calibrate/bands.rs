@@ -1,4 +1,5 @@
-//! What an answer's footer quotes: how often answers of about its confidence were right.
+//! Confidence bands, which an answer's footer quotes: the share of right answers at about its
+//! confidence.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +20,18 @@ const MOST_DATABASES: usize = 100;
 pub struct Band {
     /// The least confidence of the band, 0 to 1.
     pub low: f64,
-    /// Where the next band begins.
+    /// The upper end of the band, where the next one begins.
     pub high: f64,
     /// The number of answers in the band.
     pub answers: u64,
-    /// How many of them were right.
+    /// The number of them that were right.
     pub right: u64,
 }
 
 /// Bands over all databases, and over each that has enough answers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Bands {
-    /// How many databases are in [`Bands::all`].
+    /// The number of databases in [`Bands::all`].
     pub databases: u64,
     /// Over all databases, without the empty ones.
     pub all: Vec<Band>,

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Isotonic, Logistic, Point, isotonic, logistic};
 
-/// How much of the confidence itself is mixed in: enough to keep the order where a curve is level,
-/// too little to be seen.
+/// The weight of the uncalibrated confidence in the curve: enough to keep the order where a curve
+/// is level, too little to be seen.
 const GRAIN: f64 = 1e-6;
 
 /// A way to calibrate.

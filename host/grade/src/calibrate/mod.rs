@@ -36,14 +36,16 @@ pub struct Point {
     /// The database: answers on one database are right and wrong together, so that a curve is tried
     /// on others than it was fitted on.
     pub database: String,
-    /// What the calibrator gave the answer's statement, 0 to 1: where the curve will be applied.
+    /// The confidence that the calibrator gave the answer's statement, 0 to 1: the input of the
+    /// curve.
     pub confidence: f64,
-    /// What was printed after the aggregator's doubts, 0 to 1: what the curve has to beat.
+    /// The confidence that was printed, after the aggregator's doubts, 0 to 1: the curve has to do
+    /// better.
     pub printed: f64,
-    /// How much of a calibrated confidence the aggregator will leave, 0 to 1: 1 when it takes off
-    /// no doubts any more.
+    /// The factor, 0 to 1, that the aggregator will leave of a calibrated confidence: 1 when it
+    /// takes off no doubts any more.
     pub left: f64,
-    /// Whether the answer is right.
+    /// True if the answer is right.
     pub right: bool,
 }
 
@@ -55,7 +57,7 @@ pub enum CalibrateError {
         "{} too few to fit a curve on; it takes at least {LEAST_ANSWERS}", with_confidence(*answers)
     )]
     TooFew {
-        /// How many there are.
+        /// The number of answers.
         answers: usize,
     },
     /// Too few for corners.
@@ -64,15 +66,15 @@ pub enum CalibrateError {
         with_confidence(*answers)
     )]
     TooFewForIsotonic {
-        /// How many there are.
+        /// The number of answers.
         answers: usize,
     },
     /// All right or all wrong.
     #[error("all {answers} answers are {}: confidences have nothing to distinguish", if *right { "right" } else { "wrong" })]
     OneSided {
-        /// How many there are.
+        /// The number of answers.
         answers: usize,
-        /// Whether all answers are right. If false, all are wrong.
+        /// True if all answers are right. If false, all are wrong.
         right: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! Whether a curve holds where it was not fitted: on other databases.
+//! Cross-validation: checks whether a curve holds where it was not fitted, on other databases.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,12 @@ const FOLDS: usize = 10;
 /// Bins of the calibration error.
 const BINS: u32 = 10;
 
-/// How well each way does on answers that it was not fitted on.
+/// The quality of each method on answers that it was not fitted on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// The parts that were held out, one after the other.
     pub folds: usize,
-    /// Whether a part is whole databases; with one database alone it is every so-manieth of its
-    /// answers.
+    /// True if a part is whole databases; with one database alone it is every nth of its answers.
     pub by_database: bool,
     /// Answers and right ones of each database.
     pub databases: BTreeMap<String, Shares>,
@@ -67,13 +66,13 @@ impl Against {
     }
 }
 
-/// How well one way does.
+/// The quality of one method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The method that was tried.
     pub method: Method,
-    /// What would be printed for each answer, in the order of the points, by a curve that was
-    /// fitted without its part.
+    /// The confidence that would be printed for each answer, in the order of the points, by a curve
+    /// that was fitted without its part.
     pub held_out: Vec<f64>,
     /// Brier score of these.
     pub brier: f64,
@@ -189,9 +188,9 @@ fn against(way: &Measured, printed: &[f64], points: &[Point]) -> Option<Against>
     }
 }
 
-/// Whether the loss is greater than that of what was printed by more than one standard error of the
-/// answers' differences: as L. Breiman, J. Friedman, R. Olshen and C. Stone, "Classification and
-/// Regression Trees" (1984), tell worse from noise.
+/// Returns true if the loss is greater than that of the printed confidences by more than one
+/// standard error of the answers' differences: as L. Breiman, J. Friedman, R. Olshen and C. Stone,
+/// "Classification and Regression Trees" (1984), tell worse from noise.
 fn is_worse(
     held_out: &[f64],
     printed: &[f64],

@@ -10,7 +10,7 @@ use crate::report::render::tables::Table;
 
 /// Characters of one text at most; the JSON documents hold all of them.
 const LONGEST: usize = 20_000;
-/// What the browser may load: the style of the page itself and nothing else.
+/// The content security policy: the browser may load the style of the page itself and nothing else.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
     content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n";
 /// The style of all pages; that of the pictures follows it.

@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::svg::Svg;
 
-/// Where a chart stands in its picture.
+/// The place of a chart in its picture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) left: f64,
@@ -12,7 +12,7 @@ pub(crate) struct Frame {
     pub(crate) bottom: f64,
 }
 
-/// How an axis writes its numbers.
+/// The unit of an axis, which decides how its numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Parts of one as per cent.

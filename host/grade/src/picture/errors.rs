@@ -1,4 +1,4 @@
-//! How searches ended, side by side.
+//! A chart of the ends of searches, side by side.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +20,8 @@ struct Class {
     counts: Vec<u64>,
 }
 
-/// What became of the questions of at most eight arms: right, wrong, and why there is no answer.
-/// `None` if there are no questions.
+/// Draws the outcomes of the questions of at most eight arms: right, wrong, and why there is no
+/// answer. `None` if there are no questions.
 #[must_use]
 pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     let arms = arms.get(..ARMS.min(arms.len())).unwrap_or_default();

@@ -13,26 +13,26 @@ const LABEL: f64 = 240.0;
 
 /// A row of a forest plot.
 struct Row<'a> {
-    /// What the rows from here on have in common.
+    /// The heading of the group of rows that begins here.
     group: &'a str,
     label: String,
-    /// How many questions it rests on.
+    /// The number of questions that the row rests on.
     questions: u64,
     value: Option<f64>,
     interval: Option<Interval>,
-    /// What stands beside it.
+    /// The figures that are written beside the row.
     figures: String,
 }
 
-/// What a forest plot is of.
+/// The content of a forest plot.
 struct Plot<'a> {
     title: String,
     description: String,
-    /// What the axis is of.
+    /// The label of the axis.
     axis: String,
-    /// Where the line stands that every row is held against.
+    /// The reference line that every row is compared with.
     zero: Option<f64>,
-    /// What the ends of the axis mean.
+    /// The meaning of the two ends of the axis.
     sides: Option<(String, String)>,
     domain: (f64, f64),
     rows: Vec<Row<'a>>,

@@ -5,7 +5,7 @@ use super::scale::Scale;
 use super::svg::{Picture, Svg};
 use crate::report::Calibration;
 
-/// How many answers stand in each bin, below the diagram.
+/// The height of the histogram below the diagram, which shows the number of answers in each bin.
 const COUNTS: f64 = 46.0;
 
 /// The diagram of one arm, with how many answers each bin rests on below it.

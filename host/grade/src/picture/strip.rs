@@ -45,8 +45,8 @@ impl Outcome {
     }
 }
 
-/// Who is right on which question, of a comparison's answers. Questions that do not count for both
-/// are left out, and beyond 2,000 the last.
+/// Draws which of a comparison's arms is right on which question. Questions that do not count for
+/// both are left out, and beyond 2,000 the last.
 #[must_use]
 pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
     let cells = cells(pair, results);

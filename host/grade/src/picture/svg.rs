@@ -11,9 +11,9 @@ pub const STYLE: &str = include_str!("style.css");
 /// A finished drawing with its title and description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
-    /// What it shows, in a few words.
+    /// The title of the picture, a few words.
     pub title: String,
-    /// How to read it, and what it shows.
+    /// A description of what the picture shows, and of how to read it.
     pub description: String,
     width: f64,
     height: f64,

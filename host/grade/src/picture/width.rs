@@ -1,5 +1,5 @@
-//! How wide a text is without a browser: widths of Helvetica's characters, and something to spare
-//! for wider fonts.
+//! Estimates the width of a text without a browser: widths of Helvetica's characters, and something
+//! to spare for wider fonts.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ const SIZE: f64 = 12.0;
 /// Another font may be so much wider.
 const SPARE: f64 = 1.22;
 
-/// How wide a text of one line may be, in pixels.
+/// Returns an upper bound of the width of a text of one line, in pixels.
 pub(crate) fn width(text: &str) -> f64 {
     shown(text, &[]).chars().map(advance).sum::<f64>() * SIZE / 1000.0 * SPARE
 }

@@ -23,17 +23,17 @@ pub struct BenchmarkReport {
     pub head: ReportHead,
     /// The arm: a strategy with its plugins and settings.
     pub arm: Arm,
-    /// What the figures are based on.
+    /// The rule, the data and the limits that the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick the right answers are against the expected statements, in percent (R-VES, BIRD's
-    /// mini-dev). `None` if they were not timed. `without_times` removes it.
+    /// The speed of the right answers relative to the expected statements, in percent (R-VES,
+    /// BIRD's mini-dev). `None` if they were not timed. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
-    /// How often each pair of statements was timed. `None` if none was.
+    /// The number of times that each pair of statements was timed. `None` if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The figures of the arm.

@@ -12,8 +12,8 @@ use crate::stats::Interval;
 /// Points of a curve at most.
 const POINTS: usize = 50;
 
-/// What is right within a budget. A question that took more calls counts as wrong: stopped there,
-/// it would have had no answer.
+/// The number of right answers within a budget. A question that took more calls counts as wrong:
+/// stopped there, it would have had no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BudgetPoint {
     /// Model calls that a question may take, sent or from a cache.
@@ -39,7 +39,7 @@ pub(crate) fn budgets(graded: &[&Graded]) -> Vec<u64> {
     thinned(&all.into_iter().collect::<Vec<_>>(), POINTS)
 }
 
-/// What is right within one budget.
+/// Counts the right answers within one budget.
 pub(crate) fn point(graded: &[&Graded], rule: &str, calls: u64) -> BudgetPoint {
     let mut right = 0;
     let mut of = 0;

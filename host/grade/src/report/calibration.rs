@@ -1,4 +1,4 @@
-//! Whether confidence means what it says.
+//! The calibration of an arm: checks whether a confidence is a share of right answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ const BINS: u32 = 10;
 /// Points of the risk–coverage curve at most.
 const POINTS: usize = 200;
 
-/// How an arm's confidence compares with its right answers, over the answers that have a confidence
-/// and count under the rule.
+/// A comparison of an arm's confidence with its right answers, over the answers that have a
+/// confidence and count under the rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
     /// The number of answers that have a confidence and count under the rule.
@@ -43,7 +43,7 @@ pub struct ReliabilityBin {
     pub high: f64,
     /// The number of answers in the bin, at least 1.
     pub answers: u64,
-    /// How many of them are right.
+    /// The number of them that are right.
     pub right: u64,
     /// The mean confidence of the bin's answers.
     pub mean_confidence: f64,
@@ -53,7 +53,7 @@ pub struct ReliabilityBin {
     pub interval: Interval,
 }
 
-/// What happens when only answers at least as sure as this are given.
+/// The coverage and the risk when only answers from a threshold of confidence on are given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RiskCoveragePoint {
     /// The part of the answers that is given, 0 to 1.

@@ -23,12 +23,12 @@ const ALL_PAIRS: usize = 4;
 /// Budgets of a report at most.
 const BUDGETS: usize = 50;
 
-/// How arms are compared.
+/// The options of a comparison of arms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CompareOptions {
     /// The seed of the bootstrap. `None` means the seed of the run.
     pub seed: Option<u64>,
-    /// How often the bootstrap draws for the difference of a pair.
+    /// The number of bootstrap samples for the difference of a pair.
     pub resamples: u32,
 }
 
@@ -44,10 +44,11 @@ pub struct CompareReport {
     /// The run and the suite, with the format [`COMPARE_FORMAT`].
     #[serde(flatten)]
     pub head: ReportHead,
-    /// What the figures are based on.
+    /// The rule, the data and the limits that the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed. `None` if none was. `without_times` removes it.
+    /// The number of times that each pair of statements was timed. `None` if none was.
+    /// `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The arms, as on the command line.
@@ -73,8 +74,8 @@ pub struct ArmReport {
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's
-    /// mini-dev); `None` if they were not timed. Left out by `without_times`.
+    /// The speed of its right answers relative to the expected statements, in percent (R-VES,
+    /// BIRD's mini-dev); `None` if they were not timed. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
     /// The figures of the arm.
@@ -280,7 +281,8 @@ impl ParetoSets {
     }
 }
 
-/// Whether nothing was paid at all: without an endpoint, from a recording, or of a simulated model.
+/// Returns true if nothing was paid at all: without an endpoint, from a recording, or of a
+/// simulated model.
 fn nothing_paid(arms: &[ArmReport]) -> bool {
     arms.iter().filter_map(|arm| arm.figures.costs.usd).sum::<f64>() <= 0.0
         && arms.iter().all(|arm| arm.figures.costs.usd.is_some())

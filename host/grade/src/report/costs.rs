@@ -1,11 +1,11 @@
-//! What the answers of an arm cost, and how long they took.
+//! The cost and the duration of the answers of an arm.
 
 use serde::{Deserialize, Serialize};
 
 use super::share::mean;
 use crate::run::{EarlierTries, Graded};
 
-/// What an arm's answers cost, over all its questions, also those that do not count.
+/// The cost of an arm's answers, over all its questions, also those that do not count.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Costs {
     /// Questions that were asked.
@@ -45,16 +45,16 @@ pub struct Costs {
     pub sql_runs: Option<u64>,
     /// Statements a question; `None` if there are no questions.
     pub sql_runs_mean: Option<f64>,
-    /// How long a question took. Left out by `without_times`.
+    /// The duration of a question. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
-    /// What tries cost beside all this that failed and were made again; `None` if there were none.
-    /// Left out by `without_times`.
+    /// The additional cost of tries that failed and were repeated; `None` if there were none. Left
+    /// out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier_tries: Option<EarlierTries>,
 }
 
-/// How long questions took, in milliseconds from the question to the answer.
+/// The duration of questions, in milliseconds from the question to the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Half of them took no longer.
@@ -99,8 +99,8 @@ impl Costs {
         }
     }
 
-    /// Whether more than a tenth of the calls came from a cache, so that times say little of an
-    /// endpoint.
+    /// Returns true if more than a tenth of the calls came from a cache, so that times say little
+    /// of an endpoint.
     pub(crate) fn is_cached(&self) -> bool {
         self.cached.unwrap_or(0).saturating_mul(10) > self.calls.unwrap_or(0)
     }
@@ -117,7 +117,7 @@ impl Costs {
     }
 }
 
-/// What a question cost in dollars; `None` if it is not known.
+/// Returns the cost of a question in dollars; `None` if it is not known.
 pub(crate) fn price(graded: &Graded) -> Option<f64> {
     graded.cost.usd.filter(|usd| usd.is_finite()).or((graded.calls() == 0).then_some(0.0))
 }

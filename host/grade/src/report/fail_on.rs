@@ -79,7 +79,7 @@ impl FailOn {
     }
 }
 
-/// Whether the comparison fails the gate: whether the condition holds for any arm against the
+/// Returns true if the comparison fails the gate: if the condition holds for any arm against the
 /// first. Where nothing was compared, `below` and `not-better` fail, which ask for something to be
 /// shown. Every gate fails when a tenth of an arm's searches or more failed: then the figures are
 /// those of the failures, and no gate may pass by them.

@@ -33,7 +33,7 @@ pub struct Figures {
     /// The mean soft-F1 (BIRD mini-dev) of the answers that count, 0 to 1, no answer being 0;
     /// `None` if nothing counts.
     pub soft_f1: Option<f64>,
-    /// How the searches ended.
+    /// The number of searches by their end.
     pub ends: Ends,
     /// The outcomes of the questions, each counted once.
     pub outcomes: Outcomes,
@@ -44,8 +44,8 @@ pub struct Figures {
     pub slices: Vec<Slice>,
     /// The costs of the searches.
     pub costs: Costs,
-    /// How well confidences agree with shares of right answers. `None` if no answer that counts has
-    /// a confidence.
+    /// The agreement of confidences with shares of right answers. `None` if no answer that counts
+    /// has a confidence.
     pub calibration: Option<Calibration>,
     /// Judges against the truth. Empty where no statement was judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct RuleShare {
     pub share: Share,
 }
 
-/// How many searches ended in which way.
+/// The number of searches by their end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Ends {
     /// Searches with an answer.
@@ -157,14 +157,15 @@ impl Ends {
         self.answered + self.no_answer + self.clarify + self.failed
     }
 
-    /// Whether a tenth of the searches or more ended with an error: then the figures depend more on
-    /// the failures than on the arm.
+    /// Returns true if a tenth of the searches or more ended with an error: then the figures depend
+    /// more on the failures than on the arm.
     #[must_use]
     pub fn many_failed(&self) -> bool {
         self.failed_from(MANY)
     }
 
-    /// Whether at least half of the searches ended with an error: then the figures mean nothing.
+    /// Returns true if at least half of the searches ended with an error: then the figures mean
+    /// nothing.
     pub(crate) fn most_failed(&self) -> bool {
         self.failed_from(MOST)
     }
@@ -173,7 +174,7 @@ impl Ends {
         self.all() > 0 && self.failed as f64 / self.all() as f64 >= share
     }
 
-    /// How many of an arm's searches failed, in words.
+    /// Says in words how many of an arm's searches failed.
     pub(crate) fn failed_of(&self, arm: &str) -> String {
         match (self.failed, self.all()) {
             (1, 1) => format!("the only search of `{arm}` failed"),

@@ -28,10 +28,11 @@ pub struct GridReport {
     /// The run and the suite, with the format [`GRID_FORMAT`].
     #[serde(flatten)]
     pub head: ReportHead,
-    /// What the figures are based on.
+    /// The rule, the data and the limits that the figures are based on.
     #[serde(flatten)]
     pub basis: Basis,
-    /// How often each pair of statements was timed. `None` if none was. `without_times` removes it.
+    /// The number of times that each pair of statements was timed. `None` if none was.
+    /// `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_repeats: Option<u32>,
     /// The cells, in the order of the run's arms.
@@ -61,8 +62,8 @@ pub struct Cell {
     /// The right answers under every rule, by name, and on the fuzzed suite, where there is one.
     #[serde(default)]
     pub rules: Vec<RuleShare>,
-    /// How quick its right answers are against the expected statements, in percent (R-VES, BIRD's
-    /// mini-dev); `None` if they were not timed. Left out by `without_times`.
+    /// The speed of its right answers relative to the expected statements, in percent (R-VES,
+    /// BIRD's mini-dev); `None` if they were not timed. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_ves: Option<f64>,
     /// The mean confidence of its answers, 0 to 1; `None` if none has one.

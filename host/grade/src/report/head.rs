@@ -24,14 +24,14 @@ pub struct ReportHead {
     pub suite: SuiteOfReport,
 }
 
-/// What the figures of a report are based on, and what limits them.
+/// The rule and the data that the figures of a report are based on, and what limits them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
     /// The name of the comparison rule of the figures.
     pub rule: String,
     /// The label of the simulated model that gave the answers. `None` if a real one gave them.
     pub simulated: Option<String>,
-    /// How much of the run is there. `None` if it is complete.
+    /// The part of the run that is finished. `None` if it is complete.
     pub partial: Option<Partial>,
     /// Warnings about the figures, each a sentence without a capital and a full stop.
     pub warnings: Vec<String>,
@@ -52,7 +52,7 @@ pub struct SuiteOfReport {
     pub gold_faults: u64,
 }
 
-/// How much of a run there is.
+/// The finished part of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partial {
     /// Answers so far: one for each question, arm and seed.

@@ -6,12 +6,12 @@ use crate::Verdict;
 use crate::run::{Graded, Judgement};
 use crate::stats::{Interval, wilson};
 
-/// How a judge's words compare with the verdicts of a rule, over the statements that it judged and
-/// that count under the rule.
+/// A comparison of a judge's opinions with the verdicts of a rule, over the statements that it
+/// judged and that count under the rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgeReport {
-    /// Who judged: `reward` for the reward plugin, `model` for model calls that judge statements or
-    /// choose among them.
+    /// The name of the judge: `reward` for the reward plugin, `model` for model calls that judge
+    /// statements or choose among them.
     pub judge: String,
     /// Right statements to which it said yes.
     pub yes_right: u64,

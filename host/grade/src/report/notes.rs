@@ -30,7 +30,7 @@ const TIMED: &str = "R-VES: ";
 /// The beginning of a warning about tries that were repeated.
 const EARLIER: &str = "tries that failed and were repeated cost more than the figures show: ";
 
-/// How much of a run is there, by the answers of each arm under each seed. `None` if it is
+/// Returns the finished part of a run, by the answers of each arm under each seed. `None` if it is
 /// complete.
 pub(crate) fn partial(header: &Header, seeds: &[Vec<Vec<&Graded>>]) -> Option<Partial> {
     let questions =

@@ -13,7 +13,7 @@ use crate::stats::{self, Interval};
 
 /// Resamples for the interval of a slice: it is shown, nothing is decided by it.
 const SMALL: u32 = 2_000;
-/// How the second arm compares with the first, over the questions that count for both.
+/// A comparison of the second arm with the first, over the questions that count for both.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PairReport {
     /// The name of the first arm.
@@ -56,7 +56,7 @@ pub struct PairReport {
     pub decision: Decision,
     /// The decision with its figures, as a sentence without a capital and a full stop.
     pub verdict: String,
-    /// What one more right answer costs with the second; `None` if it has no more of them.
+    /// The cost of one more right answer with the second; `None` if it has no more of them.
     pub cost_of_one_more_right: Option<CostOfOneMoreRight>,
     /// The difference under every rule.
     pub rules: Vec<RuleDifference>,
@@ -66,7 +66,7 @@ pub struct PairReport {
     pub flipped: Vec<Flipped>,
 }
 
-/// What the bootstrap draws.
+/// The units that the bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clusters {
     /// `databases`, or `questions` where all are of one database: then the results may not hold for
@@ -76,7 +76,7 @@ pub struct Clusters {
     pub count: u64,
 }
 
-/// What is drawn with replacement.
+/// The unit that is drawn with replacement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drawn {
@@ -98,12 +98,12 @@ pub struct EProcess {
     /// The number of questions, in the order of the suite, after which the threshold was first
     /// reached. `None` if it never was.
     pub stopped_at: Option<u64>,
-    /// Whether the run was started with early stopping. Then the e-process decides, and McNemar's
+    /// True if the run was started with early stopping. Then the e-process decides, and McNemar's
     /// test, which is for a fixed number of questions, is only reported.
     pub decides: bool,
 }
 
-/// Whether the second arm is better.
+/// The decision whether the second arm is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
@@ -117,10 +117,10 @@ pub enum Decision {
     None,
 }
 
-/// What one more right answer costs.
+/// The cost of one more right answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CostOfOneMoreRight {
-    /// How many more right answers the second has.
+    /// The number of right answers that the second has more than the first.
     pub right: u64,
     /// More model calls for each of them, sent or from a cache; below zero when it takes fewer.
     /// Left out by `without_times`.
@@ -167,7 +167,8 @@ pub struct SliceDifference {
     pub difference: Option<f64>,
     /// Its 95 % interval.
     pub interval: Option<Interval>,
-    /// What its bootstrap draws: databases where the slice has five or more, else questions.
+    /// The unit that its bootstrap draws: databases where the slice has five or more, else
+    /// questions.
     pub drawn: Drawn,
 }
 
@@ -200,7 +201,7 @@ pub enum RightOne {
     Second,
 }
 
-/// How the bootstrap is drawn, and whether the e-process decides.
+/// The settings of the bootstrap, and whether the e-process decides.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drawing {
     pub(crate) seed: u64,

@@ -8,13 +8,13 @@ use crate::Verdict;
 use crate::run::Graded;
 use crate::stats::{self, E_STOP, Interval, Pair};
 
-/// What an e-value is written as when it is greater: JSON has no infinity.
+/// The greatest e-value that is written: JSON has no infinity.
 const GREATEST: f64 = 1e300;
 
 /// Two answers to one question that both count.
 pub(crate) type Both<'a> = (&'a Graded, &'a Graded);
 
-/// How many questions only the first and only the second answers right.
+/// Counts the questions that only the first and that only the second answers right.
 pub(crate) fn discordant(first: &[&Graded], second: &[&Graded], rule: &str) -> (u64, u64) {
     let tally = Tally::of(&counting(&meet(first, second), rule), rule);
     (tally.b, tally.c)

@@ -1,7 +1,7 @@
-//! Whether figures are as good as real ones can be. Real systems' mistakes are alike: a question is
-//! hard for all samples of it, and two wrong answers are often the same wrong answer, so that votes
-//! go wrong too. A model that was simulated without this makes every search look perfect; its
-//! figures are recognised here.
+//! Checks whether figures are as good as real ones can be. Real systems' mistakes are alike: a
+//! question is hard for all samples of it, and two wrong answers are often the same wrong answer,
+//! so that votes go wrong too. A model that was simulated without this makes every search look
+//! perfect; its figures are recognised here.
 
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ pub const SAME_WRONG: f64 = 0.54;
 /// The share of questions that at least one of 16 recorded systems answered rightly, over 522 of
 /// Spider's questions (0.958 over 919): no way to choose among answers gets beyond it.
 pub const SOLVED: f64 = 0.975;
-/// How often the result was right that so many of 15 recorded systems agreed on, over 919 of
-/// Spider's questions; up to 5 of them, 0.38.
+/// The share of right ones among the results that so many of 15 recorded systems agreed on, over
+/// 919 of Spider's questions; up to 5 of them, 0.38.
 pub const RIGHT_BY_AGREEMENT: [f64; 11] =
     [0.38, 0.46, 0.55, 0.68, 0.69, 0.76, 0.73, 0.87, 0.95, 0.94, 0.99];
 
@@ -22,7 +22,7 @@ pub const RIGHT_BY_AGREEMENT: [f64; 11] =
 const PAIRS: u64 = 30;
 /// The least number of questions for a finding about majorities.
 const QUESTIONS: u64 = 30;
-/// How much more often majorities may be right than the recorded ones were.
+/// The tolerance on the share of right majorities, above that of the recorded systems.
 const MARGIN: f64 = 0.05;
 /// Results of a question below which there is no majority.
 const VOTERS: usize = 3;
@@ -32,7 +32,7 @@ const VOTERS: usize = 3;
 pub struct Sampled<'a> {
     /// The result's fingerprint; `None` if there is none, since the statement failed.
     pub result: Option<&'a str>,
-    /// Whether it was graded right.
+    /// True if it was graded right.
     pub is_right: bool,
 }
 
@@ -45,9 +45,10 @@ pub struct Plausibility {
     pub same_wrong: Option<f64>,
     /// Questions with at least three results.
     pub voted: u64,
-    /// How often the result that most of a question's results agree on is right.
+    /// The share of questions whose most frequent result is right.
     pub majority_right: Option<f64>,
-    /// How often it would be right if it were as for the recorded systems with as much agreement.
+    /// The share that would be expected if it were as for the recorded systems with as much
+    /// agreement.
     pub majority_expected: Option<f64>,
     /// The reasons why the figures are too good to be those of a real system, a sentence each.
     /// Empty if they are plausible.
@@ -196,7 +197,8 @@ mod tests {
         plausible(groups.iter().map(Vec::as_slice))
     }
 
-    /// What `samples` of the recorded systems, in the order of a seed, say to each question.
+    /// Returns the results of `samples` of the recorded systems, in the order of a seed, for each
+    /// question.
     fn recorded(samples: usize, seed: u64) -> Option<Owned> {
         let data = syrch_kit::data_root()?;
         let result = |came: &Execution| match came {

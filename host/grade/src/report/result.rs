@@ -23,18 +23,18 @@ pub struct ResultRow {
     pub question: String,
     /// The suite's fields of it.
     pub fields: BTreeMap<String, String>,
-    /// How the search ended.
+    /// The end of the search.
     pub end: End,
-    /// What the report's rule says; `None` if the expected answer could not be had.
+    /// The verdict of the report's rule; `None` if the expected answer could not be had.
     pub verdict: Option<Verdict>,
-    /// What every rule says.
+    /// The verdict of every rule, by its name.
     pub verdicts: BTreeMap<String, Verdict>,
     /// The names that syrch 0.1.2 has for it.
     pub metrics: Metrics,
-    /// How sure the answer is, 0 to 1.
+    /// The confidence of the answer, 0 to 1.
     pub confidence: Option<f64>,
-    /// What the calibrator made of the answer's candidate, 0 to 1, before the aggregator had its
-    /// say.
+    /// The confidence that the calibrator gave the answer's candidate, 0 to 1, before the
+    /// aggregator had its say.
     pub candidate_confidence: Option<f64>,
     /// Rows of the answer.
     pub rows: Option<u64>,
@@ -64,13 +64,13 @@ pub struct ResultRow {
     pub sql: Option<String>,
     /// The expected statement, or the first of several. `None` if rows or a text are expected.
     pub gold_sql: Option<String>,
-    /// What went wrong, when nothing could be answered.
+    /// The error, when nothing could be answered.
     pub error: Option<String>,
     /// The class of the error, by the names of the exit codes.
     pub error_class: Option<String>,
     /// Why the expected answer could not be had.
     pub gold_fault: Option<String>,
-    /// Whether an earlier try had failed and was made again.
+    /// True if an earlier try failed and was repeated.
     pub retried: bool,
     /// The run's id. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,15 +86,16 @@ pub struct ResultRow {
     pub run: Option<String>,
 }
 
-/// How near the answer is, with the names that the benchmark of syrch 0.1.2 has for it.
+/// The closeness of the answer to the expected one, with the names that the benchmark of syrch
+/// 0.1.2 has for it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Whether it is right under the report's rule; `None` if the rule excludes it or the expected
+    /// True if it is right under the report's rule; `None` if the rule excludes it or the expected
     /// answer is not available.
     pub exact_match: Option<bool>,
-    /// Whether it has as many rows as expected; `None` if either is not known.
+    /// True if it has as many rows as expected; `None` if either is not known.
     pub row_count_match: Option<bool>,
-    /// How much of the expected cells it holds, 0 to 1.
+    /// The soft-F1 of its cells against the expected ones, 0 to 1.
     pub soft_f1: Option<f64>,
 }
 

@@ -18,9 +18,9 @@ macro_rules! sections {
 }
 
 sections! {
-    /// What was found: the share of right answers, or a sentence for each pair of arms.
+    /// The main result: the share of right answers, or a sentence for each pair of arms.
     Verdict,
-    /// What limits the figures: simulated answers, missing answers, warnings.
+    /// The limits of the figures: simulated answers, missing answers, warnings.
     Notes,
     /// The suite and the comparison rule.
     Suite,
@@ -32,7 +32,7 @@ sections! {
     Pareto,
     /// Of several arms: the paired difference of every two.
     Pairs,
-    /// How the searches ended, and the classes of their errors.
+    /// The ends of the searches, and the classes of their errors.
     Ends,
     /// Of one arm: calls, tokens, money and time.
     Costs,
@@ -45,7 +45,7 @@ sections! {
     RulesOfPairs,
     /// Right answers, or the differences of pairs, by the fields of the questions.
     Slices,
-    /// Whether confidences are shares of right answers.
+    /// The calibration: whether confidences are shares of right answers.
     Confidence,
     /// Judges against the truth.
     Judges,

@@ -13,7 +13,7 @@ pub(crate) struct Circumstances<'a> {
     pub(crate) simulated: Option<&'a str>,
     /// The answers of a run that ended early, and those of the complete run.
     pub(crate) unfinished: Option<(u64, u64)>,
-    /// How many pairs the adjustment is over.
+    /// The number of pairs that the adjustment is over.
     pub(crate) pairs: usize,
     /// The sentences about arms of which most searches failed. They replace all others.
     pub(crate) failures: &'a [String],
@@ -26,9 +26,9 @@ pub(crate) fn in_brackets(model: &str) -> String {
     if label.is_empty() || label == "simulated" { String::new() } else { format!(" ({label})") }
 }
 
-/// Whether the second is better. Decided by the adjusted test and the interval over databases
-/// together; by the e-process alone where the run was started with early stopping, whose p is 1/E
-/// (Ville's inequality), adjusted as `e_holm`.
+/// Decides whether the second is better. Decided by the adjusted test and the interval over
+/// databases together; by the e-process alone where the run was started with early stopping, whose
+/// p is 1/E (Ville's inequality), adjusted as `e_holm`.
 pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
     let towards = if pair.c > pair.b { Decision::Better } else { Decision::Worse };
     if pair.e_process.decides {

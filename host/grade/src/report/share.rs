@@ -1,4 +1,4 @@
-//! How many answers are right, of how many that count.
+//! The share of right answers among those that count.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::Verdict;
 use crate::run::Graded;
 use crate::stats::{Interval, wilson};
 
-/// How many answers are right under one rule.
+/// The share of right answers under one rule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// The number of right answers.

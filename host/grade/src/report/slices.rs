@@ -17,7 +17,7 @@ pub struct Slice {
     pub field: String,
     /// The value; `None` for the questions that do not have the field.
     pub value: Option<String>,
-    /// What is right of them.
+    /// The share of right answers in the slice.
     #[serde(flatten)]
     pub share: Share,
 }
@@ -60,7 +60,7 @@ fn values(graded: &[&Graded], name: &str) -> Option<Values> {
     )
 }
 
-/// What is right in each slice.
+/// Returns the share of right answers in each slice.
 pub(crate) fn shares(graded: &[&Graded], rule: &str) -> Vec<Slice> {
     let mut slices = Vec::new();
     for (field, values) in fields(graded) {

@@ -10,7 +10,7 @@ use super::fingerprint::{self, Rounding};
 use super::matching::{Same, columns_match};
 use super::{Facts, Rule, RuleDef, Verdict};
 
-/// How far apart two equal numbers may be, as a part of the greater.
+/// The greatest relative difference of two equal numbers, as a part of the greater.
 const TOLERANCE: f64 = 1e-6;
 
 pub(super) const BAG_V1: RuleDef = RuleDef {

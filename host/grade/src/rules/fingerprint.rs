@@ -6,7 +6,7 @@
 //! that are equal within the tolerance and lie on different sides of a rounding edge then have
 //! different fingerprints although they are equal by the rule.
 //!
-//! Where columns may stand in any order, rows and columns are coloured by each other in turn
+//! If columns may stand in any order, rows and columns are coloured by each other in turn
 //! (Weisfeiler and Leman 1968): the digest does not depend on either order, and results that differ
 //! have, but for contrived ones, different colours.
 
@@ -15,10 +15,10 @@ use syrch_basics::{Random, fnv1a, mixed};
 
 use super::cells::{Cell, Sheet};
 
-/// How often rows and columns are coloured.
+/// The number of rounds in which rows and columns are coloured.
 const ROUNDS: usize = 3;
 
-/// What is done to numbers before they are compared by their digests.
+/// The rounding of numbers before they are compared by their digests.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rounding {
     /// Numbers stay as they are.

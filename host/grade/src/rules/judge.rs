@@ -109,7 +109,7 @@ mod tests {
         assert!(judge_all(&[], Some(&gold[0].0)).is_empty());
     }
 
-    /// How many questions count does not depend on the model that answers.
+    /// The number of questions that count does not depend on the model that answers.
     #[test]
     fn what_is_expected_alone_decides_whether_a_question_counts() {
         let facts = Facts::default();

@@ -1,4 +1,4 @@
-//! What holds for every rule, on random small tables.
+//! Properties that hold for every rule, on random small tables.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ const FACTS: [Facts; 2] = [
     Facts { ordered: true, gold_has_order_by: true, unnamed: false },
 ];
 
-/// Whether the rule considers the prediction at all.
+/// Returns true if the rule considers the prediction at all.
 fn is_informative(rule: Rule, gold: &ResultSet) -> bool {
     rule != Rule::BAG_V1 || gold.row_count() > 0
 }

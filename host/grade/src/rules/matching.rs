@@ -8,17 +8,18 @@ use std::collections::HashMap;
 
 use super::cells::{Cell, Grid, Pair, Pool};
 
-/// How many assignments of a column are tried.
+/// The greatest number of assignments that are tried for a column.
 const ATTEMPTS: u32 = 5_000;
-/// How many cells are visited in all attempts together.
+/// The greatest number of cells that are visited in all attempts together.
 const VISITS: u64 = 200_000_000;
-/// How many rows may look for their equals one by one.
+/// The greatest number of rows that may look for their equals one by one.
 const LOOSE_ROWS: usize = 2_000;
 
 /// When two cells are the same.
 pub(super) struct Same<'a> {
     pub(super) pool: &'a Pool<'a>,
-    /// How far apart two equal numbers may be, as a part of the greater. 0 means not at all.
+    /// The greatest relative difference of two equal numbers, as a part of the greater. 0 means not
+    /// at all.
     pub(super) tolerance: f64,
 }
 
@@ -39,8 +40,8 @@ impl Same<'_> {
     }
 }
 
-/// Whether the predicted columns can be put in an order under which both results have the same
-/// rows: as a multiset, or in their sequence.
+/// Returns true if the predicted columns can be put in an order under which both results have the
+/// same rows: as a multiset, or in their sequence.
 pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> bool {
     let gold = &pair.gold;
     let predicted = &pair.predicted;
@@ -86,7 +87,7 @@ fn candidates(gold: &Grid, predicted: &Grid, ordered: bool, same: &Same<'_>) -> 
         .collect()
 }
 
-/// How many columns want one of these: more than there are, and no assignment exists.
+/// Counts the columns that want one of these: if more than there are, no assignment exists.
 fn crowd(list: &[usize], candidates: &[Vec<usize>]) -> usize {
     candidates.iter().filter(|other| *other == list).count()
 }
@@ -145,7 +146,7 @@ impl Search<'_> {
         false
     }
 
-    /// Whether another attempt may be made.
+    /// Takes one attempt off the budget. Returns true if it may be made.
     fn pay(&mut self) -> bool {
         let cells = self.pair.gold.height as u64 * (self.assigned.len() as u64 + 4);
         let can = self.attempts > 0 && self.visits >= cells;

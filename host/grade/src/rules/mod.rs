@@ -35,7 +35,7 @@ pub use soft_f1::{soft_f1, soft_f1_any};
 const RULES: [Rule; 5] =
     [Rule::BAG_V1, Rule::BIRD_EX, Rule::SPIDER_EX, Rule::SPIDER2, Rule::STRICT];
 
-/// What a rule says about one prediction.
+/// The verdict of a rule on one prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -50,7 +50,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether it counts as right.
+    /// Returns true if it counts as right.
     #[must_use]
     pub fn is_right(self) -> bool {
         self == Self::Right
@@ -70,14 +70,14 @@ impl Verdict {
     }
 }
 
-/// What a comparison must know beside the results.
+/// The facts about a question that a comparison needs beside the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Facts {
-    /// Whether the question asks for an order of rows.
+    /// True if the question asks for an order of rows.
     pub ordered: bool,
-    /// Whether the expected statement says ORDER BY, anywhere.
+    /// True if the expected statement says ORDER BY, anywhere.
     pub gold_has_order_by: bool,
-    /// Whether the expected rows have no column names of their own, as an expected text has none:
+    /// True if the expected rows have no column names of their own, as an expected text has none:
     /// then names are not compared.
     pub unnamed: bool,
 }
@@ -92,13 +92,13 @@ impl Facts {
     }
 }
 
-/// What a rule is made of.
+/// The definition of a rule.
 struct RuleDef {
     name: &'static str,
     summary: &'static str,
-    /// Whether an expected result without rows distinguishes right answers from wrong ones.
+    /// True if an expected result without rows distinguishes right answers from wrong ones.
     empty_is_informative: bool,
-    /// Whether a right answer that has rows has the expected number of columns.
+    /// True if a right answer that has rows has the expected number of columns.
     counts_columns: bool,
     /// Of results that no cap cut.
     compare: fn(&Pair<'_>, Facts) -> Verdict,
@@ -133,14 +133,14 @@ impl Rule {
         self.0.name
     }
 
-    /// What it compares, in one line.
+    /// Returns a description of what it compares, in one line.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// Whether a right answer that has rows has as many columns as expected. Of results without
-    /// rows some rules do not ask for it.
+    /// Returns true if a right answer that has rows has as many columns as expected. Of results
+    /// without rows some rules do not ask for it.
     #[must_use]
     pub fn counts_columns(self) -> bool {
         self.0.counts_columns
@@ -180,7 +180,7 @@ impl Rule {
         best
     }
 
-    /// Whether an expected result is uninformative, because it has no rows.
+    /// Returns true if an expected result is uninformative, because it has no rows.
     fn is_blank(self, gold: &ResultSet) -> bool {
         !self.0.empty_is_informative && gold.row_count() == 0 && !gold.truncated()
     }
@@ -196,7 +196,7 @@ impl Rule {
     }
 }
 
-/// What every rule says when a cap cut one of the results.
+/// Returns the verdict of every rule when a cap cut one of the results.
 fn cut(gold: &ResultSet, predicted: &ResultSet) -> Option<Verdict> {
     match (gold.truncated(), predicted.truncated()) {
         (true, _) => Some(Verdict::Excluded),

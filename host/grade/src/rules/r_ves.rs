@@ -1,16 +1,16 @@
 //! R-VES: the reward for statements that are right and quick.
 
-/// How far from the mean a measurement may lie, in standard deviations.
+/// The greatest distance of a measurement from the mean, in standard deviations.
 const SIGMAS: f64 = 3.0;
 
-/// How many times as quick as the expected statement a prediction is, from repeated measurements of
-/// both in seconds, taken in turn: the mean of the ratios, those three standard deviations or more
-/// from their mean left out (`clean_abnormal` and `iterated_execute_sql` in the `evaluation_ves.py`
-/// of BIRD's mini-dev). Above 1 the prediction is the quicker. `None` if there is no pair of
-/// positive finite times.
+/// Returns how many times as fast as the expected statement a prediction is, from repeated
+/// measurements of both in seconds, taken in turn: the mean of the ratios, those three standard
+/// deviations or more from their mean left out (`clean_abnormal` and `iterated_execute_sql` in the
+/// `evaluation_ves.py` of BIRD's mini-dev). Above 1 the prediction is the quicker. `None` if there
+/// is no pair of positive finite times.
 ///
-/// Where all ratios are the same the original leaves all of them out and gives nothing; here none
-/// is.
+/// If all ratios are the same, the original leaves all of them out and gives nothing; here none is
+/// left out.
 #[must_use]
 pub fn time_ratio(gold_times: &[f64], predicted_times: &[f64]) -> Option<f64> {
     let is_time = |time: &f64| time.is_finite() && *time > 0.0;

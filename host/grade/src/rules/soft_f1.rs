@@ -71,7 +71,7 @@ impl Parts {
     }
 }
 
-/// How many cells of a row occur in another.
+/// Counts the cells of a row that occur in another.
 fn shared(row: &[u32], other: &[u32]) -> usize {
     let mut sorted = other.to_vec();
     sorted.sort_unstable();

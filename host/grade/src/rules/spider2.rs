@@ -11,7 +11,7 @@ use super::cells::{Cell, Grid, Pair, Pool};
 use super::fingerprint;
 use super::{Facts, RuleDef, Verdict};
 
-/// How far apart two equal numbers may be.
+/// The greatest difference of two equal numbers.
 const ABSOLUTE: f64 = 1e-2;
 /// The same as a part of the greater: what Python's `math.isclose` adds unasked.
 const RELATIVE: f64 = 1e-9;

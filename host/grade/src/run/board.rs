@@ -22,7 +22,7 @@ enum Slot {
     Done { mark: Mark, failed: bool },
 }
 
-/// How an answer counts.
+/// The mark of an answer: right, wrong or not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Right,
@@ -77,7 +77,8 @@ impl Board {
         self.set(slot, Slot::Done { mark, failed: graded.end == End::Failed });
     }
 
-    /// Whether the log may hold a line for the item: it is not done, or this is a repeated try.
+    /// Returns true if the log may hold a line for the item: it is not done, or this is a repeated
+    /// try.
     pub(crate) fn may_take(&self, slot: usize, retried: bool) -> bool {
         retried || !matches!(self.slots.get(slot), Some(Slot::Done { .. }))
     }

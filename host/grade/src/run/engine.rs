@@ -168,7 +168,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         }
     }
 
-    /// What is left of the time of the whole run; `None` if it has no limit.
+    /// Returns the rest of the time of the whole run; `None` if it has no limit.
     fn time_left(&self) -> Option<Duration> {
         self.options.budgets.time.map(|most| most.saturating_sub(self.elapsed()))
     }
@@ -228,7 +228,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         self.observer.progress(&self.board.progress, last);
     }
 
-    /// Whether the endpoint has failed too often.
+    /// Checks if the endpoint has failed too often; returns how the run stops if so.
     fn outage(&mut self, last: &Graded) -> Option<Stopped<A::Fatal>> {
         let fault =
             last.fault.as_ref().filter(|fault| last.end == End::Failed && fault.class == MODEL);

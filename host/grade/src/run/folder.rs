@@ -17,7 +17,8 @@ pub(crate) const HEADER: &str = "run.json";
 pub(crate) const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
 
-/// How often a lock that another process holds is tried, and the time between two tries.
+/// The number of times that a lock is tried while another process holds it, and the time between
+/// two tries.
 const TRIES: u32 = 20;
 const WAIT: Duration = Duration::from_millis(5);
 
@@ -161,7 +162,7 @@ pub fn read_header(folder: &Path) -> Result<Header, RunError> {
     }
 }
 
-/// Whether a process executes the run in that folder.
+/// Returns true if a process executes the run in that folder.
 #[must_use]
 pub fn is_going_on(folder: &Path) -> bool {
     let file = File::open(folder.join(RESULTS));

@@ -23,7 +23,7 @@ pub struct Graded {
     pub question: String,
     /// The fields of the question by which results can be sliced.
     pub fields: BTreeMap<String, String>,
-    /// How the search ended.
+    /// The end of the search.
     pub end: End,
     /// The error that left the question without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,8 +38,8 @@ pub struct Graded {
     /// The reason why the expected answer is not available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gold_fault: Option<String>,
-    /// How much of the expected cells the answer holds, 0 to 1: soft-F1 (BIRD mini-dev); `None` if
-    /// there is no result.
+    /// The soft-F1 of the answer's cells against the expected ones, 0 to 1 (BIRD mini-dev); `None`
+    /// if there is no result.
     pub soft_f1: Option<f64>,
     /// Rows of the answer.
     pub rows: Option<u64>,
@@ -60,7 +60,7 @@ pub struct Graded {
     pub cost: Cost,
     /// From the question to the answer, in milliseconds. Not compared between runs.
     pub time_ms: f64,
-    /// Whether this try repeats an earlier one of the same key that failed.
+    /// True if this try repeats an earlier one of the same key that failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retried: bool,
     /// The journal of the search, where it was retained, as a path in the folder of the run.
@@ -73,10 +73,10 @@ pub struct Graded {
 pub struct Judgement {
     /// The statement.
     pub sql: String,
-    /// Whether the reward accepted it; `None` without a verdict.
+    /// True if the reward accepted it; `None` without a verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reward: Option<bool>,
-    /// Whether the model calls that judge statements or choose among them said yes to it; `None` if
+    /// True if the model calls that judge statements or choose among them said yes to it; `None` if
     /// there was none, or they were in balance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<bool>,
@@ -84,7 +84,7 @@ pub struct Judgement {
     pub verdicts: BTreeMap<String, Verdict>,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
@@ -169,8 +169,8 @@ impl Graded {
         }
     }
 
-    /// Whether the search failed before the expected answer was read, as where the host panics, so
-    /// that it was not graded.
+    /// Returns true if the search failed before the expected answer was read, as when the host
+    /// panics, so that it was not graded.
     pub(crate) fn is_unjudged(&self) -> bool {
         self.end == End::Failed && self.gold_rows.is_none() && self.gold_fault.is_none()
     }

@@ -39,7 +39,7 @@ pub struct Header {
     /// real one gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<String>,
-    /// Whether the run stops as soon as the e-process shows that its first two arms differ. Then
+    /// True if the run stops as soon as the e-process shows that its first two arms differ. Then
     /// the e-process decides in every report on the run, whether it stopped early or not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_early: bool,

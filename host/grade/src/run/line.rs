@@ -56,7 +56,7 @@ struct Stopped {
     early: Option<Early>,
 }
 
-/// Where a comparison stopped before its end, because it was decided.
+/// The early end of a comparison that was decided before all questions were asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Early {
     /// The last question's place that counts. Lines of later ones, which ran ahead, count nowhere.

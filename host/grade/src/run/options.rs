@@ -93,9 +93,10 @@ pub struct StopEarly {
     pub first: usize,
     /// The place of the arm with which it is compared.
     pub second: usize,
-    /// Whether so many questions that only the first had right, and so many that only the second
-    /// had right, decide. Called after each question that both have ended, in the order of the
-    /// suite. A question that one of them cannot be judged by counts for neither.
+    /// Returns true if a comparison is decided by the number of questions that only the first had
+    /// right, and of those that only the second had right. Called after each question that both
+    /// have ended, in the order of the suite. A question that one of them cannot be judged by
+    /// counts for neither.
     pub decides: Arc<dyn Fn(u64, u64) -> bool + Send + Sync>,
 }
 
@@ -113,11 +114,11 @@ impl fmt::Debug for StopEarly {
 pub struct Finished<F> {
     /// The counts at the end of the run.
     pub progress: Progress,
-    /// What stopped the run. `None` if all items are done.
+    /// The reason why the run stopped. `None` if all items are done.
     pub stopped: Option<Stopped<F>>,
 }
 
-/// What stopped a run.
+/// The reason why a run stopped.
 #[derive(Debug)]
 pub enum Stopped<F> {
     /// The stop signal. Items that were running are started again when the run is resumed.

@@ -29,7 +29,7 @@ pub struct Item {
     pub question: Arc<Question>,
     /// The place of the question in the suite, from 0.
     pub place: u64,
-    /// Whether an earlier try failed.
+    /// True if an earlier try failed.
     pub retried: bool,
 }
 

@@ -63,7 +63,7 @@ pub struct RunRecord {
     /// The answers, by place, and for each place in the order of the arms; of several tries of one
     /// the last. Those that ran ahead of an early stop are left out.
     pub graded: Vec<Graded>,
-    /// Where it stopped before its end, because it was decided.
+    /// The early end of the run, if its comparison was decided before all questions were asked.
     pub stopped: Option<Early>,
     /// Answers that ran ahead of the early stop and are left out.
     pub ahead: u64,
@@ -83,7 +83,7 @@ impl RunRecord {
         questions * self.header.arms.len() as u64
     }
 
-    /// Whether all answers are there.
+    /// Returns true if all answers are there.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let of = self

@@ -36,9 +36,9 @@ pub struct RunSummary {
     pub done: u64,
     /// Graded answers of the complete run.
     pub of: u64,
-    /// Where it stopped before its end, because it was decided.
+    /// The early end of the run, if its comparison was decided before all questions were asked.
     pub stopped: Option<Early>,
-    /// Whether a process executes the run.
+    /// True if a process executes the run.
     pub is_going_on: bool,
 }
 

@@ -34,14 +34,14 @@ impl Shard {
         }
     }
 
-    /// Whether the question at this place, from 0, belongs to the shard.
+    /// Returns true if the question at this place, from 0, belongs to the shard.
     #[must_use]
     pub fn holds(&self, place: u64) -> bool {
         let of = u64::from(self.of.max(1));
         (place % of + 1) % of == u64::from(self.index) % of
     }
 
-    /// How many questions of a suite of that size belong to the shard.
+    /// Returns the number of questions of a suite of that size that belong to the shard.
     #[must_use]
     pub fn share(&self, questions: u64) -> u64 {
         let of = u64::from(self.of.max(1));

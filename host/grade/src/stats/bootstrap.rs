@@ -8,7 +8,7 @@ use rand_pcg::Pcg64;
 
 use super::Interval;
 
-/// What two arms made of one question.
+/// The values of two arms for one question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
     /// Its cluster: the database. Questions on one database fail together.

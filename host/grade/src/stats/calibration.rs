@@ -1,4 +1,4 @@
-//! How far a confidence is the share of right answers.
+//! Measures of the distance between confidences and shares of right answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +13,11 @@ const SUREST: f64 = 1e-6;
 pub struct Bin {
     /// The least confidence of the bin, 0 to 1.
     pub low: f64,
-    /// Where the next bin begins; the last one holds 1 too.
+    /// The upper end of the bin, where the next one begins; the last one holds 1 too.
     pub high: f64,
     /// Answers in it, never none.
     pub answers: u64,
-    /// How many of them are right.
+    /// The number of them that are right.
     pub right: u64,
     /// The mean of their confidences.
     pub mean_confidence: f64,

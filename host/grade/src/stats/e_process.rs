@@ -4,8 +4,8 @@ use std::f64::consts::LN_2;
 
 use statrs::function::beta::checked_ln_beta;
 
-/// Where a comparison may stop: under no difference the e-process ever reaches it in at most one
-/// comparison of twenty.
+/// The evidence at which a comparison may stop: under no difference the e-process ever reaches it
+/// in at most one comparison of twenty.
 pub const E_STOP: f64 = 20.0;
 
 /// The e-value of `b` questions that only the first arm has right against `c` that only the second

@@ -36,7 +36,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether a value lies in it, ends included.
+    /// Returns true if a value lies in the interval, ends included.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)

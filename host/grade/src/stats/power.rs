@@ -1,11 +1,12 @@
-//! What a suite can find at all: the power of the exact McNemar test, before or after it is run.
+//! The power of the exact McNemar test: the differences that a suite can find at all, before or
+//! after it is run.
 
 use statrs::distribution::{Binomial, Discrete};
 
 use super::Z_95;
 use super::mcnemar::lower_tail;
 
-/// How sure one wants to be to find a difference, for [`minimum_detectable`].
+/// The power that is wanted of a test, for [`minimum_detectable`].
 const WANTED: f64 = 0.8;
 /// The test's level, two-sided.
 const LEVEL: f64 = 0.05;

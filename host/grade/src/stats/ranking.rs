@@ -1,4 +1,4 @@
-//! How well confidences rank answers: right ones above wrong ones.
+//! Measures of ranking: how well confidences put right answers above wrong ones.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub fn auroc(scored: &[(f64, bool)]) -> Option<f64> {
     Some(pairs / (right * wrong))
 }
 
-/// What is risked when only answers from a threshold upwards are given.
+/// The risk when only answers from a threshold upwards are given.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RiskPoint {
     /// The share of questions that are answered then.

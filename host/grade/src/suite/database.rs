@@ -10,10 +10,10 @@ use syrch_core::{DatabaseUrl, text};
 use super::Suite;
 use super::inside::{Folder, Outside};
 
-/// What the caller's engines open.
+/// The kinds of databases that the caller's engines open.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Engines {
-    /// What files of databases end with, without the dot, the likeliest first.
+    /// The extensions of files of databases, without the dot, the likeliest first.
     pub endings: &'static [&'static str],
     /// The schemes of URLs that name files.
     pub file_schemes: &'static [&'static str],
@@ -61,7 +61,7 @@ pub enum Unresolved {
         /// The folders that were searched, in words.
         searched: String,
     },
-    /// What the user gave does not exist.
+    /// A path that the user gave does not exist.
     #[error("`{path}` does not exist")]
     NotThere {
         /// The path that was given.
@@ -74,7 +74,7 @@ pub enum Unresolved {
 pub struct MissingDatabase {
     /// The reason why the database cannot be opened.
     pub why: Unresolved,
-    /// How many questions need it.
+    /// The number of questions that need it.
     pub questions: u64,
     /// The id of the first of them.
     pub first: String,
@@ -215,7 +215,7 @@ fn find(folder: &Folder, db: &str, engines: Engines) -> Result<Option<PathBuf>, 
     Ok(None)
 }
 
-/// Where a database of that name may lie in a folder, the likeliest first.
+/// Returns the paths in a folder at which a database of that name may lie, the likeliest first.
 fn candidates(db: &str, endings: &[&str]) -> Vec<String> {
     let joined = |folder: &str, rest: String| {
         if folder.is_empty() { rest } else { format!("{folder}/{rest}") }

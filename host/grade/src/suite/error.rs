@@ -65,7 +65,7 @@ pub enum SuiteError {
     Unknown {
         /// The path of the suite.
         path: PathBuf,
-        /// What the content is instead.
+        /// A description of what the content is instead.
         reason: String,
     },
     /// The suite has no questions.

@@ -191,8 +191,8 @@ fn column(name: String, cells: Vec<Option<String>>) -> (Field, ArrayRef) {
     (Field::new(name, data_type, true).with_metadata(about), array)
 }
 
-/// Whether a cell is written as a number: no sign but `-`, no zeros before other digits, and what
-/// fits the type.
+/// Reads a cell that is written as a number: no sign but `-`, no zeros before other digits, and
+/// what fits the type.
 fn written(cell: &str) -> Option<Written> {
     let digits = cell.strip_prefix('-').unwrap_or(cell);
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();

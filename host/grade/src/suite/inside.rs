@@ -41,7 +41,7 @@ impl Folder {
         if self.follows || real.starts_with(root) { Ok(path) } else { Err(Outside) }
     }
 
-    /// What an absolute path is from the folder on, however the two are spelled.
+    /// Returns the path relative to the folder of an absolute path, however the two are spelled.
     fn below(&self, path: &Path) -> Option<PathBuf> {
         let spelled = std::path::absolute(&self.root).ok();
         let real = self.root.canonicalize().ok();

@@ -128,7 +128,7 @@ struct Reading {
     root: Folder,
     /// Objects so far, wrong ones included.
     seen: u64,
-    /// Whether anything was a question, or was meant to be one.
+    /// True if anything was a question, or was meant to be one.
     is_suite: bool,
     ids: BTreeMap<String, Place>,
     digests: Digests,

@@ -19,7 +19,7 @@ pub struct Question {
     pub evidence: Option<String>,
     /// The expected answers, at least one; any of them is right. They are never passed to a plugin.
     pub golds: Vec<Gold>,
-    /// Whether the question asks for an order of rows.
+    /// True if the question asks for an order of rows.
     pub ordered: bool,
     /// The date that counts as today, `YYYY-MM-DD`.
     pub as_of: Option<String>,

@@ -43,7 +43,7 @@ const FIELD: usize = 200;
 /// Fields of one question.
 const FIELDS: usize = 64;
 
-/// Whether an object of a suite was meant to be a question.
+/// Returns true if an object of a suite was meant to be a question.
 pub(super) fn is_meant(object: &Map<String, Value>) -> bool {
     object.contains_key(QUESTION) || GOLDS.iter().any(|gold| object.contains_key(*gold))
 }
@@ -296,7 +296,7 @@ impl Members {
     }
 }
 
-/// Whether a text is a day of the calendar, `YYYY-MM-DD`.
+/// Returns true if a text is a day of the calendar, `YYYY-MM-DD`.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
     let is_written = |(place, byte): (usize, u8)| {

@@ -18,7 +18,7 @@ const AHEAD: usize = 64 << 10;
 struct Breaks {
     /// The number of bytes read.
     read: u64,
-    /// Where in them the characters of breaks lie, and whether each ends a line.
+    /// The places of the line-break characters in them, each with whether it ends a line.
     ahead: VecDeque<(u64, bool)>,
     /// The line that the next break ends.
     line: u64,

@@ -33,7 +33,7 @@ impl Home {
         read(&self.file("suite", content))
     }
 
-    /// What is message of a wrong suite, with the folder left out.
+    /// Returns the error message of a wrong suite, with the folder left out.
     fn wrong(&self, content: impl AsRef<[u8]>) -> String {
         let error = self.read(content).unwrap_err().to_string();
         error.replace(&format!("{}/", self.0.path().display()), "")

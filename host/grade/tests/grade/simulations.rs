@@ -1,6 +1,6 @@
-//! What the statistics promise, tried on made-up worlds: how often intervals hold the truth, how
-//! often tests cry wolf, and whether the power is the share of differences that are found. All of
-//! it is seeded.
+//! Tests of the statistics' promises on made-up worlds: how often intervals hold the truth, how
+//! often tests report a difference where there is none, and whether the power is the share of
+//! differences that are found. All of it is seeded.
 use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};

@@ -9,7 +9,7 @@ use syrch_grade::stats::{
     power, reliability, wilson,
 };
 
-/// How near the values have to be, as a part of the greater, or of 1 for those under it.
+/// The tolerance of the values, as a part of the greater, or of 1 for those under it.
 const NEAR: f64 = 1e-9;
 
 fn vectors<T: DeserializeOwned>(name: &str) -> T {

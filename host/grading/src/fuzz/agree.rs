@@ -50,8 +50,8 @@ pub struct FuzzedVerdict {
 }
 
 impl FuzzedVerdict {
-    /// Whether the prediction is right on every variant that counts. Together with the verdict on
-    /// the original, this is the verdict on the fuzzed suite.
+    /// Returns true if the prediction is right on every variant that counts. Together with the
+    /// verdict on the original, this is the verdict on the fuzzed suite.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.agreed == self.variants
@@ -240,8 +240,8 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     Ok(manifest)
 }
 
-/// Whether neither the file at a path in a folder nor a folder on the way to it is a symbolic link,
-/// a pipe or a device. A file that does not exist is plain.
+/// Returns true if neither the file at a path in a folder nor a folder on the way to it is a
+/// symbolic link, a pipe or a device. A file that does not exist is plain.
 fn is_plain(folder: &Path, file: &Path) -> bool {
     let mut path = folder.to_owned();
     file.components().all(|part| {

@@ -15,10 +15,10 @@ use super::{FUZZ_FILE, FUZZ_FORMAT, FuzzManifest, FuzzedDatabase, FuzzedVariant,
 /// The number of attempts for each variant that is wanted.
 const TRIES: u32 = 3;
 
-/// How a fuzzed suite is made.
+/// The options with which a fuzzed suite is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FuzzOptions {
-    /// How many variants are made of each database.
+    /// The number of variants that are made of each database.
     pub variants: u32,
     /// The seed of all random choices.
     pub seed: u64,

@@ -50,7 +50,7 @@ pub struct PromptLength {
     pub longest: u64,
 }
 
-/// What one question needs and is not shown.
+/// The parts of the catalog that one question needs and is not shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MissedInLinking {
     /// The id of the question.

@@ -1,4 +1,4 @@
-//! What counts as needed and as shown.
+//! Tests of what counts as needed and as shown.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -8,7 +8,7 @@ use syrch_grade::suite::{Place, Suite};
 /// The name and version of the report's format.
 pub const LINT_SCHEMA: &str = "syrch.lint/1";
 
-/// How severe a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -29,7 +29,7 @@ impl Severity {
     }
 }
 
-/// What is wrong with an expected answer.
+/// The kind of an error in an expected answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
@@ -117,7 +117,7 @@ pub struct Finding {
     /// The number of the expected answer, from 1; `None` if the finding is about the question as a
     /// whole.
     pub gold: Option<u32>,
-    /// What is wrong, as a message.
+    /// A message that says what is wrong.
     pub what: String,
 }
 

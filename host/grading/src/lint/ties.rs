@@ -24,10 +24,10 @@ const STACK: usize = 64 << 20;
 /// The number of bytes of a clause that a message shows.
 const SHOWN: usize = 120;
 
-/// How a statement orders and cuts its rows.
+/// The order of a statement's rows, and how it cuts them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
-    /// Whether the outermost query has ORDER BY.
+    /// True if the outermost query has ORDER BY.
     pub(super) is_ordered: bool,
     /// The statement with its ties broken upwards and downwards; `None` if ties change nothing.
     pub(super) variants: Option<[String; 2]>,
@@ -126,8 +126,8 @@ impl VisitorMut for Breaker {
     }
 }
 
-/// Whether a query may cut its rows. LIMIT BY and WITH TIES do not count, since they have rules of
-/// their own.
+/// Returns true if a query may cut its rows. LIMIT BY and WITH TIES do not count, since they have
+/// rules of their own.
 fn cuts(query: &Query) -> bool {
     let limits = match &query.limit_clause {
         None => false,

@@ -21,7 +21,7 @@ struct Question {
     evidence: Option<String>,
     golds: Vec<String>,
     ordered: bool,
-    /// Whether both engines give the same.
+    /// True if both engines give the same.
     is_same: bool,
 }
 
@@ -154,14 +154,14 @@ async fn golds(database: &dyn Database, question: &Question) -> Vec<ResultSet> {
     results
 }
 
-/// What becomes of a question that the rules answer, by the rows that its own expected statements
-/// give there.
+/// Returns the verdict on a question that the rules answer, by the rows that its own expected
+/// statements give there, and the statement.
 async fn verdict(url: &str, question: &Question) -> (String, String) {
     let golds = golds(open(url).await.as_ref(), question).await;
     judged(url, question, &golds).await
 }
 
-/// What becomes of a question that the rules answer, by these rows, and the statement.
+/// Returns the verdict on a question that the rules answer, by these rows, and the statement.
 async fn judged(url: &str, question: &Question, golds: &[ResultSet]) -> (String, String) {
     let host = Host::builder().database(url).open().await.unwrap();
     let mut query = host.query(question.text.as_str()).min_confidence(0.0);

@@ -10,7 +10,7 @@ use crate::evidence::{CONFIRMED, evidence, interval};
 use crate::measure::two_digits;
 use crate::{Confirmation, Settings};
 
-/// What a run of a statement takes, as a multiple of its true time; state from run to run.
+/// The time that a run of a statement takes, as a multiple of its true time; state from run to run.
 type Clock = fn(&mut Pcg64Mcg, &mut f64, u64) -> f64;
 
 fn normal(random: &mut Pcg64Mcg) -> f64 {
@@ -60,8 +60,8 @@ fn measure(
     pairs.result().unwrap()
 }
 
-/// How many of 2,000 measurements of equally fast statements reach the evidence, and how many are
-/// confirmed by the acceptance rule as well.
+/// Counts how many of 2,000 measurements of equally fast statements reach the evidence, and how
+/// many are confirmed by the acceptance rule as well.
 #[test]
 fn at_most_one_in_twenty_equal_statements_is_confirmed_whatever_the_clock() {
     const RUNS: u64 = 2_000;

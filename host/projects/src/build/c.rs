@@ -10,8 +10,8 @@ use crate::{Error, sources};
 const REQUIREMENTS: &str = "ziglang==0.16.0\n";
 const INSTALL: &str = "install clang with wasi-libc: `apt install clang lld wasi-libc libclang-rt-dev-wasm32`, or Python 3.10 with pip, \
                        by which the build gets both";
-/// What every file is compiled with. A reactor is a library whose functions are called one after
-/// the other.
+/// The flags with which every file is compiled. A reactor is a library whose functions are called
+/// one after the other.
 const FLAGS: [&str; 7] =
     ["-mexec-model=reactor", "-std=c17", "-Os", "-s", "-Wall", "-Wextra", "-Wno-unused-parameter"];
 /// A program that needs headers, library and linker.

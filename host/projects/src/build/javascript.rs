@@ -20,7 +20,7 @@ const MANIFEST: &str = "package.json";
 /// The file that says what was installed.
 const STAMP: &str = ".installed";
 
-/// What runs the module in the component.
+/// The engine that runs the module in the component.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Engine {
     QuickJs,

@@ -24,14 +24,14 @@ use sha2::{Digest, Sha256};
 use crate::definition::Project;
 use crate::{Error, Language, component, contract, files};
 
-/// How a project is built.
+/// The options of a build.
 pub struct BuildOptions<'a> {
     /// The folder of the tools that the build installs, instead of `.tools` of the project.
     pub tools: Option<PathBuf>,
     /// The environment of the user, of which the tools get what finds them, their folders and the
     /// registries.
     pub environment: &'a [(OsString, OsString)],
-    /// Whether all output of the tools is shown.
+    /// True if all output of the tools is shown.
     pub verbose: bool,
     /// Receives a line for each step that may take long.
     pub report: &'a dyn Fn(&str),
@@ -46,7 +46,7 @@ pub struct Built {
     /// The file of the component.
     pub made: PathBuf,
     target: PathBuf,
-    /// What the component was made of, where that decides whether it is made again.
+    /// The state of the component's sources, if it decides whether the component is built again.
     sources: Option<String>,
     /// Held until the component is in its place: another build of the project would write the same
     /// files.
@@ -78,14 +78,14 @@ impl Built {
     }
 }
 
-/// What the files of the languages get.
+/// The inputs that the builds of the languages share.
 struct Build<'a> {
     project: &'a Project,
     /// The WIT package with the project's world.
     wit: PathBuf,
     /// The folder of tools that are installed.
     tools: PathBuf,
-    /// Where everything goes that is made.
+    /// The folder of everything that is made.
     folder: PathBuf,
     runner: Runner<'a>,
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::{Build, venv};
 use crate::{Error, contract, files, sources};
 
-/// What is installed where a project has no requirements.txt.
+/// The packages that are installed for a project without a requirements.txt.
 const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
 const NAMED: &str = "requirements.txt must name componentize-py";
 

@@ -56,7 +56,8 @@ impl Runner<'_> {
         self.output(what, command, install, true)
     }
 
-    /// What a quick question to a tool gave; `None` if there is no such tool, or it failed.
+    /// Runs a quick command of a tool and returns its output; `None` if there is no such tool, or
+    /// it failed.
     pub(super) fn ask(&self, command: &mut Command) -> Option<String> {
         let quiet = Self { verbose: false, ..*self };
         let output = quiet.read("", command, "").ok()?;
@@ -242,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Whether a process has ended and only waits for its parent, which may never ask.
+    /// Returns true if a process has ended and only waits for its parent, which may never ask.
     fn is_zombie(process: nix::unistd::Pid) -> bool {
         let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))

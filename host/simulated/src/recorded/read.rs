@@ -42,7 +42,7 @@ pub enum RecordedError {
         path: PathBuf,
         /// The number of the line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// A description of what is wrong with the line.
         reason: String,
     },
 }
@@ -178,8 +178,8 @@ impl RecordedAnswers {
     }
 }
 
-/// Whether a file's first line is that of recorded answers: an object with `id` and `candidates`.
-/// False too when it cannot be read.
+/// Returns true if a file's first line is that of recorded answers: an object with `id` and
+/// `candidates`. False too when it cannot be read.
 #[must_use]
 pub fn is_recorded(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };

@@ -29,7 +29,8 @@ pub struct ReplayConfig {
     pub models: Vec<String>,
     /// Output tokens of one call at most, as they were configured for the recording.
     pub max_tokens: u32,
-    /// How a recording without prompts writes a request: with digests in place of texts.
+    /// The function that writes a request for a recording without prompts: with digests in place of
+    /// texts.
     pub digested: fn(&Request) -> Request,
 }
 
@@ -155,8 +156,8 @@ impl ModelProvider for ReplayProvider {
         self.config.models.clone()
     }
 
-    /// What the recorded call used, whatever output limit this call has: a recorded answer cannot
-    /// be shortened. For a call without a recording, the estimate for an endpoint.
+    /// Returns what the recorded call used, whatever output limit this call has: a recorded answer
+    /// cannot be shortened. For a call without a recording, the estimate for an endpoint.
     fn estimate(&self, call: &ModelCall) -> Estimate {
         let request = &call.request;
         let known = self.entry(&self.used, request, key_of_any_length).copied();

@@ -16,7 +16,7 @@ use super::chance::Chance;
 /// are at hand, which are easier, the greatest likelihood is at these (a mean of 0.82). With a
 /// skill of −0.25 the figures are those of the 919.
 pub(super) const SHAPE: (f64, f64) = (1.00, 0.22);
-/// How much difficulty depends on the features of the expected statement: the rank correlation of
+/// The weight of the features of the expected statement in the difficulty: the rank correlation of
 /// the features' sum with the systems' share of right answers is 0.47, with one database left out
 /// at a time.
 const FOLLOWS: f64 = 0.49;

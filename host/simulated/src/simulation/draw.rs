@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// What 2,000 samples come to.
+    /// Draws 2,000 samples.
     fn all(knobs: &SimulatedKnobs, ease: f64, purpose: &Purpose, can_be_right: bool) -> Vec<Drawn> {
         let one = |sample| {
             let request = request(purpose.clone(), sample);

@@ -90,7 +90,8 @@ pub(super) fn library() -> Catalog {
     }
 }
 
-/// How long a statement takes, or what it fails with; by its number among those that were run.
+/// The time that a statement takes, or the error that it fails with, by its number among those that
+/// were run.
 type Script = Box<dyn Fn(usize) -> Result<Duration, SqlErrorKind> + Send + Sync>;
 
 /// A library in which no two statements have the same result.

@@ -65,7 +65,7 @@ pub(super) struct Right {
 }
 
 impl Right {
-    /// Whether a catalog has all tables and columns that it reads.
+    /// Returns true if a catalog has all tables and columns that it reads.
     pub(super) fn is_shown(&self, catalog: &Catalog) -> bool {
         let has_column = |name: &String| {
             let Some((table, column)) = name.rsplit_once('.') else { return true };
@@ -77,7 +77,7 @@ impl Right {
 }
 
 impl Menu {
-    /// Whether a result equals that of an expected statement.
+    /// Returns true if a result equals that of an expected statement.
     pub(super) fn is_right(&self, result: &Same) -> bool {
         self.same.contains(result)
     }
@@ -288,7 +288,7 @@ mod tests {
         Menu::make(&question(), database, &Chance::of([b"q1".as_slice()])).await
     }
 
-    /// What a statement waits for, its turn or the engine, leaves nothing out.
+    /// A menu is complete however long its statements wait for their turn or for the engine.
     #[tokio::test(start_paused = true)]
     async fn a_menu_is_the_same_however_long_its_statements_wait() {
         let quick = menu(&Scripted::new(|_| Ok(Duration::ZERO))).await.unwrap();

@@ -202,7 +202,7 @@ fn of_question(question: &SimulatedQuestion) -> Chance {
     Chance::of([key(question).as_bytes()])
 }
 
-/// Whether the model can serve the call at all.
+/// Checks whether the model can serve the call at all.
 fn check(call: &ModelCall) -> Result<(), LlmError> {
     let unsupported = |why: String| Err(LlmError::Unsupported(why));
     match &call.request.purpose {
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// How many statements ran for the answers under several seeds and knobs.
+    /// Returns the number of statements that ran for the answers under several seeds and knobs.
     async fn runs(identity: Option<&str>) -> Vec<usize> {
         let suite = suite();
         let mut database = Scripted::new(|_| Ok(Duration::ZERO));

@@ -17,7 +17,7 @@ pub struct SimulatedQuestion {
     /// Right statements, the suite's own first. Without any, the question cannot be answered
     /// rightly.
     pub golds: Vec<String>,
-    /// Whether the question asks for an order of rows.
+    /// True if the question asks for an order of rows.
     pub ordered: bool,
 }
 

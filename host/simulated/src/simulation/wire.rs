@@ -1,4 +1,4 @@
-//! What a call would cost at an endpoint: tokens, time and rate limits.
+//! Simulates what a call would cost at an endpoint: tokens, time and rate limits.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ const OUTPUT_SPREAD: f64 = 21.0 / 38.0;
 const SECONDS: (f64, f64) = (1.70, 0.78);
 /// The delay that a rate-limited call is asked to wait, if replies take the measured time.
 const PAUSE: f64 = 1.0;
-/// How many times in a row one call is rate-limited at most.
+/// The greatest number of times in a row that one call is rate-limited.
 const TURNS: u32 = 16;
 /// Rate-limited calls that are remembered until they are repeated.
 const REMEMBERED: usize = 4_096;
@@ -31,7 +31,7 @@ pub(super) fn tokens(knobs: &SimulatedKnobs, source: &Chance) -> (u32, u32) {
     )
 }
 
-/// How long the reply takes.
+/// Returns the time that the reply takes.
 pub(super) fn latency(knobs: &SimulatedKnobs, source: &Chance) -> Duration {
     let seconds =
         lognormal(source.normal("latency"), SECONDS.0, SECONDS.1 / SECONDS.0) * knobs.latency;

@@ -31,7 +31,7 @@ impl Guests {
     }
 }
 
-/// Where rustup is in charge of the compiler, it adds the targets; elsewhere they have to be there
+/// Adds the targets where rustup is in charge of the compiler; elsewhere they have to be there
 /// already.
 fn add_targets() -> Outcome<()> {
     match run(Command::new("rustup").args(["--quiet", "target", "add", OURS, THEIRS])) {

@@ -1,7 +1,7 @@
 //! Compares a role call with the same call through Extism, in one process and in turns: prints a
 //! table as `syrch-bench` does, or with `--json` the rates, for `syrch-bench`.
 //!
-//! What is equal on both sides and what is not stands in the README.
+//! The README says what is equal on both sides and what is not.
 
 #[allow(dead_code, reason = "shared with `syrch-bench`, which uses all of it")]
 #[path = "../../src/figure.rs"]
@@ -35,7 +35,7 @@ use ours::Ours;
 use theirs::{Allocator, Theirs};
 use versus::Versus;
 
-/// What a measurement comes to.
+/// The result of a measurement.
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// The steps, which both sides are given as a setting in each call.

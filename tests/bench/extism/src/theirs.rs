@@ -13,7 +13,7 @@ use crate::STEPS;
 /// Bytes of a page of WebAssembly's memory.
 const PAGE: usize = 64 << 10;
 
-/// Where wasmtime takes the memory of an instance from.
+/// The source of the memory of an instance in wasmtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocator {
     /// From the system, for each instance anew: what Extism does.

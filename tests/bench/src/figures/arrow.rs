@@ -1,5 +1,5 @@
-//! How fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas on the
-//! same file in the same run, alternately.
+//! Measures how fast rows come out of SQLite: ours into Arrow, against Python's sqlite3 into pandas
+//! on the same file in the same run, alternately.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -116,7 +116,7 @@ pub(super) struct Python {
     child: Child,
     requests: ChildStdin,
     replies: BufReader<ChildStdout>,
-    /// What the script printed at its start.
+    /// The versions that the script printed at its start.
     pub(super) versions: String,
     /// Rows per second of each reading.
     pub(super) rates: Vec<f64>,
@@ -177,7 +177,7 @@ impl Drop for Python {
     }
 }
 
-/// What a command printed, once it has succeeded.
+/// Runs a command, which must succeed, and returns what it printed.
 fn run(command: &mut Command) -> Outcome<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;

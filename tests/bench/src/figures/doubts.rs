@@ -27,7 +27,7 @@ struct Ran {
     doubts: Kinds,
 }
 
-/// What is known of one database's statements.
+/// The findings on one database's statements.
 #[derive(Default)]
 struct Found {
     answers: Vec<Ran>,

@@ -24,7 +24,7 @@ const ROWS: u32 = 336_776;
 const RUNS: usize = 5;
 const QUESTION: &str = "What is the average distance for each carrier?";
 const STATEMENT: &str = "SELECT carrier, AVG(distance) FROM flights GROUP BY carrier";
-/// What a question may take beside its statement, in milliseconds.
+/// The greatest time that a question may take beside its statement, in milliseconds.
 const BESIDE: f64 = 100.0;
 
 /// Reads the file into a table of a new database file, once for each line that it is sent.

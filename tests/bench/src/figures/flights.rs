@@ -1,4 +1,5 @@
-//! Whether one guest's model calls are under way at once: five that take 200 ms each, against one.
+//! Measures whether one guest's model calls are under way at once: five that take 200 ms each,
+//! against one.
 
 use std::time::Duration;
 

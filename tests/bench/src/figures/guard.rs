@@ -1,4 +1,4 @@
-//! How long the guard looks at a statement of 4 KiB before it runs.
+//! Measures how long the guard looks at a statement of 4 KiB before it runs.
 
 use std::time::Instant;
 

@@ -44,7 +44,7 @@ const KINDS: [&str; 6] = ["metric", "aggregation", "filter", "dimension", "grain
 /// One recorded answer, judged by what another one states.
 struct Judged {
     is_right: bool,
-    /// Whether the other answer is right.
+    /// True if the other answer is right.
     is_planned_right: bool,
     is_rejected: bool,
     /// The kinds of requirements that it lacks something of.
@@ -228,8 +228,8 @@ impl InspectPort for Checks {
     }
 }
 
-/// What a planner who has this statement in mind states: what it aggregates, the values that it
-/// compares columns with, by what it groups, and its tables.
+/// Returns what a planner who has this statement in mind states: what it aggregates, the values
+/// that it compares columns with, by what it groups, and its tables.
 fn stated(sql: &str, facts: &Facts) -> Value {
     let mut parts = Parts::default();
     if let Ok(statements) = Parser::parse_sql(&SQLiteDialect {}, sql) {
@@ -250,11 +250,11 @@ fn stated(sql: &str, facts: &Facts) -> Value {
     })
 }
 
-/// What a walk over a statement finds.
+/// The parts of a statement that a walk over it finds.
 #[derive(Default)]
 struct Parts {
     metrics: Vec<Value>,
-    /// Whether rows are counted.
+    /// True if rows are counted.
     counts: bool,
     dimensions: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! How close a run comes to its critical path: graphs on which a scheduler that works layer by
-//! layer would lose.
+//! Measures how close a run comes to its critical path: graphs on which a scheduler that works
+//! layer by layer would lose.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::figure::Figure;
 use crate::samples::{median, milliseconds};
 use crate::world::World;
 
-/// What the lengths below count in.
+/// The unit of the lengths below.
 const UNIT: Duration = Duration::from_millis(100);
 const RUNS: usize = 3;
 
@@ -100,7 +100,7 @@ fn critical_path(steps: &[Step]) -> u32 {
     ends.into_values().max().unwrap_or(0)
 }
 
-/// How long a run of the graph takes, in milliseconds.
+/// Returns the time that a run of the graph takes, in milliseconds.
 async fn makespan(steps: &[Step]) -> Outcome<f64> {
     let lengths = steps.iter().map(|(id, length, _)| ((*id).to_owned(), UNIT * *length)).collect();
     let policy = Policy::default();

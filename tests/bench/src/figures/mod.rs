@@ -34,7 +34,7 @@ use crate::world::World;
 pub(crate) struct Group {
     /// Its name for `--only`.
     pub(crate) name: &'static str,
-    /// What it is about.
+    /// The name of the subject.
     pub(crate) what: &'static str,
     /// The function that measures the figures.
     pub(crate) measure: fn(&World) -> Outcome<Vec<Figure>>,

@@ -1,5 +1,5 @@
-//! What hostile plugins cost the searches beside them: those of another strategy must end as they
-//! do alone, and not much later.
+//! Measures what hostile plugins cost the searches beside them: those of another strategy must end
+//! as they do alone, and not much later.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::{Outcome, child, text};
 const AT_ONCE: usize = 64;
 /// Those that are hostile.
 const HOSTILE: usize = AT_ONCE / 3;
-/// How long the endpoint takes for a call.
+/// The time that the endpoint takes for a call.
 const DELAY: Duration = Duration::from_millis(50);
 /// Searches that each innocent client makes, one after the other.
 const EACH: usize = 8;
-/// How long a search of a comparison may take.
+/// The time that a search of a comparison may take.
 const ARM_DEADLINE: Duration = Duration::from_secs(10);
-/// How often the arms are measured, alone and beside others.
+/// The number of times that the arms are measured, alone and beside others.
 const ROUNDS: usize = 3;
-/// What the hostile plugins do, and in which role.
+/// The behaviours of the hostile plugins, each with its role.
 const BEHAVIOURS: [(Role, &str); 6] = [
     (Role::Planner, "spin"),
     (Role::Planner, "bulk-memory"),
@@ -40,7 +40,7 @@ const BEHAVIOURS: [(Role, &str); 6] = [
     (Role::Planner, "search-flood"),
 ];
 
-/// What the hostile arms of a comparison do, one behaviour each.
+/// The behaviours of the hostile arms of a comparison, one each.
 const ARMS: [(Role, &str); 3] =
     [(Role::Planner, "spin"), (Role::Planner, "bulk-memory"), (Role::Solver, "slow-statements")];
 

@@ -1,4 +1,5 @@
-//! What a whole search costs beside the model and the statements, in a host that is already open.
+//! Measures the cost of a whole search beside the model and the statements, in a host that is
+//! already open.
 
 use std::time::Instant;
 

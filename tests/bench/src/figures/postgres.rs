@@ -1,5 +1,5 @@
-//! How fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg into pandas
-//! from the same server in the same run, alternately.
+//! Measures how fast rows come out of PostgreSQL and of DuckDB: ours into Arrow, against psycopg
+//! into pandas from the same server in the same run, alternately.
 
 use std::sync::Arc;
 

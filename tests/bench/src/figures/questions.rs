@@ -28,7 +28,7 @@ const RIGHT: f64 = 50.0;
 /// percent.
 const WRONG: f64 = 2.0;
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Right,

@@ -1,5 +1,5 @@
-//! How close the built-in ways to sample come to what is computed of them from recorded answers,
-//! the files alone.
+//! Measures how close the built-in ways to sample come to what is computed of them from recorded
+//! answers, the files alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,8 @@ const BASELINE: &str = "single";
 const WEIGHED: &str = "discern";
 /// The strategy that it is held against.
 const RIVAL: &str = "gate3of9";
-/// How far a share of right answers may be off, in points of a hundred, and a mean number of calls.
+/// The tolerance of a share of right answers, in points of a hundred, and that of a mean number of
+/// calls.
 const OFF: (f64, f64) = (2.0, 0.1);
 
 /// Each strategy on all questions, in as many orders of the answers as the options say.
@@ -60,7 +61,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     Ok(figures)
 }
 
-/// What the files alone give for a question.
+/// Computes from the files alone what a question gives.
 fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..u64::from(orders) {
@@ -120,7 +121,7 @@ fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Out
     Ok(tallies)
 }
 
-/// Whether each of these questions is answered right, and with how many calls.
+/// Asks these questions, and returns whether each is answered right, and with how many calls.
 async fn answered(
     settings: Settings,
     all: &[Question],
@@ -159,7 +160,7 @@ fn settings(
     Ok(settings)
 }
 
-/// Whether the answer is a recorded statement that was graded right.
+/// Returns true if the answer is a recorded statement that was graded right.
 fn is_right(question: &Question, document: &AnswerDocument) -> bool {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);

@@ -1,4 +1,4 @@
-//! What a role call costs: a store, an instance, its settings, and the call.
+//! Measures the cost of a role call: a store, an instance, its settings, and the call.
 
 use std::time::Instant;
 

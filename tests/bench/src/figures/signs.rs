@@ -1,4 +1,4 @@
-//! What the findings of `discern` are worth on a database that had no part in choosing them.
+//! Measures the worth of the findings of `discern` on a database that had no part in choosing them.
 //! Nothing is fitted: each finding halves a vote.
 //!
 //! Each database is left out in turn. On the others the findings are chosen one after the other,
@@ -20,8 +20,8 @@ use crate::Outcome;
 use crate::figure::Figure;
 use crate::world::World;
 
-/// What may speak against a statement (`table` speaks for it). The plugin has five of them:
-/// `doubt`, `absent_value`, `unused_word`, `repeated_rows` and `zero_count`.
+/// The signs that may speak against a statement (`table` speaks for it). The plugin has five of
+/// them: `doubt`, `absent_value`, `unused_word`, `repeated_rows` and `zero_count`.
 const SIGNS: [&str; 17] = [
     "absent_value",
     "odd_join",
@@ -48,7 +48,7 @@ const DOUBT: usize = 16;
 /// A further sign must raise the right answers of a hundred by that much. This was fixed before any
 /// outcome was seen.
 const GAIN: f64 = 0.1;
-/// What a vote keeps for each finding.
+/// The part of a vote that is left for each finding.
 const KEEP: f64 = 0.5;
 /// The plugin stops when the first result leads by so many votes.
 const LEAD: f64 = 2.5;
@@ -57,7 +57,7 @@ const SAMPLES: usize = 12;
 /// The strategy that it is held against.
 const RIVAL: &str = "gate3of9";
 
-/// What each sign counts. What speaks against a statement counts below zero.
+/// The value of each sign. Signs against a statement have values below zero.
 type Signs = [f64; SIGNS.len()];
 
 /// A question with what its answers come to.
@@ -66,7 +66,7 @@ struct Asked {
     answers: Vec<Vote>,
     /// The places of the answers, by seed.
     orders: Vec<Vec<usize>>,
-    /// What the rival comes to, over all seeds.
+    /// The tally of the rival, over all seeds.
     rival: Tally,
 }
 
@@ -138,7 +138,7 @@ fn asked(world: &World) -> Outcome<Vec<Vec<Asked>>> {
     Ok(all)
 }
 
-/// Whether the host doubts the result of each answer, by question.
+/// Returns whether the host doubts the result of each answer, by question.
 async fn doubts(settings: Settings, questions: &[Question]) -> Outcome<Vec<Vec<bool>>> {
     let host = Host::open(settings, &Silent).await?;
     let database = doubting(host.database());
@@ -225,7 +225,7 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
     chosen
 }
 
-/// What the plugin comes to on a question, in all of its orders.
+/// Returns the tally of the plugin on a question, in all of its orders.
 fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     let mut tally = Tally::default();
     let weigh = |vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>());
@@ -263,7 +263,7 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool,
     (first.is_some_and(|(.., is_right)| *is_right), calls)
 }
 
-/// How often each sign was chosen, the most frequent first.
+/// Writes how often each sign was chosen, the most frequent first.
 fn listed(chosen: &[Vec<usize>]) -> String {
     let times = |sign: usize| chosen.iter().filter(|chosen| chosen.contains(&sign)).count();
     let mut counts: Vec<(usize, &str)> =

@@ -1,5 +1,5 @@
-//! Whether the memory of a host grows with its searches: many searches in one process of its own,
-//! against an endpoint in this one.
+//! Measures whether the memory of a host grows with its searches: many searches in one process of
+//! its own, against an endpoint in this one.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -38,7 +38,7 @@ pub(crate) struct Soak {
     searches: u32,
 }
 
-/// What the process reports.
+/// The report of the process.
 #[derive(Serialize, Deserialize)]
 struct Reported {
     /// Bytes of memory after each tenth of the searches.

@@ -1,4 +1,4 @@
-//! What starting costs: commands from the start of their process to its end.
+//! Measures the cost of starting: commands from the start of their process to its end.
 
 use crate::Outcome;
 use crate::child::{host, peak, times};

@@ -19,7 +19,7 @@ use crate::figure::Figure;
 use crate::world::{World, delayed, journalled, one_task};
 use crate::{Outcome, text};
 
-/// What each question of the suites asks, and the endpoint answers.
+/// The statement that each question of the suites asks for, and that the endpoint answers.
 const STATEMENT: &str =
     "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
 

@@ -43,9 +43,9 @@ pub(super) fn total(tallies: &[Tally]) -> Tally {
     total
 }
 
-/// How far ours are from theirs in the mean over questions, with its 95 % interval over databases.
-/// `databases` has the database of each question, and both slices have a tally for each question,
-/// of as many searches.
+/// Writes how far ours are from theirs in the mean over questions, with its 95 % interval over
+/// databases. `databases` has the database of each question, and both slices have a tally for each
+/// question, of as many searches.
 pub(super) fn difference(
     databases: &[&str],
     ours: &[Tally],
@@ -65,8 +65,8 @@ pub(super) fn difference(
     }
 }
 
-/// How many questions in a hundred have what `of` looks for, and the 95 % interval of that share
-/// over databases, in words. Each question stands with its database.
+/// Returns how many questions in a hundred have what `of` looks for, and the 95 % interval of that
+/// share over databases, in words. Each question stands with its database.
 pub(super) fn share<T>(questions: &[(&str, T)], of: impl Fn(&T) -> bool) -> (f64, String) {
     let pairs: Vec<Pair<'_>> = questions
         .iter()

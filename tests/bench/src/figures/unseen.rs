@@ -18,7 +18,7 @@ use crate::world::World;
 
 /// From where on an answer counts as sure.
 pub(super) const SURE: f64 = 0.8;
-/// What part of the sure answers must be right, in percent.
+/// The part of the sure answers that must be right, in percent.
 const RIGHT: f64 = 90.0;
 
 /// A text that must not be answered.
@@ -122,7 +122,7 @@ fn unanswerable(world: &World, from: &Path, folder: &Path) -> Outcome<Vec<Figure
     Ok(vec![Figure::new(what, total as f64, "").at_most(of as f64 / 20.0).note(kinds.join(", "))])
 }
 
-/// Whether the text is answered, and surely.
+/// Returns true if the text is answered, and surely.
 async fn is_sure(database: &Path, text: String) -> Result<bool, Error> {
     let settings = Settings { database: database.display().to_string(), ..Settings::default() };
     let host = Host::open(settings, &Silent).await?;

@@ -13,7 +13,7 @@ use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKin
 
 use crate::Sqlite;
 
-/// What the engine does wrong.
+/// A fault of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It speaks another dialect than it declares.

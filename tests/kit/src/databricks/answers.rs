@@ -82,7 +82,7 @@ pub(super) async fn answer(
 }
 
 impl State {
-    /// What becomes of the statement that a request submits.
+    /// Returns the behaviour on the statement that a request submits.
     fn behaviour(&self, request: &Request) -> Option<Behaviour> {
         let text = request.body["statement"].as_str()?;
         self.behaviours

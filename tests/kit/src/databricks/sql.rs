@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{CATALOG, SCHEMA};
 
-/// What the engine has and SQLite lacks, as SQLite writes it.
+/// The functions that the engine has and SQLite lacks, each as SQLite writes it.
 const SPELLINGS: [(&str, &str); 7] = [
     ("current_catalog()", "'main'"),
     ("current_schema()", "'shop'"),

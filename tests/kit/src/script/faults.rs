@@ -1,4 +1,4 @@
-//! What servers of models do not take, each in the words of one that exists.
+//! The limitations of model servers, each in the words of one that exists.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ use crate::{Recorded, Reply};
 pub(super) struct Faults {
     /// Tokens of prompt and reply together.
     pub(super) context: Option<u64>,
-    /// Whether an error names the tokens of the prompt, as vLLM's does and llama.cpp's with its own
+    /// True if an error names the tokens of the prompt, as vLLM's does and llama.cpp's with its own
     /// fields.
     pub(super) context_of_llama: bool,
     /// Output tokens at most.
     pub(super) most_tokens: Option<u64>,
-    /// Whether it answers in streams alone.
+    /// True if it answers in streams alone.
     pub(super) only_streams: bool,
-    /// Whether its template has no system prompt.
+    /// True if its template has no system prompt.
     pub(super) without_system: bool,
     /// Requests until its model is loaded.
     pub(super) loading: usize,

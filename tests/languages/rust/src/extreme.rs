@@ -1,4 +1,4 @@
-//! What the habits `loop` and `large` need.
+//! The values that the habits `loop` and `large` need.
 
 use crate::Settings;
 

@@ -10,7 +10,7 @@ mod ports;
 use syrch_plugin::prelude::*;
 
 syrch_plugin::words! {
-    /// What the roles do.
+    /// The behaviour of the roles.
     enum Habit {
         Echo = "echo",
         Raise = "raise",
@@ -25,9 +25,9 @@ syrch_plugin::words! {
 }
 
 syrch_plugin::settings! {
-    /// What a case may set.
+    /// The settings of a case.
     pub struct Settings {
-        /// What the roles do.
+        /// The behaviour of the roles.
         habit: Habit = Habit::Echo;
         /// A number of things, by habit.
         size: u32 = 3, 0 ..= 1_000_000;

@@ -10,7 +10,7 @@ mod rewrite;
 use syrch_plugin::prelude::*;
 
 syrch_plugin::settings! {
-    /// What the plugin does wrong.
+    /// The settings of the plugin, which choose what it does wrong.
     pub struct Settings {
         /// The name of the misbehaviour; with `none` the plugin behaves.
         behaviour: String = "none".to_owned();
@@ -265,7 +265,7 @@ impl PlannerRole for Hostile {
     }
 }
 
-/// What the sandbox lets through: every line should say no.
+/// Reports what the sandbox lets through: every line should say no.
 fn probe() -> String {
     let mut found = Vec::new();
     if std::env::vars().count() > 0 || std::env::args().count() > 0 {

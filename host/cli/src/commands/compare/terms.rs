@@ -16,7 +16,7 @@ const SCHEMA: &str = "syrch.compare-terms/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Terms {
     schema: String,
-    /// How often the bootstrap drew.
+    /// The number of bootstrap samples.
     pub(crate) resamples: u32,
     /// Warnings about the figures.
     pub(crate) warnings: Vec<String>,

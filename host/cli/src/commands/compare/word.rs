@@ -1,5 +1,5 @@
-//! What names an arm on the command line: a strategy, or a plugin in its role, and perhaps settings
-//! behind a colon.
+//! Parses the word that names an arm on the command line: a strategy, or a plugin in its role, and
+//! perhaps settings behind a colon.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) struct Word {
     pub(super) text: String,
     /// The strategy or plugin.
     pub(super) who: Who,
-    /// What it sets beside that, with the names as they were written.
+    /// The settings that it sets beside that, with the names as they were written.
     pub(super) settings: Vec<(Named, String, Value)>,
     /// The settings as they were written, with the colon.
     suffix: String,

@@ -21,11 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const LARGEST: usize = 1 << 20;
 /// Models that are named.
 const SHOWN: usize = 5;
-/// How a key is given.
+/// The command that gives a key.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
-/// Whether the endpoints on this machine answer: the default one and those of further models. For a
-/// recording or a simulated model, whether its file can be used.
+/// Checks whether the endpoints on this machine answer: the default one and those of further
+/// models. For a recording or a simulated model, checks whether its file can be used.
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
@@ -77,7 +77,7 @@ fn suite(path: &Path, count: usize) -> String {
     )
 }
 
-/// Whether one endpoint answers, when it is on this machine.
+/// Checks whether one endpoint answers, when it is on this machine.
 async fn check(model: &ModelSettings) -> Check {
     if model.provider == Provider::OFFLINE {
         return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
@@ -108,7 +108,7 @@ async fn check(model: &ModelSettings) -> Check {
     }
 }
 
-/// Where the list of models is; `None` if a search would refuse the base URL, too.
+/// Returns the URL of the list of models; `None` if a search would refuse the base URL, too.
 pub(super) fn models_of(provider: Provider, base: &str) -> Option<Url> {
     let url = Url::parse(&(provider.endpoint()?.list)(base, None).url).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())

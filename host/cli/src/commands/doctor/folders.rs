@@ -125,14 +125,14 @@ fn fix_mode(mode: &str, path: &Path) -> String {
     format!("chmod {mode} '{}'", path.display())
 }
 
-/// Whether this user can make files there: one is made and removed.
+/// Checks whether this user can create files in a folder: creates one and removes it.
 fn probe(folder: &Path) -> io::Result<()> {
     let path: PathBuf = folder.join(format!("doctor.{}", std::process::id()));
     fs::File::options().write(true).create_new(true).open(&path)?;
     fs::remove_file(path)
 }
 
-/// How many files lie in a folder, and their bytes.
+/// Returns the number of files in a folder, and their bytes.
 fn size(folder: &Path) -> io::Result<(usize, u64)> {
     let mut sum = (0, 0);
     for entry in fs::read_dir(folder)? {

@@ -47,7 +47,7 @@ async fn load(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
     Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }
 
-/// Whether the built-in plugins load.
+/// Checks whether the built-in plugins load.
 pub(super) async fn builtins(context: &Context) -> Check {
     let all = plugins::builtins();
     for builtin in &all {
@@ -77,7 +77,7 @@ pub(super) async fn strategy(context: &Context) -> Check {
     Check::ok("strategy", format!("{word} ({origin}): {}", roles.collect::<Vec<_>>().join(", ")))
 }
 
-/// Whether the notes, the solved examples and the index of business terms can be read.
+/// Checks whether the notes, the solved examples and the index of business terms can be read.
 pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
     let named = [("notes", &settings.retrieval.notes), ("examples", &settings.retrieval.examples)];
     let named: Vec<String> = named
@@ -91,7 +91,7 @@ pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
     }
 }
 
-/// Whether the plugins of the strategy load that are not built in.
+/// Checks whether those plugins of the strategy load that are not built in.
 pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
     let known = plugins::builtins();
     let is_builtin = |source: &PluginSource| match source {
@@ -119,8 +119,8 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
     checks
 }
 
-/// Whether the database can be read, what it holds, and at a server what its user could do beyond
-/// reading.
+/// Checks whether the database can be read, and says what it holds, and at a server what its user
+/// could do beyond reading.
 pub(super) async fn database(settings: &Settings) -> Vec<Check> {
     let (opened, warnings) = match open(settings).await {
         Ok(opened) => opened,
@@ -136,7 +136,7 @@ pub(super) async fn database(settings: &Settings) -> Vec<Check> {
     checks
 }
 
-/// What the user of a server's database could do beyond reading. `None` if it is a file.
+/// Checks what the user of a server's database could do beyond reading. `None` if it is a file.
 async fn role(settings: &Settings) -> Option<Check> {
     let name = "role";
     match inspect_server(settings).await {

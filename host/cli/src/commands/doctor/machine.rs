@@ -11,7 +11,7 @@ use syrch::syrch_core::{CONTRACT_VERSION, Limits};
 use super::Check;
 use crate::environment::Environment;
 
-/// What plugins are compiled to.
+/// The target that plugins are compiled for.
 const TARGET: &str = "wasm32-wasip2";
 /// The time that the compiler may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,7 +30,7 @@ pub(super) fn host() -> Check {
     )
 }
 
-/// How third-party plugins are compiled.
+/// Reports how third-party plugins are compiled.
 pub(super) fn compiler(compile: &CompileSettings) -> Check {
     let Limits { compile_cpu, compile_memory, compile: time, .. } = Limits::default();
     let time = time.as_secs();
@@ -106,7 +106,8 @@ async fn rustc(arguments: &[&str]) -> Option<String> {
     (!printed.is_empty()).then_some(printed)
 }
 
-/// What is known of the terminal; `width` is that of standard output, where a terminal shows it.
+/// Reports the properties of the terminal; `width` is that of standard output, where a terminal
+/// shows it.
 pub(super) fn terminal(environment: &Environment, width: Option<u16>) -> Check {
     let shown = |is_terminal| if is_terminal { "a terminal" } else { "no terminal" };
     let output = match width {

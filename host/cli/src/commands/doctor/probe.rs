@@ -17,7 +17,7 @@ const TIMEOUT: f64 = 120.0;
 const SMALL: u64 = 16_384;
 const REPLY: u64 = 4_096;
 
-/// What the endpoint says of itself.
+/// The limits that an endpoint reports of itself.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Own {
     /// The tokens of its context.
@@ -114,8 +114,8 @@ fn flags(probe: &Probe, own: &Own) -> Vec<String> {
     flags
 }
 
-/// What a server on this machine says of itself: in its list of models, or as llama.cpp does under
-/// `/props`.
+/// Asks a server on this machine for its limits: in its list of models, or under `/props` as
+/// llama.cpp has them.
 async fn own(model: &ModelSettings) -> Own {
     let Some(list) = models_of(model.provider, &model.base_url).filter(is_loopback) else {
         return Own::default();

@@ -176,8 +176,8 @@ fn default_seeds(context: &Context) -> u32 {
     if context.config.effective.settings.model.simulated.is_some() { SIMULATED } else { 1 }
 }
 
-/// Where the databases of the suite are, when a flag says so. A database that is configured for
-/// searches is not that of all questions.
+/// Returns the location of the databases of the suite, when a flag gives it. A database that is
+/// configured for searches is not that of all questions.
 pub(crate) fn given_databases(context: &Context) -> Option<DatabaseUrl> {
     let is_flag = matches!(context.config.origin(DATABASE), Origin::Flag(_));
     is_flag.then(|| DatabaseUrl::parse(&context.config.effective.settings.database))

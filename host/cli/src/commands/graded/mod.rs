@@ -1,5 +1,5 @@
-//! What `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a suite, its
-//! progress, its end, and its report.
+//! The parts that `benchmark`, `compare`, `grid` and `report` share: the flags of a run over a
+//! suite, its progress, its end, and its report.
 //!
 //! A command reads its flags ([`RunArgs`]), makes the arms, calls [`carry_out()`], makes a
 //! [`Document`] of the result, prints it by [`print`], writes the files of `--report` by

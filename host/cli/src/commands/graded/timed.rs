@@ -14,7 +14,7 @@ use crate::commands::trace::words::count;
 pub(crate) struct Timed {
     /// By arm, in percent. Empty if the timings do not apply.
     pub(crate) r_ves: BTreeMap<String, f64>,
-    /// How often each pair of statements was timed.
+    /// The number of times that each pair of statements was timed.
     pub(crate) repeats: u32,
     notes: Vec<String>,
 }

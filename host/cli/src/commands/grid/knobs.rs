@@ -71,7 +71,7 @@ pub(crate) struct Plugin {
     /// The roles that it implements.
     pub(crate) roles: Vec<Role>,
     keys: Vec<String>,
-    /// Whether it takes no other keys.
+    /// True if it takes no other keys.
     is_closed: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Plugins<'a> {
         Ok(knob)
     }
 
-    /// Whether the plugin of a role has a setting.
+    /// Checks that the plugin of a role has a setting.
     async fn check(&mut self, role: Role, key: &str, settings: &Settings) -> Outcome<()> {
         let Some(source) = settings.strategy.roles.get(&role) else {
             return Err(Failure::usage(format!("{role}.{key}: no plugin implements the {role}")));

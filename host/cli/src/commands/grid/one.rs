@@ -71,7 +71,7 @@ impl One {
         Ok(path)
     }
 
-    /// Whether there is an expected answer.
+    /// Returns true if there is an expected answer.
     pub(super) fn expects(&self) -> bool {
         self.expected.is_some() || self.sql.is_some()
     }

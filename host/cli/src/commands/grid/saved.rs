@@ -24,7 +24,7 @@ pub(crate) struct SavedGrid {
     schema: String,
     /// The values by the cell's name.
     cells: BTreeMap<String, BTreeMap<String, Value>>,
-    /// Whether something was expected of the answers.
+    /// True if an expected answer was given.
     expects: bool,
     /// Warnings about the figures.
     warnings: Vec<String>,

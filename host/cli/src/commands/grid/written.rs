@@ -60,7 +60,7 @@ pub(super) fn check(folder: &Path) -> Outcome<()> {
     }
 }
 
-/// Whether the path holds something that no grid wrote.
+/// Returns true if the path holds something that no grid wrote.
 fn is_foreign(path: &Path, is_ours: fn(&str) -> bool) -> bool {
     match fs::symlink_metadata(path) {
         Err(_) => false,

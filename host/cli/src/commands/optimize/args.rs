@@ -18,17 +18,17 @@ const WORDS: [(&str, &str); 2] = [("rules", DEFAULT_REWRITER), ("model", "rewrit
 #[derive(Args, Clone)]
 #[command(next_help_heading = "Optimizer")]
 pub(crate) struct LoopArgs {
-    /// Who proposes statements: rules (built in, no model and no key), model (asks one), a file, or
-    /// the name of a built-in plugin [default: that of the configuration, else rules]
+    /// The source of proposed statements: rules (built in, no model and no key), model (asks one),
+    /// a file, or the name of a built-in plugin [default: that of the configuration, else rules]
     #[arg(long, value_name = "rules|model|PATH|NAME")]
     pub(crate) rewriter: Option<String>,
     /// Proposals that are tried at most
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) iterations: u32,
-    /// How much of the time a statement must save to be accepted
+    /// The share of the time that a statement must save to be accepted
     #[arg(long, value_name = "SHARE", default_value = "10%", value_parser = share)]
     pub(crate) min_gain: f64,
-    /// How many milliseconds it must save as well
+    /// The number of milliseconds that it must save as well
     #[arg(long, value_name = "MS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(0..=86_400_000))]
     pub(crate) min_gain_ms: u64,
     /// Stop after two proposals in a row that were slower or had other rows, columns or another

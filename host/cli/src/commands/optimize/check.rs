@@ -92,7 +92,8 @@ async fn check(
     }
 }
 
-/// What a statement is at fault for is its verdict; what the database is at fault for is a failure.
+/// Separates failures by their cause: what a statement is at fault for is its verdict, in the inner
+/// result; what the database is at fault for is a failure.
 fn refusal<T>(error: SqlError) -> Outcome<Result<T, SqlError>> {
     let is_of_database = matches!(error.kind, SqlErrorKind::Unavailable);
     if is_of_database { Err(error.into()) } else { Ok(Err(error)) }

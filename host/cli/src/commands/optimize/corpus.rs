@@ -34,7 +34,7 @@ pub(crate) struct AddArgs {
     /// Files below the folder of the manifest, with one statement each
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// What the statements are, for people
+    /// A description of the statements, for people
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub(crate) description: String,
 }

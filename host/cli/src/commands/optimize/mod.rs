@@ -46,7 +46,7 @@ pub(crate) struct OptimizeArgs {
     /// The flags of the work on one statement.
     #[command(flatten)]
     pub(crate) flags: LoopArgs,
-    /// What to do instead.
+    /// The command that is run instead.
     #[command(subcommand)]
     pub(crate) command: Option<OptimizeCommand>,
 }

@@ -161,7 +161,7 @@ fn exit(context: &Context, report: &optimizer::Report) -> Exit {
     }
 }
 
-/// What to do about an outcome.
+/// Returns advice on an outcome.
 fn hint(outcome: Ending) -> Option<String> {
     let hint = match outcome {
         Ending::Optimized => {

@@ -1,4 +1,4 @@
-//! What the optimizer works with: the host with its rewriter, the settings, and who is asked for
+//! The environment of the optimizer: the host with its rewriter, the settings, and who is asked for
 //! consent.
 
 use std::path::Path;
@@ -37,7 +37,7 @@ pub(super) struct Opened {
     is_accepted: bool,
     consent: Consent,
     console: Arc<Console>,
-    /// What the work has cost so far, and warnings.
+    /// The cost of the work so far, and warnings.
     notes: Mutex<Vec<String>>,
 }
 

@@ -42,7 +42,7 @@ pub(super) fn file(word: &str) -> Option<PathBuf> {
     (path.is_file() || is_named && path.extension().is_some()).then(|| path.to_owned())
 }
 
-/// Whether the file is the manifest of a corpus.
+/// Returns true if the file is the manifest of a corpus.
 pub(super) fn is_manifest(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
 }

@@ -44,7 +44,7 @@ impl Run for BuildArgs {
     }
 }
 
-/// What was built, in a line.
+/// Writes the result of a build in a line.
 pub(super) fn line(finished: &Finished) -> String {
     let Finished { path, plugin, seconds } = finished;
     let imports =

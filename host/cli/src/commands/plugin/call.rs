@@ -37,8 +37,8 @@ pub(crate) struct CallArgs {
     /// Settings of the plugin, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = settings)]
     settings: Option<Value>,
-    /// How much cell text the plugin may see: none, aggregates, sample:N, full [default: the
-    /// case's, with --db that of your configuration, else sample:3]
+    /// The amount of cell text that the plugin may see: none, aggregates, sample:N, full [default:
+    /// the case's, with --db that of your configuration, else sample:3]
     #[arg(long, alias = "rows", value_name = "GRANT", value_parser = |text: &str| text.parse::<RowsGrant>())]
     cells: Option<RowsGrant>,
     /// The options of a database, which takes the place of the case's own.

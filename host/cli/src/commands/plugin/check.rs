@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Grid;
 
-/// What stands beside a name that fits.
+/// The word that stands beside a name that fits.
 const FITS: &str = "fits";
 
 #[derive(Args)]

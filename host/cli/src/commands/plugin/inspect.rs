@@ -73,7 +73,7 @@ impl Run for InspectArgs {
     }
 }
 
-/// What `plugin inspect` shows besides the properties that `plugin list` has.
+/// Returns the properties that `plugin inspect` shows besides those of `plugin list`.
 fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
     let granted: BTreeSet<&str> =
         one.roles.iter().flat_map(|role| plugins::granted_ports(*role)).collect();

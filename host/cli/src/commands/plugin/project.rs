@@ -1,5 +1,5 @@
-//! What the commands on projects share: roles and languages as flags, and building on a thread of
-//! its own.
+//! The parts that the commands on projects share: roles and languages as flags, and building on a
+//! thread of its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,9 +71,9 @@ pub(crate) struct ProjectArgs {
 pub(super) struct Finished {
     /// `build/NAME.wasm` of the project.
     pub(super) path: PathBuf,
-    /// What the runtime found in it.
+    /// The inspection of the component by the runtime.
     pub(super) plugin: Inspection,
-    /// What the build took, in seconds.
+    /// The duration of the build, in seconds.
     pub(super) seconds: f64,
 }
 

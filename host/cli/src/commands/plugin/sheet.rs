@@ -1,4 +1,4 @@
-//! What `plugin list` and `plugin inspect` show of a plugin.
+//! The properties of a plugin that `plugin list` and `plugin inspect` show.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -180,7 +180,7 @@ impl TestArgs {
     }
 }
 
-/// Whether no case can be run with the plugin.
+/// Returns true if an error is the plugin's, so that no case can be run with it.
 fn is_of_the_plugin(error: &Error) -> bool {
     match error {
         Error::PluginRejected { source, .. } => {
@@ -203,7 +203,7 @@ impl Observer for Compilation {
     }
 }
 
-/// How a case ended.
+/// The end of a case.
 enum End {
     Same,
     /// The golden file was written, with this failure or error in it.
@@ -212,7 +212,7 @@ enum End {
     Missing(Option<String>),
     Differs {
         lines: Vec<String>,
-        /// What the plugin failed with, if it did: a long difference may leave it out.
+        /// The failure of the plugin, if it failed: a long difference may leave it out.
         failure: Option<String>,
     },
     /// It could not be run.
@@ -250,7 +250,7 @@ impl TestResult {
         matches!(self.end, End::Same | End::Updated(_))
     }
 
-    /// Whether the plugin failed, and not as its golden file has it.
+    /// Returns true if the plugin failed, and not as its golden file has it.
     fn has_failed(&self) -> bool {
         matches!(&self.end, End::Missing(Some(_)) | End::Differs { failure: Some(_), .. })
     }
@@ -265,7 +265,7 @@ impl TestResult {
         }
     }
 
-    /// What a person reads below the table.
+    /// Returns the details that are printed below the table.
     fn details(&self) -> Option<String> {
         let text = match &self.end {
             End::Same => return None,

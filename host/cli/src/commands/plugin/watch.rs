@@ -42,7 +42,7 @@ pub(crate) struct WatchArgs {
     /// The question that is asked after each build
     #[arg(short, long, value_name = "TEXT")]
     question: Option<String>,
-    /// What explains terms of the question
+    /// An explanation of terms of the question
     #[arg(long, value_name = "TEXT")]
     evidence: Option<String>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;

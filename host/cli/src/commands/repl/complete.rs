@@ -36,7 +36,7 @@ impl Words {
         }
     }
 
-    /// Where the word before `end` begins, and the words that it may become.
+    /// Finds where the word before `end` begins, and the words that it may become.
     fn find(&self, line: &str, end: usize) -> (usize, Vec<&str>) {
         let before = line.get(..end).unwrap_or(line);
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '\\';

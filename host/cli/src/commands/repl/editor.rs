@@ -40,7 +40,7 @@ pub(super) struct Lines {
 
 struct Replies {
     receiver: replies::UnboundedReceiver<Read>,
-    /// Whether a line was requested and not yet received.
+    /// True if a line was requested and not yet received.
     outstanding: bool,
 }
 

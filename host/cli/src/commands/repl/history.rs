@@ -46,7 +46,8 @@ impl History {
         Ok((Self { file, scrubber }, lines[first..].to_vec()))
     }
 
-    /// Whether a line may be added. A line that holds a secret or begins with a space may not.
+    /// Returns true if a line may be added. A line that holds a secret or begins with a space may
+    /// not.
     pub(super) fn takes(&self, line: &str) -> bool {
         !line.trim().is_empty() && !line.starts_with(' ') && !self.scrubber.finds(line)
     }

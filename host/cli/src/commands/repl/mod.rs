@@ -32,7 +32,7 @@ use line::Line;
 const PROMPT: &str = "syrch> ";
 const ANSWER: &str = "answer> ";
 
-/// Whether a search without a question opens the prompt, as it does on a terminal.
+/// Returns true if a search without a question opens the prompt, as it does on a terminal.
 pub(crate) fn opens(arguments: &SearchArgs) -> bool {
     arguments.question.is_none()
         && arguments.resume.is_none()

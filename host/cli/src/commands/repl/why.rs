@@ -5,7 +5,7 @@ use syrch::report::{AnswerDocument, CandidateStatus};
 
 use crate::sink::{Grid, terminal};
 
-/// What stands above the candidates.
+/// Writes the lines above the candidates.
 pub(super) fn heading(document: &AnswerDocument) -> String {
     let mut lines = vec![format!("question: {}", document.question)];
     match &document.confidence {

@@ -8,7 +8,7 @@ use crate::sink::Grid;
 /// Columns of the drawn time line.
 const WIDTH: u64 = 24;
 
-/// Who made a call: the role and its task.
+/// Returns the caller of a call: the role and its task.
 pub(super) fn caller(tree: &SearchTree, call: &PortCall) -> String {
     let Some(role_call) = tree.role_call(call.call) else { return String::new() };
     let task =
@@ -16,7 +16,7 @@ pub(super) fn caller(tree: &SearchTree, call: &PortCall) -> String {
     format!("{}{task}", role_call.role)
 }
 
-/// What a call was, in a line.
+/// Describes a call in a line.
 pub(super) fn what(call: &PortCall) -> String {
     match &call.what {
         What::Model(model) => model_call(model),
@@ -44,14 +44,14 @@ fn model_call(model: &ModelNode) -> String {
     format!("{}{name}{tokens}{cached}{remark}", model.purpose)
 }
 
-/// How a call ended, and why it failed.
+/// Writes how a call ended, and why it failed.
 pub(super) fn end(call: &PortCall) -> String {
     let why = call.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
     format!("{}{why}", call.end.name())
 }
 
-/// Where a call stands between the begin of the run and its end, of that many parts in all: its
-/// first and its last.
+/// Returns the place of a call between the begin of the run and its end, divided into that many
+/// parts: its first and its last.
 pub(super) fn span(tree: &SearchTree, call: &PortCall, parts: u64) -> (u64, u64) {
     let whole = tree.took_us.max(1);
     let place = |at_us: u64| at_us.min(whole).saturating_mul(parts) / whole;

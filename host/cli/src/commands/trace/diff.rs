@@ -28,7 +28,7 @@ pub(crate) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
     Ok(if fails && !diff.equal { Exit::Gate } else { Exit::Answered })
 }
 
-/// Whether two runs are equal but for times and costs.
+/// Returns true if two runs are equal but for times and costs.
 pub(crate) fn is_equal(context: &Context, runs: [&str; 2]) -> Outcome<bool> {
     of(context, runs).map(|diff| diff.equal)
 }

@@ -25,7 +25,7 @@ const MARKS: usize = 12;
 /// Colours that the page has for results.
 const COLOURS: [&str; 8] = [" c1", " c2", " c3", " c4", " c5", " c6", " c7", " c8"];
 
-/// Where the boxes stand.
+/// The places of the boxes.
 struct Layout<'a> {
     places: Vec<(u64, u64)>,
     by_id: HashMap<&'a str, usize>,

@@ -95,7 +95,7 @@ fn inputs(context: &Context, path: &Path, journal: &Journal) -> Vec<(&'static st
         .collect()
 }
 
-/// How much may be shown under the grant.
+/// Returns the limits of what may be shown under the grant.
 fn shown(grant: RowsGrant, prompts: bool) -> Outcome<Shown> {
     let rows = match grant {
         RowsGrant::None | RowsGrant::Aggregates => None,

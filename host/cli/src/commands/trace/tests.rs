@@ -95,7 +95,7 @@ fn the_page_stands_alone() {
     );
 }
 
-/// What an attacker may have put into a question, a statement, a reason, a name.
+/// Returns a text that an attacker may have put into a question, a statement, a reason, a name.
 fn hostile() -> String {
     format!(
         "</script></pre><img src=x onerror=alert(1)>\"' onload=1 \u{1b}[2J\u{1b}]0;x\u{7}\u{202e}{}",

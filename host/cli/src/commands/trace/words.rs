@@ -36,7 +36,7 @@ pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Optio
     }
 }
 
-/// How a run ended.
+/// Writes how a run ended.
 pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
     let kind = match outcome.kind.as_str() {
         "no-answer" => "no acceptable answer",
@@ -50,7 +50,7 @@ pub(super) fn outcome(outcome: &OutcomeNode, is_running: bool) -> String {
     format!("{kind}{stopped}{reason}")
 }
 
-/// How a task ended, with how long it took.
+/// Writes how a task ended, with how long it took.
 pub(super) fn ending(task: &TaskNode) -> String {
     let took =
         task.started_us.zip(task.ended_us).map(|(from, to)| seconds(to.saturating_sub(from)));
@@ -79,7 +79,7 @@ pub(super) fn reason(task: &TaskNode) -> Option<String> {
     }
 }
 
-/// What a task waits for.
+/// Writes what a task waits for.
 pub(super) fn after(task: &TaskNode) -> Option<String> {
     if task.depends_on.is_empty() {
         return None;
@@ -109,8 +109,8 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
     words
 }
 
-/// What the planner states of a task, a line each: its confidence, the expected result, the plan,
-/// the parts and the requirements.
+/// Writes what the planner states of a task, a line each: its confidence, the expected result, the
+/// plan, the parts and the requirements.
 pub(super) fn stated(task: &TaskNode) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(
@@ -241,7 +241,7 @@ pub(super) fn linked(linked: &LinkedNode) -> String {
     format!("the linker selected {selected} of {of} tables{hints}: {}{more}", names.join(", "))
 }
 
-/// What the planner did.
+/// Describes a step of the planner.
 pub(super) fn change(change: &Change) -> String {
     if let Some(reason) = &change.refused {
         return format!("the planner's step was refused: {reason}");
@@ -268,7 +268,7 @@ pub(super) fn asked(asked: &Asked) -> String {
     format!("the user was asked: {}{choices} → {answer}", asked.text)
 }
 
-/// What a run cost, line by line.
+/// Writes the cost of a run, line by line.
 pub(super) fn cost(cost: &Cost) -> Vec<String> {
     let money = match cost.usd {
         Some(usd) if usd > 0.0 => format!("${usd:.4}"),

@@ -16,7 +16,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use super::Console;
 use lines::Lines;
 
-/// How what goes to standard error is written.
+/// The format of messages on standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum LogFormat {
     /// `LEVEL:logger_name:message`, beside notes for people

@@ -132,8 +132,8 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
     }
 }
 
-/// Whether the columns are as many as expected: a rule that counts them and calls rows right says
-/// so; else it is not known.
+/// Says whether the columns are as many as expected: a rule that counts them and calls rows right
+/// says so; else it is not known.
 fn columns(row: &ResultRow) -> &'static str {
     let says_so = |rule: &Rule| {
         rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)

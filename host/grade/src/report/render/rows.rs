@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Verdict;
 use crate::report::ResultRow;
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,

@@ -164,7 +164,7 @@ fn band(band: Option<Band>) -> String {
     )
 }
 
-/// What is right under one rule, `3 of 4`.
+/// Writes the number of right answers under one rule, `3 of 4`.
 fn right_of(share: Option<&RuleShare>) -> String {
     share.map_or_else(
         || UNKNOWN.to_owned(),
@@ -200,7 +200,7 @@ fn rules(figures: &Figures, rule: &str) -> Table {
     table
 }
 
-/// How near the answers are, and how quick.
+/// Makes the table of the other figures: soft-F1 and speed.
 fn others(report: &BenchmarkReport) -> Table {
     let mut table = Table::new("Other figures", ["figure", "value"]);
     table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
@@ -318,8 +318,8 @@ fn risk(calibration: &Calibration) -> Table {
     table
 }
 
-/// What judges said of right and of wrong statements, a row for each arm and judge; `None` if none
-/// was judged.
+/// Makes the table of judges' opinions on right and on wrong statements, a row for each arm and
+/// judge; `None` if none was judged.
 fn judges(report: &RunReport) -> Option<Table> {
     let columns = [
         "arm",
@@ -494,7 +494,7 @@ fn name(pair: &PairReport) -> String {
     format!("{} against {}", pair.second, pair.first)
 }
 
-/// What one more right answer of the second arm costs.
+/// Makes the table of the cost of one more right answer of the second arm.
 pub(crate) fn one_more_right(pair: &PairReport) -> Option<Table> {
     let cost = pair.cost_of_one_more_right?;
     let mut table = Table::new(format!("One more right answer: {}", name(pair)), ["what", "more"]);

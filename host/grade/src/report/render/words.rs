@@ -5,7 +5,7 @@ use crate::rules::Rule;
 use crate::run::End;
 use crate::stats::Interval;
 
-/// What stands for a figure that is not known.
+/// The text that stands for a figure that is not known.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// A part of one in per cent, `85.2 %`.
@@ -81,12 +81,12 @@ pub(crate) fn rule(name: &str) -> String {
         .map_or_else(|_| name.to_owned(), |rule| format!("{name}: {}", rule.summary()))
 }
 
-/// How much of a run there is.
+/// Writes how many answers of a partial run there are, `3 of 4 answers`.
 pub(crate) fn of_answers(partial: &Partial) -> String {
     format!("{} of {}", partial.done, count(partial.of, "answer", "answers"))
 }
 
-/// How a search ended, with the class of its error.
+/// Writes how a search ended, with the class of its error.
 pub(crate) fn status(row: &ResultRow) -> String {
     let end = match row.end {
         End::Answered => "answered",

@@ -1,4 +1,4 @@
-//! What the documents say, by hand.
+//! Tests of the JSON documents, with expected ones written by hand.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a comparison finds, how it says so, and when it fails a gate.
+//! Tests of the verdict of a comparison, of its wording, and of the gates that it fails.
 
 use super::documents::two;
 use super::made::{answer, header};

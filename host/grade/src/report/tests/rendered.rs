@@ -1,4 +1,4 @@
-//! What is rendered, read back.
+//! Tests that read rendered reports back.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};

@@ -1,4 +1,4 @@
-//! What a killed run resumes with: nothing lost, nothing twice, the same record in the end.
+//! Tests of killed runs that are resumed: nothing lost, nothing twice, the same record in the end.
 
 use proptest::prelude::*;
 
@@ -22,8 +22,8 @@ async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
     std::fs::read(place.path().join(RESULTS)).unwrap()
 }
 
-/// What is asked again when a run is resumed with the beginning of a log, whose record is then that
-/// of the undisturbed run.
+/// Resumes a run with the beginning of a log, checks that its record is that of the undisturbed
+/// run, and returns the number of questions that are asked again.
 async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let place = cut(header, log);
     let complete = log.iter().filter(|byte| **byte == b'\n').count();

@@ -1,4 +1,4 @@
-//! What stops a run before its end, and that finished items stay in the log.
+//! Tests of the reasons that stop a run before its end; finished items stay in the log.
 
 use super::*;
 

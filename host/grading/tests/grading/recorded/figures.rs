@@ -17,7 +17,7 @@ const SHARE: f64 = 0.02;
 const CALLS: f64 = 0.1;
 const SEEDS: [u64; 2] = [0, 1];
 
-/// Whether a question was answered rightly, and with how many calls.
+/// A verdict whether a question was answered rightly, and the number of its calls.
 type Figure = (bool, u32);
 
 /// The results of a strategy on all questions, by their ids.
@@ -49,7 +49,7 @@ async fn found(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, 
     figures
 }
 
-/// Whether the answer is a recorded statement that was graded right.
+/// Returns true if the answer is a recorded statement that was graded right.
 fn is_right(question: &Question, report: &SearchReport) -> bool {
     let candidates = &report.document.candidates;
     let answer = candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);

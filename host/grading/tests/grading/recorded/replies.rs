@@ -1,4 +1,4 @@
-//! How recorded answers reach a search, and what happens where there are none.
+//! Tests how recorded answers reach a search, and what happens if there are none.
 
 use syrch::journal::Journal;
 use syrch::settings::recorded_settings;

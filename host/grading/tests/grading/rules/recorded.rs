@@ -15,11 +15,11 @@ use syrch::syrch_core::{ResultSet, SqlError};
 pub(crate) struct Answer {
     pub(crate) system: String,
     pub(crate) sql: String,
-    /// Whether it is right by Spider's rule.
+    /// True if it is right by Spider's rule.
     pub(crate) ex: bool,
-    /// Whether it is right by BIRD's rule.
+    /// True if it is right by BIRD's rule.
     pub(crate) bird_ex: bool,
-    /// Whether its statement failed.
+    /// True if its statement failed.
     pub(crate) failed: bool,
 }
 
@@ -97,7 +97,7 @@ impl Statements {
         outcome
     }
 
-    /// How many different statements ran.
+    /// Returns the number of different statements that ran.
     pub(crate) fn count(&self) -> usize {
         self.outcomes.len()
     }

@@ -118,7 +118,7 @@ async fn chain(
     chain
 }
 
-/// What statements returned, each run once.
+/// The outcomes of statements, each run once.
 struct Known {
     database: Arc<dyn Database>,
     golds: Vec<ResultSet>,

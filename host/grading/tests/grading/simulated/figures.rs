@@ -89,7 +89,7 @@ fn shares(drawn: &[Drawn]) -> (f64, f64, f64) {
     )
 }
 
-/// What the report says about several samples of each question.
+/// Returns what the report finds on several samples of each question.
 fn plausibility(drawn: &[Drawn], samples: usize) -> Plausibility {
     let text = |outcome: &Execution| match outcome {
         Execution::Failed => None,

@@ -11,7 +11,7 @@ use sqlparser::ast::{
 /// memory.
 pub(super) type Made<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
-/// What an expression could be instead.
+/// The expressions that may replace an expression.
 pub(super) type Change<'a> = Rc<dyn Fn(&Expr) -> Vec<Expr> + 'a>;
 
 /// Copies of the statement with one of its SELECTs changed.

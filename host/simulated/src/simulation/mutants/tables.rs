@@ -45,7 +45,7 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Whether it refers to a column of one of the tables.
+    /// Returns true if it refers to a column of one of the tables.
     pub(super) fn is_column(&self, expr: &Expr) -> bool {
         self.behind(expr).is_some()
     }
@@ -114,7 +114,7 @@ fn named<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, &'a T
     Some((alias.as_ref().map_or_else(|| own.clone(), |alias| alias.name.clone()), table))
 }
 
-/// What a table is called in the statement; `None` if it is no table.
+/// Returns the name of a table in the statement; `None` if it is no table.
 pub(super) fn name_of(factor: &TableFactor) -> Option<Ident> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let Some(ObjectNamePart::Identifier(own)) = name.0.last() else { return None };

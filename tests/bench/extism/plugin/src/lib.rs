@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// ascending.
 const STEPS: &[[f64; 2]] = &[[0.0, 0.2], [0.5, 0.5], [0.9, 0.8]];
 
-/// What happened before a candidate was found: all members of the contract's record, which our side
+/// The events before a candidate was found: all members of the contract's record, which our side
 /// receives as well.
 #[derive(Deserialize)]
 #[allow(dead_code, reason = "as in the example, only the errors count")]

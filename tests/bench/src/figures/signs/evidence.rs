@@ -1,4 +1,4 @@
-//! What a statement and its result show of the signs.
+//! The signs that a statement and its result show.
 //!
 //! The statements are read and run here and not by the host: names are looked up more loosely than
 //! the guard does it, and columns that come through a subquery in FROM are not followed.
@@ -22,7 +22,7 @@ use syrch_core::Dialect;
 use super::Signs;
 use crate::Outcome;
 
-/// How long a statement may run.
+/// The time that a statement may run.
 const LIMIT: Duration = Duration::from_secs(5);
 /// Words of a question that name nothing, as the plugin has them.
 const PARTICLES: &str = " a an and are at be by did do does for from had has have in is no not of on or the to was were with ";
@@ -79,7 +79,7 @@ impl Catalog {
         &self.tables[table].1[column]
     }
 
-    /// Whether keys speak against joining by these two columns, as the plugin has it.
+    /// Returns true if keys speak against joining by these two columns, as the plugin has it.
     fn is_odd(&self, left: Place, right: Place) -> bool {
         let partners = |of: Place| {
             self.keys.iter().filter(move |(place, _)| *place == of).map(|(_, partner)| *partner)
@@ -105,7 +105,7 @@ fn texts(connection: &Connection, sql: &str, about: Option<&str>) -> Outcome<Vec
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a walk over a statement finds.
+/// The state of a walk over a statement.
 struct Reading<'c> {
     catalog: &'c Catalog,
     /// The tables of each query around, by the names that they go by.
@@ -471,8 +471,8 @@ impl Database {
         reading
     }
 
-    /// Whether a text is compared with a column that does not hold it; numbers, dates and patterns
-    /// are left out.
+    /// Returns true if a text is compared with a column that does not hold it; numbers, dates and
+    /// patterns are left out.
     fn has_absent_value(&self, reading: &Reading<'_>) -> Outcome<bool> {
         for (place, text) in &reading.compared {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
@@ -501,7 +501,7 @@ fn is_among(list: &str, word: &str) -> bool {
     list.contains(&format!(" {word} "))
 }
 
-/// Whether a result has not the shape that the question's words speak of.
+/// Returns true if a result does not have the shape that the question's words speak of.
 fn has_odd_shape(question: &str, rows: usize, width: usize) -> bool {
     let words = words(question);
     let has = |list: &str| words.iter().any(|word| is_among(list, word));

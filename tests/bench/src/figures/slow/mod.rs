@@ -1,5 +1,5 @@
-//! How many of twenty slow statements the rules make faster, verified and confirmed, and by how
-//! much: on `orders_10dim` in SQLite and on a schema like that of TPC-H in PostgreSQL.
+//! Measures how many of twenty slow statements the rules make faster, verified and confirmed, and
+//! by how much: on `orders_10dim` in SQLite and on a schema like that of TPC-H in PostgreSQL.
 
 mod statements;
 

@@ -66,7 +66,8 @@ fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<
     }
 }
 
-/// How many answers a run has that is not complete, and why there are no more, on a line.
+/// Writes how many answers an unfinished run has, and why there are no more, on a line; empty if
+/// the run is complete.
 pub(crate) fn partial(basis: &Basis) -> String {
     let Some(partial) = &basis.partial else { return String::new() };
     line(&format!("{} of {}: {}", partial.done, count(partial.of, "answer"), partial.why))

@@ -12,7 +12,7 @@ pub(crate) struct Measured {
     pub(crate) before_ms: f64,
     /// The median time after.
     pub(crate) after_ms: f64,
-    /// How many times as fast: before by after.
+    /// The quotient of the times before and after: how many times as fast.
     pub(crate) ratio: f64,
     /// The 95 % interval of the ratio.
     pub(crate) interval: Option<(f64, f64)>,

@@ -1,5 +1,6 @@
-//! What the reports show: the document `syrch.optimize/1` of one statement, which is the library's,
-//! and `syrch.optimize-corpus/1` of a run over a corpus, which holds those of its statements.
+//! The content of the reports: the document `syrch.optimize/1` of one statement, which is the
+//! library's, and `syrch.optimize-corpus/1` of a run over a corpus, which holds those of its
+//! statements.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) name: &'a str,
     /// The description of the statement in the manifest; empty for all others.
     pub(crate) description: &'a str,
-    /// What became of it.
+    /// The result of the optimization.
     pub(crate) document: &'a Optimized,
 }
 
@@ -51,9 +52,9 @@ pub(crate) struct RunDocument {
     /// The number of proposals with each state that occurred.
     #[serde(default)]
     pub(crate) proposals: BTreeMap<String, u64>,
-    /// Whether all statements are done and all gates passed.
+    /// True if all statements are done and all gates passed.
     pub(crate) passed: bool,
-    /// What the gates mean for the rules and the rewriter.
+    /// The advice that follows from the gates for the rules and the rewriter.
     pub(crate) advice: Option<String>,
     /// The statements that are done, in the order of the manifest, as `results.jsonl` of the run
     /// has them.
@@ -69,8 +70,8 @@ pub(crate) struct Gate {
     pub(crate) counts: [u64; 2],
     /// The share; `None` of nothing.
     pub(crate) share: Option<f64>,
-    /// What the share must be, in words.
+    /// The bound of the share, in words.
     pub(crate) bound: String,
-    /// Whether the share meets the bound.
+    /// True if the share meets the bound.
     pub(crate) passed: bool,
 }

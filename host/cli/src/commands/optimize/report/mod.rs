@@ -23,7 +23,7 @@ pub(crate) use file::{Report, ReportFile};
 
 use crate::sink::Grid;
 
-/// What an accepted statement is known to do, and what it is not.
+/// The statement of what is known of an accepted statement, and of what is not.
 pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on this data and on the changed copies of it that were made. It is \
     no proof for all other data.";
 

@@ -24,7 +24,7 @@ macro_rules! sections {
 }
 
 sections! {
-    /// What was found, in one sentence.
+    /// The result, in one sentence.
     Verdict: ["outcome", "reason", "interrupted"],
     /// Warnings about the measurement and the run.
     Notes: ["warnings"],

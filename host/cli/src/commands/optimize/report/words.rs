@@ -64,7 +64,7 @@ pub(crate) fn noise(share: f64) -> String {
     format!("Two runs of the original differed by {:.0} %.", share * 100.0)
 }
 
-/// What was found, as one sentence.
+/// Writes the result as one sentence.
 pub(crate) fn verdict(report: &Report) -> String {
     let why = report.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     match &report.confirmation {
@@ -93,7 +93,7 @@ fn equal(report: &Report) -> String {
     }
 }
 
-/// What an outcome means, for people.
+/// Explains an outcome, for people.
 fn meaning(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Optimized => "optimized",
@@ -139,12 +139,12 @@ pub(crate) fn about(document: &Optimized) -> String {
     format!("{database}, run {run}, syrch-host {host}, {schema}")
 }
 
-/// What it was done with, as one document for people.
+/// Returns the rewriter, the settings and the cost as one document for people.
 pub(crate) fn setup(document: &Optimized) -> Value {
     json!({"rewriter": document.rewriter, "settings": document.report.settings, "cost": document.cost})
 }
 
-/// What the state of a proposal means, for people.
+/// Names the state of a proposal, for people.
 pub(crate) fn state(state: IterationState) -> &'static str {
     match state {
         IterationState::Kept => "accepted",
