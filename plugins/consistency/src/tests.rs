@@ -93,13 +93,14 @@ fn a_vote_of_five_makes_five_calls_and_takes_the_largest_group() {
     let candidates = solve(&host, VOTE).unwrap().candidates;
     assert_eq!(candidates[0].id, "A.2");
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (4, 3));
-    // (3 − 1 + 2 × 0.7) / (4 − 1 + 2), and (1 − 1 + 2 × 0.7) / 5.
-    assert_eq!(candidates[0].raw_confidence.map(round), Some(0.68));
-    assert_eq!(candidates[1].raw_confidence.map(round), Some(0.28));
-    assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 4 results");
+    // The sample that failed agrees with nothing: (3 − 1 + 2 × 0.7) / (5 − 1 + 2), and
+    // (1 − 1 + 2 × 0.7) / 6.
+    assert_eq!(candidates[0].raw_confidence.map(round), Some(0.567));
+    assert_eq!(candidates[1].raw_confidence.map(round), Some(0.233));
+    assert_eq!(host.trace.kept("A.2").unwrap(), "3 of 5 samples");
     assert_eq!(
         host.trace.discarded("A.1").unwrap(),
-        "1 of 4 results, where A.2 has 3 of 4 results"
+        "1 of 5 samples, where A.2 has 3 of 5 samples"
     );
     assert_eq!(host.trace.discarded("A.3").unwrap(), "the same result as A.2");
     assert_eq!(host.trace.discarded("A.4").unwrap(), "cannot parse");
