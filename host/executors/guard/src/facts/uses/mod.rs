@@ -168,6 +168,11 @@ impl Resolver<'_> {
         }
     }
 
+    /// Returns true if a result of a SELECT is a count or a sum of whole numbers.
+    pub(super) fn is_whole(&self, expr: &Expr, scope: &Scope) -> bool {
+        ratio::is_whole_aggregate(expr, std::slice::from_ref(scope), self.catalog)
+    }
+
     /// Records a column that a `NOT IN` compares with.
     pub(super) fn note_not_in(&mut self, origin: Origin) {
         let dialect = self.catalog.dialect.clone();

@@ -333,6 +333,41 @@ fn groups_and_lists_are_uses() {
 }
 
 #[test]
+fn ratios_of_counts_in_queries_are_uses() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            (
+                "SELECT (SELECT count(*) FROM birds WHERE kind = 'Auk') / (SELECT count(*) FROM birds)",
+                &["texts Auk: birds.kind", "ratio: birds.id"],
+            ),
+            (
+                "SELECT (SELECT count(*) FROM birds) * 100 / (SELECT count(*) FROM sites) AS share",
+                &["ratio: birds.id"],
+            ),
+            (
+                "WITH a AS (SELECT count(*) AS n FROM birds), b AS (SELECT count(*) AS m FROM sites) \
+                 SELECT a.n / b.m FROM a, b",
+                &["ratio: birds.id"],
+            ),
+            (
+                "SELECT n / m FROM (SELECT count(id) AS n, count(site) AS m FROM birds) x",
+                &["ratio: birds.id"],
+            ),
+            ("SELECT count(*) / 600 FROM birds", &["ratio: birds.id"]),
+            ("SELECT 100 / count(*) FROM birds", &["ratio: birds.id"]),
+            // Pairs, a middle, a part of the rows, and what has decimals.
+            ("SELECT count(*) / 2 FROM birds", &[]),
+            ("SELECT id FROM birds LIMIT (SELECT count(*) / 10 FROM birds)", &[]),
+            ("SELECT count(*) / 600.0 FROM birds", &[]),
+            ("SELECT 100.0 * (SELECT count(*) FROM birds) / (SELECT count(*) FROM sites)", &[]),
+            ("SELECT a.n * 1.0 / a.n FROM (SELECT count(*) AS n FROM birds) a", &[]),
+        ],
+    );
+    assert_uses(Dialect::Duckdb, &[("SELECT count(*) / 600 FROM birds", &[])]);
+}
+
+#[test]
 fn equal_columns_of_two_tables_are_uses() {
     assert_all_uses(
         Dialect::Sqlite,
