@@ -279,6 +279,19 @@ async fn groups_by_spelling_and_lists_with_null_are_doubtful() {
 }
 
 #[tokio::test]
+async fn conditions_that_no_row_meets_and_rows_of_left_joins_are_doubtful() {
+    let mut never = Fake::new("TEXT", UseKind::Never, Counts::Fail);
+    never.uses[0].value = Some("c = NULL".into());
+    let text = "no row meets the condition c = NULL: NULL is met by IS NULL".to_owned();
+    assert_eq!(doubts(never).await, [(DoubtKind::Never, text)]);
+    let padded = || UseKind::Padded { rows: "SELECT 1 AS v FROM t".into() };
+    let found = doubts(Fake::new("TEXT", padded(), Counts::Row(vec![1]))).await;
+    let text = "COUNT gives 1 where t has no row: count t.c to get 0".to_owned();
+    assert_eq!(found, [(DoubtKind::PaddedRows, text)]);
+    assert_eq!(doubts(Fake::new("TEXT", padded(), Counts::Row(vec![0]))).await, []);
+}
+
+#[tokio::test]
 async fn days_beside_times_numbers_and_other_texts_are_doubtful() {
     let day = |operator: &str| UseKind::Day { operator: operator.into(), day: "2024-05-11".into() };
     // Values, days, and days with times.

@@ -48,6 +48,7 @@ impl Judge<'_> {
                 self.compared(one, &probe, stored, (operator, number)).await
             }
             UseKind::ComparedText(by) => Some(compared_text(one, by)),
+            UseKind::Never => Some(never(one)),
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
             UseKind::Groups { keys, .. } => self.groups(one, &probe, stored, keys).await,
@@ -60,6 +61,7 @@ impl Judge<'_> {
             UseKind::Beside { keys } => self.beside(one, &probe, keys.as_deref()).await,
             UseKind::Extreme { function, of } => self.extreme(one, function, of),
             UseKind::Repeated { function, rows } => self.repeated(one, function, rows).await,
+            UseKind::Padded { rows } => self.padded(one, rows).await,
             UseKind::Unconnected(other) => self.unconnected(one, &probe, other).await,
         }
     }
@@ -490,6 +492,14 @@ fn is_ordered_day(day: &str) -> bool {
 fn key_sum(one: &Use, by: &str) -> Doubt {
     let text = format!("{} numbers rows, and {by} takes it for an amount", one.column);
     Doubt { kind: DoubtKind::KeySum, text }
+}
+
+/// What is wrong with a condition that no row meets.
+fn never(one: &Use) -> Doubt {
+    let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
+    let how = if condition.ends_with("NULL") { ": NULL is met by IS NULL" } else { "" };
+    let text = format!("no row meets the condition {condition}{how}");
+    Doubt { kind: DoubtKind::Never, text }
 }
 
 /// What is wrong with a text made of a column that is compared with a number.
