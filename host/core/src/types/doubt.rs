@@ -49,7 +49,7 @@ pub enum DoubtKind {
     RepeatedRows,
     /// Rows that a LEFT JOIN makes where there is none are counted.
     PaddedRows,
-    /// Rows that a LEFT JOIN makes where there is none are asked for and left out.
+    /// What has no row of a joined table is asked for, and left out.
     InnerJoin,
     /// Tables are joined without a condition.
     CrossJoin,

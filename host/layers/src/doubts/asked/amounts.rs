@@ -291,15 +291,24 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::NotDistinct, text })
     }
 
-    /// The doubt about a LEFT JOIN whose other rows are asked for and left out.
+    /// The doubt about things that have none of what they are joined with, which are asked for and
+    /// left out.
     pub(super) fn left_out(&self) -> Option<Doubt> {
-        if !self.outline.is_inner
-            || !self.question.has_any(INCLUDED)
-            || !self.question.has_any(NONE)
-        {
+        if !self.question.has_any(INCLUDED) || !self.question.has_any(NONE) {
             return None;
         }
-        let text = "WHERE leaves out the rows that LEFT JOIN adds: the condition belongs to ON";
+        let others = ["LEFT", "RIGHT", "FULL", "SELECT", "EXISTS"];
+        let rest = self.facts.normalized.strip_prefix("SELECT");
+        let is_plain = self.lacks("UNION")
+            && rest.is_some_and(|rest| !others.iter().any(|other| rest.contains(other)));
+        let is_joined = self.outline.relations > 1 && !self.outline.groups.is_empty();
+        let text = if self.outline.is_inner {
+            "WHERE leaves out the rows that LEFT JOIN adds: the condition belongs to ON"
+        } else if is_plain && is_joined && !self.question.has_any(&["also"]) {
+            "the join leaves out what has none of the other table: LEFT JOIN has it"
+        } else {
+            return None;
+        };
         Some(Doubt { kind: DoubtKind::InnerJoin, text: text.to_owned() })
     }
 }

@@ -524,6 +524,13 @@ fn rows_that_are_asked_for_are_not_left_out() {
     };
     let question = "Show each state with its number of cities, including states without any.";
     assert_doubt(question, &outline, DoubtKind::InnerJoin);
-    assert_none(question, &Outline { is_inner: false, ..outline.clone() });
+    let sound = Outline { is_inner: false, relations: 2, ..outline.clone() };
+    assert_none(question, &sound);
+    let joined = |join: &str| {
+        let sql = format!("SELECT s.name, count(c.city_id) FROM state s {join} city c ON true");
+        kinds_of(question, &sound, &facts(&sql, &["city", "state"], &["count"]), &[7])
+    };
+    assert_eq!(joined("JOIN"), [DoubtKind::InnerJoin]);
+    assert_eq!(joined("LEFT JOIN"), []);
     assert_none("Show each state with its number of large cities.", &outline);
 }
