@@ -140,7 +140,7 @@ async fn rows_groups_and_aggregates_are_those_of_the_question() {
         ),
         (
             "What is the average budget per state?",
-            "SELECT state_id, AVG(budget) FROM cities GROUP BY state_id",
+            "SELECT s.name, AVG(c.budget) FROM cities c JOIN states s ON s.id = c.state_id GROUP BY s.id",
             "",
         ),
     ])
