@@ -163,7 +163,8 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     fn person(&mut self) -> (String, String) {
-        let (first, last) = (*self.random.pick(&FIRST), *self.random.pick(&LAST));
+        let first = *self.random.pick(&FIRST);
+        let last = *self.random.pick(&LAST);
         let number = self.random.between(10, 99);
         (
             format!("{first} {last}"),

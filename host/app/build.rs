@@ -157,8 +157,8 @@ fn table(
         std::fs::write(&component, zstd::bulk::compress(&bytes, LEVEL)?)?;
         let code = match &compiler {
             Ok(compiler) => {
-                let (code, file) =
-                    (compiler.precompile_component(&bytes)?, out.join(format!("{name}.code")));
+                let code = compiler.precompile_component(&bytes)?;
+                let file = out.join(format!("{name}.code"));
                 let is_plain = plain.contains(name);
                 std::fs::write(
                     &file,

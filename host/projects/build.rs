@@ -64,8 +64,8 @@ fn main() -> Outcome {
         let manifest: Table = std::fs::read_to_string(&path)?.parse()?;
         files.insert(packed.to_owned(), standalone(&manifest, &workspace)?.into_bytes());
         for licence in LICENCES {
-            let (from, to) =
-                (path.with_file_name(licence), Path::new(packed).with_file_name(licence));
+            let from = path.with_file_name(licence);
+            let to = Path::new(packed).with_file_name(licence);
             files.insert(
                 to.to_str().ok_or("the name of a file is not UTF-8")?.to_owned(),
                 std::fs::read(from)?,
@@ -98,7 +98,8 @@ fn collect(
         let entry = entry?;
         let name =
             entry.file_name().into_string().map_err(|_| "the name of a file is not UTF-8")?;
-        let (path, packed) = (entry.path(), format!("{packed}/{name}"));
+        let path = entry.path();
+        let packed = format!("{packed}/{name}");
         let is_test = name == "tests" && is_template;
         if name.starts_with('.') || (LEFT_OUT.contains(&name.as_str()) && !is_test) {
             continue;

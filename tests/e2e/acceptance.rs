@@ -11,7 +11,8 @@ use crate::adding::files;
 
 /// The words of the comments that stand directly above tests in a source file.
 fn named(source: &str) -> Vec<String> {
-    let (mut found, mut above) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut above = Vec::new();
     let mut is_test = false;
     for line in source.lines().map(str::trim) {
         if let Some(comment) = line.strip_prefix("///") {

@@ -171,7 +171,8 @@ fn a_provider_is_its_folder_and_one_entry() {
     let names = texts_of(table, " name");
     let variables = texts_of(table, "key_variable");
     assert!(names.len() > variables.len() && variables.len() > 1, "{names:?} {variables:?}");
-    let (sources, clients) = (sources(&["host", "sdk"]), folders("host/llm/src"));
+    let sources = sources(&["host", "sdk"]);
+    let clients = folders("host/llm/src");
     let mut wrong = Vec::new();
     for name in names.iter().filter(|name| clients.contains(*name)) {
         let folder = format!("host/llm/src/{name}/");

@@ -86,7 +86,8 @@ impl Place {
 pub(crate) fn finish(command: &mut Command, input: impl Into<Vec<u8>>) -> Output {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (mut stdin, input) = (child.stdin.take().unwrap(), input.into());
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.into();
     // A program that ends early closes its input; that is no fault of the test.
     std::thread::spawn(move || drop(stdin.write_all(&input)));
     let id = child.id();
@@ -123,8 +124,8 @@ pub(crate) fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value
         (&json!("syrch.error/1"), &json!(code)),
         "{all}"
     );
-    let (message, hint) =
-        (document["error"]["message"].as_str().unwrap(), document["error"]["hint"].as_str());
+    let message = document["error"]["message"].as_str().unwrap();
+    let hint = document["error"]["hint"].as_str();
     for word in words {
         assert!(
             message.contains(word) || hint.is_some_and(|hint| hint.contains(word)),

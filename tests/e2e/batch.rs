@@ -221,7 +221,8 @@ fn what_is_wrong_with_the_batch_is_reported_at_once() {
 #[test]
 fn journals_are_kept_where_the_user_says_and_nowhere_else() {
     let place = Place::new();
-    let (state, input) = (place.path().join("state"), format!("\"{QUESTION}\"\n").repeat(3));
+    let state = place.path().join("state");
+    let input = format!("\"{QUESTION}\"\n").repeat(3);
     let run = |words: &str| {
         let mut command =
             place.words(&format!("batch --llm offline --db shop.sqlite --quiet {words}"));

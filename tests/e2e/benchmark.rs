@@ -93,7 +93,8 @@ impl Bench {
 /// The questions of a suite, a line each: every fifth is answered wrongly by [`script`].
 pub(crate) fn suite(questions: usize) -> String {
     let line = |at: usize| {
-        let (id, least) = (format!("q{at:04}"), at % 5);
+        let id = format!("q{at:04}");
+        let least = at % 5;
         let question = format!("How many orders ({id}) have a quantity of at least {least}?");
         let gold = format!("SELECT COUNT(*) FROM orders WHERE quantity >= {least}");
         let difficulty = if at.is_multiple_of(3) { "hard" } else { "easy" };

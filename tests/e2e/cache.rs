@@ -80,7 +80,8 @@ fn lasting(mut document: Value) -> Value {
 
 #[test]
 fn a_second_search_sends_nothing_and_answers_the_same() {
-    let (place, endpoint) = (Place::new(), counting());
+    let place = Place::new();
+    let endpoint = counting();
     let first = place.ask(&endpoint, &[]);
     assert_eq!((&first["answer"]["rows"], endpoint.count()), (&json!([[4]]), 2));
     let second = place.ask(&endpoint, &[]);
@@ -116,7 +117,8 @@ fn results_of_offline_searches_are_cached() {
 /// Bug 1: syrch 0.1.2 returned the sum of the old file for a day after the file had changed.
 #[test]
 fn a_changed_database_is_never_answered_from_what_it_was() {
-    let (place, endpoint) = (Place::new(), counting());
+    let place = Place::new();
+    let endpoint = counting();
     assert_eq!(place.ask(&endpoint, &[])["answer"]["rows"], json!([[4]]));
     let database = Connection::open(place.path().join("shop.sqlite")).unwrap();
     for customers in 5..8 {
@@ -133,7 +135,8 @@ fn a_changed_database_is_never_answered_from_what_it_was() {
 /// Bug 2: two databases shared one result in syrch 0.1.2; later, all of the same relative path did.
 #[test]
 fn two_databases_never_share_a_result() {
-    let (place, endpoint) = (Place::new(), counting());
+    let place = Place::new();
+    let endpoint = counting();
     let customers = |folder: &str, rows: usize| {
         let folder = place.path().join(folder);
         fs::create_dir_all(&folder).unwrap();
@@ -256,7 +259,8 @@ fn prompts_are_equal_in_every_process() {
 
 #[test]
 fn a_damaged_file_is_set_aside_and_reported() {
-    let (place, endpoint) = (Place::new(), counting());
+    let place = Place::new();
+    let endpoint = counting();
     place.ask(&endpoint, &[]);
     let file = place.cache().join("answers/cache.sqlite");
     let damage = |text: &str| {
@@ -286,7 +290,8 @@ fn a_damaged_file_is_set_aside_and_reported() {
 
 #[test]
 fn what_is_cached_is_shown_and_cleared() {
-    let (place, endpoint) = (Place::new(), counting());
+    let place = Place::new();
+    let endpoint = counting();
     assert!(
         place.cached(&["stats"]).stdout.contains("all   0 entries, 0 bytes"),
         "{}",
@@ -336,7 +341,8 @@ fn what_is_cached_is_shown_and_cleared() {
 #[test]
 fn four_processes_share_one_cache() {
     let place = Place::new();
-    let (countries, found) = (["France", "Spain", "Italy", "Norway"], [2, 1, 1, 0]);
+    let countries = ["France", "Spain", "Italy", "Norway"];
+    let found = [2, 1, 1, 0];
     let mut script = Script::new().on([PLAN], whole().delay_ms(50));
     for country in countries {
         let sql = format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
@@ -345,7 +351,8 @@ fn four_processes_share_one_cache() {
     let endpoint = MockEndpoint::start(script);
     std::thread::scope(|scope| {
         for first in 0..4 {
-            let (place, endpoint) = (&place, &endpoint);
+            let place = &place;
+            let endpoint = &endpoint;
             scope.spawn(move || {
                 for step in 0..4 {
                     let at = (first + step) % 4;

@@ -103,7 +103,8 @@ fn curve(calibrator: &Value) -> Curve {
 
 #[test]
 fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
-    let (place, model) = (place(), model());
+    let place = place();
+    let model = model();
     let before = benchmark(&place, &model, "own.yml");
     let asked = model.count();
 
@@ -137,8 +138,8 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     let curve = curve(&document["calibrator"]);
     for (one, other) in before.graded.iter().zip(&after.graded) {
         assert_eq!((&one.id, &one.sql, one.calls()), (&other.id, &other.sql, other.calls()));
-        let (expected, calibrated) =
-            (curve.apply(one.candidate_confidence.unwrap()), other.candidate_confidence.unwrap());
+        let expected = curve.apply(one.candidate_confidence.unwrap());
+        let calibrated = other.candidate_confidence.unwrap();
         assert!((calibrated - expected).abs() < 1e-9, "{}: {calibrated} for {expected}", one.id);
         assert!(
             (other.confidence.unwrap() - expected).abs() <= 0.000_5,
@@ -209,7 +210,8 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
 
 #[test]
 fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
-    let (place, model) = (place(), model());
+    let place = place();
+    let model = model();
     let before = benchmark(&place, &model, "own.yml");
     for method in [Method::Isotonic, Method::Logistic] {
         let words = format!("last --format json --method {}", method.name());
@@ -252,7 +254,8 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
 
 #[test]
 fn what_cannot_be_fitted_is_reported_with_what_to_do() {
-    let (place, model) = (place(), model());
+    let place = place();
+    let model = model();
     refused(&mut calibrate(&place, "last"), 2, &["run"]);
     place.file(
         "suite.jsonl",

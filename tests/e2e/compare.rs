@@ -261,7 +261,8 @@ fn check_text(text: &str, document: &Value) {
     assert_eq!(shown[2..5], [number("questions"), number("b"), number("c")]);
     assert_eq!(shown[5], format!("{:+.1}", pair["difference"].as_f64().unwrap() * 100.0));
     for one in pair["flipped"].as_array().unwrap().iter().take(10) {
-        let (id, right) = (one["id"].as_str().unwrap(), one["right"].as_str().unwrap());
+        let id = one["id"].as_str().unwrap();
+        let right = one["right"].as_str().unwrap();
         assert!(
             text.contains(&format!("  {id} ("))
                 && text.contains(&format!("right: {}", pair[right].as_str().unwrap()))

@@ -219,7 +219,8 @@ fn the_reference_is_what_the_contract_says() {
     let root = syrch_kit::repository();
     let mut wit = Resolve::default();
     wit.push_dir(root.join("wit")).unwrap();
-    let (path, page) = (root.join("docs/contract.md"), page(&wit));
+    let path = root.join("docs/contract.md");
+    let page = page(&wit);
     if std::env::var_os("UPDATE_CONTRACT").is_some() {
         std::fs::write(&path, &page).unwrap();
     }

@@ -163,7 +163,8 @@ fn duckdb_is_guarded_and_its_library_checked() {
 #[test]
 fn any_adbc_driver_of_the_configuration_opens_a_database() {
     let Some(library) = syrch_kit::installed("adbc/libadbc_driver_sqlite.so") else { return };
-    let (place, library) = (Place::new(), library.canonicalize().unwrap());
+    let place = Place::new();
+    let library = library.canonicalize().unwrap();
     over_sqlite(&place);
     let digest = syrch_kit::sha256(&library);
     let driver = format!("{{path: {}, sha256: {digest}, dialect: sqlite}}", library.display());
@@ -213,7 +214,8 @@ fn every_strategy_answers_over_spark() {
 #[test]
 fn every_strategy_answers_over_another_spark_connect_server() {
     let Some(server) = over_spark(Kind::Sail) else { return };
-    let (place, address) = (Place::new(), server.address());
+    let place = Place::new();
+    let address = server.address();
     answers_as_sqlite(&place, &address);
     refused(
         place.words("sql --db").args([&address, "SELECT reflect('java.lang.System', 'exit', 1)"]),

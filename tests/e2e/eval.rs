@@ -32,7 +32,8 @@ fn document(place: &Place, endpoint: &MockEndpoint, words: &[&str], code: i32) -
 
 #[test]
 fn an_answer_matches_rows_a_statement_or_a_text() {
-    let (place, endpoint) = (Place::new(), endpoint(SQL));
+    let place = Place::new();
+    let endpoint = endpoint(SQL);
     place.file("gold.csv", "country,n\nSpain,1\nItaly,1\nFrance,2\n");
     let found = document(&place, &endpoint, &["--expected", "gold.csv"], 0);
     assert_eq!((&found["schema"], &found["match"]), (&json!("syrch.eval/1"), &json!(true)));
@@ -57,7 +58,8 @@ fn an_answer_matches_rows_a_statement_or_a_text() {
 
 #[test]
 fn what_differs_is_shown() {
-    let (place, endpoint) = (Place::new(), endpoint(SQL));
+    let place = Place::new();
+    let endpoint = endpoint(SQL);
     place.file("gold.csv", "country,n\nFrance,3\nItaly,1\nSpain,1\n<b>Norway\u{1b}[2J,1\n");
     let mut command = eval(&place, &endpoint);
     let said = Said::of(command.args(["--expected", "gold.csv"]).output().unwrap());
@@ -115,7 +117,8 @@ fn nothing_against_nothing_is_no_match() {
 
 #[test]
 fn what_is_expected_is_had_before_anybody_is_asked() {
-    let (place, endpoint) = (Place::new(), endpoint(SQL));
+    let place = Place::new();
+    let endpoint = endpoint(SQL);
     place.file("bad.csv", "a,b\n1\n");
     let before = std::fs::read(place.path().join("shop.sqlite")).unwrap();
     for (words, code, reported) in [
@@ -152,8 +155,8 @@ fn without_an_answer_it_ends_as_a_search_does() {
     let place = Place::new();
     let broken = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
     refused(eval(&place, &broken).args(["--expected-answer", "1"]), 12, &["no such key"]);
-    let (empty, broken) =
-        ("SELECT name FROM customers WHERE country = 'Norway'", "SELECT missing FROM customers");
+    let empty = "SELECT name FROM customers WHERE country = 'Norway'";
+    let broken = "SELECT missing FROM customers";
     for (sql, confidence, outcome, code) in
         [(empty, 0.1, "clarification-needed", 4), (broken, 0.95, "no-answer", 3)]
     {

@@ -243,7 +243,9 @@ fn lists_make_the_cells() {
         let document = ask(&["--random", "4", "--seed", seed]).document(0);
         names(&document).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
-    let (one, again, other) = (drawn("1"), drawn("1"), drawn("2"));
+    let one = drawn("1");
+    let again = drawn("1");
+    let other = drawn("2");
     assert!(one == again && one != other && one.len() == 4, "{one:?} {other:?}");
     // What a flag or a single value fixes is not varied.
     let fixed = ask(&["--max-depth", "2", "-P", "calibration=true", "--high-conf", "0.9"]);

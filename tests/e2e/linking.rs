@@ -73,7 +73,8 @@ fn last(endpoint: &MockEndpoint) -> String {
 
 #[test]
 fn every_prompt_over_a_large_catalog_stays_short() {
-    let (place, endpoint) = (Place::new(), endpoint());
+    let place = Place::new();
+    let endpoint = endpoint();
     let document = place.ask(&endpoint, QUESTION, &["--linker", "narrow"]);
     assert_eq!(document["answer"]["rows"], json!([[2]]), "{document:#}");
     for request in endpoint.requests() {
@@ -94,7 +95,8 @@ fn every_prompt_over_a_large_catalog_stays_short() {
 
 #[test]
 fn cells_lead_to_their_table_only_as_far_as_they_are_granted() {
-    let (place, endpoint) = (Place::new(), endpoint());
+    let place = Place::new();
+    let endpoint = endpoint();
     place.ask(&endpoint, QUESTION, &["--linker", "narrow", "--rows", "full"]);
     let granted = last(&endpoint);
     assert!(
@@ -138,7 +140,8 @@ fn business_terms_of_several_words_lead_to_their_table() {
 
 #[test]
 fn notes_lead_to_their_table_and_are_reported() {
-    let (place, endpoint) = (Place::new(), endpoint());
+    let place = Place::new();
+    let endpoint = endpoint();
     let notes = place.path().join("notes.jsonl");
     fs::write(
         &notes,
@@ -159,7 +162,8 @@ fn notes_lead_to_their_table_and_are_reported() {
 
 #[test]
 fn a_suite_says_what_linking_shows_and_misses() {
-    let (place, endpoint) = (Place::new(), endpoint());
+    let place = Place::new();
+    let endpoint = endpoint();
     let suite = place.path().join("suite.jsonl");
     let line = |id: &str, question: &str, sql: &str| {
         format!("{}\n", json!({"id": id, "db": "shop", "question": question, "gold_sql": sql}))

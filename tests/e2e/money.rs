@@ -79,7 +79,8 @@ fn without_a_price_money_cannot_be_limited() {
 #[test]
 fn purposes_are_answered_by_the_models_they_name() {
     let place = Place::new();
-    let (strong, cheap) = (never_sure(), never_sure());
+    let strong = never_sure();
+    let cheap = never_sure();
     let file = format!(
         "llm:\n  endpoints:\n    near-by: {{provider: openai, base_url: \"{}\", in_flight: 2}}\n  \
          models:\n    cheap: {{endpoint: near-by, model: tiny}}\n  purposes: {{repair: cheap}}\n",
@@ -240,7 +241,8 @@ fn a_dry_run_prints_what_would_be_sent() {
             place.words(&format!("--llm offline --dry-run --db shop.sqlite --format {format} -q"));
         Said::of(command.arg(QUESTION).output().unwrap())
     };
-    let (text, none) = (offline("auto"), offline("json"));
+    let text = offline("auto");
+    let none = offline("json");
     assert_eq!((text.code, text.stdout.as_str()), (0, "nothing would be sent\n"), "{}", text.all());
     assert_eq!(none.document(0), json!([]));
     assert_eq!(finish(&mut place.words("--dry-run --resume last"), "").status.code(), Some(2));

@@ -153,7 +153,8 @@ async fn the_offline_provider_reaches_its_figures() {
     let set = async |name| {
         figures(name, &root.join(name).join("questions.jsonl"), &root.join(name).join("db")).await
     };
-    let (spider, defog) = (set("spider").await, set("defog").await);
+    let spider = set("spider").await;
+    let defog = set("defog").await;
     spider.print();
     defog.print();
     let both = auroc(spider.outcomes.iter().chain(&defog.outcomes));

@@ -62,7 +62,8 @@ fn statements_that_mean_something_else_are_doubtful() {
     let role = "CREATE ROLE doubts LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO doubts;
         REVOKE TEMPORARY ON DATABASE doubts FROM PUBLIC; REVOKE CREATE ON SCHEMA public FROM PUBLIC;";
     server.psql("doubts", role).unwrap();
-    let (place, url) = (Place::new(), server.url("doubts", "doubts"));
+    let place = Place::new();
+    let url = server.url("doubts", "doubts");
     let warnings =
         |sql: &str| json(place.words("sql").args(["--db", &url, sql]))["warnings"].to_string();
     for (sql, words) in [
@@ -102,7 +103,8 @@ fn statements_that_mean_something_else_are_doubtful() {
 fn questions_are_answered_over_a_server() {
     let Some(server) = Server::shared() else { return };
     shop(server, "answers");
-    let (place, url) = (Place::new(), server.url("answers", "answers"));
+    let place = Place::new();
+    let url = server.url("answers", "answers");
     let ask = |question: &str| {
         let report = json(place.host().args(["--llm", "offline", "--db", &url, "-q", question]));
         let rows: Vec<Vec<String>> = report["answer"]["rows"]
@@ -147,7 +149,8 @@ fn questions_are_answered_over_a_server() {
 fn statements_and_the_catalog_are_shown() {
     let Some(server) = Server::shared() else { return };
     shop(server, "statements");
-    let (place, url) = (Place::new(), server.url("statements", "statements"));
+    let place = Place::new();
+    let url = server.url("statements", "statements");
     let catalog = json(place.words("schema").arg(&url));
     assert_eq!(catalog["dialect"], "postgres", "{catalog}");
     let result = json(
@@ -200,7 +203,8 @@ fn holders(folder: &Path, text: &str, found: &mut Vec<String>) {
 fn a_password_stands_in_no_output_journal_cache_or_page() {
     let Some(server) = Server::shared() else { return };
     shop(server, "secrets");
-    let (place, port) = (Place::new(), server.port());
+    let place = Place::new();
+    let port = server.port();
     let url = format!("postgres://secrets:{WRITTEN}@127.0.0.1:{port}/secrets?sslmode=disable");
     let pairs = format!(
         "postgres:host=127.0.0.1 port={port} user=secrets password='{PASSWORD}' dbname=secrets"
@@ -290,7 +294,8 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
 fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
     let Some(server) = Server::shared() else { return };
     shop(server, "variables");
-    let (place, port) = (Place::new(), server.port().to_string());
+    let place = Place::new();
+    let port = server.port().to_string();
     let sql = ["sql", "SELECT count(*) FROM customers"];
     let with = |variables: &[(&str, &str)], db: &str| {
         let mut command = place.host();
@@ -334,7 +339,8 @@ fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
 fn a_server_that_refuses_or_is_not_there_ends_with_11() {
     let Some(server) = Server::shared() else { return };
     shop(server, "refusals");
-    let (place, port) = (Place::new(), server.port());
+    let place = Place::new();
+    let port = server.port();
     let sql = |url: &str| {
         let mut command = place.words("sql --db");
         command.args([url, "SELECT 1"]);

@@ -445,7 +445,8 @@ fn an_interrupted_build_leaves_no_tool_behind() {
         let mut host =
             host.env("PATH", &scripted.path).stderr(std::process::Stdio::null()).spawn().unwrap();
         until("the tool starts", &|| id("child").is_some());
-        let (tool, child) = (id("tool").unwrap(), id("child").unwrap());
+        let tool = id("tool").unwrap();
+        let child = id("child").unwrap();
         kill(Pid::from_raw(host.id().try_into().unwrap()), signal).unwrap();
         let ended = host.wait().unwrap();
         assert_eq!(ended.code(), Some(130), "{words:?} {signal}");

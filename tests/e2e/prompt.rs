@@ -44,7 +44,8 @@ impl Terminal {
         drop((command, pair.slave));
         let keys = File::from(pair.master);
         let shown = Shown::default();
-        let (mut screen, seen) = (keys.try_clone().unwrap(), Arc::clone(&shown));
+        let mut screen = keys.try_clone().unwrap();
+        let seen = Arc::clone(&shown);
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             // The terminal ends with an error when nobody is left at its other end.

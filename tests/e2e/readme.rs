@@ -108,8 +108,8 @@ fn shell(command: &str, home: &Path) -> Output {
 
 fn passes(command: &str, home: &Path) -> String {
     let output = shell(command, home);
-    let (stdout, stderr) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
         "`{command}` ended with {}\n{stdout}\n{stderr}",

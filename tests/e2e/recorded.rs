@@ -18,8 +18,8 @@ fn suite(place: &Place) {
         "questions.jsonl",
         format!("{}\n{}\n", question("q1", QUESTION), question("q2", "Who is missing?")),
     );
-    let (one, two) =
-        ("SELECT COUNT(*) AS one FROM customers", "SELECT COUNT(*) AS two FROM customers");
+    let one = "SELECT COUNT(*) AS one FROM customers";
+    let two = "SELECT COUNT(*) AS two FROM customers";
     let answers =
         json!({"id": "q1", "candidates": {"a": {"sql": one, "ex": 0}, "b": {"sql": two, "ex": 1}}});
     place.file("recorded.jsonl", format!("{answers}\n"));

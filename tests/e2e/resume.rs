@@ -97,12 +97,13 @@ fn kills(wanted: usize, mut random: Random) {
         Said::of(start(&endpoint, &database, &folder.path().join("whole")).output().unwrap())
             .document(0);
     let all = endpoint.count();
-    let (mut killed, mut tries) = (0, 0);
+    let mut killed = 0;
+    let mut tries = 0;
     while killed < wanted {
         tries += 1;
         assert!(tries < wanted * 20, "only {killed} of {tries} searches were killed in the middle");
-        let (endpoint, state) =
-            (MockEndpoint::start(script()), folder.path().join(tries.to_string()));
+        let endpoint = MockEndpoint::start(script());
+        let state = folder.path().join(tries.to_string());
         let mut command = start(&endpoint, &database, &state);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // The clock starts when the first call is out, so that a busy machine kills in the middle,
@@ -157,7 +158,8 @@ fn further_killed_searches_go_on_where_they_were() {
 #[test]
 fn what_cannot_go_on_says_why() {
     let folder = syrch_kit::scratch();
-    let (database, state) = (shop(folder.path()), folder.path().join("state"));
+    let database = shop(folder.path());
+    let state = folder.path().join("state");
     let endpoint = MockEndpoint::start(script());
     assert_eq!(resume(&endpoint, &state).code, 2);
     let done = Said::of(start(&endpoint, &database, &state).output().unwrap()).document(0);

@@ -81,7 +81,8 @@ fn knowing() -> Script {
 
 #[test]
 fn an_index_is_built_once() {
-    let (place, endpoint) = (Place::new(), MockEndpoint::start(knowing()));
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(knowing());
     let built = place.build(&endpoint, &["--embeddings", "mock-embed"]).document(0);
     assert_eq!((&built["schema"], &built["tables"]), (&json!("syrch.index/1"), &json!(3)));
     // Three tables and a column of each are named; the amount has two names.
@@ -103,7 +104,8 @@ fn an_index_is_built_once() {
 
 #[test]
 fn vectors_alone_need_no_language_model_and_leave_the_terms_as_they_are() {
-    let (place, endpoint) = (Place::new(), MockEndpoint::start(knowing()));
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(knowing());
     let refused = place.build(&endpoint, &["--vectors-only"]);
     assert_eq!(refused.code, 2, "{}", refused.all());
     assert!(refused.stderr.contains("--embeddings"), "{}", refused.all());
@@ -118,7 +120,8 @@ fn vectors_alone_need_no_language_model_and_leave_the_terms_as_they_are() {
 
 #[test]
 fn questions_and_what_is_searched_have_prefixes_of_their_own() {
-    let (place, endpoint) = (Place::new(), MockEndpoint::start(knowing()));
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(knowing());
     many_tables(&place);
     let config = place.path().join("e5.yml");
     let prefixes = "llm:\n  embedding_prefixes:\n    query: 'query: '\n    document: 'passage: '\n";
@@ -148,7 +151,8 @@ fn an_incomplete_index_is_saved_and_the_next_build_names_the_rest() {
     let script =
         script.on(["Table t_ord"], Reply::json(&json!({"table": ["purchases"], "columns": []})));
     let script = script.on(["You know"], Reply::json(&json!({"table": ["things"], "columns": []})));
-    let (place, endpoint) = (Place::new(), MockEndpoint::start(script));
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(script);
     let said = place.build(&endpoint, &[]);
     assert_eq!(said.code, 12, "{}", said.all());
     for part in ["table t_cst has no terms", "the index is incomplete", "run build-index again"] {
@@ -187,7 +191,8 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
 
 #[test]
 fn notes_and_examples_that_cannot_be_read_are_reported_by_line() {
-    let (place, endpoint) = (Place::new(), MockEndpoint::start(Script::new()));
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::new());
     let notes = place.path().join("notes.txt");
     fs::write(&notes, "amt is in cents\n{\"nota\": 1}\n").unwrap();
     for (flag, path, part) in

@@ -148,8 +148,8 @@ fn figures_come_with_a_band_and_the_naive_model_is_flagged() {
     };
     let calibrated = benchmark("--strategy single --seeds 2", "false");
     assert_eq!(calibrated["simulated"], json!("simulated, skill 0, seed 0"));
-    let (low, high) =
-        (calibrated["band"]["low"].as_f64().unwrap(), calibrated["band"]["high"].as_f64().unwrap());
+    let low = calibrated["band"]["low"].as_f64().unwrap();
+    let high = calibrated["band"]["high"].as_f64().unwrap();
     assert!(0.79 < low && low < high && high < 0.86, "{low} to {high}");
     assert!(!too_good(&calibrated), "{}", calibrated["warnings"]);
     // Its votes are right where those of no real systems are.

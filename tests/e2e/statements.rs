@@ -122,7 +122,8 @@ fn harm(guarded: &Guarded, statement: &Value, answer: &Value) -> Option<&'static
 fn no_hostile_statement_has_an_effect_and_no_benign_one_is_refused() {
     let Some(data) = syrch_kit::data_root() else { return };
     let guarded = Guarded::new(&data);
-    let (hostile, benign) = (corpus(&data, "hostile.jsonl"), corpus(&data, "benign.jsonl"));
+    let hostile = corpus(&data, "hostile.jsonl");
+    let benign = corpus(&data, "benign.jsonl");
     assert!(
         hostile.len() >= 160 && benign.len() >= 67,
         "{} hostile, {} benign",
@@ -175,7 +176,8 @@ fn no_hostile_statement_has_an_effect_and_no_benign_one_is_refused() {
 fn a_check_runs_nothing() {
     let Some(data) = syrch_kit::data_root() else { return };
     let guarded = Guarded::new(&data);
-    let (hostile, benign) = (corpus(&data, "hostile.jsonl"), corpus(&data, "benign.jsonl"));
+    let hostile = corpus(&data, "hostile.jsonl");
+    let benign = corpus(&data, "benign.jsonl");
     let all: Vec<&Value> =
         hostile.iter().filter(|line| line["stop"] != "limit").chain(&benign).collect();
     let lines =
@@ -262,7 +264,8 @@ fn no_line_ends_the_lines_after_it() {
             (answer["id"].clone(), answer["rows"].clone(), answer["error"]["rule"].clone())
         })
         .collect();
-    let (none, wrong) = (Value::Null, json!("json-line"));
+    let none = Value::Null;
+    let wrong = json!("json-line");
     let ran = |id: Value, rows: u64| (id, json!(rows), Value::Null);
     let odd = |id: Value| (id, none.clone(), wrong.clone());
     assert_eq!(
@@ -416,7 +419,8 @@ fn a_database_in_wal_mode_is_read_without_a_trace() {
     let place = Place::new();
     let script = "PRAGMA journal_mode = WAL; CREATE TABLE t(n INTEGER); INSERT INTO t VALUES (7)";
     let database = syrch_kit::sqlite(place.path().join("wal.sqlite"), script);
-    let (before, names) = (fs::read(&database).unwrap(), place.names());
+    let before = fs::read(&database).unwrap();
+    let names = place.names();
     assert_eq!(before[18..20], [2, 2], "the file is not in WAL mode");
     let output = finish(&mut place.words("sql --db wal.sqlite --format csv SELECT(n)FROM(t)"), "");
     assert_eq!(said(&output).0.lines().last(), Some("7"), "{}", said(&output).1);

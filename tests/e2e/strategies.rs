@@ -59,7 +59,8 @@ fn document(place: &Place, words: &str) -> Value {
 
 #[test]
 fn every_built_in_fits_the_schema_and_its_plugins() {
-    let (place, schema) = (Place::new(), schema());
+    let place = Place::new();
+    let schema = schema();
     let listed = document(&place, "strategy list");
     let listed: Vec<&str> = listed["strategies"]
         .as_array()
@@ -92,7 +93,8 @@ fn every_built_in_fits_the_schema_and_its_plugins() {
 
 #[test]
 fn the_schema_refuses_what_the_host_refuses() {
-    let (place, schema) = (Place::new(), schema());
+    let place = Place::new();
+    let schema = schema();
     for (text, is_right) in [
         ("name: a\nroles: {solver: refine}\n", true),
         (
@@ -294,10 +296,8 @@ fn the_origin_of_what_a_strategy_sets_is_reported() {
     // What it prints is a config file with the same effect.
     let output = finish(&mut place.words("config --strategy own.yml -o config.yml"), "");
     assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
-    let (again, first) = (
-        document(&place, "config --config config.yml"),
-        document(&place, "config --strategy own.yml"),
-    );
+    let again = document(&place, "config --config config.yml");
+    let first = document(&place, "config --strategy own.yml");
     assert_eq!((&again["plugins"], &again["execution"]), (&first["plugins"], &first["execution"]));
     let checked = document(&place, "doctor --strategy own.yml");
     let check = checked["checks"]

@@ -83,7 +83,8 @@ fn task<'a>(document: &'a Value, id: &str) -> &'a Value {
 
 #[test]
 fn a_search_is_listed_and_drawn_as_it_was() {
-    let (place, endpoint) = (Place::new(), diamond());
+    let place = Place::new();
+    let endpoint = diamond();
     let run = place.ask(&endpoint, QUESTION);
     let list = place.trace(&["list", "--format", "json"]).document(0);
     assert_eq!(
@@ -191,8 +192,10 @@ fn rows_and_prompts_are_shown_under_the_grant_only() {
 
 #[test]
 fn two_searches_lie_side_by_side() {
-    let (place, endpoint) = (Place::new(), diamond());
-    let (one, two) = (place.ask(&endpoint, QUESTION), place.ask(&endpoint, QUESTION));
+    let place = Place::new();
+    let endpoint = diamond();
+    let one = place.ask(&endpoint, QUESTION);
+    let two = place.ask(&endpoint, QUESTION);
     let diff =
         place.trace(&["diff", &one, &two, "--fail-on-difference", "--format", "json"]).document(0);
     assert_eq!(
@@ -212,7 +215,8 @@ fn two_searches_lie_side_by_side() {
 
 #[test]
 fn old_journals_are_cleared_away_when_asked() {
-    let (place, endpoint) = (Place::new(), diamond());
+    let place = Place::new();
+    let endpoint = diamond();
     let count = || fs::read_dir(place.runs()).unwrap().count();
     place.ask(&endpoint, QUESTION);
     let latest = place.ask(&endpoint, QUESTION);

@@ -179,7 +179,8 @@ fn every_role_that_is_shown_results_is_denied() {
 #[test]
 fn trust_is_of_one_plugin_by_its_bytes() {
     let folder = syrch_kit::scratch();
-    let (hostile, other) = (zoo::hostile(), other(folder.path()));
+    let hostile = zoo::hostile();
+    let other = other(folder.path());
     let copy = folder.path().join("copy.wasm");
     fs::copy(&hostile, &copy).unwrap();
     let parts = [
@@ -203,7 +204,8 @@ fn trust_is_of_one_plugin_by_its_bytes() {
 #[test]
 fn one_plugin_that_was_shown_a_result_ends_the_calls_of_another() {
     let folder = syrch_kit::scratch();
-    let (hostile, other) = (zoo::hostile(), other(folder.path()));
+    let hostile = zoo::hostile();
+    let other = other(folder.path());
     // A calibrator reaches no port and is shown signals alone; the solver reads statistics.
     for (role, behaviour) in [("calibrator", "none"), ("solver", "send-statistics")] {
         let parts = [

@@ -110,7 +110,8 @@ mod tests {
             OrderGenerator::new_with_distributions_and_text_pool(0.002, 1, 1, distributions, &pool);
         for order in orders {
             let sum = Lines::take(&mut lines, order.o_orderkey).unwrap();
-            let (net, total) = (sum.list - sum.discount, order.o_totalprice.into_inner());
+            let net = sum.list - sum.discount;
+            let total = order.o_totalprice.into_inner();
             // Tax is 0 to 8 %, and every line rounds its own cents down.
             assert!(
                 net - sum.count * 2 <= total && total <= net * 108 / 100 + 1,

@@ -165,7 +165,9 @@ fn the_schema_shows_the_keys_and_no_row_is_an_orphan() {
     for table in catalog.tables.iter().filter(|table| table.name != "orders_10dim") {
         assert_eq!(table.primary_key.len(), 1, "{}", table.name);
         for key in &table.foreign_keys {
-            let (column, other, target) = (&key.columns[0], &key.ref_table, &key.ref_columns[0]);
+            let column = &key.columns[0];
+            let other = &key.ref_table;
+            let target = &key.ref_columns[0];
             let orphans = format!(
                 "SELECT COUNT(*) FROM {0} WHERE {column} NOT IN (SELECT {target} FROM {other})",
                 table.name

@@ -75,7 +75,8 @@ impl Database for Planets {
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        let (format, text) = ("planets".into(), "all planets are counted".into());
+        let format = "planets".into();
+        let text = "all planets are counted".into();
         count(query).map(|_| Plan { format, text, cost: None, rows: Some(1.0) })
     }
 

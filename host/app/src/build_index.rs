@@ -115,7 +115,8 @@ impl Host {
         };
         let vectors = self.vectors(&run, &model, &sources).await;
         let count = reported.iter().map(|reported| reported.terms.len()).sum();
-        let (named, tables) = (reported.len(), run.catalog.tables.len());
+        let named = reported.len();
+        let tables = run.catalog.tables.len();
         let mut built = BuiltIndex::new(&run.catalog, reported);
         if let (Some(model), Ok((texts, vectors))) =
             (self.settings.model.embeddings.as_deref(), &vectors)
@@ -158,7 +159,8 @@ impl Host {
             reported
         }));
         let reported: Vec<_> = asked.buffered(self.settings.limits.llm_in_flight).collect().await;
-        let (mut terms, mut failed) = (Vec::new(), Vec::new());
+        let mut terms = Vec::new();
+        let mut failed = Vec::new();
         for (part, reported) in parts.iter().zip(reported) {
             match reported {
                 Ok(reported) => terms.extend(reported),
@@ -247,7 +249,8 @@ async fn ask(
             Shape::Json(schema().to_string()),
         )
     };
-    let (problem, catalog) = (Arc::new(Problem::default()), Arc::clone(&run.catalog));
+    let problem = Arc::new(Problem::default());
+    let catalog = Arc::clone(&run.catalog);
     let reply = model.complete(&ModelCall { request, problem, task: None, catalog }).await.result?;
     let reported: Value =
         serde_json::from_str(reply.parsed.as_deref().unwrap_or_default()).unwrap_or_default();

@@ -93,7 +93,8 @@ mod tests {
     /// the first of a process, and a further one.
     #[tokio::test]
     async fn nothing_built_in_is_compiled_when_it_is_used() {
-        let (compiled, settings) = (Compilations(AtomicU32::new(0)), Settings::default());
+        let compiled = Compilations(AtomicU32::new(0));
+        let settings = Settings::default();
         let runtimes = [(); 2].map(|()| plugins::runtime(&settings).unwrap());
         let mut loaded = Vec::new();
         for known in super::all() {

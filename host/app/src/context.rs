@@ -136,7 +136,8 @@ impl Context {
     /// The context of a search for one wording of its problem.
     pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
         let limits = &host.settings.limits;
-        let (model, problem) = (model_calls::of_run(host, run), Arc::new(problem));
+        let model = model_calls::of_run(host, run);
+        let problem = Arc::new(problem);
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(
             Arc::clone(&host.database),
@@ -327,8 +328,10 @@ fn embedder(
 ) -> Option<Arc<ModelEmbedder>> {
     let name =
         host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
-    let (model, knowledge) = (Arc::clone(model), Arc::clone(&host.known.knowledge));
-    let (problem, catalog) = (Arc::clone(problem), Arc::clone(&run.catalog));
+    let model = Arc::clone(model);
+    let knowledge = Arc::clone(&host.known.knowledge);
+    let problem = Arc::clone(problem);
+    let catalog = Arc::clone(&run.catalog);
     let in_flight = host.settings.limits.llm_in_flight;
     let named = (name, host.settings.model.embedding_prefixes.clone());
     Some(Arc::new(ModelEmbedder::new(model, named, knowledge, (problem, catalog), in_flight)))

@@ -54,10 +54,8 @@ impl EvaluateOfTask {
         let prepared =
             self.context.prepare(Role::Reward, Some(task), self.relations.clone(), from).await;
         let judged = self.judge(&prepared, task, candidates).await;
-        let (reported, error) = (
-            judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default(),
-            judged.as_ref().err(),
-        );
+        let reported = judged.as_ref().map(|(reported, _)| reported.clone()).unwrap_or_default();
+        let error = judged.as_ref().err();
         // At a sequence point, so that a replay knows them when the run did.
         let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
         let remember = || {
@@ -82,7 +80,8 @@ impl EvaluateOfTask {
     ) -> Result<(Reported, Vec<Verdict>), RoleError> {
         let mut reported = Reported::new();
         let mut verdicts = Vec::with_capacity(candidates.len());
-        let (mut rivals, mut places) = (Vec::new(), Vec::new());
+        let mut rivals = Vec::new();
+        let mut places = Vec::new();
         for candidate in candidates {
             match prepared.sql.run(&candidate.sql).await {
                 Ok(results) => {
@@ -98,7 +97,8 @@ impl EvaluateOfTask {
         if rivals.is_empty() {
             return Ok((reported, verdicts));
         }
-        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let problem = &self.context.problem;
+        let catalog = &self.context.catalog;
         let _slot = self.context.nested_slot().await;
         let call = prepared.call.clone();
         let judged =

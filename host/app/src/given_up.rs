@@ -44,7 +44,8 @@ impl GivenUp {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let warning = |(retriever, patience): (&Retriever, &Duration)| {
-            let (name, seconds) = (retriever.name(), patience.as_secs());
+            let name = retriever.name();
+            let seconds = patience.as_secs();
             format!(
                 "the search went on without the retriever `{name}`, which took longer than {seconds} s"
             )

@@ -115,8 +115,12 @@ impl StrategyPlugins {
 
     /// That plugin alone, of which nothing but its own role is called.
     fn only(plugin: &Configured) -> Self {
-        let (planner, solver, calibrator) = (plugin.clone(), plugin.clone(), plugin.clone());
-        let (reward, clarifier, aggregator) = (plugin.clone(), plugin.clone(), plugin.clone());
+        let planner = plugin.clone();
+        let solver = plugin.clone();
+        let calibrator = plugin.clone();
+        let reward = plugin.clone();
+        let clarifier = plugin.clone();
+        let aggregator = plugin.clone();
         let solvers = BTreeMap::new();
         Self {
             linker: None,
@@ -217,7 +221,8 @@ impl Host {
         let recording = shared.recording(&settings, &model)?;
         let known = shared.known(&settings, &database).await?;
         if let Some(message) = known.wrong.clone() {
-            let (call, level) = ("search".to_owned(), Level::Warn);
+            let call = "search".to_owned();
+            let level = Level::Warn;
             observer.event(&SearchEvent::Note { call, level, message });
         }
         let mut settings = settings;
@@ -347,7 +352,8 @@ impl Host {
 
     /// Warnings about what the user configured for retrieval and what is empty.
     pub(crate) fn idle(&self) -> Vec<String> {
-        let (retrieval, knowledge) = (&self.settings.retrieval, &self.known.knowledge);
+        let retrieval = &self.settings.retrieval;
+        let knowledge = &self.known.knowledge;
         let empty = |what: &str, path: &Option<PathBuf>, is_empty: bool| {
             let path = path.as_ref().filter(|_| is_empty)?;
             Some(format!("the {what} of `{}` are not used: there are none in it", path.display()))

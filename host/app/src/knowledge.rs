@@ -65,7 +65,9 @@ impl Knowledge {
 
     fn take(&mut self, built: Option<BuiltIndex>) {
         let Some(built) = built else { return };
-        let (terms, vectors, model) = (built.terms, built.vectors, built.model);
+        let terms = built.terms;
+        let vectors = built.vectors;
+        let model = built.model;
         self.sources.terms = terms
             .into_iter()
             .map(|reported| ((reported.table, reported.column), reported.terms))
@@ -166,7 +168,8 @@ impl BuiltIndex {
     /// An index of these terms, without vectors.
     #[must_use]
     pub fn new(catalog: &Catalog, terms: Vec<TermsOf>) -> Self {
-        let (format, database) = (FORMAT.to_owned(), catalog.database.clone());
+        let format = FORMAT.to_owned();
+        let database = catalog.database.clone();
         Self { format, version: VERSION, database, terms, model: None, vectors: BTreeMap::new() }
     }
 
@@ -255,7 +258,9 @@ fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
     };
     let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
     let mut read = BufReader::new(file.take(LARGEST + 1));
-    let (mut lines, mut bytes, mut line) = (Vec::new(), 0_u64, String::new());
+    let mut lines = Vec::new();
+    let mut bytes = 0_u64;
+    let mut line = String::new();
     for number in 1.. {
         line.clear();
         let length =
@@ -413,8 +418,8 @@ mod tests {
     #[test]
     fn notes_are_text_or_json_and_examples_json() {
         let scratch = syrch_kit::scratch();
-        let (reported, solved) =
-            (scratch.path().join("notes.txt"), scratch.path().join("examples.jsonl"));
+        let reported = scratch.path().join("notes.txt");
+        let solved = scratch.path().join("examples.jsonl");
         fs::write(
             &reported,
             "churn = no order for a year\n\n{\"note\": \"in cents\", \"table\": \"orders\"}\n",

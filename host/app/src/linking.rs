@@ -34,14 +34,18 @@ impl Host {
     /// When the linker fails, or the search would fail before it sends anything.
     pub async fn linking(self: &Arc<Self>, problem: Problem) -> Result<Linking, Error> {
         let _slot = self.searches.acquire().await;
-        let (id, stop) = (run_id(&problem.question), Stop::new());
+        let id = run_id(&problem.question);
+        let stop = Stop::new();
         let catalog = self.database.catalog().await?;
         let mode = Mode::Record(None, RowRetention::None);
         let run =
             Arc::new(self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None));
         let linked = run.unless_departed(search::link(self, problem, &run)).await?;
-        let (problem, catalog) = (Arc::clone(&linked.problem), Arc::clone(&linked.catalog));
-        let (host, shown, asked) = (Arc::clone(self), Arc::clone(&catalog), Arc::clone(&problem));
+        let problem = Arc::clone(&linked.problem);
+        let catalog = Arc::clone(&linked.catalog);
+        let host = Arc::clone(self);
+        let shown = Arc::clone(&catalog);
+        let asked = Arc::clone(&problem);
         let requests = tokio::task::spawn_blocking(move || {
             host.dry_run(&asked.question, async |run| {
                 let context =

@@ -29,7 +29,8 @@ struct ByRules {
 
 impl CallObserver for NotedCall {
     fn held_several(&self, reply: &SqlReply) {
-        let (call, message) = (self.label.clone(), reply.remark());
+        let call = self.label.clone();
+        let message = reply.remark();
         self.context.run.trace.event(&SearchEvent::Note { call, level: Level::Info, message });
     }
 

@@ -169,7 +169,8 @@ pub(crate) fn open_model(
             }
         };
         let provider = Arc::new(PricedModel::new(provider, Arc::clone(&prices)));
-        let (name, limiter) = (name.to_owned(), Arc::clone(limiter));
+        let name = name.to_owned();
+        let limiter = Arc::clone(limiter);
         Ok::<_, Error>(Route { name, provider, model: None, limiter })
     };
     let own = RouteSettings { endpoint: None, model: model.model.clone() };

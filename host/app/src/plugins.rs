@@ -102,7 +102,8 @@ pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Er
     let digest = digest(&bytes);
     let is_precompiled =
         builtin::of_digest(&digest).is_some_and(|known| known.precompiled().is_some());
-    let (toolchain, producers) = (Toolchain::of(&bytes), producers(&bytes));
+    let toolchain = Toolchain::of(&bytes);
+    let producers = producers(&bytes);
     let names = check_names(&bytes).map_err(|source| Error::PluginRejected {
         plugin: label.clone(),
         toolchain,

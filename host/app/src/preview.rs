@@ -48,8 +48,10 @@ impl Host {
         question: &str,
         work: impl AsyncFnOnce(Arc<RunState>) -> Result<(), Error>,
     ) -> Result<Vec<Preview>, Error> {
-        let (previews, over) = (Previews::default(), Arc::<Notify>::default());
-        let (noted, end) = (previews.clone(), Arc::clone(&over));
+        let previews = Previews::default();
+        let over = Arc::<Notify>::default();
+        let noted = previews.clone();
+        let end = Arc::clone(&over);
         let is_parked = move || {
             if !blocking::is_awaiting() && !noted.is_empty() {
                 end.notify_one();
@@ -60,7 +62,8 @@ impl Host {
             .map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
         let report = runtime.block_on(async {
             let catalog = self.database.catalog().await?;
-            let (id, stop) = (run_id(question), Stop::new());
+            let id = run_id(question);
+            let stop = Stop::new();
             let mode = Mode::Record(None, RowRetention::None);
             let run = self.run_state(&id, mode, catalog, &(Arc::new(Silent) as _), &stop, None);
             let run = Arc::new(RunState { previews: Some(previews.clone()), ..run });

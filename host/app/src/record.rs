@@ -213,10 +213,8 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
                 recorded.keys().chain(now.keys()).collect();
             let mut all = Vec::new();
             for key in keys {
-                let (a, b) = (
-                    recorded.get(key).unwrap_or(&Value::Null),
-                    now.get(key).unwrap_or(&Value::Null),
-                );
+                let a = recorded.get(key).unwrap_or(&Value::Null);
+                let b = now.get(key).unwrap_or(&Value::Null);
                 let dotted = |inner: String| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
                 };

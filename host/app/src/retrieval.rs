@@ -57,7 +57,8 @@ impl SharedIndex {
         if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(known)) {
             return Ok(Arc::clone(index));
         }
-        let (knowledge, of) = (Arc::clone(&self.knowledge), Arc::clone(catalog));
+        let knowledge = Arc::clone(&self.knowledge);
+        let of = Arc::clone(catalog);
         let index = Arc::new(aside(move || Index::new(&of, &knowledge.sources)).await?);
         *made = Some((Arc::clone(catalog), Arc::clone(&index)));
         Ok(index)
@@ -113,8 +114,9 @@ impl Retrieval {
             let found = queries.iter().map(|query| index.find_now(query)).collect();
             return Ok((index, found));
         }
-        let (shared, catalog, all) =
-            (Arc::clone(&self.shared), Arc::clone(&self.catalog), queries.to_vec());
+        let shared = Arc::clone(&self.shared);
+        let catalog = Arc::clone(&self.catalog);
+        let all = queries.to_vec();
         // An index that is late for this search is made all the same, for the next one.
         let work = tokio::spawn(async move {
             let index = shared.of(&catalog).await?;
@@ -245,15 +247,16 @@ impl ModelEmbedder {
             speaker: Speaker::User,
             text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
         };
-        let (purpose, messages) =
-            (Purpose::Other(EMBED.to_owned()), texts.iter().map(message).collect());
+        let purpose = Purpose::Other(EMBED.to_owned());
+        let messages = texts.iter().map(message).collect();
         let request = Request {
             model: Some(self.name.clone()),
             // It writes none.
             max_tokens: Some(1),
             ..Request::new(purpose, messages, Shape::Vectors)
         };
-        let (problem, catalog) = (Arc::clone(&self.problem), Arc::clone(&self.catalog));
+        let problem = Arc::clone(&self.problem);
+        let catalog = Arc::clone(&self.catalog);
         let reply =
             self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
         let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
@@ -347,7 +350,8 @@ mod tests {
 
     #[test]
     fn a_call_is_bounded_in_texts_and_in_bytes() {
-        let (short, long) = ("x".to_owned(), "y".repeat(MAX_EMBEDDED_TEXT));
+        let short = "x".to_owned();
+        let long = "y".repeat(MAX_EMBEDDED_TEXT);
         let counts = |texts: Vec<String>| batches(texts).iter().map(Vec::len).collect::<Vec<_>>();
         assert_eq!(counts(vec![short; 2 * BATCH + 1]), [BATCH, BATCH, 1]);
         let most = BATCH_BYTES / MAX_EMBEDDED_TEXT;

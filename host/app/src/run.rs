@@ -131,7 +131,8 @@ impl Host {
                 "the run `{run}` is finished: there is nothing to resume"
             )));
         }
-        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let id = journal.header.run.clone();
+        let problem = journal.header.problem.clone();
         let mode = Mode::Resume(writer, journal);
         let listener = telemetry::listener(self, &id, &catalog, &mode);
         let run = Arc::new(self.run_state(&id, mode, catalog, &observer, stop, listener));
@@ -152,7 +153,8 @@ impl Host {
     ) -> Result<SearchReport, Error> {
         is_search(&journal)?;
         let recorded = record::recorded_end(&journal)?;
-        let (id, problem) = (journal.header.run.clone(), journal.header.problem.clone());
+        let id = journal.header.run.clone();
+        let problem = journal.header.problem.clone();
         let catalog = Arc::clone(&journal.header.catalog);
         let run = Arc::new(self.run_state(
             &id,
@@ -183,7 +185,8 @@ impl Host {
         }
         let catalog = self.shown_catalog().await?;
         // Without a journal nothing needs the rows of results.
-        let (mut mode, mut warning) = (Mode::Record(None, RowRetention::None), None);
+        let mut mode = Mode::Record(None, RowRetention::None);
+        let mut warning = None;
         if let Some(place) = journal {
             let identity = self.database.identity().await;
             let header =
@@ -279,7 +282,9 @@ impl Host {
     pub(crate) async fn prune(&self) {
         let JournalSettings { folder, keep, age, bytes, .. } = &self.settings.journal;
         let Some(folder) = folder.clone().map(Folder::new) else { return };
-        let (keep, age, bytes) = (*keep, *age, *bytes);
+        let keep = *keep;
+        let age = *age;
+        let bytes = *bytes;
         {
             let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
             if pruned.is_some_and(|pruned| pruned.elapsed() < PRUNED_EVERY) {

@@ -25,7 +25,8 @@ impl RunPort for RunOfCall {
     }
 
     async fn remaining(&self) -> Budget {
-        let (budgets, spent) = (self.context.run.ledger.budgets(), self.context.run.ledger.spent());
+        let budgets = self.context.run.ledger.budgets();
+        let spent = self.context.run.ledger.spent();
         Budget {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),

@@ -132,7 +132,8 @@ impl Runner {
         relations: Vec<Relation>,
         question: &mut Option<Question>,
     ) -> (Observation, Option<Solved>, Option<RoleError>) {
-        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let problem = &self.context.problem;
+        let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
         // A flow names one of its nodes.
         let solver = match task.operation.solver() {
@@ -400,7 +401,8 @@ impl Replanner for PlannerSteps {
         fresh: usize,
     ) -> Result<Step, RoleError> {
         let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
-        let (problem, catalog) = (&self.context.problem, &self.context.catalog);
+        let problem = &self.context.problem;
+        let catalog = &self.context.catalog;
         let call = prepared.call.clone();
         let step =
             self.context.run.plugins.planner.next(call, problem, catalog, graph, seen, fresh).await;
@@ -484,7 +486,8 @@ impl syrch_scheduler::Watch for WatchTasks {
     fn refused(&self, reason: &str) {
         self.context.run.event_log.fact(Fact::Refused { reason: reason.to_owned() });
         let message = format!("a step of the planner was refused: {reason}");
-        let (call, level) = ("planner".to_owned(), syrch_core::ports::Level::Warn);
+        let call = "planner".to_owned();
+        let level = syrch_core::ports::Level::Warn;
         self.context.run.trace.event(&SearchEvent::Note { call, level, message });
     }
 }
@@ -511,7 +514,8 @@ mod tests {
     #[test]
     fn a_relation_comes_once_and_after_those_that_it_uses() {
         let a = solved("a", &[]);
-        let (b, c) = (solved("b", &[&a]), solved("c", &[&a]));
+        let b = solved("b", &[&a]);
+        let c = solved("c", &[&a]);
         let d = solved("d", &[&b, &c]);
         let names = |solved: &[&Solved]| -> Vec<String> {
             relations_of(solved.iter().copied()).into_iter().map(|relation| relation.name).collect()

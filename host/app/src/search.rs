@@ -119,16 +119,16 @@ struct Attempt {
 impl Attempt {
     /// Makes it. `may_ask`: whether the user can be asked now.
     async fn make(context: &Arc<Context>, may_ask: bool) -> Result<Self, Error> {
-        let (clock, event_log) = (Instant::now(), &context.run.event_log);
+        let clock = Instant::now();
+        let event_log = &context.run.event_log;
         let graph = plan(context).await?;
         let plan_time = clock.elapsed();
         context.run.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
-        let (runner, watch) = (
-            Arc::new(Runner { context: Arc::clone(context) }),
-            WatchTasks { context: Arc::clone(context) },
-        );
+        let runner = Arc::new(Runner { context: Arc::clone(context) });
+        let watch = WatchTasks { context: Arc::clone(context) };
         let steps = PlannerSteps { context: Arc::clone(context) };
-        let (order, options) = (RecordedOrder(Arc::clone(event_log)), options(&context.run));
+        let order = RecordedOrder(Arc::clone(event_log));
+        let options = options(&context.run);
         let run =
             execute(graph, runner, Some(&steps), &watch, &order, &options, &context.run.clock.stop)
                 .await;
@@ -382,7 +382,8 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     };
     match linked {
         Ok(linked) => {
-            let (mut tables, of) = (linked.tables.clone(), context.catalog.tables.len());
+            let mut tables = linked.tables.clone();
+            let of = context.catalog.tables.len();
             let selected = if tables.is_empty() { of } else { tables.len() };
             if context.run.settings.journal.rows == RowRetention::None {
                 // A linker that sees cells may quote them.
@@ -511,7 +512,8 @@ async fn clarify(
         return Ok(None);
     }
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
-    let (call, clarifier) = (prepared.call.clone(), &context.run.plugins.clarifier);
+    let call = prepared.call.clone();
+    let clarifier = &context.run.plugins.clarifier;
     let questions =
         clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;

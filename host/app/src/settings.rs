@@ -96,8 +96,9 @@ impl Settings {
     /// Settings that open another database under the same limits, with all of its tables.
     #[must_use]
     pub fn for_database(&self, database: impl Into<String>) -> Self {
-        let (limits, servers, imports) =
-            (self.limits.clone(), self.servers.clone(), self.imports.clone());
+        let limits = self.limits.clone();
+        let servers = self.servers.clone();
+        let imports = self.imports.clone();
         Self { database: database.into(), servers, imports, limits, ..Self::default() }
     }
 }

@@ -67,7 +67,8 @@ pub(crate) struct Known {
 impl Known {
     /// That knowledge, with an index over it that is made when it is needed.
     fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
-        let (digest, knowledge) = (knowledge.digest(), Arc::new(knowledge));
+        let digest = knowledge.digest();
+        let knowledge = Arc::new(knowledge);
         Self { index: SharedIndex::new(Arc::clone(&knowledge)), knowledge, digest, wrong }
     }
 }
@@ -190,7 +191,8 @@ impl Shared {
         database: &Arc<dyn Database>,
     ) -> Result<Arc<Known>, Error> {
         let read = || async {
-            let (retrieval, catalog) = (settings.retrieval.clone(), database.catalog().await?);
+            let retrieval = settings.retrieval.clone();
+            let catalog = database.catalog().await?;
             let known = move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
             let known = tokio::task::spawn_blocking(known).await;
             Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
@@ -264,7 +266,8 @@ mod tests {
         let host = async |settings: &Settings| {
             Host::beside(settings.clone(), &shared, &Silent).await.unwrap()
         };
-        let (one, granted) = (host(&one).await, host(&granted).await);
+        let one = host(&one).await;
+        let granted = host(&granted).await;
         std::fs::remove_file(&notes).unwrap();
         let beside = host(&other).await;
         assert!(
@@ -282,7 +285,8 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn settings_are_offered_to_a_plugin_once_and_what_was_refused_is_offered_again() {
-        let (shared, mut settings) = (Shared::new(), Settings::default());
+        let shared = Shared::new();
+        let mut settings = Settings::default();
         let configured =
             async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
         let first = configured(&settings).await.unwrap();

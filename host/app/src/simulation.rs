@@ -58,7 +58,8 @@ pub(crate) fn open_simulated(
     shared: &Shared,
 ) -> Result<RoutedModel, Error> {
     let suite = shared.suites.read(simulated)?;
-    let (knobs, limits) = (simulated.knobs.clone(), settings.limits.clone());
+    let knobs = simulated.knobs.clone();
+    let limits = settings.limits.clone();
     let config = SimulatedConfig { seed: settings.seed, knobs, limits };
     let provider: Arc<dyn ModelProvider> =
         Arc::new(SimulatedProvider::new(suite, Arc::clone(database), config));

@@ -35,7 +35,8 @@ pub(crate) struct Trace {
 impl Trace {
     /// A trace of at most `most` candidates.
     pub(crate) fn new(observer: Arc<dyn Observer>, most: usize) -> Arc<Self> {
-        let (earlier, unlisted) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let earlier = AtomicUsize::new(0);
+        let unlisted = AtomicUsize::new(0);
         Arc::new(Self {
             observer,
             candidates: Mutex::default(),
@@ -48,7 +49,8 @@ impl Trace {
 
     /// Something about the run itself went wrong.
     pub(crate) fn warn(&self, message: &str) {
-        let (call, message) = ("search".to_owned(), message.to_owned());
+        let call = "search".to_owned();
+        let message = message.to_owned();
         self.event(&SearchEvent::Note { call, level: Level::Warn, message });
     }
 
@@ -200,7 +202,8 @@ impl TracePort for TraceOfCall {
             *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(message.to_owned());
         }
-        let (call, message) = (self.call.clone(), message.to_owned());
+        let call = self.call.clone();
+        let message = message.to_owned();
         self.trace.event(&SearchEvent::Note { call, level, message });
     }
 
@@ -224,7 +227,8 @@ impl TracePort for TraceOfCall {
     }
 
     fn printed(&self, line: &str) {
-        let (call, message) = (self.call.clone(), line.to_owned());
+        let call = self.call.clone();
+        let message = line.to_owned();
         self.trace.event(&SearchEvent::Note { call, level: Level::Debug, message });
     }
 }

@@ -360,8 +360,8 @@ mod tests {
         let folder = syrch_kit::scratch();
         let said = |solved: usize, reported: usize| {
             let example = "{\"question\": \"Who?\", \"sql\": \"SELECT 2\"}\n{\"question\": \"And?\", \"sql\": \"SELECT 2\"}\n";
-            let (examples, notes) =
-                (folder.path().join("examples.jsonl"), folder.path().join("notes.txt"));
+            let examples = folder.path().join("examples.jsonl");
+            let notes = folder.path().join("notes.txt");
             std::fs::write(&examples, example.replacen("SELECT 2", "SELECT 1", solved)).unwrap();
             std::fs::write(&notes, ["Who?\n"; 2][..reported].concat() + "nobody\n").unwrap();
             let withheld = Withheld::new((reported > 0).then_some("Who?"), ["SELECT 1"]);

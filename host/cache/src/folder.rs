@@ -151,7 +151,8 @@ fn is_private(dir: &Dir) -> io::Result<bool> {
         format!("cache.owner-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
     let made = dir.create(&probe)?.metadata();
     dir.remove_file(&probe)?;
-    let (made, folder) = (made?, dir.dir_metadata()?);
+    let made = made?;
+    let folder = dir.dir_metadata()?;
     Ok(folder.uid() == made.uid() && folder.mode() & OTHERS_WRITE == 0)
 }
 

@@ -119,7 +119,9 @@ impl Worker {
     }
 
     fn claim(&mut self, key: &Key) -> Result<Claim, CacheError> {
-        let (owner, now, ttl) = (self.leases.owner, self.options.now(), self.options.ttl_millis());
+        let owner = self.leases.owner;
+        let now = self.options.now();
+        let ttl = self.options.ttl_millis();
         match self.work(Access::Read, |store| store.lookup(key, owner, now, ttl))? {
             Claim::Free => Ok(self
                 .work(Access::Write, |store| store.take(key, owner, now, ttl))
@@ -148,8 +150,9 @@ impl Worker {
             }
         }
         if !self.leases.held.is_empty() && Instant::now() >= self.leases.renew_at {
-            let (owner, now, held) =
-                (self.leases.owner, self.options.now(), self.leases.held.clone());
+            let owner = self.leases.owner;
+            let now = self.options.now();
+            let held = self.leases.held.clone();
             // If this fails, another process may lead, too.
             let _ = self.work(Access::Write, |store| store.renew(&held, owner, now));
             self.leases.renew_at = Instant::now() + RENEW_EVERY;

@@ -105,7 +105,8 @@ impl Store {
     }
 
     fn make_or_check(&self) -> Result<(), StoreError> {
-        let (application, version) = (self.number("application_id")?, self.number("user_version")?);
+        let application = self.number("application_id")?;
+        let version = self.number("user_version")?;
         if (application, version) == (i64::from(APPLICATION), i64::from(VERSION)) {
             return Ok(());
         }

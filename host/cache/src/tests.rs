@@ -96,7 +96,8 @@ async fn entries_end_with_their_time() {
             Options { ttl: Duration::from_secs(ttl), clock: Arc::new(now), ..Options::default() },
         )
     };
-    let (day, minute) = (with_ttl(86_400), with_ttl(60));
+    let day = with_ttl(86_400);
+    let minute = with_ttl(60);
     assert!(!fetch(&day, 1).await && fetch(&minute, 1).await);
     seconds.fetch_add(60, Ordering::SeqCst);
     assert!(fetch(&day, 1).await && !fetch(&minute, 1).await);
@@ -144,7 +145,8 @@ fn four_caches_over_one_file_give_right_values() {
     let made = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for worker in 0..4 {
-            let (path, made) = (folder.path(), &made);
+            let path = folder.path();
+            let made = &made;
             scope.spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
                 made.fetch_add(runtime.block_on(hammer(&open(path), worker)), Ordering::SeqCst);
@@ -234,7 +236,8 @@ async fn filled(folder: &Path) {
     // The cache's own thread closes the file a little later. Until then SQLite takes the file's
     // size from the log, and a file that was cut is found to be damaged late. The log can be
     // switched off when nobody else has the file open.
-    let (file, start) = (Connection::open(folder.join(FILE)).unwrap(), Instant::now());
+    let file = Connection::open(folder.join(FILE)).unwrap();
+    let start = Instant::now();
     for mode in ["delete", "wal"] {
         while let Err(error) =
             file.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))
@@ -290,7 +293,8 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
         for number in 0..80 {
             assert!(fetch(&cache, number).await, "{name}");
         }
-        let (aside, warnings) = (set_aside(folder.path()), cache.take_warnings());
+        let aside = set_aside(folder.path());
+        let warnings = cache.take_warnings();
         assert_eq!((aside.len(), warnings.len()), (1, 1), "{name}: {warnings:?}");
         assert!(warnings[0].contains(&aside[0]), "{name}: {warnings:?}");
         assert!(cache.take_warnings().is_empty());
@@ -301,7 +305,8 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
 async fn two_caches_notice_damage_under_them_and_set_the_file_aside_once() {
     let folder = tempfile::tempdir().unwrap();
     filled(folder.path()).await;
-    let (one, two) = (open(folder.path()), open(folder.path()));
+    let one = open(folder.path());
+    let two = open(folder.path());
     assert!(fetch(&one, 1).await && fetch(&two, 1).await);
     {
         // In place, as a broken disk would.

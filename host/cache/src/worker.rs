@@ -129,7 +129,8 @@ impl Worker {
 
     fn open(&mut self) -> Result<Opened, CacheError> {
         let folder = Folder::open(&self.folder)?;
-        let (path, wait) = (folder.file(), self.options.wait);
+        let path = folder.file();
+        let wait = self.options.wait;
         let at = |store_error: StoreError| store_error.at(&path);
         let lock = folder.lock(wait).map_err(at)?;
         lock.make_file().map_err(at)?;
@@ -140,7 +141,8 @@ impl Worker {
             }
             other => other,
         };
-        let (store, id) = (store.map_err(at)?, folder.id());
+        let store = store.map_err(at)?;
+        let id = folder.id();
         drop(lock);
         Ok(Opened { folder, store, id })
     }

@@ -119,7 +119,8 @@ impl Input {
                 Arguments::Plan
             }
             Role::Planner => {
-                let (graph, seen) = (self.graph()?, self.seen()?);
+                let graph = self.graph()?;
+                let seen = self.seen()?;
                 let fresh =
                     self.take("fresh").map_or(Some(seen.len() as u64), |value| value.as_u64());
                 let fresh = fresh
@@ -267,7 +268,8 @@ impl Input {
         &mut self,
         statements: &mut Statements<'_>,
     ) -> Result<(Vec<Parent>, Vec<Relation>), RunError> {
-        let (mut parents, mut relations) = (Vec::new(), Vec::new());
+        let mut parents = Vec::new();
+        let mut relations = Vec::new();
         for mut item in self.items("parents")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
             let memo: Option<Json> = match item.shift_remove("memo") {
@@ -337,7 +339,8 @@ impl Input {
         &mut self,
         statements: &mut Statements<'_>,
     ) -> Result<Vec<Finished>, RunError> {
-        let (mut finished, mut relations) = (Vec::new(), Vec::<Relation>::new());
+        let mut finished = Vec::new();
+        let mut relations = Vec::<Relation>::new();
         for mut item in self.items("finished")? {
             let task: Task = self.part(&mut item, "task", fill::task)?;
             let name = self.name(&mut item, &task)?;
@@ -367,7 +370,8 @@ impl Input {
                 Err(RunError::Input { role: "rewriter", message: format!("`{name}` is no text") })
             }
         };
-        let (original, best) = (text("original")?, text("best")?);
+        let original = text("original")?;
+        let best = text("best")?;
         let original = original
             .ok_or_else(|| self.wrong("`original` is missing: the statement".to_owned()))?;
         let best = best.unwrap_or_else(|| original.clone());

@@ -70,7 +70,8 @@ impl Calls {
 
 impl Made {
     fn issue(&mut self, ticket: Ticket, ask: &Ask) {
-        let (function, request) = (ask.name(), request(ask));
+        let function = ask.name();
+        let request = request(ask);
         self.used.insert(port_of(function).to_owned());
         if !self.has_space(&request) {
             self.left_out += 1;

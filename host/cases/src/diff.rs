@@ -20,7 +20,8 @@ const DEADLINE: Duration = Duration::from_secs(2);
 #[must_use]
 pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
     let compared = TextDiff::configure().timeout(DEADLINE).diff_lines(before, after);
-    let (mut lines, mut more) = (Vec::new(), 0);
+    let mut lines = Vec::new();
+    let mut more = 0;
     let mut push = |line: &dyn Fn() -> String| match lines.len() {
         0..SHOWN => lines.push(line()),
         _ => more += 1,

@@ -19,7 +19,8 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value, fill: Fill) -> Filled<T> {
 /// Decodes a whole value; an error names the field.
 pub(crate) fn decode<T: DeserializeOwned>(value: Value) -> Filled<T> {
     serde_path_to_error::deserialize(value).map_err(|error| {
-        let (path, what) = (format!("`{}`", error.path()), error.inner().to_string());
+        let path = format!("`{}`", error.path());
+        let what = error.inner().to_string();
         // The message for an unknown field names it itself.
         if error.path().iter().next().is_none() || what.contains(&path) {
             what

@@ -89,7 +89,9 @@ fn bounded(text: &str) -> Result<(), String> {
     if text.len() as u64 > LARGEST {
         return Err(format!("has more than {} MiB", LARGEST >> 20));
     }
-    let (mut values, mut is_text, mut is_escaped) = (0_usize, false, false);
+    let mut values = 0_usize;
+    let mut is_text = false;
+    let mut is_escaped = false;
     for byte in text.bytes() {
         match byte {
             _ if is_escaped => is_escaped = false,
@@ -156,9 +158,10 @@ mod tests {
 
     #[test]
     fn another_name_of_the_file_keeps_its_content() {
-        let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let (golden, other) =
-            (project.path().join("one.golden.json"), outside.path().join("other.json"));
+        let project = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let golden = project.path().join("one.golden.json");
+        let other = outside.path().join("other.json");
         fs::write(&other, "1").unwrap();
         fs::hard_link(&other, &golden).unwrap();
         write(&golden, &Value::from(2)).unwrap();

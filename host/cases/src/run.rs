@@ -147,8 +147,10 @@ async fn output(
     started: &Started,
     arguments: &Arguments,
 ) -> Result<Value, RoleError> {
-    let (plugin, problem, catalog, made) =
-        (call.plugin(), call.problem(), call.catalog(), started.call());
+    let plugin = call.plugin();
+    let problem = call.problem();
+    let catalog = call.catalog();
+    let made = started.call();
     Ok(match arguments {
         Arguments::Link => written(&plugin.link(made, problem, catalog).await?),
         Arguments::Plan => written(&plugin.plan(made, problem, catalog).await?),

@@ -147,7 +147,8 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
         config.effective.settings.compile = environment.compile();
         configured = Ok(config);
     }
-    let (format, quiet) = (global.format, global.quiet);
+    let format = global.format;
+    let quiet = global.quiet;
     let new_console = |scrubber: &Scrubber| {
         let console = Console::new(quiet, environment.dumb_terminal, scrubber.clone());
         Arc::new(console.log_format(global.log_format))

@@ -380,7 +380,8 @@ impl Ledger {
         {
             return Err(self.refuse(state, Exhausted::Cost));
         }
-        let (purpose, cost_micros) = (purpose.name().to_owned(), most.cost_micros);
+        let purpose = purpose.name().to_owned();
+        let cost_micros = most.cost_micros;
         self.record(state, &Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros });
         Ok(Reservation { ledger: Arc::clone(self), purpose, tokens, cost_micros, open: true })
     }
@@ -400,7 +401,8 @@ impl Ledger {
             return Err(self.refuse(state, Exhausted::Tokens));
         }
         let cost_micros = usage.cost_micros;
-        let (purpose, output_tokens) = (purpose.name().to_owned(), u64::from(usage.output_tokens));
+        let purpose = purpose.name().to_owned();
+        let output_tokens = u64::from(usage.output_tokens);
         self.record(state, &Entry::Hit { purpose, tokens, output_tokens, cost_micros });
         Ok(())
     }
@@ -495,7 +497,8 @@ impl Reservation {
 
     fn end(&mut self, usage: Option<Usage>) {
         self.open = false;
-        let (tokens, cost_micros) = (self.tokens, self.cost_micros);
+        let tokens = self.tokens;
+        let cost_micros = self.cost_micros;
         let entry = Entry::Settled {
             purpose: std::mem::take(&mut self.purpose),
             tokens,

@@ -194,7 +194,8 @@ impl ResultSet {
     #[must_use]
     pub fn rows(&self, offset: u64, limit: u64) -> Vec<Vec<Value>> {
         let mut rows = Vec::new();
-        let (mut skip, mut left) = (offset, limit);
+        let mut skip = offset;
+        let mut left = limit;
         for batch in &self.batches {
             let size = batch.num_rows() as u64;
             if skip >= size {
@@ -255,7 +256,8 @@ impl ResultSet {
 /// use, and once, also where several columns have parts of it, as those of a decoded result do.
 #[must_use]
 pub fn allocated(batches: &[RecordBatch]) -> usize {
-    let (mut size, mut seen) = (0_usize, BTreeMap::new());
+    let mut size = 0_usize;
+    let mut seen = BTreeMap::new();
     for column in batches.iter().flat_map(RecordBatch::columns) {
         size = size.saturating_add(column.get_array_memory_size());
         let mut arrays = vec![column.to_data()];

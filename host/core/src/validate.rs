@@ -102,8 +102,10 @@ struct Extent {
 }
 
 fn extent(document: &[u8]) -> Extent {
-    let (mut extent, mut depth, mut quoted, mut escaped) =
-        (Extent { depth: 0, values: 1 }, 0_usize, false, false);
+    let mut extent = Extent { depth: 0, values: 1 };
+    let mut depth = 0_usize;
+    let mut quoted = false;
+    let mut escaped = false;
     for byte in document {
         match byte {
             _ if escaped => escaped = false,

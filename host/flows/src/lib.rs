@@ -215,7 +215,8 @@ impl Flow {
                     .and_then(Value::as_object)
                     .cloned()
                     .unwrap_or_default();
-                let (path, plugin) = (at("settings"), node.text("plugin").to_owned());
+                let path = at("settings");
+                let plugin = node.text("plugin").to_owned();
                 found.push(Solver { name: name.clone(), path, plugin, config });
             }
             if let Some(inner) = &node.inner {

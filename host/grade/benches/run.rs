@@ -114,8 +114,10 @@ fn run(path: &Path, questions: &[Arc<Question>]) -> Option<u64> {
     let header = header(questions.len() as u64);
     let folder =
         if path.exists() { RunFolder::resume(path) } else { RunFolder::create(path, &header) };
-    let (mut folder, plan) = (folder.ok()?, Plan::new(&header, questions.to_vec()));
-    let (options, stop) = (Options { workers: 8, ..Options::default() }, Stop::new());
+    let mut folder = folder.ok()?;
+    let plan = Plan::new(&header, questions.to_vec());
+    let options = Options { workers: 8, ..Options::default() };
+    let stop = Stop::new();
     let finished =
         runtime.block_on(execute(&plan, &mut folder, Arc::new(Empty), &options, &Silent, &stop));
     finished.ok().map(|finished| finished.progress.done)
@@ -143,7 +145,8 @@ fn reading_a_log_for_a_report(bencher: divan::Bencher<'_, '_>) {
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn reading_a_log_to_go_on(bencher: divan::Bencher<'_, '_>) {
     let Ok(place) = tempfile::tempdir() else { return };
-    let (path, questions) = (place.path().join("run"), questions(READ));
+    let path = place.path().join("run");
+    let questions = questions(READ);
     assert_eq!(run(&path, &questions), Some(2 * READ), "the log was not made");
     bencher.counter(ItemsCount::new(2 * READ)).bench(|| run(&path, &questions));
 }

@@ -232,7 +232,8 @@ fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Differ
     let expected = expected.rows(0, expected.row_count());
     let answer: Vec<Vec<Value>> =
         answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
-    let (missing, unexpected) = (lacking(&expected, &answer), lacking(&answer, &expected));
+    let missing = lacking(&expected, &answer);
+    let unexpected = lacking(&answer, &expected);
     let same = missing.is_empty() && unexpected.is_empty();
     let differs = |(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other);
     let place = expected.iter().zip(&answer).position(differs).filter(|_| ordered && same);
@@ -310,7 +311,8 @@ mod tests {
 
     #[test]
     fn an_order_counts_only_where_it_is_asked_for() {
-        let (expected, turned) = (table("a\n1\n2\n3\n"), table("n\n1\n3\n2\n"));
+        let expected = table("a\n1\n2\n3\n");
+        let turned = table("n\n1\n3\n2\n");
         assert_eq!(difference(&expected, &turned, true).out_of_order, Some(2));
         assert_eq!(difference(&expected, &turned, false), Difference::default());
         assert_eq!(difference(&expected, &expected, true), Difference::default());

@@ -68,7 +68,8 @@ impl Given {
         let known: BTreeSet<&str> = suite.questions.iter().map(|question| &*question.id).collect();
         let mut given =
             Self { answers: BTreeMap::new(), files: Vec::new(), simulated: BTreeSet::new() };
-        let (mut wrong, mut more) = (Vec::new(), 0_u64);
+        let mut wrong = Vec::new();
+        let mut more = 0_u64;
         for path in files {
             let digest = each_line(path, |number, line| {
                 match line.and_then(|text| given.take(&known, text)) {
@@ -270,8 +271,8 @@ mod tests {
             reported.push((number, line.map(str::to_owned)))
         };
         lines(&mut BufReader::with_capacity(3, &input[..]), 8, take).unwrap();
-        let (long, text) =
-            (|| Err("is longer than 8 bytes".to_owned()), |text: &str| Ok(text.to_owned()));
+        let long = || Err("is longer than 8 bytes".to_owned());
+        let text = |text: &str| Ok(text.to_owned());
         let expected = [
             (1, text("12345")),
             (3, long()),

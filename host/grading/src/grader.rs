@@ -185,8 +185,11 @@ impl Grader {
             || Fault { class, message: format!("the answer cannot be judged now: {message}") };
         let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
         // Figures beside the verdicts must not use it either.
-        let (confidence, candidate_confidence) = (None, None);
-        let (soft_f1, rows, gold_rows) = (None, None, None);
+        let confidence = None;
+        let candidate_confidence = None;
+        let soft_f1 = None;
+        let rows = None;
+        let gold_rows = None;
         let end = End::Failed;
         Graded {
             end,

@@ -142,7 +142,8 @@ fn table(whole: &Catalog, name: &str) -> Option<String> {
 /// The name of a column from its path `table.column`.
 fn column(whole: &Catalog, path: &str) -> Option<String> {
     path.match_indices('.').find_map(|(dot, _)| {
-        let (name, column) = (path.get(..dot)?, path.get(dot + 1..)?);
+        let name = path.get(..dot)?;
+        let column = path.get(dot + 1..)?;
         whole.table(name)?.column(column)?;
         Some(format!("{}.{}", table(whole, name)?, column.to_lowercase()))
     })
@@ -190,7 +191,8 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
 fn holds(text: &str, part: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     text.match_indices(part).any(|(at, _)| {
-        let (before, after) = (text.get(..at), text.get(at + part.len()..));
+        let before = text.get(..at);
+        let after = text.get(at + part.len()..);
         !is_word(before.and_then(|text| text.chars().next_back()))
             && !is_word(after.and_then(|text| text.chars().next()))
     })

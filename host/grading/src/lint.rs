@@ -59,7 +59,8 @@ pub async fn lint(
     let repeated = repeated(suite);
     let groups = by_database(suite, databases);
     let mut checked: Vec<Checked> = suite.questions.iter().map(|_| Checked::default()).collect();
-    let (mut done, of) = (0, suite.questions.len() as u64);
+    let mut done = 0;
+    let of = suite.questions.len() as u64;
     for (url, members) in &groups {
         let shown = url.map(ToString::to_string).unwrap_or_default();
         tracing::info!(target: LOG, database = %shown, "checking {} questions", members.len());
@@ -67,7 +68,8 @@ pub async fn lint(
             Some(url) => open(settings, url).await.map_err(|error| error.to_string()),
             None => Err("the database is not known".to_owned()),
         };
-        let (opened, repeated) = (&opened, &repeated);
+        let opened = &opened;
+        let repeated = &repeated;
         let mut results = stream::iter(members)
             .map(|at| async move {
                 let question = &suite.questions[*at];

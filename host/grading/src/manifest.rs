@@ -99,7 +99,8 @@ async fn knowledge(settings: &Settings, arena: &Arena) -> Result<BTreeMap<String
         let tables = settings.tables.clone();
         let database =
             open_database(&Settings { tables, ..settings.for_database(arena.url(db)?) }).await?;
-        let (catalog, retrieval) = (database.catalog().await?, retrieval.clone());
+        let catalog = database.catalog().await?;
+        let retrieval = retrieval.clone();
         let (knowledge, _) = blocking(move || Knowledge::read(&retrieval, &catalog)).await??;
         all.extend(knowledge.digest().map(|digest| (db.clone(), digest)));
     }
@@ -146,7 +147,8 @@ fn arm(name: &str, host: &Host) -> Arm {
 
 /// The files that these settings name, each with what it is.
 pub(super) fn files(settings: &Settings) -> Vec<(&'static str, PathBuf)> {
-    let (model, retrieval) = (&settings.model, &settings.retrieval);
+    let model = &settings.model;
+    let retrieval = &settings.retrieval;
     let plugins = settings.strategy.roles.values().filter_map(|source| match source {
         PluginSource::File(path) => Some(("a plugin of the run", path.clone())),
         PluginSource::Builtin(_) => None,

@@ -96,7 +96,8 @@ pub struct SuiteOutcome {
 /// The digest of a database: of the content of a file; of the identity that the engine of a server
 /// reports; or, if there is none, of the schema alone.
 async fn content(url: &DatabaseUrl, database: &dyn Database) -> Result<String, Error> {
-    let (own, shown) = (url.clone(), url.to_string());
+    let own = url.clone();
+    let shown = url.to_string();
     let read = tokio::task::spawn_blocking(move || file_digest(&own)).await;
     if let Some(read) = read.map_err(|error| Error::Internal(error.to_string()))? {
         return read.map_err(|error| {
@@ -147,13 +148,14 @@ impl SuiteRun {
         let suite = Arc::new(suite.map_err(|error| Error::Internal(error.to_string()))??);
         let urls = suite_databases(&suite, options.databases.as_ref())?;
         let withheld = Arc::new(withheld(&suite));
-        let (again, own) = (again(&arms, options.seeds), arms.len());
+        let again = again(&arms, options.seeds);
+        let own = arms.len();
         let (names, mut arms): (Vec<String>, Vec<Settings>) = arms.into_iter().chain(again).unzip();
         arms.iter_mut().for_each(|arm| arm.retrieval.withheld = Arc::clone(&withheld));
         let mut warnings = Vec::new();
         let first = arms.first().ok_or_else(|| Error::Internal("a run without arms".to_owned()))?;
-        let (has_journals, seed) =
-            (first.journal.folder.is_some() && options.answers.is_empty(), first.seed);
+        let has_journals = first.journal.folder.is_some() && options.answers.is_empty();
+        let seed = first.seed;
         for (at, arm) in arms.iter().enumerate() {
             let is_reported = arms.iter().take(at).any(|other| other.retrieval == arm.retrieval);
             if !is_reported {

@@ -124,7 +124,8 @@ pub(crate) async fn time(
             }
             _ => None,
         };
-        let (arm, id) = (graded.arm.clone(), graded.id.clone());
+        let arm = graded.arm.clone();
+        let id = graded.id.clone();
         if is_right && ratio.is_none() {
             timings.untimed.entry(arm).or_default().insert(id);
         } else if gold.is_some() {
@@ -154,9 +155,11 @@ async fn ratio(
         let started = Instant::now();
         database.run(&SqlQuery::new(sql)).await.ok().map(|_| started.elapsed().as_secs_f64())
     };
-    let (mut golds, mut predictions) = (Vec::new(), Vec::new());
+    let mut golds = Vec::new();
+    let mut predictions = Vec::new();
     for round in 0..=repeats {
-        let (gold, predicted) = (seconds(&gold).await?, seconds(predicted).await?);
+        let gold = seconds(&gold).await?;
+        let predicted = seconds(predicted).await?;
         if round > 0 {
             golds.push(gold);
             predictions.push(predicted);
@@ -240,7 +243,8 @@ mod tests {
 
     #[test]
     fn parts_are_merged() {
-        let (mut one, mut other) = (timings(), timings());
+        let mut one = timings();
+        let mut other = timings();
         one.ratios.entry("a".to_owned()).or_default().remove("wrong");
         one.untimed.clear();
         other.ratios.entry("a".to_owned()).or_default().remove("right");

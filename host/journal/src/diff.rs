@@ -241,7 +241,8 @@ fn rounds<'a>(
 }
 
 fn differing(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
-    let (mut left, mut right) = (given(left), given(right));
+    let mut left = given(left);
+    let mut right = given(right);
     let mut differences = Vec::new();
     for (what, value) in left.drain(..) {
         let other =

@@ -99,7 +99,9 @@ impl Folder {
     /// When the folder cannot be read.
     pub fn over(&self, keep: usize, age: Duration, bytes: u64) -> Result<Vec<Entry>, JournalError> {
         let now = SystemTime::now();
-        let (mut over, mut sum, mut is_full) = (Vec::new(), 0_u64, false);
+        let mut over = Vec::new();
+        let mut sum = 0_u64;
+        let mut is_full = false;
         for (place, entry) in self.list()?.into_iter().enumerate() {
             let is_old = now.duration_since(entry.changed).is_ok_and(|since| since > age);
             is_full |= place > 0 && sum.saturating_add(entry.bytes) > bytes;

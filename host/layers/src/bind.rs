@@ -108,7 +108,8 @@ impl SqlBinding {
 #[async_trait]
 impl SqlPort for SqlBinding {
     async fn issue(&self, _: Ticket, text: String) -> Flight<Result<Arc<ResultSet>, SqlError>> {
-        let (memo, query) = (Arc::clone(&self.memo), self.query(&text));
+        let memo = Arc::clone(&self.memo);
+        let query = self.query(&text);
         let question = self.question.clone();
         Box::pin(async move {
             let results = memo.run(&query).await?;

@@ -82,7 +82,8 @@ mod tests {
         }
 
         fn preview(&self, _: &ModelCall) -> Option<Preview> {
-            let (method, url) = ("POST".to_owned(), "http://localhost/v1".to_owned());
+            let method = "POST".to_owned();
+            let url = "http://localhost/v1".to_owned();
             Some(Preview { method, url, headers: Vec::new(), body: "x".into() })
         }
 
@@ -93,7 +94,8 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_sent_before_the_user_agrees() {
-        let (consent, model) = (Consent::default(), Arc::new(Sends(FakeModel::using(1, 1))));
+        let consent = Consent::default();
+        let model = Arc::new(Sends(FakeModel::using(1, 1)));
         let layer = ConsentedModel::new(Arc::clone(&model) as _, consent.clone());
         let denied = layer.complete(&call("x")).await;
         assert!(matches!(denied.result, Err(LlmError::Denied(_))) && model.0.last().is_none());

@@ -291,7 +291,8 @@ impl CellIndex for FakeDatabase {
     ) -> Result<Vec<Sample>, PortError> {
         self.call()?;
         let frequent = |_| vec![(Value::Integer(1), 1); limit as usize];
-        let (least, greatest) = (Value::Integer(0), Value::Integer(9));
+        let least = Value::Integer(0);
+        let greatest = Value::Integer(9);
         Ok(columns
             .iter()
             .map(|column| Sample {

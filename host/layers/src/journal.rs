@@ -110,7 +110,8 @@ impl LlmPort for Journalled<dyn LlmPort> {
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
         let admission = Journalled::issue(self, ticket, Ask::Llm(Box::new(request.clone()))).await;
-        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
+        let recorder = self.recorder.clone();
+        let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let actual = async {
                 let Some(_permit) = recorder.taint.admitted(admission).await else {
@@ -131,7 +132,8 @@ impl SqlPort for Journalled<dyn SqlPort> {
         text: String,
     ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
         Journalled::issue(self, ticket, Ask::Sql(text.clone())).await;
-        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
+        let recorder = self.recorder.clone();
+        let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let actual = async { inner.issue(ticket, text).await.await };
             recorder.event_log.rows(recorder.call, ticket, actual).await
@@ -250,7 +252,8 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
         self.issue(ticket, Ask::Reward(candidates.clone())).await;
-        let (recorder, inner) = (self.recorder.clone(), Arc::clone(&self.inner));
+        let recorder = self.recorder.clone();
+        let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let verdicts = inner.issue_reward(ticket, candidates).await.await;
             recorder.event_log.done(recorder.call, ticket, Got::Verdicts(verdicts.clone())).await;

@@ -92,7 +92,8 @@ impl Memo {
             }
             None => {}
         }
-        let (database, query) = (Arc::clone(&self.database), query.clone());
+        let database = Arc::clone(&self.database);
+        let query = query.clone();
         let shared = async move { database.run(&query).await.map(Arc::new) }.boxed().shared();
         state.runs += 1;
         let run = state.runs;

@@ -27,7 +27,9 @@ pub trait CallObserver: Send + Sync {
 
 /// Adds the observer to the ports of one role call.
 pub(crate) fn observed(ports: Ports, observer: &Arc<dyn CallObserver>) -> Ports {
-    let (llm, sql, inspect) = (Arc::clone(observer), Arc::clone(observer), Arc::clone(observer));
+    let llm = Arc::clone(observer);
+    let sql = Arc::clone(observer);
+    let inspect = Arc::clone(observer);
     Ports {
         llm: Arc::new(Observed { inner: ports.llm, observer: llm }),
         sql: Arc::new(Observed { inner: ports.sql, observer: sql }),

@@ -382,7 +382,8 @@ mod tests {
     /// The seconds at which each of that many calls, alternating between two searches, reached the
     /// endpoint.
     async fn starts(model: &Arc<ScriptedModel>, rates: Rates, calls: usize) -> Vec<u64> {
-        let (started, limiter) = (Instant::now(), Limiter::new(rates));
+        let started = Instant::now();
+        let limiter = Limiter::new(rates);
         let searches =
             [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
         let call = call("x");
@@ -407,14 +408,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_comes_first_goes_first_and_who_leaves_holds_nobody_up() {
-        let (model, limiter) = (
-            Arc::new(ScriptedModel::new(Vec::new())),
-            Limiter::new(Rates {
-                requests_per_minute: Some(1),
-                in_flight: Some(1),
-                ..Rates::default()
-            }),
-        );
+        let model = Arc::new(ScriptedModel::new(Vec::new()));
+        let limiter = Limiter::new(Rates {
+            requests_per_minute: Some(1),
+            in_flight: Some(1),
+            ..Rates::default()
+        });
         let rated = rated(Arc::clone(&model) as _, &limiter);
         let calls: Vec<ModelCall> = (0..5).map(|at| call(&at.to_string())).collect();
         assert!(rated.complete(&calls[0]).await.result.is_ok());
@@ -431,10 +430,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn so_many_are_in_flight_and_no_more() {
-        let (model, limiter) = (
-            Arc::new(FakeModel::using(10, 1)),
-            Limiter::new(Rates { in_flight: Some(2), ..Rates::default() }),
-        );
+        let model = Arc::new(FakeModel::using(10, 1));
+        let limiter = Limiter::new(Rates { in_flight: Some(2), ..Rates::default() });
         let searches =
             [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
         let call = call("x");
@@ -518,7 +515,8 @@ mod tests {
     async fn an_endpoint_that_asks_for_it_is_left_alone_by_all() {
         let model =
             Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
-        let (started, limiter) = (Instant::now(), Limiter::new(Rates::default()));
+        let started = Instant::now();
+        let limiter = Limiter::new(Rates::default());
         let searches =
             [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
         assert!(searches[0].complete(&call("x")).await.result.is_err());
@@ -534,10 +532,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_dropped_while_it_waits_is_neither_charged_nor_counted() {
-        let (model, limiter) = (
-            Arc::new(ScriptedModel::new(Vec::new())),
-            Limiter::new(Rates { requests_per_minute: Some(1), ..Rates::default() }),
-        );
+        let model = Arc::new(ScriptedModel::new(Vec::new()));
+        let limiter = Limiter::new(Rates { requests_per_minute: Some(1), ..Rates::default() });
         let route =
             Route { name: "m".into(), provider: Arc::clone(&model) as _, model: None, limiter };
         let routed = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());

@@ -170,7 +170,9 @@ impl ModelLayer for RetriedModel {
     }
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
-        let (mut tries, mut plainer, mut sent) = (1, 0, false);
+        let mut tries = 1;
+        let mut plainer = 0;
+        let mut sent = false;
         let mut waited = Waited::default();
         let mut shorter = None;
         loop {
@@ -353,7 +355,8 @@ mod tests {
         let limits = Limits { llm_in_flight: 1, ..Limits::default() };
         let budgeted = BudgetedModel::new(Arc::clone(&inner) as _, Arc::clone(&ledger), limits);
         let model = RetriedModel::new(Arc::new(budgeted), Retries::default());
-        let (first, second) = (call("first"), call("second"));
+        let first = call("first");
+        let second = call("second");
         let mut waiting = std::pin::pin!(model.complete(&first));
         assert!(futures::poll!(waiting.as_mut()).is_pending());
         // While the first call waits for its second try, the only slot is free for another.
@@ -372,7 +375,8 @@ mod tests {
         fn waits_are_random_bounded_and_the_seeds(seed: u64, tries in 1..200_u32) {
             let retries = Retries { seed, ..Retries::default() };
             let model = || retried(Vec::new(), retries).1;
-            let (one, other) = (model(), model());
+            let one = model();
+            let other = model();
             let waits: Vec<Duration> = (0..20).map(|_| one.backoff(tries)).collect();
             prop_assert!(waits.iter().all(|wait| *wait <= retries.longest));
             prop_assert!(waits.windows(2).any(|pair| pair[0] != pair[1]));

@@ -175,10 +175,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_counts_before_a_purpose_and_a_purpose_before_the_default() {
-        let (strong, cheap) = (
-            Arc::new(ScriptedModel::of("s", &["large", "huge"])),
-            Arc::new(ScriptedModel::of("c", &["tiny"])),
-        );
+        let strong = Arc::new(ScriptedModel::of("s", &["large", "huge"]));
+        let cheap = Arc::new(ScriptedModel::of("c", &["tiny"]));
         let routed = RoutedModel::new(
             route("strong", Arc::clone(&strong) as _, Some("huge")),
             vec![

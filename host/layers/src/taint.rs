@@ -243,7 +243,8 @@ mod tests {
     #[test]
     fn whoever_asked_the_database_ends_the_model_calls_of_all_that_are_not_trusted() {
         let taint = with(&[Role::Solver, Role::Aggregator]);
-        let (solver, other) = (taint.of_call(&[Role::Solver]), taint.of_call(&[Role::Aggregator]));
+        let solver = taint.of_call(&[Role::Solver]);
+        let other = taint.of_call(&[Role::Aggregator]);
         let builtin = taint.of_call(&[Role::Planner]);
         assert!(!is_denied(&solver, &model()) && !is_denied(&other, &model()));
         assert!(!is_denied(&solver, &sql()));
@@ -302,7 +303,8 @@ mod tests {
     #[test]
     fn what_the_host_asks_after_a_plugin_has_returned_reaches_only_later_calls() {
         let taint = with(&[Role::Solver]);
-        let (one, two) = (taint.of_call(&[Role::Solver]), taint.of_call(&[Role::Solver]));
+        let one = taint.of_call(&[Role::Solver]);
+        let two = taint.of_call(&[Role::Solver]);
         one.returned();
         is_denied(&one, &sql());
         assert!(!is_denied(&two, &model()));
@@ -334,7 +336,8 @@ mod tests {
             admissions[2..].iter().all(|admission| matches!(admission, Admission::Waits)),
             "{admissions:?}"
         );
-        let (last, third) = (admissions.pop().unwrap(), admissions.pop().unwrap());
+        let last = admissions.pop().unwrap();
+        let third = admissions.pop().unwrap();
         drop(admissions.pop());
         let third = call.admitted(third).await;
         assert!(matches!(third, Some(Admission::Permitted(_))));
@@ -356,9 +359,11 @@ mod tests {
         fn nothing_is_sent_after_it_was_asked(events in proptest::collection::vec((0..3_usize, 0..4_u8), 0..60)) {
             let roles = [Role::Planner, Role::Solver, Role::Reward];
             let taint = with(&roles[1..]);
-            let (mut asked, mut seen) = (false, false);
+            let mut asked = false;
+            let mut seen = false;
             for (who, what) in events {
-                let (call, untrusted) = (taint.of_call(&roles[who..=who]), who > 0);
+                let call = taint.of_call(&roles[who..=who]);
+                let untrusted = who > 0;
                 match what {
                     0 => prop_assert_eq!(is_denied(&call, &model()), untrusted && seen),
                     1 => {

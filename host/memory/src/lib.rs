@@ -121,7 +121,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_latest_used_are_kept_and_made_once() {
-        let (cache, made) = (MemoryCache::new(2), AtomicU32::new(0));
+        let cache = MemoryCache::new(2);
+        let made = AtomicU32::new(0);
         let get = async |key: &str| {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);
@@ -139,8 +140,8 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_is_kept_than_there_are_bytes_for() {
-        let (cache, made) =
-            (MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len()), AtomicU32::new(0));
+        let cache = MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len());
+        let made = AtomicU32::new(0);
         let get = async |bytes: usize| {
             let make = || async {
                 made.fetch_add(1, Ordering::Relaxed);

@@ -480,10 +480,8 @@ mod tests {
 
     #[test]
     fn it_falls_when_a_comparison_found_nothing_to_compare_with() {
-        let (plain, compared) = (
-            sure("List the age of members"),
-            sure("List the age of members younger than their friends"),
-        );
+        let plain = sure("List the age of members");
+        let compared = sure("List the age of members younger than their friends");
         assert!(compared < 0.5 * plain, "{compared} {plain}");
     }
 

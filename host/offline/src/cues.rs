@@ -220,7 +220,8 @@ impl Reader<'_> {
         let mut at = usize::from(self.word(0) == "in");
         let reversed = matches!(self.word(at), "reverse" | "reversed" | "inverse");
         at += usize::from(reversed);
-        let (before, kind) = (at, self.word(at));
+        let before = at;
+        let kind = self.word(at);
         at += 1;
         let by_time = match kind {
             "alphabetical" | "lexicographical" | "alphabetic" | "alphabetically"

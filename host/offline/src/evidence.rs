@@ -148,7 +148,8 @@ fn replaced(text: &str, term: &str, meaning: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(term) {
-        let (before, after) = (&rest[..at], &rest[at + term.len()..]);
+        let before = &rest[..at];
+        let after = &rest[at + term.len()..];
         let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
         let whole = edge(before.chars().next_back()) && edge(after.chars().next());
         out += before;

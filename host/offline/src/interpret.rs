@@ -270,8 +270,8 @@ fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &Logic
 /// The question about a superlative without a measure, with its possible measures.
 fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
     let open = draft.unmeasured?;
-    let (first, last) =
-        (reading.items[open.item].from, reading.items[open.to].to.max(reading.items[open.item].to));
+    let first = reading.items[open.item].from;
+    let last = reading.items[open.to].to.max(reading.items[open.item].to);
     let words: Vec<&str> =
         reading.tokens[first..last].iter().map(|token| token.text.as_str()).collect();
     let words = words.join(" ");

@@ -275,7 +275,8 @@ fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
     let word = |at: Option<usize>| {
         at.and_then(|at| tokens.get(at)).map_or("", |token| token.lower.as_str())
     };
-    let (before, next) = (word(at.checked_sub(1)), word(Some(at + 1)));
+    let before = word(at.checked_sub(1));
+    let next = word(Some(at + 1));
     match word(Some(at)) {
         "value" | "values" if matches!(before, "total" | "sum" | "combined" | "overall") => true,
         // `the maximum value of` means `the maximum`.
@@ -301,13 +302,15 @@ fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
 }
 
 fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
-    let (table, column) = (mention.table_score(), mention.column_score());
+    let table = mention.table_score();
+    let column = mention.column_score();
     let named = table.max(column);
     let first = &tokens[mention.from];
     let exact = mention.cells.iter().any(|cell| cell.weight > 0.9);
     let quoted = first.kind == Kind::Quoted;
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
-    let (from, to) = (mention.from, mention.to);
+    let from = mention.from;
+    let to = mention.to;
     let make = |what: What, score: f64| {
         Some(Item { from, to, what, head: false, score, rivals: Vec::new() })
     };

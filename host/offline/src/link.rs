@@ -275,7 +275,8 @@ fn covers(content: &[&Word<'_>], required: &[String], optional: &[String]) -> Op
                 .filter(|(_, score)| *score > 0.0)
                 .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
         };
-        let (mine, theirs) = (best(required), best(optional));
+        let mine = best(required);
+        let theirs = best(optional);
         match (mine, theirs) {
             (Some((i, score)), other) if other.is_none_or(|(_, o)| score >= o) => {
                 own += score;
@@ -316,7 +317,8 @@ fn alike(own: &str, others: &[&str], stem: &str) -> f64 {
         return 0.82;
     }
     let shared = own.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
-    let (short, long) = (own.len().min(stem.len()), own.len().max(stem.len()));
+    let short = own.len().min(stem.len());
+    let long = own.len().max(stem.len());
     if shared >= 4 && shared + 1 >= short && long <= shared + 3 {
         return 0.72;
     }

@@ -78,7 +78,8 @@ impl Edge {
     }
 
     fn tables(&self) -> (usize, usize) {
-        let (left, right) = (self.left.table, self.right.table);
+        let left = self.left.table;
+        let right = self.right.table;
         (left.min(right), left.max(right))
     }
 

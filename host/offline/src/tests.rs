@@ -317,7 +317,8 @@ fn in_others(question: &str, catalog: &syrch_core::Catalog) -> [String; 3] {
 
 #[test]
 fn duckdb_spark_and_databricks_have_statements_of_their_own() {
-    let (shop, library) = (fixture::shop(), fixture::library());
+    let shop = fixture::shop();
+    let library = fixture::library();
     // NULL is not the greatest there.
     for most in in_others("What is the most expensive product?", &shop) {
         assert_eq!(most, "SELECT name FROM product ORDER BY price DESC LIMIT 1");

@@ -149,7 +149,8 @@ async fn look_up(
 }
 
 fn place(phrase: &Phrase, hit: &Hit, schema: &Schema) -> Option<Found> {
-    let (name, column) = (hit.table.as_deref()?, hit.column.as_deref()?);
+    let name = hit.table.as_deref()?;
+    let column = hit.column.as_deref()?;
     let table = schema.table(name)?;
     let column = schema.tables[table]
         .columns

@@ -191,7 +191,8 @@ impl Writer<'_> {
     }
 
     fn condition(&self, condition: &Condition, single: bool) -> Option<String> {
-        let (syntax, at) = (self.syntax(), condition.column);
+        let syntax = self.syntax();
+        let at = condition.column;
         let name = self.name(at, single);
         let is_pattern = matches!(condition.operator, Operator::Like | Operator::NotLike);
         if let Some(text) = self.days(&name, condition) {

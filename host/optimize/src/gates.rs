@@ -115,8 +115,8 @@ pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
 
 impl Gates {
     fn judge(&mut self) {
-        let (support, win) =
-            (share(self.supported, self.total), share(self.optimized, self.supported));
+        let support = share(self.supported, self.total);
+        let win = share(self.optimized, self.supported);
         let some = self.total > 0;
         let least = |name: &str, share, bound| Gate {
             name: name.to_owned(),

@@ -268,7 +268,8 @@ impl Optimization {
 
     fn probe(&self) -> Option<Probe> {
         let [first, second] = self.noise.as_slice() else { return None };
-        let (slow, fast) = (first.wall_ns.max(second.wall_ns), first.wall_ns.min(second.wall_ns));
+        let slow = first.wall_ns.max(second.wall_ns);
+        let fast = first.wall_ns.min(second.wall_ns);
         Some(Probe { size: self.size, baseline: self.baseline?, noise: ratio(slow, fast) - 1.0 })
     }
 

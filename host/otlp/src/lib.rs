@@ -213,7 +213,8 @@ impl Worker {
     /// A batch: until it is full, or somebody wants it sent, or nothing more comes for a while.
     async fn gather(&mut self, first: Entry) -> (Vec<Span>, Option<oneshot::Sender<()>>) {
         let until = Instant::now() + GATHER;
-        let (mut spans, mut next) = (Vec::new(), Some(first));
+        let mut spans = Vec::new();
+        let mut next = Some(first);
         while let Some(entry) = next {
             match entry {
                 Entry::Flush(done) => return (spans, Some(done)),

@@ -81,8 +81,8 @@ pub(crate) fn component(core: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>,
     }
     let mut encoder = ComponentEncoder::default().validate(true).module(&typed).map_err(unfit)?;
     if shape.imports.iter().any(|module| module == WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME) {
-        let (name, adapter) =
-            (WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER);
+        let name = WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME;
+        let adapter = WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER;
         encoder = encoder.adapter(name, adapter).map_err(unfit)?;
     }
     encoder.encode().map_err(unfit)

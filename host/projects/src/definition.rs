@@ -68,7 +68,11 @@ fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     })?;
     let start = tree.referenced;
     let mut reader = Reader { file, problems: Vec::new() };
-    let (mut name, mut language, mut roles, mut entry, mut sdk) = (None, None, None, None, None);
+    let mut name = None;
+    let mut language = None;
+    let mut roles = None;
+    let mut entry = None;
+    let mut sdk = None;
     for (key, value) in reader.pairs(tree) {
         match key.value.as_str() {
             "name" => name = Some(reader.name(value)),
@@ -86,7 +90,9 @@ fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
             reader.problem(start, &format!("the key `{key}` is missing"));
         }
     }
-    let (name, language, roles) = (name.flatten(), language.flatten(), roles.flatten());
+    let name = name.flatten();
+    let language = language.flatten();
+    let roles = roles.flatten();
     let (Some(name), Some(language), Some(roles), true) =
         (name, language, roles, reader.problems.is_empty())
     else {

@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn marks_and_blocks_are_filled() {
-        let (name, roles) = (Name::new("my-plugin").unwrap(), [Role::Reward, Role::Solver]);
+        let name = Name::new("my-plugin").unwrap();
+        let roles = [Role::Reward, Role::Solver];
         let template = Template { name: &name, roles: &roles };
         assert_eq!(
             template.filled(

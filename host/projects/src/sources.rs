@@ -187,7 +187,8 @@ mod tests {
         let scratch = syrch_kit::scratch();
         let folder = scratch.path();
         std::fs::create_dir(folder.join("build")).unwrap();
-        let (source, made) = (folder.join("plugin.c"), folder.join("build/plugin.wasm"));
+        let source = folder.join("plugin.c");
+        let made = folder.join("build/plugin.wasm");
         for path in [&source, &made, &folder.join("README.md"), &folder.join("shop.sqlite")] {
             std::fs::write(path, "").unwrap();
         }
@@ -211,7 +212,8 @@ mod tests {
     fn links_lead_neither_in_circles_nor_out_of_the_project() {
         use std::os::unix::fs::symlink;
         let scratch = syrch_kit::scratch();
-        let (folder, outside) = (scratch.path().join("project"), scratch.path().join("outside"));
+        let folder = scratch.path().join("project");
+        let outside = scratch.path().join("outside");
         for folder in [&folder, &outside] {
             std::fs::create_dir(folder).unwrap();
         }

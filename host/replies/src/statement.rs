@@ -456,14 +456,15 @@ mod tests {
             syrch_core::Dialect::Databricks,
             syrch_core::Dialect::Mysql,
         ] {
-            let (sql, grammar) = (r"SELECT 'it\'s', 'a\\b' FROM t", grammar(&dialect));
+            let sql = r"SELECT 'it\'s', 'a\\b' FROM t";
+            let grammar = grammar(&dialect);
             let written = parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()
                 [0]
             .to_string();
             assert_eq!(written, sql, "{dialect:?}");
         }
-        let (sql, grammar) =
-            ("SELECT 'it''s', 'a\\b' FROM t", grammar(&syrch_core::Dialect::Duckdb));
+        let sql = "SELECT 'it''s', 'a\\b' FROM t";
+        let grammar = grammar(&syrch_core::Dialect::Duckdb);
         assert_eq!(
             parser(&*grammar).try_with_sql(sql).unwrap().parse_statements().unwrap()[0].to_string(),
             sql

@@ -135,7 +135,8 @@ impl CompiledCache {
         else {
             return false;
         };
-        let (mut chunk, mut code) = (vec![0; CHUNK], [0; KEY]);
+        let mut chunk = vec![0; CHUNK];
+        let mut code = [0; KEY];
         while left > 0 {
             let part = &mut chunk[..usize::try_from(left).unwrap_or(CHUNK).min(CHUNK)];
             if file.read_exact(part).is_err() {

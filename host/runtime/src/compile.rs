@@ -57,19 +57,22 @@ impl CompileProcess {
         command.env_clear().current_dir("/").kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
         let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(LoadError::Engine("the compiler's process has no pipes".to_owned()));
         };
-        let (mut code, mut message) = (Vec::new(), Vec::new());
+        let mut code = Vec::new();
+        let mut message = Vec::new();
         let exchange = async {
             let write = async {
                 // A child that has seen enough closes its input.
                 let _ = stdin.write_all(component).await;
                 drop(stdin);
             };
-            let (mut stdout, mut stderr) = (stdout.take(MAX_CODE + 1), stderr.take(MAX_MESSAGE));
+            let mut stdout = stdout.take(MAX_CODE + 1);
+            let mut stderr = stderr.take(MAX_MESSAGE);
             let read = futures::future::join(
                 stdout.read_to_end(&mut code),
                 stderr.read_to_end(&mut message),

@@ -46,7 +46,8 @@ pub(crate) struct Contract {
 /// # Errors
 /// When the bytes are not a component.
 pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
-    let (mut contract, mut depth) = (Contract::default(), 0_u64);
+    let mut contract = Contract::default();
+    let mut depth = 0_u64;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -83,10 +84,14 @@ fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
 /// # Errors
 /// [`LoadError::TooComplex`] with the bound that is exceeded.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
-    let (mut parts, mut depth, mut functions, mut at_blocks) = (0, 0_u64, 0, 0);
+    let mut parts = 0;
+    let mut depth = 0_u64;
+    let mut functions = 0;
+    let mut at_blocks = 0;
     // Of the present module: its function types, as numbers of parameters and results, and the
     // types of its functions that have a body.
-    let (mut types, mut bodies) = (Vec::new(), VecDeque::new());
+    let mut types = Vec::new();
+    let mut bodies = VecDeque::new();
     for payload in Parser::new(0).parse_all(bytes) {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
@@ -145,9 +150,12 @@ fn locals_at_blocks(
     for local in body.get_locals_reader().map_err(broken)? {
         locals += u64::from(local.map_err(broken)?.0);
     }
-    let (mut blocks, mut loops, mut values) = (0_u64, 0_u64, 0_u64);
+    let mut blocks = 0_u64;
+    let mut loops = 0_u64;
+    let mut values = 0_u64;
     // Whether each open block is a loop.
-    let (mut open, mut open_loops) = (Vec::new(), 0_u64);
+    let mut open = Vec::new();
+    let mut open_loops = 0_u64;
     for operator in body.get_operators_reader().map_err(broken)? {
         let (is_loop, ty) = match operator.map_err(broken)? {
             Operator::Loop { blockty } => (true, blockty),

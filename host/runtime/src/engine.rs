@@ -74,7 +74,8 @@ pub(crate) struct Ticker {
 impl Ticker {
     pub(crate) fn start(engine: &Engine) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let (weak, seen) = (engine.weak(), Arc::clone(&stop));
+        let weak = engine.weak();
+        let seen = Arc::clone(&stop);
         std::thread::Builder::new().name("epoch".into()).spawn(move || {
             while !seen.load(Ordering::Relaxed) {
                 std::thread::sleep(TICK);

@@ -120,7 +120,8 @@ pub(crate) fn role_error(
     limiter: &SumLimiter,
     printed: &str,
 ) -> RoleError {
-    let (plugin, export) = (plugin.to_owned(), export.to_owned());
+    let plugin = plugin.to_owned();
+    let export = export.to_owned();
     let limit = |limit: &str, detail: String| RoleError::Limit {
         plugin: plugin.clone(),
         export: export.clone(),

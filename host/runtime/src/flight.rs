@@ -30,7 +30,8 @@ impl<T: Send + 'static> Flight<T> {
     pub(crate) fn start(ticket: Ticket, future: impl Future<Output = T> + Send + 'static) -> Self {
         let value = Arc::new(Mutex::new(None));
         let (done, _) = watch::channel(false);
-        let (slot, signal) = (Arc::clone(&value), done.clone());
+        let slot = Arc::clone(&value);
+        let signal = done.clone();
         let task = tokio::spawn(async move {
             let result = future.await;
             // If the call was cancelled, its result and its state are set already.

@@ -193,7 +193,8 @@ impl Runtime {
         name: &str,
         known: Precompiled,
     ) -> Result<Option<Plugin>, LoadError> {
-        let (engine, code) = (self.engine.clone(), known.code);
+        let engine = self.engine.clone();
+        let code = known.code;
         // Few at a time: the next one works in the memory of the last.
         let permit = self.loading.acquire().await;
         let loaded = tokio::task::spawn_blocking(move || match code {
@@ -210,7 +211,8 @@ impl Runtime {
             of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
         let roles = exported_roles(&exports)?;
         let imports = imported_ports(&imports, &roles)?;
-        let (digest, size) = (known.digest.to_owned(), known.size);
+        let digest = known.digest.to_owned();
+        let size = known.size;
         let loaded = Loaded { component, digest, size, roles, imports, has_known_schema: true };
         self.describe(name, loaded).await.map(Some)
     }

@@ -86,7 +86,8 @@ impl<F: Future> Future for Metered<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let (meter, slice) = (self.meter, self.slice);
+        let meter = self.meter;
+        let slice = self.slice;
         if let Some(slice) = slice {
             meter.start();
             let polled = slices::poll_in_place(slice, || self.future.as_mut().poll(context));

@@ -131,7 +131,8 @@ impl Plugin {
                 self.inner.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
             return Err(LoadError::WrongRole { wanted: role.name().to_owned(), implemented });
         }
-        let (is_empty, config) = (config.is_empty(), serde_json::Value::Object(config.clone()));
+        let is_empty = config.is_empty();
+        let config = serde_json::Value::Object(config.clone());
         let plugin = self.clone();
         beside_others(async move {
             if !(plugin.inner.has_known_schema && is_empty) {
@@ -307,8 +308,9 @@ impl Session {
         store.set_max_component_handles(inner.limits.handles.saturating_add(256));
         // Armed before instantiation: a start function is guest code too.
         store.set_epoch_deadline(1);
-        let (capacity, slices, long_calls) =
-            (inner.capacity.clone(), inner.slices.clone(), Arc::clone(&inner.long_calls));
+        let capacity = inner.capacity.clone();
+        let slices = inner.slices.clone();
+        let long_calls = Arc::clone(&inner.long_calls);
         store.epoch_deadline_callback(move |mut store| {
             let state = store.data_mut();
             state.charge_cpu()?;
@@ -372,7 +374,8 @@ impl Session {
             };
             loaded.map_err(|error| {
                 let interface = format!("syrch:plugin/{role}@{CONTRACT_VERSION}");
-                let (engine, component) = (inner.pre.engine(), inner.pre.component());
+                let engine = inner.pre.engine();
+                let component = inner.pre.component();
                 let functions = signature::offered(&interface);
                 let functions: Vec<String> = functions
                     .filter_map(|(name, _)| {

@@ -70,7 +70,8 @@ impl Linker for Configured {
     ) -> Result<Linked, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, linker);
-        let (lent, whole) = (problem.clone().conv(), catalog.clone().conv());
+        let lent = problem.clone().conv();
+        let whole = catalog.clone().conv();
         let (liveness, idle) = session.liveness();
         let returned =
             liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
@@ -91,7 +92,8 @@ impl Planner for Configured {
     ) -> Result<Graph, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
-        let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
+        let problem = problem.clone().conv();
+        let catalog = catalog.clone().conv();
         let (liveness, idle) = session.liveness();
         let returned =
             liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
@@ -110,9 +112,10 @@ impl Planner for Configured {
     ) -> Result<Step, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, planner);
-        let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let (graph, seen) =
-            (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
+        let problem = problem.clone().conv();
+        let catalog = catalog.clone().conv();
+        let graph = graph.clone().conv();
+        let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
         let fresh = u32::try_from(fresh).unwrap_or(u32::MAX);
         let (liveness, idle) = session.liveness();
         let returned = liveness
@@ -155,8 +158,9 @@ impl Solver for Configured {
             };
             lent.push(export::solver::Parent { task: task.conv(), output, memo });
         }
-        let (problem, catalog, task) =
-            (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
+        let problem = problem.clone().conv();
+        let catalog = catalog.clone().conv();
+        let task = task.clone().conv();
         let (liveness, idle) = session.liveness();
         let returned = liveness
             .watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent))
@@ -205,8 +209,9 @@ impl Reward for Configured {
             let results = session.lend(EXPORT, &rival.results)?;
             lent.push(export::reward::Rival { candidate: rival.candidate.clone().conv(), results });
         }
-        let (problem, catalog, task) =
-            (problem.clone().conv(), catalog.clone().conv(), task.clone().conv());
+        let problem = problem.clone().conv();
+        let catalog = catalog.clone().conv();
+        let task = task.clone().conv();
         let (liveness, idle) = session.liveness();
         let returned = liveness
             .watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent))
@@ -230,9 +235,10 @@ impl Clarifier for Configured {
     ) -> Result<Vec<Question>, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, clarifier);
-        let (problem, catalog) = (problem.clone().conv(), catalog.clone().conv());
-        let (graph, seen) =
-            (graph.clone().conv(), Conv::<Vec<wit::Observation>>::conv(seen.to_vec()));
+        let problem = problem.clone().conv();
+        let catalog = catalog.clone().conv();
+        let graph = graph.clone().conv();
+        let seen = Conv::<Vec<wit::Observation>>::conv(seen.to_vec());
         let (liveness, idle) = session.liveness();
         let returned = liveness
             .watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen))
@@ -260,11 +266,14 @@ impl Aggregator for Configured {
         let mut lent = Vec::with_capacity(finished.len());
         for Finished { name, task, candidate, others, results } in finished.iter().cloned() {
             let results = session.lend(EXPORT, &results)?;
-            let (task, candidate, others) = (task.conv(), candidate.conv(), others.conv());
+            let task = task.conv();
+            let candidate = candidate.conv();
+            let others = others.conv();
             lent.push(export::aggregator::Finished { name, task, candidate, others, results });
         }
         let known: Vec<&str> = finished.iter().map(|each| each.task.id.as_str()).collect();
-        let (problem, graph) = (problem.clone().conv(), graph.clone().conv());
+        let problem = problem.clone().conv();
+        let graph = graph.clone().conv();
         let seen: Vec<wit::Observation> = seen.to_vec().conv();
         let (liveness, idle) = session.liveness();
         let returned = liveness
@@ -290,7 +299,8 @@ impl Rewriter for Configured {
     ) -> Result<Option<Proposal>, RoleError> {
         let mut session = self.session(call).await?;
         let guest = guest!(self, session, rewriter);
-        let (plan, catalog) = (plan.clone().conv(), catalog.clone().conv());
+        let plan = plan.clone().conv();
+        let catalog = catalog.clone().conv();
         let history: Vec<export::rewriter::Attempt> = history.to_vec().conv();
         let (liveness, idle) = session.liveness();
         let call =

@@ -95,7 +95,8 @@ impl TimeSlices {
         is_long: bool,
         used: Option<Duration>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let (slices, current) = (self.clone(), current.clone());
+        let slices = self.clone();
+        let current = current.clone();
         current.end();
         Box::pin(async move {
             let waited = yield_to_others().await;
@@ -108,7 +109,8 @@ impl TimeSlices {
             }
             let long = if is_long { slices.long.acquire_owned().await.ok() } else { None };
             let slice = slices.slices.acquire_owned().await.ok();
-            let (started, rest) = (Instant::now(), used.unwrap_or_default() * YIELD_FACTOR);
+            let started = Instant::now();
+            let rest = used.unwrap_or_default() * YIELD_FACTOR;
             while !is_long && started.elapsed() < rest && yield_to_others().await > BUSY_AFTER {}
             drop(current.set(slice.map(|slice| (slice, long))));
         })
@@ -168,7 +170,8 @@ mod tests {
     #[tokio::test]
     async fn long_computations_have_time_slices_one_after_the_other() {
         let slices = TimeSlices::of(1);
-        let (one, other) = (TimeSlice::default(), TimeSlice::default());
+        let one = TimeSlice::default();
+        let other = TimeSlice::default();
         slices.next(&one, true, None).await;
         let waits =
             tokio::time::timeout(Duration::from_millis(20), slices.next(&other, true, None)).await;
@@ -186,7 +189,8 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_waits_has_no_time_slice() {
         let slices = TimeSlices::of(1);
-        let (sleeper, other) = (TimeSlice::default(), TimeSlice::default());
+        let sleeper = TimeSlice::default();
+        let other = TimeSlice::default();
         let call = async {
             slices.next(&sleeper, true, None).await;
             std::future::pending::<()>().await;
@@ -202,7 +206,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_call_with_a_time_slice_is_polled_wherever_it_runs() {
         let polled = || async {
-            let (slices, current) = (TimeSlices::of(1), TimeSlice::default());
+            let slices = TimeSlices::of(1);
+            let current = TimeSlice::default();
             slices.next(&current, true, None).await;
             poll_in_place(&current, || 7)
         };

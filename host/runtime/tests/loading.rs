@@ -185,7 +185,8 @@ async fn a_compiled_plugin_is_used_only_when_it_is_whole() {
 /// The code of one plugin under the name of another, and code that a host with another key wrote.
 #[tokio::test]
 async fn compiled_code_is_used_for_the_component_and_by_the_host_it_was_written_for() {
-    let (direct, fitted) = (zoo::built_in("direct"), zoo::built_in("fitted"));
+    let direct = zoo::built_in("direct");
+    let fitted = zoo::built_in("fitted");
     let compiled = Compiled::new();
     assert!(compiled.compiles(&direct).await);
     let of_direct = compiled.files().remove(0);

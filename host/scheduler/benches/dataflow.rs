@@ -58,7 +58,8 @@ fn run(bencher: divan::Bencher<'_, '_>, graph: &Graph) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return;
     };
-    let (runner, stop) = (Arc::new(Nothing), Stop::new());
+    let runner = Arc::new(Nothing);
+    let stop = Stop::new();
     let options =
         Options { max_parallel: 8, max_rounds: 0, deadline: None, limits: Limits::default() };
     bencher

@@ -316,7 +316,8 @@ impl<O: Clone> Frontier<O> {
         }
         self.leave(position);
         let graph = Arc::clone(&self.graph);
-        let (task, node) = (&graph.tasks[position], &mut self.nodes[position]);
+        let task = &graph.tasks[position];
+        let node = &mut self.nodes[position];
         node.phase = match join::judge(task, node.good, node.bad) {
             Verdict::Wait => Phase::Waiting,
             Verdict::Start => Phase::Ready,

@@ -32,7 +32,8 @@ fn drop_unreachable(graph: &mut Graph) -> Vec<TaskId> {
     };
     let needed = shape::leading_to(&shape::dependencies(graph), answer);
     let parents = parents(&graph.tasks);
-    let (mut remaining, mut dropped) = (Vec::new(), Vec::new());
+    let mut remaining = Vec::new();
+    let mut dropped = Vec::new();
     for (position, task) in std::mem::take(&mut graph.tasks).into_iter().enumerate() {
         if needed.contains(&position) {
             remaining.push(task);
@@ -127,7 +128,8 @@ fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
 
 /// Replaces `from` by `to` everywhere.
 fn fold(graph: &mut Graph, from: usize, to: usize) -> (TaskId, TaskId) {
-    let (old, new) = (graph.tasks[from].id.clone(), graph.tasks[to].id.clone());
+    let old = graph.tasks[from].id.clone();
+    let new = graph.tasks[to].id.clone();
     for task in graph.tasks.iter_mut().filter(|task| task.depends_on.contains(&old)) {
         task.depends_on.iter_mut().filter(|id| **id == old).for_each(|id| id.clone_from(&new));
         // A task that named both now names one twice. The first position counts, since order breaks

@@ -51,7 +51,9 @@ impl<'a> Planning<'a> {
         if self.call.is_some() || !self.is_pending() {
             return;
         }
-        let (graph, seen, fresh) = (Arc::clone(graph), Arc::clone(&self.seen), self.reported);
+        let graph = Arc::clone(graph);
+        let seen = Arc::clone(&self.seen);
+        let fresh = self.reported;
         self.reported = self.seen.len();
         self.call = Some(Box::pin(async move { replanner.next(&graph, &seen, fresh).await }));
     }

@@ -284,7 +284,8 @@ impl<R: TaskRunner> Driver<'_, R> {
             let Some(position) = self.frontier.next_ready() else { break };
             self.started(position);
             let parents = self.frontier.begin(position);
-            let (task, runner) = (self.frontier.task(position).clone(), Arc::clone(&self.runner));
+            let task = self.frontier.task(position).clone();
+            let runner = Arc::clone(&self.runner);
             self.pool.start(position, async move { runner.run(task, parents).await });
         }
     }

@@ -41,8 +41,8 @@ pub(crate) fn get_or_compile(
     if let Some(schema) = get(text, patterns, limits) {
         return Ok(schema);
     }
-    let (compiled, key) =
-        (compile()?, Key { text: text.to_owned(), patterns, depth: limits.json_depth });
+    let compiled = compile()?;
+    let key = Key { text: text.to_owned(), patterns, depth: limits.json_depth };
     CACHE.get_or_make(&key, || Ok(compiled))
 }
 
@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_limits_that_a_schema_was_checked_against_are_a_part_of_its_identity() {
-        let (limits, text) = (Limits::default(), r#"{"pattern": "^of the cache's test$"}"#);
+        let limits = Limits::default();
+        let text = r#"{"pattern": "^of the cache's test$"}"#;
         Schema::of(text, Patterns::Bounded, &limits).unwrap();
         assert!(get(text, Patterns::Bounded, &limits).is_some());
         assert!(get(text, Patterns::Refused, &limits).is_none());

@@ -72,7 +72,8 @@ impl Schema {
         if let Some(schema) = cache::get(text, patterns, limits) {
             return Ok(schema);
         }
-        let (text, limits) = (text.to_owned(), limits.clone());
+        let text = text.to_owned();
+        let limits = limits.clone();
         let compiled = tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits));
         blocking::awaited(compiled)
             .await

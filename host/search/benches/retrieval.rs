@@ -39,7 +39,8 @@ fn catalog(tables: usize) -> Catalog {
 
 #[divan::bench(args = [8, 64, 500])]
 fn build(bencher: Bencher, tables: usize) {
-    let (catalog, sources) = (catalog(tables), Sources::default());
+    let catalog = catalog(tables);
+    let sources = Sources::default();
     bencher.bench(|| Index::new(black_box(&catalog), &sources));
 }
 
@@ -120,7 +121,8 @@ fn fuzzy_columns_by_a_long_text(bencher: Bencher, tables: usize) {
 
 #[divan::bench(args = [100, 10_000, 40_000])]
 fn build_notes(bencher: Bencher, lines: usize) {
-    let (catalog, sources) = (catalog(1), notes(lines));
+    let catalog = catalog(1);
+    let sources = notes(lines);
     bencher.bench(|| Index::new(black_box(&catalog), &sources));
 }
 

@@ -74,7 +74,9 @@ impl Pattern {
             return if longer == 0 { 1.0 } else { 0.0 };
         }
         let last = 1_u128 << (self.chars.len() - 1);
-        let (mut more, mut less, mut distance) = (u128::MAX, 0_u128, self.chars.len());
+        let mut more = u128::MAX;
+        let mut less = 0_u128;
+        let mut distance = self.chars.len();
         for c in text.chars() {
             let equal = self.places(c);
             let down = equal | less;
@@ -158,8 +160,8 @@ mod tests {
             let pattern = Pattern::new(a);
             for b in &texts {
                 let length = b.chars().count();
-                let (edit, winkler) =
-                    (strsim::normalized_levenshtein(a, b), strsim::jaro_winkler(b, a));
+                let edit = strsim::normalized_levenshtein(a, b);
+                let winkler = strsim::jaro_winkler(b, a);
                 assert!((pattern.nearness(b, length) - edit).abs() < 1e-12, "{a} {b}");
                 assert!((pattern.jaro_winkler(b, length) - winkler).abs() < 1e-12, "{a} {b}");
             }

@@ -141,7 +141,9 @@ impl Needle {
     /// is missing.
     fn subsequence(&self, text: Stretch<'_>) -> f64 {
         let wanted = self.pattern.chars();
-        let (mut score, mut first, mut last) = (0.0, None, None);
+        let mut score = 0.0;
+        let mut first = None;
+        let mut last = None;
         let mut at = 0;
         for c in wanted {
             let Some(found) = (at..text.lower.len()).find(|at| text.lower[*at] == *c) else {
@@ -166,7 +168,8 @@ impl Needle {
     /// The highest of the three similarities. One that cannot reach `least` or exceed the others is
     /// not computed.
     fn measured(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
-        let (own, other) = (f64::from(self.letters.chars), f64::from(text.letters.chars));
+        let own = f64::from(self.letters.chars);
+        let other = f64::from(text.letters.chars);
         let length = text.letters.chars as usize;
         let mut best = if shared < self.letters.all { 0.0 } else { self.subsequence(text) };
         // At most the characters that both have can be in the right places.
@@ -292,7 +295,8 @@ mod tests {
             "net revenue",
         ];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
-            let (query, text) = (Needle::new(a), Spelling::new(b));
+            let query = Needle::new(a);
+            let text = Spelling::new(b);
             let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
             let beginning = 0.9 * strsim::jaro_winkler(&text.compact, &query.compact);
             let best = query.subsequence(text.whole()).max(edit).max(beginning);
@@ -313,7 +317,8 @@ mod tests {
             "staff_id",
         ];
         for (a, b) in names.iter().flat_map(|a| names.map(|b| (*a, b))) {
-            let (query, text) = (Needle::new(a), Spelling::new(b));
+            let query = Needle::new(a);
+            let text = Spelling::new(b);
             let exact = component(&query, text.whole(), 0.0);
             for needed in [0.5, 0.6, 0.7, 0.9, 1.5] {
                 let found = component(&query, text.whole(), needed);

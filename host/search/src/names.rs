@@ -92,7 +92,8 @@ impl Names {
         let folders =
             path.strip_suffix(name).unwrap_or_default().split('.').filter(|part| !part.is_empty());
         let folders: Vec<usize> = folders.map(|part| self.number(part)).collect();
-        let (name, stem) = (self.number(name), self.number(stem));
+        let name = self.number(name);
+        let stem = self.number(stem);
         let words = self.spellings[name].words().to_vec();
         let words: Vec<usize> = if words.len() > 1 {
             words.iter().map(|word| self.number(word)).collect()

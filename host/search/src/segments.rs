@@ -193,7 +193,9 @@ impl Words {
     fn new(line: &str) -> Self {
         let mut words = parts(line);
         words.truncate(LINE_WORDS);
-        let (mut lower, mut begins, mut letters) = (Vec::new(), Vec::new(), String::new());
+        let mut lower = Vec::new();
+        let mut begins = Vec::new();
+        let mut letters = String::new();
         let mut places = Vec::with_capacity(words.len() + 1);
         for word in &words {
             places.push((lower.len(), letters.len()));
@@ -215,9 +217,11 @@ impl Words {
             };
             // Without the space after the last word.
             let chars = *start..end.saturating_sub(1);
-            let (lower, begins) = (self.lower.get(chars.clone()), self.begins.get(chars));
+            let lower = self.lower.get(chars.clone());
+            let begins = self.begins.get(chars);
             let compact = self.compact.get(*first..*last).unwrap_or_default();
-            let (lower, begins) = (lower.unwrap_or_default(), begins.unwrap_or_default());
+            let lower = lower.unwrap_or_default();
+            let begins = begins.unwrap_or_default();
             each(Stretch { lower, begins, compact, words, letters: &Letters::of(compact) });
         }
     }
@@ -226,7 +230,8 @@ impl Words {
 impl Reading {
     fn new(line: &str, label: &str) -> Self {
         let lower = line.to_lowercase();
-        let (whole, label) = (Spelling::of_line(line), Spelling::new(label));
+        let whole = Spelling::of_line(line);
+        let label = Spelling::new(label);
         Self { defined: defined(&lower), lower, whole, label, words: Words::new(line) }
     }
 

@@ -351,7 +351,8 @@ fn an_index_is_shared_between_threads() {
 #[test]
 fn vectors_of_documents_serve_later_searches() {
     let index = Index::new(&catalog(), &Sources::default());
-    let (first, second) = (Model::default(), Model::default());
+    let first = Model::default();
+    let second = Model::default();
     let find = |model| {
         block_on(
             index.find(&query(Corpus::Tables, Retriever::Vector, "every purchase", 1), Some(model)),

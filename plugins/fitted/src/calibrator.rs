@@ -34,7 +34,8 @@ impl Settings {
 
     /// Straight between the corners, level beyond them.
     fn isotonic(&self, confidence: f64) -> f64 {
-        let (thresholds, values) = (&self.curve.thresholds.0, &self.curve.values.0);
+        let thresholds = &self.curve.thresholds.0;
+        let values = &self.curve.values.0;
         let above = thresholds.partition_point(|threshold| *threshold <= confidence);
         let corner = |place: usize| Some((*thresholds.get(place)?, *values.get(place)?));
         match (above.checked_sub(1).and_then(corner), corner(above)) {

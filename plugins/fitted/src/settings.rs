@@ -129,7 +129,8 @@ impl settings::Settings for Settings {
 
 impl Curve {
     fn checked(self) -> Result<Self, String> {
-        let (thresholds, values) = (&self.thresholds.0, &self.values.0);
+        let thresholds = &self.thresholds.0;
+        let values = &self.values.0;
         let is_share = |number: &f64| (0.0..=1.0).contains(number);
         if self.method == Method::Isotonic && thresholds.is_empty() {
             return Err(
@@ -137,7 +138,8 @@ impl Curve {
             );
         }
         if thresholds.len() != values.len() {
-            let (thresholds, values) = (thresholds.len(), values.len());
+            let thresholds = thresholds.len();
+            let values = values.len();
             return Err(format!(
                 "`values` must be as many as `thresholds`: there are {values} and {thresholds}"
             ));

@@ -85,7 +85,8 @@ impl<'a> Prompts<'a> {
     /// The request of the workflow, which shows the last of the statements apart from the earlier
     /// ones.
     fn workflow(&self, tried: &[Tried], sample: u32) -> Request {
-        let (dialect, rules) = (self.catalog.dialect.name(), self.catalog.dialect.rules());
+        let dialect = self.catalog.dialect.name();
+        let rules = self.catalog.dialect.rules();
         let schema = self.schema();
         let (purpose, user) = match tried.split_last() {
             None => (

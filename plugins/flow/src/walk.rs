@@ -113,7 +113,8 @@ impl<'a, H: SolverHost> Walk<'a, H> {
             self.end(id, &format!("the flow visited more than {}", count(VISITS.into(), "node")));
             return false;
         }
-        let (node, place) = (branch.node(flow), branch.place());
+        let node = branch.node(flow);
+        let place = branch.place();
         let Some(frame) = branch.frames.last_mut() else { return false };
         let visits = frame.visits.entry(place).or_default();
         let has_visits = node.max_visits.is_none_or(|most| *visits < most);

@@ -87,7 +87,8 @@ impl<H: SolverHost> Walk<'_, H> {
         self.proposed += 1;
         let chain = &mut self.branches[id].chain;
         chain.signals.attempts += 1;
-        let (candidate_id, origin) = (candidate_id(&self.task.id, self.proposed), chain.origin());
+        let candidate_id = candidate_id(&self.task.id, self.proposed);
+        let origin = chain.origin();
         let candidate = chain.candidate(candidate_id, origin, statement, &trial.signals);
         self.host.propose(&candidate);
         match (trial.ended, trial.stopped) {
@@ -308,7 +309,8 @@ impl<H: SolverHost> Walk<'_, H> {
                 self.leave(id, DEFAULT);
             }
             Verdict::Rejected(opinion) => {
-                let (candidate, feedback) = (best.candidate.clone(), opinion.reason);
+                let candidate = best.candidate.clone();
+                let feedback = opinion.reason;
                 self.host.discard(&candidate.id, &format!("the judge did not pass it: {feedback}"));
                 branch.chain.fail(
                     &candidate.sql,

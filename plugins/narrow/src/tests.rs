@@ -223,7 +223,8 @@ fn bytes_and_breadth_bound_what_is_shown() {
         linked
     };
     assert!(tables(600, 0.6).tables.len() < tables(2000, 0.6).tables.len());
-    let (narrow, broad) = (tables(600, 0.2), tables(600, 1.0));
+    let narrow = tables(600, 0.2);
+    let broad = tables(600, 1.0);
     assert!(narrow.tables.len() < broad.tables.len());
     assert_eq!(selected(&narrow, "customers").columns, Vec::<String>::new());
     // Its key and what was found of it come first.

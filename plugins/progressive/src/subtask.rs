@@ -134,7 +134,8 @@ fn one(item: &Value, place: usize) -> Option<Subtask> {
 fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
     let ids: Vec<String> = list.iter().map(|subtask| subtask.id.clone()).collect();
     for subtask in list {
-        let (id, known) = (subtask.id.clone(), std::mem::take(&mut subtask.dependencies));
+        let id = subtask.id.clone();
+        let known = std::mem::take(&mut subtask.dependencies);
         let (known, unknown): (Vec<String>, Vec<String>) =
             known.into_iter().partition(|id| ids.contains(id));
         subtask.dependencies = known;

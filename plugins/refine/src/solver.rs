@@ -123,7 +123,8 @@ impl<H: SolverHost> Attempts<'_, H> {
         let unstated =
             if has_rows { self.settings.unstated_with_rows } else { self.settings.unstated };
         statement.confidence = statement.confidence.or(Some(unstated));
-        let (id, origin) = (candidate_id(&self.task.id, number), self.chain.origin());
+        let id = candidate_id(&self.task.id, number);
+        let origin = self.chain.origin();
         let candidate = self.chain.candidate(id, origin, statement, &trial.signals);
         self.host.propose(&candidate);
         match (trial.stopped, &trial.ended) {

@@ -264,7 +264,8 @@ fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
     let column = |column: &str| shown(dialect, column);
     let mut out = String::new();
     for key in join_keys_of(task) {
-        let (left_col, right_col) = (column(&key.left_col), column(&key.right_col));
+        let left_col = column(&key.left_col);
+        let right_col = column(&key.right_col);
         match (name(&key.left), name(&key.right)) {
             (Some(left), Some(right)) => {
                 out += &format!(

@@ -343,7 +343,8 @@ mod tests {
     fn a_key_names_its_table_with_the_schema() {
         let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
         let mut shop = shop();
-        let (mut order, customers) = (of("my sales", shop.tables.remove(0)), shop.tables.remove(0));
+        let mut order = of("my sales", shop.tables.remove(0));
+        let customers = shop.tables.remove(0);
         order.foreign_keys[0].ref_table = "archive.customers".into();
         let tables = vec![order, of("my sales", customers.clone()), of("archive", customers)];
         let text = catalog(&Catalog { dialect: Dialect::Spark, tables, ..shop }, 4096);

@@ -134,7 +134,9 @@ pub(crate) fn delayed(delay: Duration) -> MockEndpoint {
 pub(crate) fn three_tasks() -> MockEndpoint {
     let tasks = [subtask("A", &[], true), subtask("B", &[], true), subtask("C", &["A", "B"], true)];
     let part = |id: &str| format!("Your task is this part of it: {}\n", description(id));
-    let (customers, orders, joined) = (part("A"), part("B"), part("C"));
+    let customers = part("A");
+    let orders = part("B");
+    let joined = part("C");
     let script = Script::new()
         .on([PLAN], plan(&tasks))
         .on([&*customers], Reply::sql("SELECT id, country FROM customers", 0.95))

@@ -363,7 +363,8 @@ async fn statistics(engine: &dyn Engine) -> Checked {
 }
 
 async fn what_is_not_declared_fails(engine: &dyn Engine) -> Checked {
-    let (database, capabilities) = (engine.open(Limits::default()).await, engine.capabilities());
+    let database = engine.open(Limits::default()).await;
+    let capabilities = engine.capabilities();
     if !capabilities.has_plans {
         holds(
             "there is a plan",
@@ -432,7 +433,8 @@ async fn short_beside_long(engine: &dyn Engine) -> Checked {
         Limits { sql_in_flight: 2, sql_deadline: Duration::from_secs(60), ..Limits::default() };
     let database = engine.open(limits).await;
     let endless = SqlQuery::new(ENDLESS);
-    let (mut long, short) = (database.run(&endless), rows(&*database, "SELECT 1"));
+    let mut long = database.run(&endless);
+    let short = rows(&*database, "SELECT 1");
     tokio::select! {
         _ = &mut long => Err("the long statement ended first".to_owned()),
         found = short => same("the short statement", found?, vec![vec![Value::Integer(1)]]),

@@ -76,7 +76,8 @@ fn another_version_of_the_contract_is_named_beside_ours() {
     let whole = fs::read(zoo::hostile()).unwrap();
     for version in ["9.1.0", "0.2.0", "0.1.1"] {
         let mut other = whole.clone();
-        let (ours, theirs) = (b"@0.1.0", format!("@{version}"));
+        let ours = b"@0.1.0";
+        let theirs = format!("@{version}");
         let mut places = 0;
         for at in 0..other.len() - ours.len() {
             if other[at..].starts_with(ours) {

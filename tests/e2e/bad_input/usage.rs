@@ -149,10 +149,8 @@ fn every_command_has_help_that_ends_with_the_exit_codes() {
         "cache stats",
         "cache clear",
     ] {
-        let (help, short) = (
-            finish(place.words(words).arg("--help"), ""),
-            finish(place.words(words).arg("-h"), ""),
-        );
+        let help = finish(place.words(words).arg("--help"), "");
+        let short = finish(place.words(words).arg("-h"), "");
         for output in [&help, &short] {
             let (stdout, stderr) = said(output);
             assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{words}");

@@ -170,7 +170,8 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
     talk.signal("-INT");
     let rest = talk.read_reply();
     assert_eq!((&rest["id"], &rest["error"]["class"]), (&json!(3), &json!("usage")));
-    let (mut nothing, mut said) = (String::new(), String::new());
+    let mut nothing = String::new();
+    let mut said = String::new();
     talk.answers.read_to_string(&mut nothing).unwrap();
     talk.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!((nothing.as_str(), talk.child.wait().unwrap().code()), ("", Some(130)));

@@ -9,7 +9,8 @@ use crate::endpoint::Said;
 
 /// A run of which two questions are done.
 fn started() -> (Bench, MockEndpoint) {
-    let (bench, endpoint) = (Bench::of(6), MockEndpoint::start(script()));
+    let bench = Bench::of(6);
+    let endpoint = MockEndpoint::start(script());
     let said = Said::of(bench.asks(&endpoint, "--workers 1 --total-calls 4").output().unwrap());
     assert_eq!(said.code, 16, "{}", said.all());
     (bench, endpoint)

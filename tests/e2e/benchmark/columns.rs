@@ -28,7 +28,8 @@ impl Csv {
 
 /// The cells of a line, of which none holds a line's end.
 fn cells(line: &str) -> Vec<String> {
-    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -96,7 +97,8 @@ fn r_ves_is_one_number_in_every_format() {
     // Four of five are right; of each the root of a reward from 0.25 to 1.25 counts.
     assert!((80.0 * 0.25_f64.sqrt()..=80.0 * 1.25_f64.sqrt()).contains(&r_ves), "{r_ves}");
     assert_eq!(document["timed_repeats"], 2);
-    let (name, shown) = ("R-VES (each pair timed 2 times)", format!("{r_ves:.1} %"));
+    let name = "R-VES (each pair timed 2 times)";
+    let shown = format!("{r_ves:.1} %");
     let read = |file: &str| std::fs::read_to_string(bench.place.path().join(file)).unwrap();
     let again = |format: &str| bench.say(&format!("report last --format {format}")).stdout;
     for (format, text, row) in [
@@ -122,7 +124,8 @@ fn about_times(document: &Value) -> Vec<String> {
 #[test]
 fn what_cannot_be_timed_is_no_slow_answer() {
     let bench = Bench::new();
-    let (question, gold) = ("How many customers are there?", "SELECT COUNT(*) FROM customers");
+    let question = "How many customers are there?";
+    let gold = "SELECT COUNT(*) FROM customers";
     let lines = [
         json!({"id": "sql", "db": "shop", "question": question, "gold_sql": gold}),
         json!({"id": "text", "db": "shop", "question": question, "expected_answer": "4"}),

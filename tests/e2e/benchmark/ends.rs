@@ -30,7 +30,8 @@ fn partial(document: &Value) -> (u64, u64, String) {
 
 #[test]
 fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
-    let (dead, bench) = (Arc::new(AtomicBool::new(false)), Bench::of(QUESTIONS));
+    let dead = Arc::new(AtomicBool::new(false));
+    let bench = Bench::of(QUESTIONS);
     let is_dead = Arc::clone(&dead);
     let requests = Arc::new(AtomicUsize::new(0));
     let number = Arc::clone(&requests);
@@ -154,7 +155,8 @@ mod interrupt {
 
     #[test]
     fn ctrl_c_keeps_what_is_done_and_reports_it() {
-        let (slow, bench) = (Arc::new(AtomicBool::new(false)), Bench::of(QUESTIONS));
+        let slow = Arc::new(AtomicBool::new(false));
+        let bench = Bench::of(QUESTIONS);
         let is_slow = Arc::clone(&slow);
         let endpoint = MockEndpoint::start(Script::new().with(move |request, number| {
             let hangs = is_slow.load(Ordering::SeqCst) && number >= 2 * QUESTIONS + 16;

@@ -51,7 +51,8 @@ fn done(bench: &Bench) -> BTreeSet<usize> {
 /// Lets it work until the endpoint has received some more calls and a moment has passed, or, now
 /// and then, not even that, and kills it. False: it had finished.
 fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool {
-    let (before, started) = (endpoint.count(), Instant::now());
+    let before = endpoint.count();
+    let started = Instant::now();
     if random.number().is_multiple_of(8) {
         std::thread::sleep(Duration::from_millis(random.number() % 150));
     } else {
@@ -70,7 +71,8 @@ fn kill(mut child: Child, endpoint: &MockEndpoint, random: &mut Random) -> bool 
 
 #[test]
 fn kills_change_nothing() {
-    let (questions, kills) = (syrch_kit::scale(200, 1_000), syrch_kit::scale(10, 200));
+    let questions = syrch_kit::scale(200, 1_000);
+    let kills = syrch_kit::scale(10, 200);
     let all = (questions as u64 / 5 * 4, questions as u64);
     let bench = Bench::of(questions);
     let calls = Calls::default();
@@ -85,7 +87,8 @@ fn kills_change_nothing() {
     calls.lock().unwrap().clear();
 
     let mut random = Random::new(1);
-    let (mut killed, mut known) = (0, BTreeMap::new());
+    let mut killed = 0;
+    let mut known = BTreeMap::new();
     let started = Instant::now();
     // How far a run gets between two kills depends on the machine: a slow one is killed a few times
     // more.
@@ -127,7 +130,8 @@ fn kills_change_nothing() {
     assert_eq!(figures(&said.document(0)), all);
     assert_eq!(bench.runs().len(), 1);
     let calls = calls.lock().unwrap();
-    let (sent, most) = (calls.values().sum::<usize>(), distinct + killed * WORKERS);
+    let sent = calls.values().sum::<usize>();
+    let most = distinct + killed * WORKERS;
     println!("{distinct} distinct calls, {sent} were sent");
     assert_eq!(calls.len(), distinct);
     assert!(sent > distinct && sent <= most, "{sent} calls were sent, {most} at most may be");

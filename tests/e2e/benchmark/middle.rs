@@ -34,7 +34,8 @@ fn end(mut child: Child, signal: &str) -> Option<i32> {
 #[test]
 fn only_what_was_under_way_is_asked_again() {
     for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
-        let (bench, hangs) = (Bench::of(QUESTIONS), Arc::new(AtomicBool::new(true)));
+        let bench = Bench::of(QUESTIONS);
+        let hangs = Arc::new(AtomicBool::new(true));
         let is_hanging = Arc::clone(&hangs);
         let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
             let is_last = asked(request) == Some(MIDDLE) && !request.prompt().contains(PLAN);

@@ -36,9 +36,12 @@ fn original(path: &Path) -> BTreeMap<(String, String), [bool; 2]> {
 #[ignore = "a measurement: `make figures` makes it"]
 fn recorded_answers_are_right_as_often_as_they_are_known_to_be() {
     let Some(data) = syrch_kit::data_root() else { return };
-    let (bench, spider) = (Bench::new(), data.join("spider"));
+    let bench = Bench::new();
+    let spider = data.join("spider");
     let original = original(&spider.join("recorded.jsonl"));
-    let (mut right, mut of, mut judged) = (0, 0, 0);
+    let mut right = 0;
+    let mut of = 0;
+    let mut judged = 0;
     for seed in 0..SEEDS {
         let mut command = bench.command("benchmark");
         command.arg(spider.join("questions.jsonl")).args(["--seed", &seed.to_string()]);

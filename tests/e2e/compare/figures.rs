@@ -25,7 +25,10 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
         said(command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())]))
             .document(0);
     println!("522 questions by two arms took {:.1} s", started.elapsed().as_secs_f64());
-    let (mut right, mut calls, mut b, mut c) = ([0_u64; 2], [0_u64; 2], 0_u64, 0_u64);
+    let mut right = [0_u64; 2];
+    let mut calls = [0_u64; 2];
+    let mut b = 0_u64;
+    let mut c = 0_u64;
     let mut flipped = Vec::new();
     for question in &questions(&root) {
         let order = question.order(0);
@@ -87,7 +90,8 @@ fn wilson(right: f64, of: f64) -> (f64, f64) {
 
 /// Twice the lower tail of a fair coin.
 fn mcnemar(b: u64, c: u64) -> f64 {
-    let (all, few) = (b + c, b.min(c));
+    let all = b + c;
+    let few = b.min(c);
     let mut term = 0.5_f64.powi(i32::try_from(all).unwrap());
     let mut tail = 0.0;
     for k in 0..=few {

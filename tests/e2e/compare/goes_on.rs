@@ -100,7 +100,8 @@ fn an_arm_in_the_middle_of_a_question_goes_on_there() {
     let words = "retry3 retry3:policy.max_attempts=2 suite.jsonl --workers 1 --no-cache";
     let child =
         compare(&place, &endpoint, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let (mut child, started) = (child.unwrap(), Instant::now());
+    let mut child = child.unwrap();
+    let started = Instant::now();
     while endpoint.count() < 5 * 4 + 2 {
         assert!(started.elapsed() < Duration::from_secs(60), "it does not come to the question");
         std::thread::sleep(Duration::from_millis(2));

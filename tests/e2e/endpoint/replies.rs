@@ -232,7 +232,8 @@ fn a_prompt_over_the_context_is_shortened() {
         let sizes: Vec<usize> =
             endpoint.requests().iter().map(|request| request.prompt().len()).collect();
         assert_eq!(said.code, 0, "{strategy}: {sizes:?}: {}", said.all());
-        let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
+        let first = sizes[0];
+        let last = sizes[sizes.len() - 1];
         assert!(first > 4_800 && last <= 4_800, "{strategy}: {sizes:?}");
     }
 }

@@ -23,7 +23,9 @@ fn sql(statement: &str, confidence: f64) -> Reply {
 fn diamond() -> Script {
     let tasks =
         [subtask("A", FRENCH, &[]), subtask("B", WORTH, &[]), subtask("C", SPENT, &["A", "B"])];
-    let (french, worth, spent) = (for_task(FRENCH), for_task(WORTH), for_task(SPENT));
+    let french = for_task(FRENCH);
+    let worth = for_task(WORTH);
+    let spent = for_task(SPENT);
     Script::new()
         .once([PLAN], plan(&tasks).usage(Usage::Tokens(2_000, 300)))
         .on([&french], sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95).delay_ms(500))

@@ -63,7 +63,8 @@ impl Work {
         let output =
             output.unwrap_or_else(|error| panic!("{}: {error}", program.as_ref().display()));
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let stdout = text(&output.stdout);
+        let stderr = text(&output.stderr);
         assert!(output.status.success(), "{command:?} in {}\n{stdout}\n{stderr}", folder.display());
     }
 

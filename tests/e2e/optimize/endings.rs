@@ -63,7 +63,8 @@ fn the_configuration_applies() {
 #[test]
 fn a_writer_ends_with_11_and_the_statement_as_it_was() {
     let slow = Slow::of(200, 20_000);
-    let (path, stop) = (slow.path().join("slow.sqlite"), AtomicBool::new(false));
+    let path = slow.path().join("slow.sqlite");
+    let stop = AtomicBool::new(false);
     let found = std::thread::scope(|scope| {
         scope.spawn(|| {
             let writer = rusqlite::Connection::open(&path).unwrap();

@@ -61,7 +61,8 @@ fn kills_change_nothing() {
         });
         command.args(RUN.split_whitespace().skip(3));
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let (before, started) = (known.len(), Instant::now());
+        let before = known.len();
+        let started = Instant::now();
         // Until one more is finished, and then into the middle of the next.
         while finished(&slow).len() == before && child.try_wait().unwrap().is_none() {
             assert!(started.elapsed() < Duration::from_secs(120), "it does nothing");

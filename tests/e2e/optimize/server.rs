@@ -52,7 +52,8 @@ fn states(found: &Value) -> Vec<&str> {
 #[test]
 fn the_whole_loop_over_a_server_is_replayed_without_it() {
     let Some(mut server) = Server::start() else { return };
-    let (slow, url) = (Slow::of(20, 100), slow_database(&server));
+    let slow = Slow::of(20, 100);
+    let url = slow_database(&server);
     // One statement after the other: another type, fewer rows, a table of others, no statement, and
     // the one that is right.
     let proposals = [
@@ -125,7 +126,8 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
 #[test]
 fn a_writer_and_a_server_that_dies_end_with_an_error_and_no_verdict() {
     let Some(mut server) = Server::start() else { return };
-    let (slow, url) = (Slow::of(20, 100), slow_database(&server));
+    let slow = Slow::of(20, 100);
+    let url = slow_database(&server);
     let optimize = |extra: &str| {
         let mut command = slow.words("optimize --min-gain-ms 1 --db");
         command.args([url.as_str(), SLOW]).args(extra.split_whitespace());

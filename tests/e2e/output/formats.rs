@@ -118,10 +118,8 @@ fn numbers_keep_every_digit_and_codes_their_zeros() {
          \"f\":{\"bytes\":\"00ff1b\"},\"g\":123456789012345.67,\"h\":1e-300,\"i\":-5,\"j\":null,\"k\":\"1.50\",\
          \"l\":0.3333333333333333}\n"
     );
-    let (header, row) = (
-        "a,b,c,d,e,f,g,h,i,j,k,l",
-        "315.0,0.30000000000000004,9007199254740993,9223372036854775807,006,0x00ff1b,123456789012345.67,1e-300,-5,,1.50,0.3333333333333333",
-    );
+    let header = "a,b,c,d,e,f,g,h,i,j,k,l";
+    let row = "315.0,0.30000000000000004,9007199254740993,9223372036854775807,006,0x00ff1b,123456789012345.67,1e-300,-5,,1.50,0.3333333333333333";
     assert_eq!(printed(&place, "csv", statement), format!("{header}\n{row}\n"));
     let table = printed(&place, "table", statement);
     for word in row.split(',') {

@@ -226,7 +226,8 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
 
 #[test]
 fn what_is_shown_of_a_flow_is_a_file_of_it_again() {
-    let (place, traced) = (Place::new(), Traced::new());
+    let place = Place::new();
+    let traced = Traced::new();
     let shown = |word: &str| {
         let output = finish(place.words("strategy show").arg(word).args(["--format", "json"]), "");
         serde_json::from_str::<Value>(&said(&output).0).unwrap()["roles"]["solver"].clone()
@@ -264,7 +265,8 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
     let all = endpoint.count();
     let mut killed = 0;
     for (run, milliseconds) in [60, 180, 240].into_iter().enumerate() {
-        let (endpoint, state) = (MockEndpoint::start(script()), format!("run{run}"));
+        let endpoint = MockEndpoint::start(script());
+        let state = format!("run{run}");
         let mut child =
             start(&endpoint, &state).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while endpoint.count() == 0 {

@@ -80,7 +80,8 @@ fn a_tree_of_statements_comes_to_agree() {
 
 #[test]
 fn the_trace_tells_every_step_of_the_tree() {
-    let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
+    let endpoint = endpoint();
+    let folder = syrch_kit::scratch();
     let state = folder.path().join("state");
     let mut command = search(&endpoint.url(), &shop(folder.path()));
     command.env("SYRCH_STATE_DIR", &state).args([

@@ -115,7 +115,8 @@ fn kind(request: &Recorded) -> &'static str {
 
 #[test]
 fn each_turn_follows_from_what_the_one_before_found() {
-    let (endpoint, traced) = (agent(), Traced::new());
+    let endpoint = agent();
+    let traced = Traced::new();
     let document =
         traced.ask(&endpoint, QUESTION, &["--strategy", "turns", "--rows", "full"]).document(0);
     assert_eq!(document["answer"]["rows"], json!([[1.5]]), "{document:#}");
@@ -156,7 +157,8 @@ fn a_model_that_decides_wrong_twice_is_replaced_by_rules() {
             turn(&[json!({"action": "continue", "branch": "b7", "rationale": "?"})]),
         )
         .on([WRITE, "customers.country"], sql(CUSTOMERS));
-    let (endpoint, traced) = (MockEndpoint::start(script), Traced::new());
+    let endpoint = MockEndpoint::start(script);
+    let traced = Traced::new();
     let said = traced.ask(
         &endpoint,
         "In which country does each customer live?",

@@ -32,7 +32,8 @@ pub fn text(line: &Value) -> String {
         Value::Array(pair) => (0..number(&pair[1])).map(|_| string(&pair[0])).collect(),
         other => {
             let join = &other["join"];
-            let (template, separator) = (string(&join[0]), string(&join[2]));
+            let template = string(&join[0]);
+            let separator = string(&join[2]);
             let items = (0..number(&join[1])).map(|i| template.replace("{i}", &i.to_string()));
             items.collect::<Vec<_>>().join(separator)
         }

@@ -127,7 +127,8 @@ impl Server {
 
     fn start_with(is_encrypted: bool) -> Option<Self> {
         let installed = wanted()?;
-        let (user, folder) = (other_user(), scratch().keep());
+        let user = other_user();
+        let folder = scratch().keep();
         let programs = match variable("SYRCH_TEST_POSTGRES").map(PathBuf::from) {
             None => installed.clone(),
             Some(named) if user.is_none() => named.join("bin"),

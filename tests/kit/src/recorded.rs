@@ -162,7 +162,8 @@ pub fn questions(folder: &Path) -> Vec<Question> {
         let path = folder.join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     };
-    let (asked, answered) = (read("questions.jsonl"), read("recorded.jsonl"));
+    let asked = read("questions.jsonl");
+    let answered = read("recorded.jsonl");
     let recorded =
         answered.lines().map(|line| serde_json::from_str(line).expect("recorded answers"));
     let mut answers: BTreeMap<String, _> =
@@ -171,7 +172,8 @@ pub fn questions(folder: &Path) -> Vec<Question> {
     let question = |line: &str| {
         let value: Value = serde_json::from_str(line).expect("a question");
         let field = |name: &str| value[name].as_str().expect("a text").to_owned();
-        let (id, database) = (field("id"), field("db"));
+        let id = field("id");
+        let database = field("db");
         let open = || {
             let path = folder.join("db").join(format!("{database}.sqlite"));
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -209,7 +209,8 @@ impl<'a> Answers<'a> {
         self.totals.used_up = self.totals.used_up.or_else(|| self.used_up());
         let fault = match (question, self.totals.used_up) {
             (Ok(question), None) => {
-                let (hosts, traces) = (Arc::clone(&self.hosts), self.options.traces.clone());
+                let hosts = Arc::clone(&self.hosts);
+                let traces = self.options.traces.clone();
                 let left =
                     self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
                 let task = self.running.spawn(async move {
@@ -229,7 +230,8 @@ impl<'a> Answers<'a> {
     }
 
     fn used_up(&self) -> Option<UsedUp> {
-        let (budgets, totals) = (&self.options.budgets, &self.totals);
+        let budgets = &self.options.budgets;
+        let totals = &self.totals;
         let all = [
             (budgets.calls.is_some_and(|most| totals.calls >= most), UsedUp::Calls),
             (budgets.tokens.is_some_and(|most| totals.tokens >= most), UsedUp::Tokens),

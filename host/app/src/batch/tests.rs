@@ -124,13 +124,11 @@ fn wrong_lines_say_why_and_keep_their_id() {
 #[test]
 fn a_programs_question_is_checked_as_a_line_is() {
     let checked = |question: Question| {
-        let (program, line) = (
-            Line::new(7, question.clone()),
-            serde_json::to_string(&json!({
-                "id": question.id, "question": question.question, "db": question.db, "evidence": question.evidence,
-                "as_of": question.as_of,
-            })),
-        );
+        let program = Line::new(7, question.clone());
+        let line = serde_json::to_string(&json!({
+            "id": question.id, "question": question.question, "db": question.db, "evidence": question.evidence,
+            "as_of": question.as_of,
+        }));
         assert_eq!(program, read(&line.unwrap()));
         program
     };
@@ -179,7 +177,8 @@ async fn a_blank_question_is_not_searched_for() {
     let folder = syrch_kit::scratch();
     let settings = Settings { database: shop(folder.path()), ..Settings::default() };
     let host = crate::Host::open(settings, &Silent).await.unwrap();
-    let (observer, journal) = (Arc::new(Silent), folder.path().join("journal.jsonl"));
+    let observer = Arc::new(Silent);
+    let journal = folder.path().join("journal.jsonl");
     let problem = Question::new(" \t").problem();
     let searched = host
         .search_as("run", problem, Some(Ok(journal.clone())), observer, None, &Stop::new())
@@ -276,8 +275,11 @@ async fn equal_ids_and_lines_that_are_too_long_disturb_nobody() {
     let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;
     let reported: Vec<(u64, &Value, Ending)> =
         replies.iter().map(|reply| (reply.line, &reply.id, reply.outcome)).collect();
-    let (a, b, two) = (json!("a"), json!("b"), json!(2));
-    let (good, bad) = (Ending::Answered, Ending::Failed);
+    let a = json!("a");
+    let b = json!("b");
+    let two = json!(2);
+    let good = Ending::Answered;
+    let bad = Ending::Failed;
     assert_eq!(
         reported,
         [(1, &a, good), (2, &two, bad), (3, &a, bad), (4, &a, good), (5, &b, good)]

@@ -286,7 +286,9 @@ fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
         return unfit(format!("it has more than {ALL} bytes"));
     }
     let mut reader = BufReader::new(File::open(path).map_err(|error| io(path, error))?);
-    let (mut all, mut whole, mut buffer) = (Vec::new(), 0, Vec::new());
+    let mut all = Vec::new();
+    let mut whole = 0;
+    let mut buffer = Vec::new();
     loop {
         buffer.clear();
         let read = reader

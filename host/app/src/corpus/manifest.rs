@@ -148,7 +148,9 @@ impl Corpus {
     /// When a file is missing, has another digest, or is no text, or all together are too large:
     /// then none is returned.
     pub fn lock(&self) -> Result<Vec<LockedQuery>, CorpusError> {
-        let (mut locked, mut wrong, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let mut locked = Vec::new();
+        let mut wrong = Vec::new();
+        let mut bytes = 0;
         for query in &self.queries {
             match self
                 .read_query(query)

@@ -252,7 +252,8 @@ mod tests {
     async fn what_is_finished_is_not_measured_again() {
         let made = made();
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(2) };
-        let (counts, stop) = (Counts(Mutex::default()), Stop::new());
+        let counts = Counts(Mutex::default());
+        let stop = Stop::new();
         let mut folder = CorpusFolder::create(&made.path, made.header.clone()).unwrap();
         let cut = run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &stop).await;
         assert!(matches!(cut, Err(Error::Internal(_))), "{cut:?}");
@@ -293,7 +294,8 @@ mod tests {
     async fn lines_of_another_corpus_and_doubles_are_refused() {
         let made = made();
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(100) };
-        let (counts, stop) = (Counts(Mutex::default()), Stop::new());
+        let counts = Counts(Mutex::default());
+        let stop = Stop::new();
         let mut folder = CorpusFolder::create(&made.path, made.header.clone()).unwrap();
         let lines = run_corpus(&mut folder, &made.queries, Vec::new(), &fake, &counts, &stop)
             .await

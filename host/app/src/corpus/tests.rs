@@ -147,7 +147,8 @@ proptest! {
     #[test]
     fn any_description_comes_back(description in "\\PC{0,200}") {
         let folder = tempfile::tempdir().unwrap();
-        let (manifest, file) = (folder.path().join("m.toml"), folder.path().join("a.sql"));
+        let manifest = folder.path().join("m.toml");
+        let file = folder.path().join("a.sql");
         fs::write(&file, "SELECT 1 FROM t").unwrap();
         let query = Corpus::add(&manifest, &file, &description).unwrap();
         let corpus = Corpus::read(&manifest).unwrap();

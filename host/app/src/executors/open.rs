@@ -54,7 +54,8 @@ pub(super) async fn open_tabular(database: OpenDatabase) -> Opened {
     let OpenDatabase { url, tables, limits, imports, .. } = database;
     let ImportSettings { folder, retained, retained_bytes, caps, options, progress } = imports;
     let progress = progress.map(|ImportProgress(progress)| progress);
-    let (path, name) = (url.path(), database_name(&url));
+    let path = url.path();
+    let name = database_name(&url);
     let config = TabularConfig {
         path,
         name,

@@ -23,7 +23,9 @@ pub(super) async fn requests(
     proposer: &Proposer,
     optimization: &Optimization,
 ) -> Result<Vec<Preview>, Error> {
-    let (host, proposer, optimization) = (host.clone(), proposer.clone(), optimization.clone());
+    let host = host.clone();
+    let proposer = proposer.clone();
+    let optimization = optimization.clone();
     let work = move || {
         host.dry_run(optimization.given(), async |run| {
             // The search's first calls of the role have been made; the seed of a call follows from

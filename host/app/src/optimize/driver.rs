@@ -85,7 +85,8 @@ impl<'a> Driver<'a> {
         loop {
             let step = optimization.step();
             if let Some(progress) = &self.parts.progress {
-                let (iterations, pairs) = (optimization.iterations(), optimization.pairs());
+                let iterations = optimization.iterations();
+                let pairs = optimization.pairs();
                 progress(&Progress { step: &step, iterations, pairs });
             }
             let came = match step {
@@ -104,7 +105,8 @@ impl<'a> Driver<'a> {
             }
         }
         if let Some(message) = self.bench.copies.warning.take() {
-            let (call, level) = ("optimize".to_owned(), Level::Warn);
+            let call = "optimize".to_owned();
+            let level = Level::Warn;
             self.run.trace.event(&SearchEvent::Note { call, level, message });
         }
         self.answered(optimization)

@@ -75,8 +75,10 @@ impl Proposer {
         let sql =
             |which| optimization.statement(which).map_or("", |statement| statement.sql.as_str());
         let plan = optimization.plan()?;
-        let (history, call) = (optimization.history(), prepared.call.clone());
-        let (original, best) = (sql(Which::Original), sql(Which::Best));
+        let history = optimization.history();
+        let call = prepared.call.clone();
+        let original = sql(Which::Original);
+        let best = sql(Which::Best);
         let proposed =
             self.rewriter.rewrite(call, original, best, plan, &context.catalog, &history).await;
         prepared.end(proposed.as_ref().err().cloned(), || ()).await;

@@ -113,7 +113,8 @@ impl Optimize {
             )));
         }
         record::check_unchanged(&host, &journal.header, Some(host.database.identity().await))?;
-        let (id, catalog) = (journal.header.run.clone(), host.database.catalog().await?);
+        let id = journal.header.run.clone();
+        let catalog = host.database.catalog().await?;
         let mode = Mode::Resume(writer, journal);
         let listener = telemetry::listener(&host, &id, &catalog, &mode);
         let run = host.run_state(&id, mode, catalog, &parts.observer, &parts.stop, listener);
@@ -132,7 +133,8 @@ impl Optimize {
         let recorded = record::recorded_end(&journal)?;
         let (host, mut parts) = self.opened().await?;
         let optimization = of_journal(&mut parts, &journal)?;
-        let (id, catalog) = (journal.header.run.clone(), Arc::clone(&journal.header.catalog));
+        let id = journal.header.run.clone();
+        let catalog = Arc::clone(&journal.header.catalog);
         let run =
             host.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
         let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });

@@ -60,7 +60,8 @@ impl QueryResult {
     pub(super) async fn of(host: &Host, report: SearchReport) -> Result<Self, QueryError> {
         let SearchReport { document, data, graph, .. } = report;
         if let Some(asked) = &document.clarify {
-            let (question, choices) = (asked.question.clone(), asked.choices.clone());
+            let question = asked.question.clone();
+            let choices = asked.choices.clone();
             return Err(QueryError::Unclear { question, choices, trace: Box::new(document) });
         }
         let (Some(body), Some(sql), Some(confidence), Some(data)) =

@@ -62,8 +62,9 @@ mod tests {
             let make = || async { Ok::<_, ()>(Arc::new(text.to_owned())) };
             living.get(key, make).await.unwrap()
         };
-        let (first, second, other) =
-            (get(1, "first").await, get(1, "second").await, get(2, "other").await);
+        let first = get(1, "first").await;
+        let second = get(1, "second").await;
+        let other = get(2, "other").await;
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!((first.as_str(), other.as_str()), ("first", "other"));
         drop((first, second));

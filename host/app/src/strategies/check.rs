@@ -24,7 +24,8 @@ pub async fn check(
 ) -> Result<BTreeMap<Role, Inspection>, StrategyError> {
     let runtime =
         plugins::runtime(settings).map_err(|error| StrategyError::Host(error.to_string()))?;
-    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    let mut found = BTreeMap::new();
+    let mut problems = Vec::new();
     for (role, part) in &definition.roles {
         let place = definition.place(part, None);
         match plugins::load(&runtime, &part.plugin, observer).await {

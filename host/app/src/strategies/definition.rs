@@ -108,7 +108,8 @@ impl Definition {
                 .config
                 .keys()
                 .filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
-            let (places, at) = (keys.collect(), place("plugin"));
+            let places = keys.collect();
+            let at = place("plugin");
             let plugin = PluginSource::parse(&solver.plugin);
             (solver.name, Part { plugin, config: solver.config, is_inherited: false, at, places })
         };

@@ -85,7 +85,8 @@ impl Limit {
     /// Whether a value is within it.
     #[must_use]
     pub fn admits(&self, value: &Value) -> bool {
-        let (min, max) = (f64::from(self.min), f64::from(self.max));
+        let min = f64::from(self.min);
+        let max = f64::from(self.max);
         match self.whole {
             true => value
                 .as_u64()

@@ -192,7 +192,9 @@ impl Reader<'_> {
     fn policy(&mut self, tree: Spanned<Tree>) -> Map<String, Value> {
         let mut policy = Map::new();
         for (key, tree) in self.pairs("`policy`", tree) {
-            let (name, at, value) = (key.value, tree.referenced, tree.value.value());
+            let name = key.value;
+            let at = tree.referenced;
+            let value = tree.value.value();
             match Limit::of(&name) {
                 None => self.unknown(
                     key.referenced,
@@ -216,7 +218,9 @@ impl Reader<'_> {
         let Some(role) = Role::ALL.into_iter().find(|role| role.name() == key.value) else {
             return self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
         };
-        let (mut plugin, mut config, mut places) = (None, Map::new(), BTreeMap::new());
+        let mut plugin = None;
+        let mut config = Map::new();
+        let mut places = BTreeMap::new();
         let at = tree.referenced;
         match tree.value {
             Tree::Leaf(value) => plugin = Some((value, at)),
@@ -320,7 +324,8 @@ impl Reader<'_> {
                 .unknown
                 .as_ref()
                 .map(|(word, known)| did_you_mean(word, known.iter().map(String::as_str)));
-            let (hint, path) = (hint.unwrap_or_default(), path.join("."));
+            let hint = hint.unwrap_or_default();
+            let path = path.join(".");
             let place = yaml::place(self.file, place.copied().or(part.at));
             self.problems.push(format!("{place}: {path}: {}{hint}", problem.why));
         }

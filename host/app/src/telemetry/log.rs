@@ -43,7 +43,8 @@ pub(super) fn ends(kind: Kind, span: &Span) {
         return;
     }
     let ms = span.end.duration_since(span.start).unwrap_or_default().as_secs_f64() * 1e3;
-    let (name, facts) = (&span.name, facts(span));
+    let name = &span.name;
+    let facts = facts(span);
     match kind {
         Kind::Search => {
             tracing::info!(target: "syrch.search", "{name} ended after {ms:.1} ms{facts}")

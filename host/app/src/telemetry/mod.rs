@@ -47,7 +47,8 @@ pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -
     }
     let mut spans = Spans::new(About::of(host, run, catalog), sink);
     // A clock that is never set back, finer than the journal's.
-    let (began, ticking) = (SystemTime::now(), Instant::now());
+    let began = SystemTime::now();
+    let ticking = Instant::now();
     match mode {
         Mode::Record(..) => spans.begin(began),
         Mode::Resume(_, journal) => spans.resume(began, &journal.records),

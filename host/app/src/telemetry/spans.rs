@@ -374,7 +374,8 @@ impl Spans {
         kind: SpanKind,
         now: SystemTime,
     ) -> Span {
-        let (links, attributes) = (Vec::new(), Vec::new());
+        let links = Vec::new();
+        let attributes = Vec::new();
         Span {
             trace: self.about.trace(),
             id,

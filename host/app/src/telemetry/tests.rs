@@ -102,7 +102,8 @@ impl Reported {
     }
 
     fn answered(&mut self) {
-        let (outcome, beside) = ("answered".to_owned(), Vec::new());
+        let outcome = "answered".to_owned();
+        let beside = Vec::new();
         self.fact(Fact::Answer {
             document: Default::default(),
             outcome,
@@ -144,7 +145,8 @@ fn reply(input_tokens: u32, output_tokens: u32) -> Got {
 }
 
 fn rows(rows: u64) -> Got {
-    let (columns, sql) = (Vec::new(), "SELECT 'secret'".to_owned());
+    let columns = Vec::new();
+    let sql = "SELECT 'secret'".to_owned();
     Got::Rows(Ok(StoredRows { rows, columns, truncated: false, sql, digest: None }))
 }
 

@@ -94,7 +94,8 @@ async fn record(case: &Case, endpoint: &MockEndpoint, folder: &Path) -> (PathBuf
     (case.tweak)(&mut settings);
     let host = Host::open(settings, &Silent).await.unwrap();
     let user = case.answers.map(User);
-    let (stop, problem) = (Stop::new(), Problem::new(case.question));
+    let stop = Stop::new();
+    let problem = Problem::new(case.question);
     if let Some(after) = case.stop_after {
         let stop = stop.clone();
         tokio::spawn(async move {

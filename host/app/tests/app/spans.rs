@@ -38,7 +38,8 @@ fn script() -> Script {
     let task = |id: &str, text: &str, needs: &[&str]| json!({"id": id, "description": text, "depends_on": needs, "is_atomic": true});
     let tasks = [task("A", "the people of Spain", &[]), task("B", "how many they are", &["A"])];
     let of = |text: &str| format!("Your task is this part of it: {text}\n");
-    let (people, number) = (of("the people of Spain"), of("how many they are"));
+    let people = of("the people of Spain");
+    let number = of("how many they are");
     let sql = format!(
         "SELECT id, name FROM customers WHERE country = 'Spain' AND name <> 'not {CANARY}'"
     );

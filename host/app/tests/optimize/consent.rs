@@ -96,7 +96,8 @@ fn optimize(host: &Host, from: usize) -> Optimize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_sent_without_consent_and_what_is_sent_is_what_was_shown() {
-    let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
+    let endpoint = endpoint();
+    let folder = syrch_kit::scratch();
     let host = host(&endpoint, folder.path()).await;
     let previews = optimize(&host, 0).preview().await.unwrap();
     assert_eq!((previews.len(), endpoint.count()), (1, 0));
@@ -122,7 +123,8 @@ async fn nothing_is_sent_without_consent_and_what_is_sent_is_what_was_shown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rewriter_that_asks_later_needs_consent_then() {
-    let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
+    let endpoint = endpoint();
+    let folder = syrch_kit::scratch();
     let host = host(&endpoint, folder.path()).await;
     assert!(optimize(&host, 2).preview().await.unwrap().is_empty());
     let error = optimize(&host, 2).run().await.unwrap_err();
@@ -136,7 +138,8 @@ async fn a_rewriter_that_asks_later_needs_consent_then() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_when_nothing_would_be_sent() {
-    let (endpoint, folder) = (endpoint(), syrch_kit::scratch());
+    let endpoint = endpoint();
+    let folder = syrch_kit::scratch();
     let host = host(&endpoint, folder.path()).await;
     let user = User { agrees: false, asked: Arc::default() };
     let optimize = host

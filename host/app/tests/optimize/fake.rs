@@ -125,8 +125,9 @@ impl Database for FakeDatabase {
     }
 
     async fn bench(&self, _: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
-        let (script, calls, timed) =
-            (self.script.clone(), Arc::clone(&self.calls), Arc::clone(&self.timed));
+        let script = self.script.clone();
+        let calls = Arc::clone(&self.calls);
+        let timed = Arc::clone(&self.timed);
         Ok(Box::new(FakeBench { script, calls, timed }))
     }
 }
@@ -198,7 +199,8 @@ impl Bench for FakeBench {
                 SqlError::new(SqlErrorKind::Other, "overflow").rule(format!("{CANDIDATE}: engine"))
             );
         }
-        let (original, candidate) = (self.rows(&original.sql), self.rows(&candidate.sql));
+        let original = self.rows(&original.sql);
+        let candidate = self.rows(&candidate.sql);
         Ok(if original == candidate {
             Compared::Equal(original.len() as u64)
         } else {

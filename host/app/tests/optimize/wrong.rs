@@ -361,7 +361,9 @@ async fn is_equal_on(bench: &mut dyn Bench, original: &Admitted, candidate: &Adm
 async fn six_copies_find_what_is_right_by_luck() {
     const COPIES: u64 = 6;
     let Some(data) = syrch_kit::data_root() else { return };
-    let (mut on_database, mut on_copies, mut lucky) = (0, 0, Vec::new());
+    let mut on_database = 0;
+    let mut on_copies = 0;
+    let mut lucky = Vec::new();
     for (path, statements) in golds(&data) {
         let folder = syrch_kit::scratch();
         let (_database, mut real) = bench(&path).await.unwrap();

@@ -60,7 +60,8 @@ async fn leave_nothing_over(cache: &Cache) {
 #[tokio::test]
 async fn another_process_waits_for_the_leader_s_value() {
     let folder = tempfile::tempdir().unwrap();
-    let (one, two) = (open(folder.path()), open(folder.path()));
+    let one = open(folder.path());
+    let two = open(folder.path());
     let led = lead(&one, 1).await;
     let mut waiting = Box::pin(two.find(key(1)));
     assert!(futures::poll!(waiting.as_mut()).is_pending());
@@ -78,7 +79,8 @@ async fn another_process_waits_for_the_leader_s_value() {
 async fn another_process_takes_over_from_a_leader_that_stores_nothing() {
     for shares in [true, false] {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (open(folder.path()), open(folder.path()));
+        let one = open(folder.path());
+        let two = open(folder.path());
         let led = lead(&one, 1).await;
         let mut waiting = Box::pin(two.find(key(1)));
         assert!(futures::poll!(waiting.as_mut()).is_pending() && is_waiting(&two).await);
@@ -98,7 +100,8 @@ async fn another_process_takes_over_from_a_leader_that_stores_nothing() {
 #[tokio::test]
 async fn a_request_that_was_dropped_holds_no_lease() {
     let folder = tempfile::tempdir().unwrap();
-    let (one, two) = (open(folder.path()), open(folder.path()));
+    let one = open(folder.path());
+    let two = open(folder.path());
     let led = lead(&one, 1).await;
     let mut gone = Box::pin(two.find(key(1)));
     assert!(futures::poll!(gone.as_mut()).is_pending() && is_waiting(&two).await);
@@ -147,7 +150,8 @@ async fn a_killed_process_is_waited_for_until_its_lease_ends() {
 #[tokio::test]
 async fn a_leader_extends_its_lease() {
     let folder = tempfile::tempdir().unwrap();
-    let (one, two) = (open(folder.path()), open(folder.path()));
+    let one = open(folder.path());
+    let two = open(folder.path());
     let led = lead(&one, 1).await;
     let [owner] = owners(folder.path())[..] else { panic!("one lease") };
     // What was set aside or cleared comes back, too, unless another process was faster.
@@ -197,7 +201,8 @@ async fn a_process_that_cannot_take_a_lease_leads_without() {
             Options { wait: Duration::from_millis(20), ..Options::default() },
         )
     };
-    let (one, two) = (brief(), brief());
+    let one = brief();
+    let two = brief();
     let both = (lead(&one, 1).await, lead(&two, 1).await);
     assert_eq!(one.take_warnings(), Vec::<String>::new());
     drop(both);

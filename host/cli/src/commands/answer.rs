@@ -228,8 +228,8 @@ fn cost(document: &AnswerDocument) -> String {
         None => "cost unknown".to_owned(),
     };
     let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let (statements, seconds) =
-        (count(cost.sql_runs, "statement"), document.time_ms.total / 1000.0);
+    let statements = count(cost.sql_runs, "statement");
+    let seconds = document.time_ms.total / 1000.0;
     if !has_model(document) {
         return format!("{statements}, {seconds:.2} s");
     }

@@ -125,7 +125,8 @@ impl Run for BatchArgs {
                 .console
                 .note("reading questions from standard input, a line each; end them by Ctrl-D");
         }
-        let (stop, unread) = (Stop::new(), Arc::new(OnceLock::new()));
+        let stop = Stop::new();
+        let unread = Arc::new(OnceLock::new());
         let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
         let written = write(
             &context,

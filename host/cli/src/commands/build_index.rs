@@ -51,8 +51,8 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     }
     let parts = if vectors_only { IndexParts::Vectors } else { IndexParts::All };
     let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
-    let (calls, tokens) =
-        (is_set(&context, "execution.max_calls"), is_set(&context, "execution.token_budget"));
+    let calls = is_set(&context, "execution.max_calls");
+    let tokens = is_set(&context, "execution.token_budget");
     let budgets = &mut context.config.effective.settings.budgets;
     if !calls {
         budgets.llm_calls = CALLS;
@@ -61,7 +61,8 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
         budgets.tokens = TOKENS;
     }
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    let (interrupt, stop) = (context.interrupt.clone(), Stop::new());
+    let interrupt = context.interrupt.clone();
+    let stop = Stop::new();
     let host = tokio::select! {
         host = search::open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),

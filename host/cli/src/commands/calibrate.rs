@@ -106,7 +106,8 @@ fn warnings(
 ) -> Vec<String> {
     let mut warnings = Vec::new();
     if !record.is_whole() {
-        let (done, of) = (record.graded.len(), record.of());
+        let done = record.graded.len();
+        let of = record.of();
         warnings.push(format!("the run is not finished: {done} of {of} answers are graded"));
     }
     if found.left_out > 0 {
@@ -127,7 +128,8 @@ fn warnings(
             .iter()
             .find(|(role, _)| role.name() == plugin.role && **role != Role::Calibrator);
         if now.is_some_and(|(_, now)| now.digest != plugin.digest) {
-            let (role, source) = (&plugin.role, &plugin.source);
+            let role = &plugin.role;
+            let source = &plugin.source;
             warnings
                 .push(format!("the {role} `{source}` is another than in the run, whose figures may not hold for it"));
         }

@@ -175,7 +175,8 @@ fn arms_and_suite(arguments: &CompareArgs) -> Outcome<(&[String], PathBuf)> {
 
 /// The smallest difference that this many questions can show, printed before anything is paid.
 fn detectable(questions: u64) -> String {
-    let (count, differ) = (count(questions, "question"), DISCORDANCE * 100.0);
+    let count = count(questions, "question");
+    let differ = DISCORDANCE * 100.0;
     match stats::minimum_detectable(questions, DISCORDANCE) {
         Some(least) => format!(
             "with {count}, of which perhaps {differ:.0} % will differ, a difference of {:.1} points or more will be seen (in 4 of 5 such runs)",
@@ -219,8 +220,9 @@ fn check_gates(context: &Context, document: &Document, gates: &[FailOn]) -> Exit
     against.for_each(|pair| message += &format!("\n{}", pair.verdict));
     // The verdicts already name arms of which most searches failed.
     for arm in failing(report).filter(|arm| arm.figures.most_failed().is_none()) {
-        let (failed, of, name) =
-            (arm.figures.ends.failed, arm.figures.costs.questions, &arm.arm.name);
+        let failed = arm.figures.ends.failed;
+        let of = arm.figures.costs.questions;
+        let name = &arm.arm.name;
         message +=
             &format!("\n{failed} of {of} searches of `{name}` failed: no gate passes by them");
     }

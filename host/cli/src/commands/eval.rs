@@ -171,7 +171,8 @@ fn headline(report: &EvalReport) -> String {
 fn facts(report: &EvalReport) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(rows) = report.rows {
-        let (columns, expected) = (report.columns.len(), report.expected_columns.len());
+        let columns = report.columns.len();
+        let expected = report.expected_columns.len();
         lines.push(format!(
             "rows: {rows}, expected {}; columns: {columns}, expected {expected}",
             report.expected_rows

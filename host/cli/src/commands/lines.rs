@@ -29,7 +29,8 @@ pub(super) enum Line {
 
 /// The next line; `None` at the end.
 pub(super) fn next(input: &mut impl BufRead) -> Result<Option<Line>> {
-    let (mut head, mut seen) = (Vec::new(), false);
+    let mut head = Vec::new();
+    let mut seen = false;
     loop {
         let buffer = match input.fill_buf() {
             Ok(buffer) => buffer,

@@ -253,8 +253,9 @@ impl Context {
             let Some(Stale { folder, changed }) = syrch_projects::stale(component) else {
                 continue;
             };
-            let (folder, changed, component) =
-                (folder.display(), changed.display(), component.display());
+            let folder = folder.display();
+            let changed = changed.display();
+            let component = component.display();
             self.console.warn(&format!(
                 "`{changed}` is newer than `{component}`, which is used as it is: `syrch-host plugin build {folder}` builds it again"
             ));

@@ -170,7 +170,8 @@ fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) ->
     }
     let report = without_secrets(report, &context.scrubber)?;
     written::print(context, &report)?;
-    let (json, markdown) = (written::json(&report)?, markdown::grid(&report));
+    let json = written::json(&report)?;
+    let markdown = markdown::grid(&report);
     arguments.report.iter().try_for_each(|file| file.write_grid(&json, &markdown))?;
     Ok(Exit::Answered)
 }

@@ -72,7 +72,8 @@ impl Run for SearchArgs {
 
 /// Searches and prints the answer.
 async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
-    let (is_dry, optimizes) = (arguments.dry_run, arguments.optimize);
+    let is_dry = arguments.dry_run;
+    let optimizes = arguments.optimize;
     if is_dry {
         // Nothing is sent, so there is nothing to record. What is recorded comes from no cache.
         let settings = &mut context.config.effective.settings;
@@ -207,8 +208,9 @@ pub(super) async fn search(
 ) -> Outcome<SearchReport> {
     let stop = Stop::new();
     let listener = tokio::spawn({
-        let (stop, interrupt, console) =
-            (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+        let stop = stop.clone();
+        let interrupt = context.interrupt.clone();
+        let console = Arc::clone(&context.console);
         async move {
             interrupt.wait().await;
             console.note("stopping with the best so far; Ctrl-C again ends at once");
@@ -370,7 +372,8 @@ mod tests {
 
     #[test]
     fn a_bare_key_belongs_to_the_one_plugin_that_has_it() {
-        let (planner, solver) = (Target::Role(Role::Planner), Target::Role(Role::Solver));
+        let planner = Target::Role(Role::Planner);
+        let solver = Target::Role(Role::Solver);
         let keys = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect::<Vec<_>>();
         let known = [(planner, keys(&["width", "seed"])), (solver, keys(&["rounds", "seed"]))];
         let find = |text: &str| owner(&text.parse().unwrap(), &known);

@@ -205,7 +205,8 @@ mod tests {
             golds: 3,
             databases: 1,
         };
-        let (counts, findings) = (BTreeMap::new(), Vec::new());
+        let counts = BTreeMap::new();
+        let findings = Vec::new();
         let report =
             LintReport { schema: LINT_SCHEMA, suite, errors: 0, warnings: 0, counts, findings };
         assert_eq!(

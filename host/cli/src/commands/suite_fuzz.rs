@@ -92,7 +92,8 @@ fn summary(manifest: &FuzzManifest, folder: &str) -> String {
     let dropped: u32 = manifest.databases.values().map(|database| database.dropped).sum();
     let count =
         |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let (made, databases) = (count(made, "variant"), count(databases, "database"));
+    let made = count(made, "variant");
+    let databases = count(databases, "database");
     let dropped = match dropped {
         0 => String::new(),
         dropped => {

@@ -71,7 +71,8 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
         Grid::new(["what", "needed", "shown", "both", "recall", "precision", "questions with all"]);
     let share = |name: &str, share: &ShownShare| {
         let rounded = |share: Option<f64>| json!(share.map(|share| (share * 1e4).round() / 1e4));
-        let (recall, precision) = (rounded(share.recall), rounded(share.precision));
+        let recall = rounded(share.recall);
+        let precision = rounded(share.precision);
         vec![
             json!(name),
             json!(share.needed),

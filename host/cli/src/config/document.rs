@@ -33,7 +33,8 @@ impl Config {
             map.and_then(|map| map.insert((*name).to_owned(), value));
         };
         for spec in SPECS {
-            let (value, from) = (spec.get(&self.effective), self.origin(spec.key));
+            let value = spec.get(&self.effective);
+            let from = self.origin(spec.key);
             let (section, name) = spec.key.split_once('.').unwrap_or(("", spec.key));
             if let (Kind::Mapping(_), Some(entries)) =
                 (spec.kind, value.as_object().filter(|map| !map.is_empty()))

@@ -197,7 +197,8 @@ impl<'a> Given<'a> {
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
-    let (mut found, mut entries) = (None, Vec::new());
+    let mut found = None;
+    let mut entries = Vec::new();
     for (path, trust) in files(given.file, environment, folder, &mut config.warnings) {
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
         let read = file::read(&path, &name, trust)?;
@@ -260,8 +261,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.effective.settings.cache.folder =
         config.answers.clone().filter(|_| config.effective.cache);
     config.tables = environment.cache_dir().map(|folder| folder.join("tables"));
-    let (retained, retained_bytes) =
-        (config.effective.settings.cache.ttl, config.effective.settings.cache.bytes);
+    let retained = config.effective.settings.cache.ttl;
+    let retained_bytes = config.effective.settings.cache.bytes;
     let imports = &mut config.effective.settings.imports;
     (imports.retained, imports.retained_bytes) = (retained, retained_bytes);
     config.effective.settings.imports.folder =
@@ -308,7 +309,8 @@ fn variables(
     endpoints: &[String],
     warnings: &mut Vec<String>,
 ) -> Outcome<Vec<(&'static Spec, Value, Origin)>> {
-    let (mut found, mut problems) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
     for spec in SPECS {
         // The first name wins, so it is applied last.
         for name in spec.env.iter().rev() {

@@ -168,7 +168,8 @@ mod tests {
         let variable = |provider, url: &str| {
             vendor_key(&environment, provider, url).map(|(variable, _)| variable)
         };
-        let (openai, anthropic) = (Provider::OPENAI, Provider::ANTHROPIC);
+        let openai = Provider::OPENAI;
+        let anthropic = Provider::ANTHROPIC;
         assert_eq!(variable(openai, " https://api.openai.com/v1"), Some("OPENAI_API_KEY"));
         assert_eq!(variable(anthropic, "https://api.anthropic.com"), Some("ANTHROPIC_API_KEY"));
         for (provider, url) in [

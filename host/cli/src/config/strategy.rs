@@ -127,8 +127,8 @@ impl Config {
         origin: &Origin,
     ) {
         if matches!(was, Origin::Strategy(_)) && layer(origin) < layer(&self.origin(STRATEGY)) {
-            let (plugin, strategy) =
-                (before.as_str().unwrap_or_default(), &self.effective.strategy);
+            let plugin = before.as_str().unwrap_or_default();
+            let strategy = &self.effective.strategy;
             self.warnings.push(format!(
                 "the {role} is not `{plugin}` of the strategy `{strategy}`, since {origin} names another"
             ));

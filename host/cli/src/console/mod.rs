@@ -132,7 +132,8 @@ impl Console {
         match self.format {
             LogFormat::Text => self.write(style, label, text),
             LogFormat::Json => {
-                let (logger, message) = (LOG.to_owned(), text.to_owned());
+                let logger = LOG.to_owned();
+                let message = text.to_owned();
                 self.record(&Record { level, logger, message, ..Record::default() });
             }
         }

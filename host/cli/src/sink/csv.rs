@@ -73,8 +73,10 @@ mod tests {
 
     /// A reader of RFC 4180, to read back what was written.
     fn parse(text: &str) -> Vec<Vec<String>> {
-        let (mut rows, mut row, mut field, mut quoted) =
-            (Vec::new(), Vec::new(), String::new(), false);
+        let mut rows = Vec::new();
+        let mut row = Vec::new();
+        let mut field = String::new();
+        let mut quoted = false;
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             match (quoted, c) {

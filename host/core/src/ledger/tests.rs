@@ -73,10 +73,8 @@ fn money_is_reserved_and_a_cache_costs_none() {
 
 #[test]
 fn the_entries_rebuild_the_ledger() {
-    let (ledger, entries) = (
-        Ledger::new(Budgets { tokens: 100, ..Budgets::default() }),
-        Arc::<Mutex<Vec<Entry>>>::default(),
-    );
+    let ledger = Ledger::new(Budgets { tokens: 100, ..Budgets::default() });
+    let entries = Arc::<Mutex<Vec<Entry>>>::default();
     let written = Arc::clone(&entries);
     ledger.listen(move |entry| written.lock().unwrap().push(entry.clone()));
     let first = ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap();

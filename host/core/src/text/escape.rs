@@ -129,7 +129,8 @@ pub fn fenced(language: &str, code: &str) -> String {
 /// tabs.
 #[must_use]
 pub fn record(fields: impl IntoIterator<Item = String>) -> String {
-    let (mut out, mut count) = (String::new(), 0);
+    let mut out = String::new();
+    let mut count = 0;
     for field in fields {
         if count > 0 {
             out.push(',');

@@ -133,7 +133,8 @@ impl DatabaseUrl {
             .rest()
             .find(';')
             .filter(|at| self.scheme > 0 && !is_url && !self.rest()[..*at].contains('='))?;
-        let (mut places, mut begin) = (Vec::new(), self.text.len() - self.rest().len() + first + 1);
+        let mut places = Vec::new();
+        let mut begin = self.text.len() - self.rest().len() + first + 1;
         for option in split_options(&self.text[begin..]) {
             if let Some((name, value)) = option.split_once('=') {
                 let from = begin + name.len() + 1;
@@ -169,7 +170,8 @@ impl DatabaseUrl {
         if !is_pairs || self.text[start..].starts_with("//") {
             return Vec::new();
         }
-        let (mut places, mut at) = (Vec::new(), start);
+        let mut places = Vec::new();
+        let mut at = start;
         while let Some(equals) = self.text[at..].find('=').map(|equals| at + equals) {
             let name = self.text[at..equals]
                 .trim_end()
@@ -265,7 +267,8 @@ fn value_length(text: &str) -> usize {
 
 /// The text without its `%` codes; `None` if it has none.
 fn decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
         let code =
             tail.get(..2).filter(|_| first == b'%').and_then(|code| std::str::from_utf8(code).ok());
@@ -279,7 +282,8 @@ fn decoded(text: &str) -> Option<String> {
 /// The text without quotes and backslashes of pairs; `None` if it has none.
 fn unquoted(text: &str) -> Option<String> {
     let inner = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
-    let (mut sent, mut letters) = (String::new(), inner.chars());
+    let mut sent = String::new();
+    let mut letters = inner.chars();
     while let Some(letter) = letters.next() {
         sent.extend(if letter == '\\' { letters.next() } else { Some(letter) });
     }

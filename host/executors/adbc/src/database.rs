@@ -39,7 +39,8 @@ impl AdbcDatabase {
     /// When the driver is not the one that the configuration names, the database does not open, or
     /// `tables` leaves none.
     pub async fn open(config: AdbcConfig) -> Result<ArrowDatabase<AdbcEngine>, DatabaseError> {
-        let (tables, limits) = (config.tables.clone(), config.limits.clone());
+        let tables = config.tables.clone();
+        let limits = config.limits.clone();
         ArrowDatabase::open(AdbcEngine::open(config).await?, tables, limits).await
     }
 }
@@ -50,7 +51,8 @@ impl AdbcEngine {
     /// # Errors
     /// When the driver is not the one that the configuration names, or the database does not open.
     pub async fn open(config: AdbcConfig) -> Result<Self, DatabaseError> {
-        let (in_flight, path) = (config.limits.sql_in_flight, config.shown());
+        let in_flight = config.limits.sql_in_flight;
+        let path = config.shown();
         let opened =
             tokio::time::timeout(CATALOG, tokio::task::spawn_blocking(|| Connector::open(config)));
         let failed = |reason: String| DatabaseError::Unreachable { path: path.clone(), reason };

@@ -49,7 +49,8 @@ struct State {
 
 impl Control {
     fn new() -> Arc<Self> {
-        let (state, has_ended) = (Mutex::default(), Condvar::new());
+        let state = Mutex::default();
+        let has_ended = Condvar::new();
         Arc::new(Self { state, has_ended, is_connected: AtomicBool::new(false) })
     }
 
@@ -139,9 +140,11 @@ impl<T: Send + 'static> Job<T> {
         is_plain: bool,
         work: impl FnOnce(&mut Work<'_>) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<Self, SqlError> {
-        let (control, (sender, done)) = (Control::new(), oneshot::channel());
+        let control = Control::new();
+        let (sender, done) = oneshot::channel();
         let limit = connector.config.limits.sql_deadline;
-        let (connector, shared) = (Arc::clone(connector), Arc::clone(&control));
+        let connector = Arc::clone(connector);
+        let shared = Arc::clone(&control);
         let run = move || {
             let _permit = permit;
             let ending = Ending(&shared);

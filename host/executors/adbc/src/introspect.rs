@@ -160,7 +160,8 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
 /// Refuses a file of DuckDB that defines functions under names of DuckDB's own: they would be
 /// called in their place, also for operators, and read whatever their author likes.
 fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
-    let (mut own, mut of_file) = (HashSet::new(), BTreeSet::new());
+    let mut own = HashSet::new();
+    let mut of_file = BTreeSet::new();
     for row in functions {
         let [Some(name), Some(is_internal)] = cells(row) else { continue };
         let name = name.to_lowercase();
@@ -280,7 +281,8 @@ impl Tables {
                 link.ref_columns.push(ref_column);
             }
             None => {
-                let (columns, ref_columns) = (vec![column], vec![ref_column]);
+                let columns = vec![column];
+                let ref_columns = vec![ref_column];
                 self.links.push(Link { from, key: key.to_owned(), columns, to, ref_columns });
             }
         }

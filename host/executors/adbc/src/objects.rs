@@ -28,13 +28,14 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let connection = &work.connection;
     let current =
         |option| connection.get_option_string(option).ok().filter(|name| !name.is_empty());
-    let (catalog, schema) =
-        (current(OptionConnection::CurrentCatalog), current(OptionConnection::CurrentSchema));
+    let catalog = current(OptionConnection::CurrentCatalog);
+    let schema = current(OptionConnection::CurrentSchema);
     let config = &work.connector.config;
     let objects =
         connection.get_objects(ObjectDepth::All, catalog.as_deref(), None, None, None, None);
     let objects = objects.map_err(|error| error::statement(&error, Stage::Compiling, config))?;
-    let (mut tables, mut left) = (Tables::default(), CATALOG);
+    let mut tables = Tables::default();
+    let mut left = CATALOG;
     for batch in objects {
         let batch = batch.map_err(|error| error::stream(&error, config))?;
         let size = batch.get_array_memory_size();
@@ -119,7 +120,8 @@ fn add_table(
     dialect: &Dialect,
     tables: &mut Tables,
 ) -> Result<(), ArrowError> {
-    let (name, kind) = (object.text("table_name")?, object.text("table_type")?.to_lowercase());
+    let name = object.text("table_name")?;
+    let kind = object.text("table_type")?.to_lowercase();
     // `TABLE`, `BASE TABLE`, `MATERIALIZED VIEW`, `SYSTEM TABLE`, `index`, …
     let kind = match kind.as_str() {
         kind if kind.contains("system") || kind.contains("temporary") => return Ok(()),
@@ -158,8 +160,8 @@ fn add_table(
                 constraint.each("constraint_column_usage", |usage| {
                     let to = usage.text("fk_db_schema")?;
                     let to = if to.is_empty() { schema.to_owned() } else { to };
-                    let (to, ref_column) =
-                        ((to, usage.text("fk_table")?), usage.text("fk_column_name")?);
+                    let to = (to, usage.text("fk_table")?);
+                    let ref_column = usage.text("fk_column_name")?;
                     if let Some(column) = columns.next() {
                         tables.foreign(
                             (schema.to_owned(), name.clone()),

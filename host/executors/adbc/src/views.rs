@@ -157,7 +157,8 @@ fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
     {
         return Err(unread());
     }
-    let (mut reads, mut nodes) = (Vec::new(), vec![&tree]);
+    let mut reads = Vec::new();
+    let mut nodes = vec![&tree];
     while let Some(node) = nodes.pop() {
         let text = |field: &str| node[field].as_str().unwrap_or_default().to_lowercase();
         if node.get("function_name").is_some() {
@@ -170,7 +171,8 @@ fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
             }
         }
         if node["type"] == "BASE_TABLE" {
-            let (schema, name) = (text("schema_name"), text("table_name"));
+            let schema = text("schema_name");
+            let name = text("table_name");
             reads.push(if schema.is_empty() { name } else { format!("{schema}.{name}") });
         }
         match node {

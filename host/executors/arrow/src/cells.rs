@@ -133,7 +133,8 @@ impl ValueIndex {
 /// read is left out.
 async fn build(reader: &dyn Reader, catalog: &Catalog, limits: &Limits) -> Values {
     let time = limits.sql_deadline.min(INDEXING);
-    let (mut values, until) = (Values::new(time), Instant::now() + time);
+    let mut values = Values::new(time);
+    let until = Instant::now() + time;
     let mut tables: Vec<&Table> = catalog.tables.iter().filter(|table| !table.is_view()).collect();
     tables.sort_by_key(|table| table.row_estimate.unwrap_or(ROWS));
     for table in tables {
@@ -196,7 +197,8 @@ fn from(table: &Table, dialect: &Dialect) -> String {
 
 /// The different values of these columns with the place of each column, the frequent ones first.
 fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
-    let (from, text) = (from(table, dialect), dialect.text_type());
+    let from = from(table, dialect);
+    let text = dialect.text_type();
     let most = (READ / columns.len().max(1) as u64).min(VALUES as u64);
     let mut sql = String::new();
     for (at, column) in columns.iter().enumerate() {

@@ -222,7 +222,9 @@ fn add_lengths(
     cell: usize,
     budget: usize,
 ) -> (usize, bool) {
-    let (mut end, mut bytes, mut is_large) = (0, 0_usize, false);
+    let mut end = 0;
+    let mut bytes = 0_usize;
+    let mut is_large = false;
     for (size, length) in sizes.iter_mut().zip(lengths) {
         let length = length.unwrap_or(0);
         bytes = bytes.saturating_add(length);

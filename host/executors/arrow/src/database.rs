@@ -58,7 +58,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
     ) -> Result<Self, DatabaseError> {
         let globs = globs(&tables, &engine.shown())?;
         let places = Semaphore::new(limits.sql_in_flight.max(1));
-        let (snapshot, index) = (Mutex::new(None), ValueIndex::default());
+        let snapshot = Mutex::new(None);
+        let index = ValueIndex::default();
         let database = Self { engine, limits, patterns: tables, globs, places, snapshot, index };
         database.snapshot().await?;
         Ok(database)
@@ -115,7 +116,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             });
         }
         if granted.is_empty() && self.globs.is_some() {
-            let (path, patterns) = (self.engine.shown(), self.patterns.clone());
+            let path = self.engine.shown();
+            let patterns = self.patterns.clone();
             return Err(DatabaseError::NothingGranted { path, patterns, tables: names });
         }
         let mut catalog = Catalog {
@@ -149,7 +151,8 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
     }
 
     fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
-        let (bounds, dialect) = (self.bounds(), self.engine.dialect());
+        let bounds = self.bounds();
+        let dialect = self.engine.dialect();
         prelex(&query.text, &dialect, &bounds)?;
         splice(&query.text, &query.relations, &dialect, &bounds)
     }

@@ -36,7 +36,8 @@ impl BatchSink {
     /// An empty result with these caps.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        let (names, warnings) = (Vec::new(), Vec::new());
+        let names = Vec::new();
+        let warnings = Vec::new();
         Self { limits, names, columns: None, rows: 0, bytes: 0, warnings, truncated: false }
     }
 
@@ -102,7 +103,8 @@ impl BatchSink {
         let read =
             read.map(|(column, array)| column.read(array, &mut sizes, limits.cell_bytes, budget));
         let read: Vec<Read> = read.collect::<Option<_>>().ok_or_else(other)?;
-        let (mut rows, mut bytes) = (0, 0);
+        let mut rows = 0;
+        let mut bytes = 0;
         for size in sizes {
             if size > budget - bytes {
                 break;

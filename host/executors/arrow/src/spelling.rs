@@ -32,7 +32,8 @@ pub(crate) struct Spelled {
 /// type that has no spelling.
 pub(crate) fn spell(array: &ArrayRef, cell: usize, budget: usize) -> Option<Spelled> {
     let mut texts = StringBuilder::new();
-    let (mut bytes, mut is_large) = (0, false);
+    let mut bytes = 0;
+    let mut is_large = false;
     let mut out = Bounded { text: String::new(), left: 0, is_full: false };
     for row in 0..array.len() {
         if array.is_null(row) {
@@ -223,7 +224,8 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
                 value if value <= -i64::MAX => return out.write_str("-infinity"),
                 _ => {}
             }
-            let (day, nanoseconds) = (DAY * (SECOND / nanoseconds(*unit)), nanoseconds(*unit));
+            let day = DAY * (SECOND / nanoseconds(*unit));
+            let nanoseconds = nanoseconds(*unit);
             // A time of a zone is stored as that of UTC.
             let zone = if zone.is_some() { "+00" } else { "" };
             timestamp(value.div_euclid(day), value.rem_euclid(day) * nanoseconds, zone, out)
@@ -248,7 +250,8 @@ fn time(array: &dyn Array, row: usize, out: &mut Bounded) -> fmt::Result {
                 TimeUnit::Nanosecond => array.as_primitive::<DurationNanosecondType>().value(row),
             };
             // Whole days stand apart, as in an interval.
-            let (day, nanoseconds) = (DAY * (SECOND / nanoseconds(*unit)), nanoseconds(*unit));
+            let day = DAY * (SECOND / nanoseconds(*unit));
+            let nanoseconds = nanoseconds(*unit);
             interval(0, value / day, value % day * nanoseconds, out)
         }
         DataType::Interval(IntervalUnit::YearMonth) => {
@@ -335,8 +338,10 @@ fn ascii(text: &[u8], out: &mut impl Write) -> fmt::Result {
 
 /// A time of the day, or of an interval, in nanoseconds.
 fn clock(nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
-    let (seconds, fraction) = (nanoseconds / SECOND, nanoseconds % SECOND);
-    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
+    let seconds = nanoseconds / SECOND;
+    let fraction = nanoseconds % SECOND;
+    let hours = seconds / 3_600;
+    let minutes = seconds / 60 % 60;
     if (0..100).contains(&hours) && nanoseconds >= 0 {
         let [[a, b], [c, d], [e, f]] = [hours, minutes, seconds % 60].map(digits);
         ascii(&[a, b, b':', c, d, b':', e, f], out)?;
@@ -353,7 +358,8 @@ fn clock(nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
 /// An interval in PostgreSQL's own style: `1 year 2 mons -3 days +04:05:06`.
 fn interval(months: i32, days: i64, nanoseconds: i64, out: &mut impl Write) -> fmt::Result {
     let parts = [(i64::from(months / 12), "year"), (i64::from(months % 12), "mon"), (days, "day")];
-    let (mut is_first, mut is_negative) = (true, false);
+    let mut is_first = true;
+    let mut is_negative = false;
     for (count, unit) in parts.into_iter().filter(|(count, _)| *count != 0) {
         let separator = if is_first { "" } else { " " };
         let sign = if is_negative && count > 0 { "+" } else { "" };

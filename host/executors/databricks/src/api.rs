@@ -35,7 +35,8 @@ impl Api {
     /// # Errors
     /// When the machine has no root certificates.
     pub(crate) fn new(target: Target) -> Result<Arc<Self>, Failure> {
-        let (http, tokens) = (Http::new(&target.base)?, Tokens::new(target.credentials.clone()));
+        let http = Http::new(&target.base)?;
+        let tokens = Tokens::new(target.credentials.clone());
         Ok(Arc::new(Self { target, http, tokens }))
     }
 

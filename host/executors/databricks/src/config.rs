@@ -185,8 +185,8 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
             false => Ok(value),
         }
     };
-    let (catalog, schema) =
-        (named("catalog", "DATABRICKS_CATALOG")?, named("schema", "DATABRICKS_SCHEMA")?);
+    let catalog = named("catalog", "DATABRICKS_CATALOG")?;
+    let schema = named("schema", "DATABRICKS_SCHEMA")?;
     if let Some(name) = given.parameters.keys().next() {
         let name = clip(name, 32);
         return Err(format!(
@@ -235,7 +235,8 @@ fn given(text: &str) -> Result<Given, String> {
 
 /// A part of an address without its `%` codes.
 fn decoded(text: &str) -> Result<String, String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
         rest = tail;
         if first != b'%' {

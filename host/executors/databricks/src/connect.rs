@@ -37,7 +37,8 @@ pub type DatabricksDatabase = ArrowDatabase<DatabricksEngine>;
 /// warehouse that does not exist, and [`DatabaseError::Unavailable`] for one that does not start in
 /// time or cannot be read.
 pub async fn open(config: DatabricksConfig) -> Result<DatabricksDatabase, DatabaseError> {
-    let (tables, limits) = (config.tables.clone(), config.limits.clone());
+    let tables = config.tables.clone();
+    let limits = config.limits.clone();
     ArrowDatabase::open(DatabricksEngine::new(&config)?, tables, limits).await
 }
 
@@ -56,7 +57,8 @@ impl DatabricksEngine {
     /// [`DatabaseError::Address`] for a wrong or missing part of the address.
     pub fn new(config: &DatabricksConfig) -> Result<Self, DatabaseError> {
         let target = config::target(config)?;
-        let (shown, warnings) = (target.shown(), Mutex::new(target.warnings.clone()));
+        let shown = target.shown();
+        let warnings = Mutex::new(target.warnings.clone());
         let name = target.catalog.clone().unwrap_or_else(|| "databricks".to_owned());
         let api = Api::new(target).map_err(|failure| failure.opening(shown))?;
         Ok(Self { api, name, limit: config.limits.sql_deadline, warnings })

@@ -124,7 +124,8 @@ pub(crate) fn line(text: &str) -> String {
 /// The error of a statement that ended in the state `FAILED`.
 pub(crate) fn failed(status: &Status) -> SqlError {
     let ServiceError { error_code, message } = status.error.clone().unwrap_or_default();
-    let (code, message) = (error_code.unwrap_or_default(), message.unwrap_or_default());
+    let code = error_code.unwrap_or_default();
+    let message = message.unwrap_or_default();
     of_message(&message, status.sql_state.as_deref(), &code)
 }
 

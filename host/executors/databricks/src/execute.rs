@@ -65,7 +65,9 @@ pub(crate) async fn texts(
     request: &Request<'_>,
 ) -> Result<(DataArray, bool), Failure> {
     let (statement, manifest, mut chunk) = Statement::run(api, request).await?;
-    let (columns, mut rows, mut bytes) = (manifest.columns().len(), Vec::new(), 0);
+    let columns = manifest.columns().len();
+    let mut rows = Vec::new();
+    let mut bytes = 0;
     loop {
         let array = chunk.data_array.take().unwrap_or_default();
         if array.iter().any(|row| row.len() != columns) || chunk.external_links.is_some() {

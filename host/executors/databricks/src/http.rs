@@ -77,7 +77,8 @@ impl Http {
     ) -> Result<Reply, Failure> {
         let failed = |error: reqwest::Error| Failure::of_exchange(&error);
         let response = request.send().await.map_err(failed)?;
-        let (status, headers) = (response.status(), response.headers().clone());
+        let status = response.status();
+        let headers = response.headers().clone();
         let (body, is_whole) = syrch_http::read(response, most).await.map_err(failed)?;
         match is_whole {
             true => Ok(Reply { status, headers, body }),

@@ -113,7 +113,8 @@ async fn tables(
         return Ok(None);
     }
     let tables = assembled(tables.0, columns.0, keys.0);
-    let (path, catalog) = (vec![path.to_owned()], api.target.catalog.clone());
+    let path = vec![path.to_owned()];
+    let catalog = api.target.catalog.clone();
     Ok(Some(Schema { tables, path, catalog, left_out: Vec::new() }))
 }
 

@@ -61,7 +61,8 @@ impl Download<'_> {
         mut link: ExternalLink,
         rows: &mut Rows<'_>,
     ) -> Result<ControlFlow<()>, Failure> {
-        let (mut pushed, mut renewed) = (0, 0);
+        let mut pushed = 0;
+        let mut renewed = 0;
         for attempt in 1..=TIMES {
             if is_expired(&link) && renewed == 0 {
                 renewed += 1;
@@ -106,7 +107,8 @@ impl Download<'_> {
         let broken = |error: reqwest::Error| {
             Refused::Later(None, Failure::of_exchange(&error.without_url()))
         };
-        let (mut stream, mut seen) = (Stream::default(), 0);
+        let mut stream = Stream::default();
+        let mut seen = 0;
         while let Some(piece) = response.chunk().await.map_err(broken)? {
             let flow = stream.take(piece, self.request.reply, |batch| {
                 seen += 1;

@@ -42,7 +42,8 @@ pub fn role_sql_of(config: &DatabricksConfig, schemas: &[String]) -> Result<Stri
 #[must_use]
 pub fn role_sql(principal: &str, catalog: &str, schemas: &[String]) -> String {
     let quoted = |name: &str| Dialect::Databricks.quoted(name);
-    let (principal, catalog) = (quoted(principal), quoted(catalog));
+    let principal = quoted(principal);
+    let catalog = quoted(catalog);
     let mut lines = vec![format!("GRANT USE CATALOG ON CATALOG {catalog} TO {principal};")];
     for schema in schemas {
         let schema = quoted(schema);

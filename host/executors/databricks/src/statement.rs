@@ -56,9 +56,11 @@ impl Drop for Statement {
         if self.is_over {
             return;
         }
-        let (api, path) = (Arc::clone(&self.api), format!("{STATEMENTS}/{}/cancel", self.id));
+        let api = Arc::clone(&self.api);
+        let path = format!("{STATEMENTS}/{}/cancel", self.id);
         runtime.spawn(async move {
-            let (api, path) = (&api, &path);
+            let api = &api;
+            let path = &path;
             let cancel = api.authorized(Instant::now() + CANCEL, |token| async move {
                 let reply = api.post(path, &json!({}), &token, REPLY).await?;
                 // The body of a good reply is empty, or an empty object.
@@ -220,7 +222,8 @@ async fn detached(
     attempt: u32,
 ) -> Result<Answered<Sent>, Failure> {
     let (sender, receiver) = oneshot::channel();
-    let (api, body) = (Arc::clone(api), Arc::clone(body));
+    let api = Arc::clone(api);
+    let body = Arc::clone(body);
     tokio::spawn(async move {
         // What nobody receives is dropped, the statement with it.
         let _ = sender.send(submitted(&api, &body, &token, most, attempt).await);

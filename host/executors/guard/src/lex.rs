@@ -223,7 +223,8 @@ impl Lexer<'_> {
     }
 
     fn comment(&self, start: usize) -> Result<usize, LexError> {
-        let (mut position, mut depth) = (start + 2, 1);
+        let mut position = start + 2;
+        let mut depth = 1;
         while position + 1 < self.bytes.len() {
             match (self.at(position), self.at(position + 1)) {
                 (b'*', b'/') => {

@@ -629,7 +629,8 @@ mod tests {
             // The parser takes `b"x"` for a string of bytes, PostgreSQL and the lexer for a name
             // behind a name; and behind `&>` and `&<` it may lose a letter.
             prop_assume!(!["b\"", "&>", "&<"].iter().any(|odd| text.contains(odd)));
-            let (ours, theirs) = (tokens(&text, &Dialect::Postgres), theirs(&text, &PostgreSqlDialect {}));
+            let ours = tokens(&text, &Dialect::Postgres);
+            let theirs = theirs(&text, &PostgreSqlDialect {});
             if let (Ok(ours), Ok(theirs)) = (ours, theirs) {
                 prop_assert_eq!(ours, theirs, "{}", text);
             }

@@ -65,7 +65,8 @@ pub fn splice(
         join(&main, &pieces, relations, &used, dialect)
     };
     if spliced.text.len() > bounds.bytes {
-        let (bytes, limit) = (spliced.text.len(), bounds.bytes);
+        let bytes = spliced.text.len();
+        let limit = bounds.bytes;
         let message = format!(
             "with the tasks that it uses the statement has {bytes} bytes and may have {limit}"
         );
@@ -158,7 +159,9 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
 /// common table expression is; a list of columns may stand between.
 fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
     let word = |index: usize| tokens.get(index).map_or("", |token| token.text(text));
-    let (mut depth, mut names, mut last_name) = (0_usize, HashSet::new(), None);
+    let mut depth = 0_usize;
+    let mut names = HashSet::new();
+    let mut last_name = None;
     for (index, token) in tokens.iter().enumerate() {
         match token.text(text) {
             "(" => depth += 1,

@@ -63,7 +63,8 @@ fn granted(dialect: Dialect) -> Granted {
 fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
     let granted = granted(dialect.clone());
     let verdict = |line: &Value| {
-        let (text, admitted) = (sql(line), admit(sql(line), &granted, &Bounds::default()));
+        let text = sql(line);
+        let admitted = admit(sql(line), &granted, &Bounds::default());
         match admitted {
             Ok(admitted) if must_pass => {
                 let again = admit(&admitted.sql, &granted, &Bounds::default());
@@ -87,8 +88,8 @@ fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
 fn own_hostile_statements_are_refused_and_benign_ones_pass() {
     let mut found = Vec::new();
     for (engine, dialect) in &ENGINES[..3] {
-        let (hostile, benign) =
-            (lines(&own("hostile.jsonl"), engine), lines(&own("benign.jsonl"), engine));
+        let hostile = lines(&own("hostile.jsonl"), engine);
+        let benign = lines(&own("benign.jsonl"), engine);
         assert!(
             hostile.len() >= 80 && benign.len() >= 50,
             "{engine}: {} and {}",

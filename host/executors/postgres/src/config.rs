@@ -291,7 +291,8 @@ fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
         add("user", user)?;
         add("password", password)?;
     }
-    let (mut names, mut ports) = (Vec::new(), Vec::new());
+    let mut names = Vec::new();
+    let mut ports = Vec::new();
     for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
         let end = host.rfind(']').map_or(0, |end| end + 1);
         let (name, port) = match host[end..].find(':') {
@@ -315,7 +316,8 @@ fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
 
 /// A part of a URL without its `%` codes.
 fn decoded(text: &str) -> Result<String, String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
         rest = tail;
         if first != b'%' {
@@ -346,7 +348,8 @@ fn from_pairs(text: &str) -> Result<BTreeMap<String, String>, String> {
         let wrong = "a connection string is `postgres://user@host/database` or pairs such as `host=localhost dbname=shop`";
         let (name, after) = rest.split_once('=').ok_or(wrong)?;
         let after = after.trim_start();
-        let (is_quoted, mut value) = (after.starts_with('\''), String::new());
+        let is_quoted = after.starts_with('\'');
+        let mut value = String::new();
         let mut letters = after.char_indices().skip(usize::from(is_quoted));
         let end = loop {
             match letters.next() {
@@ -376,7 +379,9 @@ fn endpoints(
             .map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
             .unwrap_or_default()
     };
-    let (hosts, addresses, ports) = (list(&host), list(&address), list(&port));
+    let hosts = list(&host);
+    let addresses = list(&address);
+    let ports = list(&port);
     let count = hosts.len().max(addresses.len()).max(1);
     let many = |length: usize| length > 1 && length != count;
     if many(hosts.len()) || many(addresses.len()) || many(ports.len()) {

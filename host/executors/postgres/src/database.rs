@@ -76,10 +76,11 @@ impl PostgresDatabase {
     /// [`DatabaseError::Unavailable`] for a server that is too old.
     pub async fn open(config: PostgresConfig) -> Result<Self, DatabaseError> {
         let target = config::target(&config)?;
-        let (places, warnings) =
-            (Semaphore::new(config.limits.sql_in_flight.max(1)), target.warnings.clone());
+        let places = Semaphore::new(config.limits.sql_in_flight.max(1));
+        let warnings = target.warnings.clone();
         let connector = Arc::new(Connector::new(target)?);
-        let (idle, snapshot) = (Mutex::new(Vec::new()), tokio::sync::Mutex::new(None));
+        let idle = Mutex::new(Vec::new());
+        let snapshot = tokio::sync::Mutex::new(None);
         let index = ValueIndex::default();
         let mut database = Self { config, connector, places, idle, snapshot, index, warnings };
         let (session, path) = database.connect().await?;
@@ -247,7 +248,8 @@ impl PostgresDatabase {
     }
 
     fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
-        let (bounds, text) = (self.bounds(), readable(&query.text));
+        let bounds = self.bounds();
+        let text = readable(&query.text);
         prelex(&text, &Dialect::Postgres, &bounds)?;
         // Where nothing is spliced in, positions stay those of the original.
         let text = if query.relations.is_empty() { &query.text } else { &text };
@@ -342,7 +344,8 @@ impl Lease<'_> {
         else {
             return;
         };
-        let (token, endpoint) = (session.link.client.cancel_token(), session.link.endpoint.clone());
+        let token = session.link.client.cancel_token();
+        let endpoint = session.link.endpoint.clone();
         let connector = Arc::clone(&self.connector);
         runtime.spawn(async move { connector.cancel(token, &endpoint).await });
     }
@@ -406,7 +409,8 @@ impl Database for PostgresDatabase {
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         let snapshot = self.current().await?;
         let admitted = self.admitted(query, &snapshot)?;
-        let (sql, limits) = (admitted.sql.clone(), self.config.limits.clone());
+        let sql = admitted.sql.clone();
+        let limits = self.config.limits.clone();
         let limit = limits.sql_deadline;
         self.work(
             |session| Box::pin(async move { Running::new(session, &sql, &limits).check().await }),
@@ -432,7 +436,8 @@ impl Database for PostgresDatabase {
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let snapshot = self.current().await?;
-        let (sql, limits) = (self.admitted(query, &snapshot)?.sql, self.config.limits.clone());
+        let sql = self.admitted(query, &snapshot)?.sql;
+        let limits = self.config.limits.clone();
         let limit = limits.sql_deadline;
         self.work(
             |session| Box::pin(async move { Running::new(session, &sql, &limits).plan().await }),
@@ -460,7 +465,8 @@ impl Database for PostgresDatabase {
     ) -> Result<Vec<ColumnStats>, PortError> {
         let (table, columns) =
             resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)?;
-        let (schema, table) = (table.schema_name.unwrap_or_default(), table.name);
+        let schema = table.schema_name.unwrap_or_default();
+        let table = table.name;
         let lease = self.lease().await.map_err(port_error)?;
         let limit = self.config.limits.sql_deadline;
         let stats = lease.settle(

@@ -48,7 +48,8 @@ impl<'a> Running<'a> {
 
     /// Prepares the statement without running it.
     pub(crate) async fn check(self) -> Result<(), SqlError> {
-        let (sql, limits) = (self.sql, self.limits);
+        let sql = self.sql;
+        let limits = self.limits;
         let preparing = |error: &Error| error::statement(error, sql, false, limits.sql_deadline);
         let transaction =
             begin(&mut self.session.link.client).await.map_err(|error| preparing(&error))?;

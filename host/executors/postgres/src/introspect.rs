@@ -268,7 +268,9 @@ async fn indexes(
         let columns: Vec<String> = row.try_get(5)?;
         let columns =
             columns.into_iter().map(|name| name.trim_matches('"').replace("\"\"", "\"")).collect();
-        let (name, is_unique, method) = (row.try_get(1)?, row.try_get(2)?, row.try_get(3)?);
+        let name = row.try_get(1)?;
+        let is_unique = row.try_get(2)?;
+        let method = row.try_get(3)?;
         tables[*place].indexes.push(Index {
             name,
             columns,

@@ -23,7 +23,8 @@ pub fn role_sql_of(config: &PostgresConfig, schemas: &[String]) -> Result<String
 #[must_use]
 pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
     let quoted = |name: &str| Dialect::Postgres.quoted(name);
-    let (role, database) = (quoted(role), quoted(database));
+    let role = quoted(role);
+    let database = quoted(database);
     let mut lines = vec![
         format!(
             "CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS;"

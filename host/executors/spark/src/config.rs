@@ -235,7 +235,8 @@ fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
 
 /// A text without its `%` codes; `None` if one is wrong.
 fn decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
         rest = tail;
         if first != b'%' {

@@ -331,7 +331,8 @@ mod tests {
 
     #[test]
     fn a_uuid_has_its_form() {
-        let (one, two) = (uuid().unwrap(), uuid().unwrap());
+        let one = uuid().unwrap();
+        let two = uuid().unwrap();
         assert_ne!(one, two);
         assert_eq!((one.len(), one.as_bytes()[14], one.matches('-').count()), (36, b'4', 4));
         assert!("89ab".contains(char::from(one.as_bytes()[19])));

@@ -35,7 +35,8 @@ pub type SparkDatabase = ArrowDatabase<SparkEngine>;
 /// # Errors
 /// Those of [`SparkEngine::connect`] and of [`ArrowDatabase::open`].
 pub async fn open(config: SparkConfig) -> Result<SparkDatabase, DatabaseError> {
-    let (tables, limits) = (config.tables.clone(), config.limits.clone());
+    let tables = config.tables.clone();
+    let limits = config.limits.clone();
     ArrowDatabase::open(SparkEngine::connect(&config).await?, tables, limits).await
 }
 
@@ -190,7 +191,8 @@ impl ArrowEngine for SparkEngine {
         sink: &mut BatchSink,
     ) -> Result<(), SqlError> {
         let limits = sink.limits();
-        let (rows, limit) = (limits.rows.saturating_add(1), limits.sql_deadline);
+        let rows = limits.rows.saturating_add(1);
+        let limit = limits.sql_deadline;
         let outcome =
             run(&self.connection, &query(sql, Some(rows)), deadline, &mut Sink(sink)).await;
         match outcome {

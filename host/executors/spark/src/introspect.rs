@@ -127,7 +127,8 @@ impl Reader<'_> {
             }
             Err(stopped) => return Err(self.failed(stopped)),
         };
-        let (mut tables, mut left_out) = (Vec::new(), Vec::new());
+        let mut tables = Vec::new();
+        let mut left_out = Vec::new();
         // One text for all tables: a server may give it any length.
         let schema: Arc<str> = schema.into();
         for (batch, row) in answer.rows() {
@@ -238,7 +239,8 @@ pub(crate) async fn read(
     }
     let mut lists =
         stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
-    let (mut listed, mut schema) = (Vec::new(), Schema::default());
+    let mut listed = Vec::new();
+    let mut schema = Schema::default();
     let mut bytes = 0;
     while let Some((tables, left_out)) = lists.try_next().await? {
         bytes += tables

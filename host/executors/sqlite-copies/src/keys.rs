@@ -119,7 +119,8 @@ impl Keys {
                 self.replace(table);
             }
             let Reference { columns, table: other, others } = &table.foreign_keys[at];
-            let (columns, other) = (columns.clone(), (other.clone(), others.clone()));
+            let columns = columns.clone();
+            let other = (other.clone(), others.clone());
             if let Some(key) = self.0.get(&other) {
                 key.point(table, &columns, random);
             }

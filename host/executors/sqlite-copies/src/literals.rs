@@ -43,7 +43,9 @@ pub(crate) struct RetainedLiterals {
 
 impl RetainedLiterals {
     pub(crate) fn new(constants: &[String]) -> Self {
-        let (mut whole, mut parts, mut numbers) = (HashMap::new(), Vec::new(), Vec::new());
+        let mut whole = HashMap::new();
+        let mut parts = Vec::new();
+        let mut numbers = Vec::new();
         for (number, constant) in constants.iter().enumerate() {
             let lower = constant.to_lowercase();
             let part = lower.trim_matches(['%', '_']);

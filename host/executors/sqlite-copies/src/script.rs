@@ -48,7 +48,8 @@ pub fn open_script(
     let made = run(&path, script);
     release();
     made.map_err(unavailable)?;
-    let (shown_as, name) = (Some(SHOWN.to_owned()), Some(name.to_owned()));
+    let shown_as = Some(SHOWN.to_owned());
+    let name = Some(name.to_owned());
     let config = SqliteConfig { shown_as, name, limits, ..SqliteConfig::new(path.to_path_buf()) };
     SqliteDatabase::open_holding(config, Box::new(path))
 }

@@ -241,8 +241,11 @@ fn read_rows(
         format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quoted(&table.name));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
-    let (mut found, mut sample, mut constants) = (BTreeMap::new(), Vec::new(), Vec::new());
-    let (mut place, mut ordinary) = (0_usize, 0_usize);
+    let mut found = BTreeMap::new();
+    let mut sample = Vec::new();
+    let mut constants = Vec::new();
+    let mut place = 0_usize;
+    let mut ordinary = 0_usize;
     while let Some(row) = rows.next()? {
         let cells = (0..table.columns.len())
             .map(|at| row.get_ref(at).map(owned))
@@ -341,15 +344,17 @@ mod tests {
             rows: Vec::new(),
             seen: [(vec![0], HashSet::new()), (vec![1], HashSet::new())].into(),
         };
-        let (retained, mut space, mut random) =
-            (RetainedLiterals::new(&[]), Space(bytes), Pcg64::seed_from_u64(1));
+        let retained = RetainedLiterals::new(&[]);
+        let mut space = Space(bytes);
+        let mut random = Pcg64::seed_from_u64(1);
         read_rows(&connection, &mut table, &retained, 100, &mut space, &mut random).unwrap();
         table
     }
 
     #[test]
     fn rows_and_keys_beyond_the_space_are_left_out() {
-        let (all, few) = (read(RETAINED), read(20_000));
+        let all = read(RETAINED);
+        let few = read(20_000);
         assert!(all.rows.len() >= 40 && all.seen.values().all(|seen| seen.len() == 400));
         let rows: usize = few.rows.iter().map(|row| bytes(row)).sum();
         let keys: usize = few.seen.values().flatten().map(|key| KEY + key.len()).sum();

@@ -81,8 +81,9 @@ impl SqliteDatabase {
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
-        let (watch, idle, index) =
-            (Mutex::new(watch), Mutex::new(Vec::new()), ValueIndex::default());
+        let watch = Mutex::new(watch);
+        let idle = Mutex::new(Vec::new());
+        let index = ValueIndex::default();
         Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index, _held: held })))
     }
 
@@ -117,8 +118,9 @@ impl SqliteDatabase {
         &self,
         work: impl Fn(&Inner, &Session, &Snapshot) -> Result<T, SqlError> + Send + Sync + 'static,
     ) -> Result<T, SqlError> {
-        let (work, started, deadline) =
-            (Arc::new(work), Instant::now(), self.0.config.limits.sql_deadline);
+        let work = Arc::new(work);
+        let started = Instant::now();
+        let deadline = self.0.config.limits.sql_deadline;
         let result = blocking::awaited(self.attempt(&work, deadline)).await;
         if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
             return result;
@@ -152,8 +154,9 @@ impl SqliteDatabase {
                 return Err(unavailable("the database is busy with other statements".to_owned()));
             }
         };
-        let (inner, cancel, work) =
-            (Arc::clone(&self.0), Arc::new(Cancel::of(&slot)), Arc::clone(work));
+        let inner = Arc::clone(&self.0);
+        let cancel = Arc::new(Cancel::of(&slot));
+        let work = Arc::clone(work);
         let guard = LeaveOnDrop::new(&cancel, &slot);
         // Made here: where there is no thread, the place is given back at once.
         let occupied = Occupied::new(Arc::clone(&slot));
@@ -197,7 +200,8 @@ impl SqliteDatabase {
         + Sync
         + 'static,
     ) -> Result<T, PortError> {
-        let (table, wanted) = (table.to_owned(), spellings(columns)?);
+        let table = table.to_owned();
+        let wanted = spellings(columns)?;
         self.with_session(move |_, session, snapshot| {
             let Some(found) = snapshot.catalog.table(&table) else {
                 return Ok(Err(PortError::UnknownName(table.clone())));
@@ -372,7 +376,8 @@ impl Database for SqliteDatabase {
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
-        let (spliced, query) = (self.composed(query)?, query.clone());
+        let spliced = self.composed(query)?;
+        let query = query.clone();
         self.with_session(move |_, session, snapshot| {
             let composed = Composed { query: &query, spliced: &spliced };
             // The engine's verdict counts; the guard's facts say more than the engine does.
@@ -396,7 +401,8 @@ impl Database for SqliteDatabase {
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        let (spliced, query) = (self.composed(query)?, query.clone());
+        let spliced = self.composed(query)?;
+        let query = query.clone();
         self.with_session(move |_, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.plan(session, snapshot)
         })
@@ -404,7 +410,8 @@ impl Database for SqliteDatabase {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let (spliced, query) = (self.composed(query)?, query.clone());
+        let spliced = self.composed(query)?;
+        let query = query.clone();
         self.with_session(move |inner, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.run(
                 session,
@@ -510,8 +517,9 @@ mod tests {
         drop(writer);
         let database = SqliteDatabase::open(SqliteConfig::new(path.clone())).unwrap();
         let inner = database.inner();
-        let (cancel, deadline, rounds) =
-            (Arc::new(Cancel::default()), Duration::from_secs(2), Mutex::new(0));
+        let cancel = Arc::new(Cancel::default());
+        let deadline = Duration::from_secs(2);
+        let rounds = Mutex::new(0);
         let work = |_: &Inner, _: &Session, _: &Snapshot| {
             *lock(&rounds) += 1;
             rusqlite::Connection::open(&path)

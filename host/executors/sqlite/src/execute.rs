@@ -62,7 +62,8 @@ impl Composed<'_> {
         let sql = format!("EXPLAIN QUERY PLAN {}", self.spliced.text);
         let mut statement = self.compile_as(&sql, session, snapshot)?;
         let mut rows = statement.raw_query();
-        let (mut text, mut depths) = (String::new(), HashMap::<i64, usize>::new());
+        let mut text = String::new();
+        let mut depths = HashMap::<i64, usize>::new();
         while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
             let (id, parent, detail) =
                 plan_line(row).map_err(|error| session.step_error(&error))?;
@@ -101,7 +102,8 @@ impl Composed<'_> {
 pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
     let mut bytes = 0;
     let read = |column: rusqlite::Column<'_>| {
-        let (name, declared) = (column.name(), column.decl_type());
+        let name = column.name();
+        let declared = column.decl_type();
         bytes += name.len() + declared.map_or(0, str::len);
         if bytes > NAMES {
             let message = format!(

@@ -118,9 +118,11 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         .filter(|entry| globs.is_none_or(|globs| globs.is_match(&entry.name)))
         .collect();
     let mut grant = Grant::default();
-    let (statistics, declared) = (statistics(connection)?, declared_indexes(connection)?);
-    let (mut tables, mut estimates, mut space) =
-        (Vec::with_capacity(granted.len()), ESTIMATED, Space(CATALOG));
+    let statistics = statistics(connection)?;
+    let declared = declared_indexes(connection)?;
+    let mut tables = Vec::with_capacity(granted.len());
+    let mut estimates = ESTIMATED;
+    let mut space = Space(CATALOG);
     for entry in granted {
         if !entry.is_as_declared {
             grant.refuse(
@@ -200,7 +202,8 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
                 continue;
             }
         };
-        let (kind, sql) = (text(row, 1)?, text(row, 3)?);
+        let kind = text(row, 1)?;
+        let sql = text(row, 3)?;
         let has_pages = row.get::<_, Option<i64>>(2)?.is_some_and(|page| page != 0);
         let declared = declaration::read(&sql);
         let made = declared.as_ref().map_or("", |declared| declared.kind);
@@ -467,7 +470,8 @@ fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
     let mut key: Vec<(u32, String)> =
         lines.iter().filter(|line| line.3 > 0).map(|line| (line.3, line.0.clone())).collect();
     key.sort();
-    let (single, is_without_rowid) = (key.len() == 1, !key.is_empty() && entry.is_without_rowid());
+    let single = key.len() == 1;
+    let is_without_rowid = !key.is_empty() && entry.is_without_rowid();
     let has_descending = words(&entry.sql).any(|word| word.eq_ignore_ascii_case("desc"));
     let column = |(name, declared, not_null, position, hidden): Line| {
         let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
@@ -494,7 +498,9 @@ fn foreign_keys(
     let sql = "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1, 'main')";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([table])?;
-    let (mut keys, mut key, mut last) = (Keys::default(), None, None);
+    let mut keys = Keys::default();
+    let mut key = None;
+    let mut last = None;
     loop {
         let row = match rows.next() {
             Ok(Some(row)) => row,

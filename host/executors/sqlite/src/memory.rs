@@ -186,7 +186,8 @@ fn count(more: usize, less: usize) {
 /// Returns true if the statement on this thread may have so many bytes more.
 fn may_grow(bytes: c_int) -> bool {
     let more = usize::try_from(bytes).unwrap_or(0);
-    let (total, signed) = (TOTAL.load(Ordering::Relaxed).saturating_add(more), more.cast_signed());
+    let total = TOTAL.load(Ordering::Relaxed).saturating_add(more);
+    let signed = more.cast_signed();
     ACCOUNT.with(|account| {
         let held = account.held.get().saturating_add(signed);
         let refused = if held > account.most.get() {

@@ -195,7 +195,8 @@ mod tests {
     #[tokio::test]
     async fn a_statement_in_progress_counts() {
         let queue = Queue::new(2);
-        let (one, other) = (queue.take(1).await, queue.take(2).await);
+        let one = queue.take(1).await;
+        let other = queue.take(2).await;
         queue.charge(3, STEP / 2);
         let mut waiting = [1, 1, 3].map(|search| Box::pin(queue.take(search)));
         for waiter in &mut waiting {
@@ -230,7 +231,8 @@ mod tests {
     #[tokio::test]
     async fn a_search_that_has_used_a_share_is_slow_sooner_beside_others() {
         let queue = Queue::new(2);
-        let (one, other) = (queue.take(1).await, queue.take(2).await);
+        let one = queue.take(1).await;
+        let other = queue.take(2).await;
         assert!(!queue.should_give_way(1));
         queue.charge(1, STEP);
         queue.charge(NO_SEARCH, STEP);

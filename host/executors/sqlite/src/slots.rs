@@ -102,7 +102,9 @@ impl Slots {
             return Err(NoSlot::Stuck(self.abandoned.count.load(Ordering::Relaxed)));
         }
         let state = Mutex::new(State::Taken { _place: place });
-        let (queue, charged, slow) = (Arc::clone(&self.queue), Mutex::default(), OnceLock::new());
+        let queue = Arc::clone(&self.queue);
+        let charged = Mutex::default();
+        let slow = OnceLock::new();
         Ok(Slot { search, queue, charged, slow, state, abandoned: self.abandoned })
     }
 }
@@ -214,7 +216,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn threads_that_hang_block_no_other_until_the_process_has_too_many() {
         static ABANDONED: Abandoned = Abandoned::new();
-        let (slots, others) = (Slots::beside(1, &ABANDONED), Slots::beside(1, &ABANDONED));
+        let slots = Slots::beside(1, &ABANDONED);
+        let others = Slots::beside(1, &ABANDONED);
         let mut hanging = Vec::new();
         for _ in 0..LEFT {
             let slot = slots.take(0, MOMENT).await.ok().unwrap();

@@ -84,7 +84,8 @@ fn read_head(path: &Path, data: &Metadata) -> std::io::Result<Vec<u8>> {
         return first_bytes(file);
     }
     let file = File::open(path)?;
-    let (opened, head) = (file.metadata()?, first_bytes(&file)?);
+    let opened = file.metadata()?;
+    let head = first_bytes(&file)?;
     if held.len() < MOST_HELD {
         held.push((opened.dev(), opened.ino(), file));
     }

@@ -109,7 +109,8 @@ impl Watch {
         let mut schema =
             self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
-            let (patterns, tables) = (config.tables.clone(), schema.names);
+            let patterns = config.tables.clone();
+            let tables = schema.names;
             return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
         }
         self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
@@ -165,8 +166,11 @@ impl Watch {
         schema: &mut introspect::Schema,
         config: &SqliteConfig,
     ) -> rusqlite::Result<HashMap<String, Option<String>>> {
-        let (grant, until) = (Arc::new(schema.grant.clone()), Instant::now() + connect::SCHEMA);
-        let (mut hidden, mut endless, mut refused) = (HashMap::new(), HashSet::new(), Vec::new());
+        let grant = Arc::new(schema.grant.clone());
+        let until = Instant::now() + connect::SCHEMA;
+        let mut hidden = HashMap::new();
+        let mut endless = HashSet::new();
+        let mut refused = Vec::new();
         for table in schema.tables.iter_mut().filter(|table| table.is_view()) {
             let name = table.name.to_lowercase();
             let columns = if let Some(known) = self.hidden.get(&name) {

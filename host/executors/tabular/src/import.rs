@@ -124,7 +124,8 @@ fn import(
     let mut notes = Notes::default();
     for (source, shape) in sources.iter().zip(shapes) {
         let table = table_name(&source.stem, &mut taken);
-        let (mut rows, mut count) = (target.table(&table, &shape)?, 0);
+        let mut rows = target.table(&table, &shape)?;
+        let mut count = 0;
         let later = read::rows(source, &shape, &work, &mut |cells| {
             rows.add(cells)?;
             count += 1;

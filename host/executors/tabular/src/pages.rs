@@ -33,7 +33,8 @@ pub(crate) fn check(file: &File, metadata: &ParquetMetaData) -> Result<u64, Stri
     let mut repeating = 0;
     // A group without rows has no pages where its columns begin.
     for group in metadata.row_groups().iter().filter(|group| group.num_rows() > 0) {
-        let (mut largest, mut repeated) = (0, 0);
+        let mut largest = 0;
+        let mut repeated = 0;
         for column in group.columns() {
             let pages = column_pages(file, column)?;
             largest += pages.data + pages.dictionary;
@@ -77,10 +78,12 @@ fn column_pages(file: &File, column: &ColumnChunkMetaData) -> Result<Pages, Stri
         ));
     }
     let number = |number: i64| u64::try_from(number).map_err(|_| damaged());
-    let (begin, size) = (first_page(column), number(column.compressed_size())?);
+    let begin = first_page(column);
+    let size = number(column.compressed_size())?;
     let mut at = number(begin)?;
     let end = at.checked_add(size).ok_or_else(damaged)?;
-    let (mut pages, mut file) = (Pages::default(), file);
+    let mut pages = Pages::default();
+    let mut file = file;
     for _ in 0..PAGES {
         if at >= end {
             return Ok(pages);
@@ -117,7 +120,8 @@ fn is_larger(mut file: &File, begin: u64, header: &Header) -> std::io::Result<bo
     file.seek(SeekFrom::Start(begin.saturating_add(header.levels)))?;
     let packed = file.take(header.packed.saturating_sub(header.levels));
     let mut unpacked = MultiGzDecoder::new(BufReader::new(packed)).take(header.unpacked + 1);
-    let (mut bytes, mut piece) = (0, [0; 4_096]);
+    let mut bytes = 0;
+    let mut piece = [0; 4_096];
     loop {
         // What is no gzip ends the reading as well.
         match unpacked.read(&mut piece) {
@@ -200,7 +204,8 @@ impl<R: Read> Thrift<R> {
             if head == 0 {
                 return Some(());
             }
-            let (delta, kind) = (head >> 4, head & 0x0f);
+            let delta = head >> 4;
+            let kind = head & 0x0f;
             number = if delta == 0 { self.integer()? } else { number.checked_add(delta.into())? };
             if take(self, number, kind)?.is_none() {
                 self.skip(kind, depth)?;
@@ -243,8 +248,11 @@ impl<R: Read> Thrift<R> {
     }
 
     fn page_header(&mut self) -> Option<Header> {
-        let (mut kind, mut unpacked, mut packed, mut encoding, mut levels) =
-            (None, None, None, 0, 0_u64);
+        let mut kind = None;
+        let mut unpacked = None;
+        let mut packed = None;
+        let mut encoding = 0;
+        let mut levels = 0_u64;
         self.fields(DEPTH, |thrift, number, _| {
             // The fields of the two headers for pages of values that hold the encoding.
             let (encoding_field, level_fields) = match number {
@@ -273,7 +281,8 @@ impl<R: Read> Thrift<R> {
             })?;
             Some(Some(()))
         })?;
-        let (is_dictionary, repeats) = (kind? == 2, encoding == DELTA_BYTE_ARRAY);
+        let is_dictionary = kind? == 2;
+        let repeats = encoding == DELTA_BYTE_ARRAY;
         Some(Header { unpacked: unpacked?, packed: packed?, levels, is_dictionary, repeats })
     }
 }

@@ -31,7 +31,8 @@ pub struct Logistic {
 pub fn logistic(points: &[Point]) -> Logistic {
     let right = points.iter().filter(|point| point.right).count() as f64;
     let wrong = points.len() as f64 - right;
-    let (high, low) = ((right + 1.0) / (right + 2.0), 1.0 / (wrong + 2.0));
+    let high = (right + 1.0) / (right + 2.0);
+    let low = 1.0 / (wrong + 2.0);
     let sample = |point: &Point| Sample {
         x: logit(point.confidence),
         target: if point.right { high } else { low },
@@ -110,11 +111,15 @@ impl Logistic {
     /// Newton's step from here, and how steep it is here: the gradient's length, in answers.
     fn step(&self, samples: &[Sample]) -> (Self, f64) {
         // A grain on the diagonal, for confidences that are all the same.
-        let (mut aa, mut ab, mut bb) = (1e-12, 0.0, 1e-12);
-        let (mut a, mut b) = (0.0, 0.0);
+        let mut aa = 1e-12;
+        let mut ab = 0.0;
+        let mut bb = 1e-12;
+        let mut a = 0.0;
+        let mut b = 0.0;
         for sample in samples {
             let p = 1.0 / (1.0 + (-self.at(sample.x)).exp());
-            let (weight, error) = (p * (1.0 - p), p - sample.target);
+            let weight = p * (1.0 - p);
+            let error = p - sample.target;
             aa += sample.x * sample.x * weight;
             ab += sample.x * weight;
             bb += weight;
@@ -191,7 +196,8 @@ mod tests {
             let curve = logistic(&all);
             proptest::prop_assert!(curve.slope >= 0.0 && curve.apply(0.2) <= curve.apply(0.7));
             let right = all.iter().filter(|point| point.right).count() as f64;
-            let (high, low) = ((right + 1.0) / (right + 2.0), 1.0 / (all.len() as f64 - right + 2.0));
+            let high = (right + 1.0) / (right + 2.0);
+            let low = 1.0 / (all.len() as f64 - right + 2.0);
             let sample = |point: &Point| Sample { x: logit(point.confidence), target: if point.right { high } else { low } };
             let samples: Vec<Sample> = all.iter().map(sample).collect();
             let loss = |slope: f64, intercept: f64| Logistic { slope, intercept }.loss(&samples);

@@ -24,10 +24,8 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
     let most = calibration.bins.iter().map(|bin| bin.answers).max().unwrap_or(1).max(1);
     let base = frame.bottom + 50.0 + COUNTS;
     for bin in &calibration.bins {
-        let (at, high) = (
-            (x.at(bin.mean_confidence), y.at(bin.share)),
-            COUNTS * bin.answers as f64 / most as f64,
-        );
+        let at = (x.at(bin.mean_confidence), y.at(bin.share));
+        let high = COUNTS * bin.answers as f64 / most as f64;
         svg.open(&format!(
             "{:.1} to {:.1}: {} of {} right",
             bin.low, bin.high, bin.right, bin.answers
@@ -53,7 +51,8 @@ pub fn reliability(arm: &str, calibration: &Calibration) -> Picture {
             .count("data-answers", bin.answers)
             .count("data-right", bin.right)
             .end();
-        let (left, right) = (x.at(bin.low) + 1.0, x.at(bin.high) - 1.0);
+        let left = x.at(bin.low) + 1.0;
+        let right = x.at(bin.high) - 1.0;
         let rect = svg.element("rect").class("both").at("x", left).at("y", base - high);
         rect.at("width", (right - left).max(1.0))
             .at("height", high)

@@ -25,8 +25,8 @@ impl Scale {
     pub(crate) fn rounded((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
         let tight = Self::new((low, high), places);
         let step = tight.step(ticks);
-        let (low, high) =
-            ((tight.low / step + 1e-9).floor() * step, (tight.high / step - 1e-9).ceil() * step);
+        let low = (tight.low / step + 1e-9).floor() * step;
+        let high = (tight.high / step - 1e-9).ceil() * step;
         Self { low, high, step: Some(step), ..tight }
     }
 

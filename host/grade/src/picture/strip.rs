@@ -97,7 +97,8 @@ fn cells<'a>(
         });
         rows.map(|row| ((row.place, row.id.as_str()), row)).collect()
     };
-    let (first, second) = (counting(&pair.first), counting(&pair.second));
+    let first = counting(&pair.first);
+    let second = counting(&pair.second);
     let mut cells: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for (key, row) in first {
         let Some(other) = second.get(&key) else { continue };
@@ -109,7 +110,8 @@ fn cells<'a>(
 }
 
 fn legend(svg: &mut Svg, pair: &PairReport) -> f64 {
-    let (mut x, mut y) = (4.0, 4.0);
+    let mut x = 4.0;
+    let mut y = 4.0;
     for outcome in Outcome::ALL {
         let (text, count) = match outcome {
             Outcome::Second => (format!("only {}", pair.second), pair.c),
@@ -161,7 +163,9 @@ fn symbol(svg: &mut Svg, outcome: Outcome, at: (f64, f64)) {
 /// The mark that distinguishes the cells without colours: a plus for the second, a stroke for the
 /// first.
 fn sign(svg: &mut Svg, outcome: Outcome, (x, y): (f64, f64)) {
-    let (low, middle, high) = (2.0, (CELL - 2.0) / 2.0, CELL - 4.0);
+    let low = 2.0;
+    let middle = (CELL - 2.0) / 2.0;
+    let high = CELL - 4.0;
     if matches!(outcome, Outcome::First | Outcome::Second) {
         svg.line("on", (x + low, y + middle), (x + high, y + middle));
     }

@@ -349,10 +349,8 @@ fn texts_end_inside_their_picture() {
             let elements = markup::elements(line);
             let text =
                 line.split_once('>').and_then(|(_, rest)| rest.strip_suffix("</text>")).unwrap();
-            let (x, wide) = (
-                number(&elements[0].1, "x").unwrap(),
-                super::width::width(&markup::unescaped(text)),
-            );
+            let x = number(&elements[0].1, "x").unwrap();
+            let wide = super::width::width(&markup::unescaped(text));
             let class = elements[0].1.get("class").map_or("", String::as_str);
             let (left, right) = match class {
                 class if class.contains("right") => (x - wide, x),

@@ -58,7 +58,8 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
 }
 
 fn row(svg: &mut Svg, number: usize, pair: TimedPair, scale: &Scale, (label, y): (f64, f64)) {
-    let (before, after) = (scale.at(pair.before_ms), scale.at(pair.after_ms));
+    let before = scale.at(pair.before_ms);
+    let after = scale.at(pair.after_ms);
     svg.open(&format!(
         "pair {number}: {:.3} ms before, {:.3} ms after",
         pair.before_ms, pair.after_ms

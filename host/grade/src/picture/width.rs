@@ -38,7 +38,8 @@ pub(crate) fn fitted(text: &str, space: f64) -> Cow<'_, str> {
     if width(text) <= space {
         return Cow::Borrowed(text);
     }
-    let (mut head, mut used) = (String::new(), width("…"));
+    let mut head = String::new();
+    let mut used = width("…");
     for c in text.chars() {
         used += width(c.encode_utf8(&mut [0; 4]));
         if used > space {

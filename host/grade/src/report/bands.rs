@@ -87,7 +87,8 @@ pub(crate) fn notes(arms: &[(&str, Band)]) -> Vec<String> {
 }
 
 fn note(arm: &str, band: &Band) -> String {
-    let (low, high) = (band.low * 100.0, band.high * 100.0);
+    let low = band.low * 100.0;
+    let high = band.high * 100.0;
     format!(
         "over {} seeds `{arm}` has {low:.1} to {high:.1} % right: its figures here are those of the first seed",
         band.seeds

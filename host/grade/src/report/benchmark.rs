@@ -47,7 +47,8 @@ impl BenchmarkReport {
     /// Reports on the run's first arm under a rule. Answers of other arms are left out.
     #[must_use]
     pub fn new(header: &Header, graded: &[Graded], rule: &str) -> Self {
-        let (own, all) = (header.own(), header);
+        let own = header.own();
+        let all = header;
         let header = &own;
         let arm = header.arms.first().cloned().unwrap_or_else(no_arm);
         let answers = result::of_arm(graded, &arm.name);

@@ -41,7 +41,8 @@ pub(crate) fn budgets(graded: &[&Graded]) -> Vec<u64> {
 
 /// What is right within one budget.
 pub(crate) fn point(graded: &[&Graded], rule: &str, calls: u64) -> BudgetPoint {
-    let (mut right, mut of) = (0, 0);
+    let mut right = 0;
+    let mut of = 0;
     for one in graded {
         match one.verdict(rule) {
             Some(Verdict::Right) => {

@@ -73,7 +73,8 @@ impl Calibration {
                 one.confidence.filter(|sure| sure.is_finite()).map(|sure| sure.clamp(0.0, 1.0));
             Some((confidence, verdict.is_right()))
         });
-        let (mut scored, mut without_confidence) = (Vec::new(), 0);
+        let mut scored = Vec::new();
+        let mut without_confidence = 0;
         for (confidence, is_right) in counted {
             match confidence {
                 Some(confidence) => scored.push((confidence, is_right)),

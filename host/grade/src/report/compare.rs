@@ -122,7 +122,8 @@ impl CompareReport {
     /// Compares the arms of a run under a rule.
     #[must_use]
     pub fn new(header: &Header, graded: &[Graded], rule: &str, options: &CompareOptions) -> Self {
-        let (own, all) = (header.own(), header);
+        let own = header.own();
+        let all = header;
         let header = &own;
         let answers: Vec<Vec<&Graded>> =
             header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();

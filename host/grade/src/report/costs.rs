@@ -75,8 +75,8 @@ impl Costs {
         let each = |total: u64| (questions > 0).then(|| total as f64 / questions as f64);
         let sent = sum(|one| u64::from(one.cost.calls));
         let cached = sum(|one| u64::from(one.cost.cached));
-        let (input_tokens, output_tokens) =
-            (sum(|one| one.cost.input_tokens), sum(|one| one.cost.output_tokens));
+        let input_tokens = sum(|one| one.cost.input_tokens);
+        let output_tokens = sum(|one| one.cost.output_tokens);
         let sql_runs = sum(|one| u64::from(one.cost.sql_runs));
         let prices: Vec<Option<f64>> = graded.iter().map(|one| price(one)).collect();
         let usd = prices.iter().try_fold(0.0, |sum, price| price.map(|price| sum + price));

@@ -202,7 +202,8 @@ pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
         return None;
     }
     let errors = errors(&graded.iter().collect::<Vec<_>>());
-    let (class, count) = (most(&errors), errors.values().copied().max().unwrap_or(0));
+    let class = most(&errors);
+    let count = errors.values().copied().max().unwrap_or(0);
     let fault =
         graded.iter().filter_map(|one| one.fault.as_ref()).find(|fault| fault.class == class);
     let (class, message) =

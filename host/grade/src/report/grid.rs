@@ -84,7 +84,8 @@ impl GridReport {
         rule: &str,
         settings: &BTreeMap<String, BTreeMap<String, Value>>,
     ) -> Self {
-        let (own, all) = (header.own(), header);
+        let own = header.own();
+        let all = header;
         let header = &own;
         let seeds: Vec<_> =
             header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();

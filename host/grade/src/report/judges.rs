@@ -55,7 +55,10 @@ fn of(
     rule: &str,
     word: impl Fn(&Judgement) -> Option<bool>,
 ) -> Option<JudgeReport> {
-    let (mut yes_right, mut yes_wrong, mut no_right, mut no_wrong) = (0, 0, 0, 0);
+    let mut yes_right = 0;
+    let mut yes_wrong = 0;
+    let mut no_right = 0;
+    let mut no_wrong = 0;
     for judgement in graded.iter().flat_map(|one| &one.judgements) {
         match (word(judgement), judgement.verdicts.get(rule)) {
             (Some(true), Some(Verdict::Right)) => yes_right += 1,

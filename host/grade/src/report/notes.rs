@@ -196,7 +196,8 @@ pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<Str
 /// The warning about the cost of an arm's tries that failed and were repeated.
 pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
     let EarlierTries { tries: made, calls, tokens, .. } = *tries;
-    let (made, calls) = (count(made, "try", "tries"), count(calls, "model call", "model calls"));
+    let made = count(made, "try", "tries");
+    let calls = count(calls, "model call", "model calls");
     let usd = tries.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
     format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token", "tokens"))
 }

@@ -266,7 +266,8 @@ fn by_rule(met: &[Both], drawing: Drawing) -> Vec<RuleDifference> {
 impl RuleDifference {
     fn of(met: &[Both], rule: &str, drawing: Drawing) -> Self {
         let both = counting(met, rule);
-        let (tally, questions) = (Tally::of(&both, rule), both.len() as u64);
+        let tally = Tally::of(&both, rule);
+        let questions = both.len() as u64;
         Self {
             rule: rule.to_owned(),
             questions,
@@ -286,7 +287,8 @@ fn by_slice(both: &[Both], rule: &str, seed: u64) -> Vec<SliceDifference> {
         for (value, places) in values {
             let part: Vec<Both> =
                 places.iter().filter_map(|place| both.get(*place)).copied().collect();
-            let (tally, questions) = (Tally::of(&part, rule), part.len() as u64);
+            let tally = Tally::of(&part, rule);
+            let questions = part.len() as u64;
             let of_part = clusters(&part);
             let drawn = if of_part.count < FEW_DATABASES { Drawn::Questions } else { of_part.of };
             all.push(SliceDifference {

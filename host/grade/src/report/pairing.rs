@@ -98,7 +98,9 @@ pub(crate) fn interval(
 }
 
 pub(crate) fn e_process(both: &[Both], rule: &str, decides: bool) -> EProcess {
-    let (mut b, mut c, mut stopped_at) = (0, 0, None);
+    let mut b = 0;
+    let mut c = 0;
+    let mut stopped_at = None;
     for (place, (first, second)) in both.iter().enumerate() {
         match (is_right(first, rule), is_right(second, rule)) {
             (true, false) => b += 1,

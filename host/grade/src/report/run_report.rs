@@ -35,7 +35,8 @@ impl RunReport {
     /// several arms.
     #[must_use]
     pub fn new(record: &RunRecord, rule: &str, options: &CompareOptions) -> Self {
-        let (header, graded) = (&record.header, &record.graded);
+        let header = &record.header;
+        let graded = &record.graded;
         if header.own().arms.len() < 2 {
             let mut report = BenchmarkReport::new(header, graded, rule);
             report.with_earlier_tries(&record.earlier);

@@ -47,7 +47,8 @@ pub(crate) fn decide(pair: &PairReport, e_holm: f64) -> Decision {
 
 /// The sentence about a pair.
 pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
-    let (first, second) = (&pair.first, &pair.second);
+    let first = &pair.first;
+    let second = &pair.second;
     let mut text = match (pair.difference, pair.decision) {
         _ if !about.failures.is_empty() => return about.failures.join("; "),
         (None, _) => format!(
@@ -72,7 +73,8 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
 
 fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize) -> String {
     let facts = facts(pair, difference, pairs);
-    let (first, second) = (&pair.first, &pair.second);
+    let first = &pair.first;
+    let second = &pair.second;
     match decision {
         Decision::None => {
             format!(

@@ -26,7 +26,9 @@ impl Share {
     /// Counts the verdicts of one rule. Questions without a verdict, whose expected answer could
     /// not be had, are not among them.
     pub(crate) fn of<'a>(graded: impl IntoIterator<Item = &'a Graded>, rule: &str) -> Self {
-        let (mut right, mut wrong, mut excluded) = (0, 0, 0);
+        let mut right = 0;
+        let mut wrong = 0;
+        let mut excluded = 0;
         for verdict in graded.into_iter().filter_map(|one| one.verdict(rule)) {
             match verdict {
                 Verdict::Right => right += 1,

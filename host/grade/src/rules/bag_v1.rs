@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn rows_are_a_multiset_unless_an_order_is_asked_for() {
-        let (a, b) = (numbers(&[column(&[1, 2, 2])]), numbers(&[column(&[2, 1, 2])]));
+        let a = numbers(&[column(&[1, 2, 2])]);
+        let b = numbers(&[column(&[2, 1, 2])]);
         assert_eq!(bag_v1(&a, &b, false), Verdict::Right);
         assert_eq!(bag_v1(&a, &b, true), Verdict::Wrong);
         assert_eq!(bag_v1(&a, &a, true), Verdict::Right);
@@ -114,7 +115,8 @@ mod tests {
 
     #[test]
     fn an_empty_expected_result_is_excluded_whatever_the_answer_is() {
-        let (empty, one) = (numbers(&[Vec::new()]), numbers(&[column(&[1])]));
+        let empty = numbers(&[Vec::new()]);
+        let one = numbers(&[column(&[1])]);
         assert_eq!(bag_v1(&empty, &numbers(&[Vec::new(), Vec::new()]), false), Verdict::Excluded);
         assert_eq!(bag_v1(&empty, &one, false), Verdict::Excluded);
         assert_eq!(bag_v1(&one, &empty, false), Verdict::Wrong);
@@ -143,7 +145,8 @@ mod tests {
 
     #[test]
     fn any_of_several_expected_results_suffices() {
-        let (one, two) = (numbers(&[column(&[1])]), numbers(&[column(&[2])]));
+        let one = numbers(&[column(&[1])]);
+        let two = numbers(&[column(&[2])]);
         assert_eq!(bag_v1_any([&one, &two], &two, false), Verdict::Right);
         assert_eq!(bag_v1_any([&one], &two, false), Verdict::Wrong);
         // What is empty is passed over where another has rows.
@@ -179,7 +182,8 @@ mod tests {
         #[test]
         fn changing_a_cell_breaks_it(table in tables(), column in 0..5_usize, row in 0..12_usize) {
             let mut changed = table.clone();
-            let (column, row) = (column % table.len(), row % table[0].len());
+            let column = column % table.len();
+            let row = row % table[0].len();
             changed[column][row] = Some(99);
             prop_assert_eq!(bag_v1(&numbers(&table), &numbers(&changed), false), Verdict::Wrong);
             prop_assert_eq!(bag_v1(&numbers(&table), &numbers(&changed), true), Verdict::Wrong);

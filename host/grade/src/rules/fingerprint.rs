@@ -60,7 +60,8 @@ pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
 /// Rows as a multiset, or in sequence, and columns in any order. Without rows, columns do not
 /// count.
 pub(super) fn of_bag(sheet: &Sheet<'_>, rounding: Rounding, ordered: bool) -> String {
-    let (height, width) = (sheet.grid.height, sheet.grid.width());
+    let height = sheet.grid.height;
+    let width = sheet.grid.width();
     if height == 0 {
         return digest(sheet, &[]);
     }

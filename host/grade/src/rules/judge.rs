@@ -113,7 +113,8 @@ mod tests {
     #[test]
     fn what_is_expected_alone_decides_whether_a_question_counts() {
         let facts = Facts::default();
-        let (blank, rows) = ((empty(&["a"]), facts), (table(vec![ints(&[1])]), facts));
+        let blank = (empty(&["a"]), facts);
+        let rows = (table(vec![ints(&[1])]), facts);
         let answers =
             [None, Some(empty(&["b"])), Some(rows.0.clone()), Some(cut(vec![ints(&[1])]))];
         for answer in &answers {

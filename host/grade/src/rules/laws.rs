@@ -96,7 +96,8 @@ proptest! {
     /// All but `spider2`, which asks for containment only.
     #[test]
     fn the_sides_can_be_exchanged((a, b) in two()) {
-        let (a, b) = (result(&a), result(&b));
+        let a = result(&a);
+        let b = result(&b);
         for rule in Rule::all().iter().filter(|rule| **rule != Rule::SPIDER2) {
             for facts in FACTS {
                 if !is_informative(*rule, &a) || !is_informative(*rule, &b) {
@@ -109,7 +110,8 @@ proptest! {
 
     #[test]
     fn what_is_right_under_strict_is_wrong_under_none((a, b) in two()) {
-        let (a, b) = (result(&a), result(&b));
+        let a = result(&a);
+        let b = result(&b);
         for facts in FACTS {
             if Rule::STRICT.compare(&a, &b, facts).is_right() {
                 for rule in Rule::all() {
@@ -147,7 +149,8 @@ proptest! {
     /// equal both ways.
     #[test]
     fn fingerprints_agree_with_the_comparison((a, b) in two()) {
-        let (a, b) = (result(&a), result(&b));
+        let a = result(&a);
+        let b = result(&b);
         for rule in Rule::all() {
             for facts in FACTS {
                 if !is_informative(*rule, &a) {
@@ -172,7 +175,8 @@ proptest! {
         let mut noisy = halves.clone();
         noisy[at % cells.len()] *= 1.0 + 1e-12;
         let column = |cells: &[f64]| table(vec![Arc::new(Float64Array::from(cells.to_vec())) as ArrayRef]);
-        let (exact, noisy) = (column(&halves), column(&noisy));
+        let exact = column(&halves);
+        let noisy = column(&noisy);
         for rule in Rule::all() {
             let is_tolerant = [Rule::BAG_V1, Rule::SPIDER2].contains(rule);
             prop_assert_eq!(rule.compare(&exact, &noisy, FACTS[0]).is_right(), is_tolerant, "{}", rule);

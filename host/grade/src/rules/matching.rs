@@ -42,7 +42,8 @@ impl Same<'_> {
 /// Whether the predicted columns can be put in an order under which both results have the same
 /// rows: as a multiset, or in their sequence.
 pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> bool {
-    let (gold, predicted) = (&pair.gold, &pair.predicted);
+    let gold = &pair.gold;
+    let predicted = &pair.predicted;
     if gold.height != predicted.height || gold.width() != predicted.width() {
         return false;
     }
@@ -56,7 +57,8 @@ pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> 
     let start = || vec![0; gold.height];
     let rows = Classes { gold: start(), predicted: start() };
     let twins = firsts(&predicted.columns);
-    let (attempts, visits) = (ATTEMPTS, VISITS);
+    let attempts = ATTEMPTS;
+    let visits = VISITS;
     Search { pair, ordered, same, candidates, order, twins, assigned: Vec::new(), attempts, visits }
         .extend(&rows)
 }
@@ -70,8 +72,10 @@ fn candidates(gold: &Grid, predicted: &Grid, ordered: bool, same: &Same<'_>) -> 
         }
         columns
     };
-    let (gold, predicted) = (columns(gold), columns(predicted));
-    let (firsts_of_gold, firsts_of_predicted) = (firsts(&gold), firsts(&predicted));
+    let gold = columns(gold);
+    let predicted = columns(predicted);
+    let firsts_of_gold = firsts(&gold);
+    let firsts_of_predicted = firsts(&predicted);
     let mut known: HashMap<(usize, usize), bool> = HashMap::new();
     let mut fits = |column: usize, at: usize| {
         let pair = (firsts_of_gold[column], firsts_of_predicted[at]);
@@ -162,8 +166,8 @@ impl Search<'_> {
         let (gold_order, gold) = sorted(&rows.gold, &self.pair.gold.columns[column]);
         let (order, predicted) = sorted(&rows.predicted, &self.pair.predicted.columns[candidate]);
         let agree = self.assigned.iter().all(|(column, candidate)| {
-            let (column, candidate) =
-                (&self.pair.gold.columns[*column], &self.pair.predicted.columns[*candidate]);
+            let column = &self.pair.gold.columns[*column];
+            let candidate = &self.pair.predicted.columns[*candidate];
             gold_order
                 .iter()
                 .zip(&order)
@@ -212,7 +216,9 @@ fn sorted(classes: &[u32], column: &[u32]) -> (Vec<u32>, Vec<u32>) {
         .map(|((class, cell), row)| (*class, *cell, row))
         .collect();
     keys.sort_unstable();
-    let (mut refined, mut class, mut last) = (vec![0; keys.len()], 0, None);
+    let mut refined = vec![0; keys.len()];
+    let mut class = 0;
+    let mut last = None;
     for (before, cell, row) in &keys {
         if last.replace((before, cell)).is_some_and(|last| last != (before, cell)) {
             class += 1;

@@ -15,7 +15,8 @@ use super::cells::{Grid, Pair};
 #[must_use]
 pub fn soft_f1(gold: &ResultSet, predicted: &ResultSet) -> f64 {
     let pair = Pair::of(gold, predicted);
-    let (gold, predicted) = (different_rows(&pair.gold), different_rows(&pair.predicted));
+    let gold = different_rows(&pair.gold);
+    let predicted = different_rows(&pair.predicted);
     if gold.is_empty() && predicted.is_empty() {
         return 1.0;
     }
@@ -64,8 +65,8 @@ impl Parts {
 
     fn f1(&self) -> f64 {
         let share = |of: f64| if of > 0.0 { self.matched / of } else { 0.0 };
-        let (precision, recall) =
-            (share(self.matched + self.predicted_only), share(self.matched + self.gold_only));
+        let precision = share(self.matched + self.predicted_only);
+        let recall = share(self.matched + self.gold_only);
         if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 }
     }
 }
@@ -104,7 +105,8 @@ mod tests {
 
     #[test]
     fn rows_that_only_one_side_has_count_whole() {
-        let (one, two) = (table(vec![ints(&[1])]), table(vec![ints(&[1, 2])]));
+        let one = table(vec![ints(&[1])]);
+        let two = table(vec![ints(&[1, 2])]);
         near(soft_f1(&one, &two), 2.0 * 0.5 / 1.5);
         near(soft_f1(&two, &one), 2.0 * 0.5 / 1.5);
         near(soft_f1(&two, &table(vec![ints(&[1, 1, 2, 1])])), 1.0);
@@ -119,8 +121,8 @@ mod tests {
     /// width.
     #[test]
     fn a_wider_row_has_more_than_one_part_too_many() {
-        let (gold, wide) =
-            (table(vec![ints(&[1])]), table(vec![ints(&[1]), ints(&[2]), ints(&[3])]));
+        let gold = table(vec![ints(&[1])]);
+        let wide = table(vec![ints(&[1]), ints(&[2]), ints(&[3])]);
         near(soft_f1(&gold, &wide), 2.0 * (1.0 / 3.0) / (1.0 + 1.0 / 3.0));
     }
 }

@@ -26,7 +26,8 @@ pub(super) const SPIDER2: RuleDef = RuleDef {
 };
 
 fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {
-    let (gold, predicted) = (columns(&pair.pool, &pair.gold), columns(&pair.pool, &pair.predicted));
+    let gold = columns(&pair.pool, &pair.gold);
+    let predicted = columns(&pair.pool, &pair.predicted);
     let is_height_same = pair.gold.height == pair.predicted.height;
     Verdict::right_if(
         is_height_same
@@ -54,7 +55,8 @@ impl Column {
 
 fn columns(pool: &Pool<'_>, grid: &Grid) -> Vec<Column> {
     let column = |cells: &Vec<u32>| {
-        let (mut numbers, mut others) = (Vec::new(), Vec::new());
+        let mut numbers = Vec::new();
+        let mut others = Vec::new();
         for cell in cells {
             match pool.cell(*cell) {
                 Cell::Null => numbers.push(0.0),

@@ -34,8 +34,8 @@ mod tests {
 
     #[test]
     fn the_order_of_rows_counts_when_the_gold_has_one() {
-        let (gold, turned) =
-            (table(vec![ints(&[1, 2]), ints(&[3, 4])]), table(vec![ints(&[4, 3]), ints(&[2, 1])]));
+        let gold = table(vec![ints(&[1, 2]), ints(&[3, 4])]);
+        let turned = table(vec![ints(&[4, 3]), ints(&[2, 1])]);
         let verdict_of = |gold_has_order_by: bool| {
             // What the question asks for is not asked.
             let facts = Facts { ordered: !gold_has_order_by, gold_has_order_by, unnamed: false };

@@ -17,7 +17,8 @@ pub(super) const STRICT: RuleDef = RuleDef {
 };
 
 fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
-    let (gold, predicted) = (pair.results.0.schema().fields(), pair.results.1.schema().fields());
+    let gold = pair.results.0.schema().fields();
+    let predicted = pair.results.1.schema().fields();
     let same_names = || {
         gold.len() == predicted.len()
             && gold

@@ -94,13 +94,15 @@ impl Board {
     /// Counts the questions that both arms have ended, in the order of the suite, until the
     /// comparison is decided. Returns the decision, if there is one.
     pub(crate) fn decide(&mut self, plan: &Plan) -> Option<&Early> {
-        let (slots, rule) = (&self.slots, &self.rule);
+        let slots = &self.slots;
+        let rule = &self.rule;
         let race = self.race.as_mut()?;
         let arms = plan.arms.len();
         while race.decided.is_none() {
             let Some((at, _)) = plan.questions.get(race.counted) else { break };
             let of_arm = |arm: usize| slots.get(race.counted * arms + arm).copied();
-            let (first, second) = (of_arm(race.when.first), of_arm(race.when.second));
+            let first = of_arm(race.when.first);
+            let second = of_arm(race.when.second);
             let (Some(Slot::Done { mark: first, .. }), Some(Slot::Done { mark: second, .. })) =
                 (first, second)
             else {
@@ -112,7 +114,8 @@ impl Board {
             if (race.when.decides)(race.b, race.c) {
                 let name =
                     |arm: usize| plan.arms.get(arm).map(ToString::to_string).unwrap_or_default();
-                let (first, second) = (name(race.when.first), name(race.when.second));
+                let first = name(race.when.first);
+                let second = name(race.when.second);
                 race.decided = Some(Early {
                     at: *at,
                     first,

@@ -23,7 +23,8 @@ pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
     };
     note(recorded.format != now.format, format!("the format (it was {})", recorded.format));
     note(recorded.host != now.host, format!("the host (it was {})", recorded.host));
-    let (was, is) = (&recorded.suite, &now.suite);
+    let was = &recorded.suite;
+    let is = &now.suite;
     note(
         (&was.digest, was.questions) != (&is.digest, is.questions),
         format!(
@@ -92,7 +93,8 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
         let of_role = |arm: &'_ Arm| -> Vec<PluginOfArm> {
             arm.plugins.iter().filter(|plugin| plugin.role == role).cloned().collect()
         };
-        let (was, is) = (of_role(was), of_role(is));
+        let was = of_role(was);
+        let is = of_role(is);
         let digests = |plugins: &[PluginOfArm]| {
             plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>()
         };
@@ -123,8 +125,8 @@ fn differing(was: &Value, is: &Value) -> Vec<(String, String)> {
             let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
             let mut all = Vec::new();
             for key in keys {
-                let (a, b) =
-                    (was.get(key).unwrap_or(&Value::Null), is.get(key).unwrap_or(&Value::Null));
+                let a = was.get(key).unwrap_or(&Value::Null);
+                let b = is.get(key).unwrap_or(&Value::Null);
                 let dotted = |inner: &str| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
                 };

@@ -159,9 +159,11 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
                 return;
             };
             self.next = slot + 1;
-            let (system, own) = (Arc::clone(&self.system), item.clone());
+            let system = Arc::clone(&self.system);
+            let own = item.clone();
             let handle = self.running.spawn(async move { system.answer(&own).await });
-            let (id, began) = (handle.id(), Instant::now());
+            let id = handle.id();
+            let began = Instant::now();
             self.under_way.push(UnderWay { id, slot, item, began, handle });
         }
     }
@@ -172,7 +174,8 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
     }
 
     fn used_up(&self) -> Option<UsedUp> {
-        let (budgets, progress) = (&self.options.budgets, &self.board.progress);
+        let budgets = &self.options.budgets;
+        let progress = &self.board.progress;
         let elapsed = self.elapsed();
         let all = [
             (budgets.calls.is_some_and(|most| progress.calls >= most), UsedUp::Calls),
@@ -205,7 +208,8 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         graded: Graded,
     ) -> Result<Option<Stopped<A::Fatal>>, RunError> {
         let Item { arm_name, question, place, retried, .. } = &under_way.item;
-        let (arm, id) = (arm_name.to_string(), question.id.clone());
+        let arm = arm_name.to_string();
+        let id = question.id.clone();
         let graded = Box::new(Graded { arm, id, place: *place, retried: *retried, ..graded });
         let line = Line { at: self.elapsed(), entry: Entry::Graded(graded.clone()) };
         self.folder.append(line)?;

@@ -37,7 +37,8 @@ impl RunFolder {
     /// # Errors
     /// When there is a run in it already, or it cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
-        let (run, results) = (path.join(HEADER), path.join(RESULTS));
+        let run = path.join(HEADER);
+        let results = path.join(RESULTS);
         make(&path.join(ITEMS))?;
         let file = locked(&results, header)?;
         if run.exists() {

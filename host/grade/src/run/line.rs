@@ -142,7 +142,9 @@ pub(crate) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub(crate) fn new(file: File, path: &'a Path) -> Self {
-        let (number, whole, torn) = (0, 0, 0);
+        let number = 0;
+        let whole = 0;
+        let torn = 0;
         Self {
             reader: BufReader::with_capacity(1 << 16, file),
             path,

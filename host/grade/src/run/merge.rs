@@ -147,7 +147,8 @@ fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
             }
         }
         if let Some(graded) = run.graded.iter().find(|graded| !shard.holds(graded.place)) {
-            let (place, question) = (graded.place, graded.id.clone());
+            let place = graded.place;
+            let question = graded.id.clone();
             return Err(MergeError::Foreign { run: id, shard, id: question, place });
         }
         before = Some((run, shard));
@@ -178,7 +179,9 @@ fn missing(runs: &[RunRecord]) -> Vec<String> {
     }
     for run in runs.iter().filter(|run| !run.is_whole()) {
         let shard = run.header.shard.map(|shard| shard.to_string()).unwrap_or_default();
-        let (id, has, of) = (&run.header.id, run.graded.len(), run.of());
+        let id = &run.header.id;
+        let has = run.graded.len();
+        let of = run.of();
         warnings.push(format!("shard {shard} (run {id}) holds {has} of its {of} answers"));
     }
     warnings

@@ -103,7 +103,8 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
     let path = folder.join(RESULTS);
     let mut all: BTreeMap<(u64, usize), Graded> = BTreeMap::new();
     let mut earlier: BTreeMap<String, EarlierTries> = BTreeMap::new();
-    let (mut stopped, mut elapsed) = (None, Duration::ZERO);
+    let mut stopped = None;
+    let mut elapsed = Duration::ZERO;
     let file = std::fs::File::open(&path).map_err(|error| RunError::io(&path, error))?;
     let mut lines = Lines::new(file, &path);
     while let Some(line) = lines.next()? {

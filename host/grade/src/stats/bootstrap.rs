@@ -43,7 +43,8 @@ pub fn bootstrap_difference(pairs: &[Pair<'_>], seed: u64, resamples: u32) -> Op
     }
     let mut random = Pcg64::seed_from_u64(seed);
     let mut draw = || {
-        let (mut sum, mut count) = (0.0, 0.0);
+        let mut sum = 0.0;
+        let mut count = 0.0;
         for _ in 0..clusters.len() {
             let (difference, questions) = clusters[random.random_range(0..clusters.len())];
             sum += difference;
@@ -69,7 +70,9 @@ pub fn bootstrap_questions(pairs: &[Pair<'_>], seed: u64, resamples: u32) -> Opt
     let mut draw = || {
         // How often each value is drawn is multinomial: one binomial after the other, of what is
         // left.
-        let (mut left, mut draws, mut sum) = (pairs.len() as u64, pairs.len() as u64, 0.0);
+        let mut left = pairs.len() as u64;
+        let mut draws = pairs.len() as u64;
+        let mut sum = 0.0;
         for (value, count) in &values {
             let drawn = if *count == left {
                 draws
@@ -106,7 +109,8 @@ fn percentiles(mut means: Vec<f64>) -> Interval {
     means.sort_by(f64::total_cmp);
     let quantile = |share: f64| {
         let place = share * (means.len() - 1) as f64;
-        let (below, above) = (means[place.floor() as usize], means[place.ceil() as usize]);
+        let below = means[place.floor() as usize];
+        let above = means[place.ceil() as usize];
         below + (above - below) * place.fract()
     };
     Interval { low: quantile(0.025), high: quantile(0.975) }

@@ -18,7 +18,8 @@ pub const E_STOP: f64 = 20.0;
 /// anytime-valid inference", Statistical Science 38 (2023).
 #[must_use]
 pub fn e_value(b: u64, c: u64) -> f64 {
-    let (b, c) = (b as f64, c as f64);
+    let b = b as f64;
+    let c = c as f64;
     checked_ln_beta(b + 1.0, c + 1.0).map_or(1.0, |log| (log + (b + c) * LN_2).exp())
 }
 

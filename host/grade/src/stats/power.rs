@@ -35,7 +35,8 @@ pub fn power(questions: u64, discordance: f64, difference: f64) -> f64 {
 #[must_use]
 pub fn minimum_detectable(questions: u64, discordance: f64) -> Option<f64> {
     let flips = Flips::of(questions, discordance);
-    let (mut low, mut high) = (0.0, flips.discordance);
+    let mut low = 0.0;
+    let mut high = flips.discordance;
     if flips.power(high) < WANTED {
         return None;
     }

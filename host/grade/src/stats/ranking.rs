@@ -14,7 +14,8 @@ pub fn auroc(scored: &[(f64, bool)]) -> Option<f64> {
     if right == 0.0 || wrong == 0.0 {
         return None;
     }
-    let (mut below, mut pairs) = (0.0, 0.0);
+    let mut below = 0.0;
+    let mut pairs = 0.0;
     for tie in surest_first(scored).chunk_by(|one, other| one.0 == other.0).rev() {
         let right = tie.iter().filter(|(_, right)| *right).count() as f64;
         let wrong = tie.len() as f64 - right;
@@ -42,7 +43,8 @@ pub struct RiskPoint {
 /// (2010), 1605–1641.
 #[must_use]
 pub fn risk_coverage(scored: &[(f64, bool)]) -> Vec<RiskPoint> {
-    let (mut answered, mut wrong) = (0_usize, 0_usize);
+    let mut answered = 0_usize;
+    let mut wrong = 0_usize;
     let point = |tie: &[(f64, bool)]| {
         answered += tie.len();
         wrong += tie.iter().filter(|(_, right)| !right).count();

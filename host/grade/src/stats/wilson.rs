@@ -13,7 +13,8 @@ pub fn wilson(right: u64, of: u64) -> Interval {
         return Interval { low: 0.0, high: 1.0 };
     }
     let right = right.min(of);
-    let (n, share) = (of as f64, right as f64 / of as f64);
+    let n = of as f64;
+    let share = right as f64 / of as f64;
     let square = Z_95 * Z_95;
     let scale = 1.0 + square / n;
     let centre = (share + square / (2.0 * n)) / scale;
@@ -55,7 +56,8 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn it_holds_the_share_and_mirrors((right, of) in (1_u64..2_000).prop_flat_map(|of| (0..=of, proptest::strategy::Just(of)))) {
-            let (here, there) = (wilson(right, of), wilson(of - right, of));
+            let here = wilson(right, of);
+            let there = wilson(of - right, of);
             proptest::prop_assert!(here.contains(right as f64 / of as f64));
             proptest::prop_assert!((here.low - (1.0 - there.high)).abs() < 1e-12);
         }

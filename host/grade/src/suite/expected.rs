@@ -229,7 +229,8 @@ mod tests {
     fn columns_are_what_all_of_their_cells_are() {
         let content =
             "\u{feff}n,x,code,name,none\r\n1,2,007,\"a,b\",\r\n,1.5,8,,\r\n-3,-1e3,9,12,\r\n";
-        let (n, x) = ([1, -3].map(Value::Integer), [2.0, 1.5, -1000.0].map(Value::Real));
+        let n = [1, -3].map(Value::Integer);
+        let x = [2.0, 1.5, -1000.0].map(Value::Real);
         let text = |text: &str| Value::Text(text.to_owned());
         let [one, three] = n;
         let [two, half, thousand] = x;

@@ -43,7 +43,8 @@ impl Folder {
 
     /// What an absolute path is from the folder on, however the two are spelled.
     fn below(&self, path: &Path) -> Option<PathBuf> {
-        let (spelled, real) = (std::path::absolute(&self.root).ok(), self.root.canonicalize().ok());
+        let spelled = std::path::absolute(&self.root).ok();
+        let real = self.root.canonicalize().ok();
         let mut roots = [spelled, real.clone()].into_iter().flatten();
         let found = roots.find_map(|root| path.strip_prefix(root).ok().map(Path::to_owned));
         // A folder on the way may be spelled by a link.

@@ -175,7 +175,8 @@ impl Reading {
     }
 
     fn take(&mut self, item: Item) -> ControlFlow<()> {
-        let (place, index) = (item.place, self.seen);
+        let place = item.place;
+        let index = self.seen;
         self.seen += 1;
         if self.seen > QUESTIONS {
             self.fault(place, None, format!("the suite has more than {QUESTIONS} questions"));

@@ -142,7 +142,8 @@ impl<R: Read> Read for Granted<'_, R> {
 
 fn array(input: &mut impl BufRead, take: &mut Taker<'_>) -> Result<()> {
     let left = Cell::new(LONGEST);
-    let (mut count, mut stopped) = (0, false);
+    let mut count = 0;
+    let mut stopped = false;
     let mut reader = serde_json::Deserializer::from_reader(Granted { input, left: &left });
     let items = Items { take, left: &left, count: &mut count, stopped: &mut stopped };
     let read = reader.deserialize_seq(items).and_then(|()| {

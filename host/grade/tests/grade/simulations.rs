@@ -34,7 +34,8 @@ impl Memo {
 #[test]
 fn wilson_holds_the_share_as_often_as_it_says() {
     let mut random = Pcg64::seed_from_u64(1);
-    let (mut held_of_all, mut all) = (0, 0);
+    let mut held_of_all = 0;
+    let mut all = 0;
     for share in [0.3, 0.5, 0.7, 0.85] {
         for of in [30_u64, 100, 500] {
             let held = (0..2_000)
@@ -79,7 +80,8 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
     let coverage = |databases: usize, seed: u64| {
         let mut random = Pcg64::seed_from_u64(seed);
         let names: Vec<String> = (0..databases).map(|at| format!("db{at:02}")).collect();
-        let (mut by_database, mut by_question) = (0, 0);
+        let mut by_database = 0;
+        let mut by_question = 0;
         for world in 0..WORLDS {
             let drawn = clustered(&mut random, &names);
             let pair = |(database, difference): &(usize, f64)| Pair {
@@ -111,10 +113,16 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
 #[test]
 fn the_e_process_may_be_peeked_at_and_mcnemar_may_not() {
     const WORLDS: u32 = 2_000;
-    let (mut random, mut memo) = (Pcg64::seed_from_u64(4), Memo::default());
-    let (mut by_e, mut by_mcnemar, mut once) = (0, 0, 0);
+    let mut random = Pcg64::seed_from_u64(4);
+    let mut memo = Memo::default();
+    let mut by_e = 0;
+    let mut by_mcnemar = 0;
+    let mut once = 0;
     for _ in 0..WORLDS {
-        let (mut b, mut c, mut e_stopped, mut p_stopped) = (0, 0, false, false);
+        let mut b = 0;
+        let mut c = 0;
+        let mut e_stopped = false;
+        let mut p_stopped = false;
         for _ in 0..1_000 {
             let (first, second) = flip(&mut random, 0.12, 0.0);
             if first + second == 0 {
@@ -144,7 +152,8 @@ fn the_e_process_may_be_peeked_at_and_mcnemar_may_not() {
 fn the_e_process_finds_a_difference() {
     let mut random = Pcg64::seed_from_u64(5);
     let found = (0..300).filter(|_| {
-        let (mut b, mut c) = (0, 0);
+        let mut b = 0;
+        let mut c = 0;
         (0..1_000).any(|_| {
             let (first, second) = flip(&mut random, 0.12, 0.05);
             (b, c) = (b + first, c + second);
@@ -159,10 +168,12 @@ fn the_e_process_finds_a_difference() {
 #[test]
 fn power_is_the_share_of_differences_found() {
     const WORLDS: u32 = 3_000;
-    let (mut random, mut memo) = (Pcg64::seed_from_u64(6), Memo::default());
+    let mut random = Pcg64::seed_from_u64(6);
+    let mut memo = Memo::default();
     let mut found = |questions: u64, discordance: f64, difference: f64| {
         let significant = (0..WORLDS).filter(|_| {
-            let (mut b, mut c) = (0, 0);
+            let mut b = 0;
+            let mut c = 0;
             for _ in 0..questions {
                 let (first, second) = flip(&mut random, discordance, difference);
                 (b, c) = (b + first, c + second);
@@ -174,8 +185,8 @@ fn power_is_the_share_of_differences_found() {
     for (questions, discordance, difference) in
         [(100, 0.12, 0.05), (300, 0.12, 0.05), (930, 0.12, 0.03), (60, 0.5, 0.3)]
     {
-        let (simulated, reported) =
-            (found(questions, discordance, difference), power(questions, discordance, difference));
+        let simulated = found(questions, discordance, difference);
+        let reported = power(questions, discordance, difference);
         let error = (reported * (1.0 - reported) / f64::from(WORLDS)).sqrt();
         assert!(
             (simulated - reported).abs() <= 3.0 * error,

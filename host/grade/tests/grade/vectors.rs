@@ -204,7 +204,8 @@ fn isotonic_is_that_of_scikit_learn() {
             }
         }
         let inner = of.isotonic.values.iter().copied().filter(|value| *value > 0.0 && *value < 1.0);
-        let (low, high) = (inner.clone().fold(1.0, f64::min), inner.fold(0.0, f64::max));
+        let low = inner.clone().fold(1.0, f64::min);
+        let high = inner.fold(0.0, f64::max);
         for (at, predicted) in of.isotonic.at.iter().zip(of.isotonic.predicted) {
             if (low..=high).contains(&predicted) {
                 assert_near(curve.apply(*at), predicted, NEAR, &format!("prediction at {at}"));

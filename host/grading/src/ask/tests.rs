@@ -131,7 +131,8 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
             "{length} of {}",
             lines.len()
         );
-        let (searches, count) = (world.searches(|_| ()), world.endpoint.count());
+        let searches = world.searches(|_| ());
+        let count = world.endpoint.count();
         let again = world.ask(&searches).await;
         assert_eq!(
             (reported(&again), searches.warnings()),
@@ -140,7 +141,8 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
             lines.len()
         );
         // What was under way is started again, and what it cost counts.
-        let (cost, once) = (again.cost, first.cost);
+        let cost = again.cost;
+        let once = first.cost;
         assert!(cost.calls >= once.calls && cost.sql_runs >= once.sql_runs, "{cost:?} {once:?}");
         // The more the journal holds, the less is asked.
         let anew = world.endpoint.count() - count;

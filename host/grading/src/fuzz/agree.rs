@@ -93,8 +93,8 @@ impl Fuzzed {
             }
         }
         let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, ResultSet::size);
-        let (databases, golds) =
-            (MemoryCache::new(OPEN), MemoryCache::within(CACHED, CACHED_BYTES, weigh));
+        let databases = MemoryCache::new(OPEN);
+        let golds = MemoryCache::within(CACHED, CACHED_BYTES, weigh);
         Ok(Self {
             folder: folder.to_owned(),
             manifest,
@@ -147,7 +147,9 @@ impl Fuzzed {
             }
         }
         if let Some(file) = &found.first_disagreement {
-            let (agreed, variants, folder) = (found.agreed, found.variants, self.folder.display());
+            let agreed = found.agreed;
+            let variants = found.variants;
+            let folder = self.folder.display();
             tracing::info!(target: LOG, database = db, "right on {agreed} of {variants} variants, and first not on `{folder}/{file}`");
         }
         Ok(found)

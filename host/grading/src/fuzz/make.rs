@@ -102,7 +102,8 @@ fn copier(url: &DatabaseUrl) -> Result<(&'static FileEntry, MakeCopy), Error> {
         let able = Executor::all()
             .filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
         let able: Vec<&str> = able.map(Executor::name).collect();
-        let (name, able) = (executor.name(), able.join(", "));
+        let name = executor.name();
+        let able = able.join(", ");
         Error::Config(format!(
             "`{url}`: changed copies of {name} databases cannot be made; engines that can: {able}"
         ))
@@ -185,7 +186,8 @@ impl<'a> Maker<'a> {
             let seed = digest64(&[&self.options.seed.to_string(), self.name, &attempt.to_string()]);
             let variant = self.variant(target.clone(), seed).await?;
             let url = DatabaseUrl::of_path(&target);
-            let (golds, of) = (self.with_rows(&url).await?.len() as u64, self.golds.len() as u64);
+            let golds = self.with_rows(&url).await?.len() as u64;
+            let of = self.golds.len() as u64;
             if golds * 2 < of {
                 std::fs::remove_file(&target).map_err(|error| {
                     Error::Config(format!("`{}` cannot be removed: {error}", target.display()))
@@ -216,8 +218,8 @@ impl<'a> Maker<'a> {
 
     async fn variant(&self, target: PathBuf, seed: u64) -> Result<Copied, Error> {
         let statements = self.golds.iter().map(|gold| (*gold).to_owned()).collect();
-        let (copy, request) =
-            (self.copy, CopyRequest { source: self.url.path(), target, seed, statements });
+        let copy = self.copy;
+        let request = CopyRequest { source: self.url.path(), target, seed, statements };
         let made = tokio::task::spawn_blocking(move || copy(&request)).await;
         made.map_err(|error| Error::Internal(error.to_string()))?
     }

@@ -56,7 +56,8 @@ impl World {
     }
 
     async fn make(&self, name: &str, variants: u32, seed: u64) -> Result<FuzzManifest, Error> {
-        let (options, settings) = (FuzzOptions { variants, seed }, Settings::default());
+        let options = FuzzOptions { variants, seed };
+        let settings = Settings::default();
         fuzz(&self.suite, &self.databases, &self.at(name), options, &settings, &Silent).await
     }
 
@@ -123,8 +124,8 @@ async fn a_variant_that_is_locked_for_a_while_decides_nothing() {
 #[tokio::test]
 async fn the_seed_decides_and_the_manifest_says_what_was_made() {
     let world = world();
-    let (one, same) =
-        (world.make("one", 3, 5).await.unwrap(), world.make("same", 3, 5).await.unwrap());
+    let one = world.make("one", 3, 5).await.unwrap();
+    let same = world.make("same", 3, 5).await.unwrap();
     assert_eq!(one, same);
     assert_ne!(one.databases, world.make("other", 3, 6).await.unwrap().databases);
     let text = fs::read_to_string(world.at("one").join(FUZZ_FILE)).unwrap();

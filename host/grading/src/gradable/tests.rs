@@ -223,8 +223,8 @@ async fn a_database_that_is_locked_for_a_while_excludes_no_question() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_asked_what_cannot_be_graded() {
     let scratch = syrch_kit::scratch();
-    let (asked, known) =
-        (Arc::default(), BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]));
+    let asked = Arc::default();
+    let known = BTreeMap::from([("bad".to_owned(), "it writes".to_owned())]);
     let grader = grader(scratch.path(), &asked, known.clone());
     let mut all = Vec::new();
     for (id, gold) in [("bad", "DROP TABLE customers"), ("good", "SELECT 2"), ("fails", FAILS)] {

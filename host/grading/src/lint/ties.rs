@@ -48,7 +48,8 @@ impl Order {
         if sql.len() > LONGEST {
             return None;
         }
-        let (sql, dialect) = (sql.to_owned(), dialect.to_owned());
+        let sql = sql.to_owned();
+        let dialect = dialect.to_owned();
         let work = move || {
             let thread = std::thread::Builder::new().name("lint".to_owned()).stack_size(STACK);
             thread.spawn(move || read(&sql, &dialect, width, is_graded)).ok()?.join().ok()?
@@ -181,7 +182,8 @@ fn shown(query: &Query, is_inner: bool) -> String {
     let fetch = query.fetch.as_ref().map(|fetch| format!(" {fetch}")).unwrap_or_default();
     let text = format!("{order}{limit}{fetch}");
     let text = text.trim();
-    let (clipped, more) = (clip(text, SHOWN), if text.len() > SHOWN { "…" } else { "" });
+    let clipped = clip(text, SHOWN);
+    let more = if text.len() > SHOWN { "…" } else { "" };
     format!("`{clipped}{more}`{}", if is_inner { " of an inner query" } else { "" })
 }
 

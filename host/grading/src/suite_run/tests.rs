@@ -90,7 +90,8 @@ impl Home {
 async fn all_that_is_read_is_an_input() {
     let home = Home::new();
     let named = |name: &str| home.file(name, "");
-    let (mut one, two) = (home.settings(), home.settings());
+    let mut one = home.settings();
+    let two = home.settings();
     let strategy = home.file("own.yml", "name: own\nroles: {solver: consistency}\n");
     syrch::strategies::find(strategy.to_str().unwrap()).unwrap().apply(&mut one);
     let solver = home.file("solver.wasm", syrch::plugins::builtin_component("refine").unwrap());

@@ -66,7 +66,8 @@ fn table_script(source: &Connection, table: &str) -> String {
 }
 
 fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'static str {
-    let (name, from) = (quoted(column), quoted(table));
+    let name = quoted(column);
+    let from = quoted(table);
     let values = texts(
         source,
         &format!("SELECT DISTINCT CAST({name} AS TEXT) FROM {from} WHERE {name} IS NOT NULL"),
@@ -142,7 +143,8 @@ fn foreign_keys(source: &Connection, table: &str) -> String {
         source,
         &format!("SELECT DISTINCT CAST(id AS TEXT) FROM pragma_foreign_key_list({name})"),
     ) {
-        let (from, to) = (of(&id, "\"from\""), of(&id, "\"to\""));
+        let from = of(&id, "\"from\"");
+        let to = of(&id, "\"to\"");
         let target = of(&id, "\"table\"").swap_remove(0);
         let to = if to.is_empty() { String::new() } else { format!(" ({})", list(&to)) };
         script += &added(

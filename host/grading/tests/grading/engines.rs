@@ -52,7 +52,8 @@ struct Engines {
 
 impl Engines {
     fn new() -> Option<Self> {
-        let (data, server) = (syrch_kit::data_root()?, Server::shared()?);
+        let data = syrch_kit::data_root()?;
+        let server = Server::shared()?;
         let folder = data.join("defog");
         for entry in std::fs::read_dir(folder.join("postgres")).unwrap() {
             let path = entry.unwrap().path();
@@ -101,8 +102,10 @@ async fn the_expected_statements_of_defog_pass_and_mean_the_same_on_both_engines
     let Some(engines) = Engines::new() else { return };
     let of_sqlite = questions(&engines.folder.join("questions.jsonl"));
     let of_postgres = questions(&engines.folder.join("questions_postgres.jsonl"));
-    let (mut databases, mut wrong, mut statements, mut compared) =
-        (BTreeMap::new(), Vec::new(), 0, 0);
+    let mut databases = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let mut statements = 0;
+    let mut compared = 0;
     let mut otherwise = Vec::new();
     for question in of_postgres.values() {
         if !databases.contains_key(&question.db) {
@@ -193,7 +196,8 @@ async fn the_rules_are_as_often_right_on_both_engines() {
     let Some(engines) = Engines::new() else { return };
     let of_sqlite = questions(&engines.folder.join("questions.jsonl"));
     let of_postgres = questions(&engines.folder.join("questions_postgres.jsonl"));
-    let (mut counts, mut different) = (BTreeMap::new(), Vec::new());
+    let mut counts = BTreeMap::new();
+    let mut different = Vec::new();
     for (id, question) in &of_sqlite {
         let Some(other) = of_postgres.get(id) else { continue };
         let (one, first) = verdict(&engines.sqlite(&question.db), question).await;
@@ -275,11 +279,14 @@ const DIFFERENT_IN_SPIDER: [(&str, &str); 44] = [
 async fn the_rules_are_as_often_right_on_copies_of_spider() {
     let (Some(data), Some(server)) = (syrch_kit::data_root(), Server::shared()) else { return };
     let folder = data.join("spider");
-    let (mut copies, mut counts, mut different) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    let mut copies = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    let mut different = Vec::new();
     for question in questions(&folder.join("questions.jsonl")).values() {
         let path = folder.join(format!("db/{}.sqlite", question.db));
         let copy = copies.entry(question.db.clone()).or_insert_with(|| {
-            let (name, script) = (format!("spider_{}", question.db), crate::copied::script(&path));
+            let name = format!("spider_{}", question.db);
+            let script = crate::copied::script(&path);
             let role = format!(
                 "CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name};"
             );

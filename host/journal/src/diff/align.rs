@@ -19,8 +19,8 @@ type Pairs<'a, T> = Vec<(Option<&'a T>, Option<&'a T>, Option<MatchedBy>)>;
 
 /// Pairs the tasks of one round.
 pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> Vec<TaskPair> {
-    let (lefts, rights) =
-        (all(left.map(|round| &round.tasks)), all(right.map(|round| &round.tasks)));
+    let lefts = all(left.map(|round| &round.tasks));
+    let rights = all(right.map(|round| &round.tasks));
     let by_id =
         |a: &TaskNode, b: &TaskNode| f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text);
     let by_text = |a: &TaskNode, b: &TaskNode| alike(&a.text, &b.text);
@@ -103,8 +103,8 @@ fn ending(task: &TaskNode) -> Value {
 }
 
 fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<CandidatePair> {
-    let (lefts, rights) =
-        (all(left.map(|task| &task.candidates)), all(right.map(|task| &task.candidates)));
+    let lefts = all(left.map(|task| &task.candidates));
+    let rights = all(right.map(|task| &task.candidates));
     let texts: BTreeMap<&str, String> = lefts
         .iter()
         .chain(&rights)
@@ -187,7 +187,8 @@ fn alike(left: &str, right: &str) -> f64 {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         words.take(WORDS).map(str::to_lowercase).collect()
     };
-    let (left, right) = (words(left), words(right));
+    let left = words(left);
+    let right = words(right);
     let all = left.union(&right).count();
     if all == 0 { 0.0 } else { left.intersection(&right).count() as f64 / all as f64 }
 }

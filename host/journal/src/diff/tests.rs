@@ -39,7 +39,8 @@ fn a_search_is_equal_to_itself() {
 
 #[test]
 fn inputs_are_compared() {
-    let (left, mut right) = (journal(), journal());
+    let left = journal();
+    let mut right = journal();
     right.header.problem.question = "What did the Italians spend?".to_owned();
     right.header.plugins[0].digest = "f".repeat(64);
     right.header.settings =
@@ -53,7 +54,8 @@ fn inputs_are_compared() {
 
 #[test]
 fn tasks_correspond_by_id_and_then_by_words() {
-    let (left, right) = (journal(), journal());
+    let left = journal();
+    let right = journal();
     // C has another id on the right, and B is another task under the same id.
     let right = with(&right, "\"C\"", "\"prices\"");
     let right = with(&right, "orders of them last year", "weather in Rome");
@@ -94,7 +96,8 @@ fn tasks_correspond_by_id_and_then_by_words() {
 
 #[test]
 fn candidates_correspond_by_statement_and_then_by_result() {
-    let (left, right) = (journal(), journal());
+    let left = journal();
+    let right = journal();
     let right = with(
         &right,
         "SELECT id FROM customers WHERE country = 'France'",
@@ -120,7 +123,8 @@ fn candidates_correspond_by_statement_and_then_by_result() {
 
 #[test]
 fn answers_are_compared_by_their_rows_in_any_order() {
-    let (left, mut right) = (journal(), journal());
+    let left = journal();
+    let mut right = journal();
     let diff = |right: &Journal| TreeDiff::of(&tree(&left), &tree(right)).answer.equal_rows;
     let rows = |journal: &mut Journal, rows: Value| {
         let Some(Record::Fact { fact: Fact::Answer { document, .. }, .. }) =

@@ -234,7 +234,8 @@ impl EventLog {
     ) {
         let clip = |text: String| syrch_core::text::clip(&text, 600).to_owned();
         let record = state.replay.as_ref().map_or(0, |replay| replay.cursor + 1);
-        let (expected, found) = (clip(format!("{expected:?}")), clip(format!("{found:?}")));
+        let expected = clip(format!("{expected:?}"));
+        let found = clip(format!("{found:?}"));
         state.failed.get_or_insert(Divergence { record, expected, found });
     }
 

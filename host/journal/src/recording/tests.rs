@@ -81,7 +81,8 @@ fn a_file_that_is_something_else_is_left_alone() {
 fn a_line_that_was_cut_off_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
-    let (one, two) = (recorded("one", Ok(()), Again::No), recorded("two", Ok(()), Again::No));
+    let one = recorded("one", Ok(()), Again::No);
+    let two = recorded("two", Ok(()), Again::No);
     Recording::open(&path, &models()).unwrap().note(&one);
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.push_str("{\"request\":{\"purp");

@@ -64,7 +64,8 @@ impl<'a> Builder<'a> {
             cost: Cost::default(),
             warnings: Vec::new(),
         };
-        let (calls, results) = (Calls::new(shown.prompts), Results::of(journal));
+        let calls = Calls::new(shown.prompts);
+        let results = Results::of(journal);
         Self {
             journal,
             shown,
@@ -136,7 +137,8 @@ impl<'a> Builder<'a> {
                 }
             }
             Event::User { question, answer } => {
-                let (text, choices) = (question.text.clone(), question.choices.clone());
+                let text = question.text.clone();
+                let choices = question.choices.clone();
                 self.round().questions.push(Asked { at_us, text, choices, answer: answer.clone() });
             }
             Event::Closed { task } => {
@@ -271,7 +273,9 @@ impl<'a> Builder<'a> {
                 }
             }
             Fact::Linked { tables, of, hints } => {
-                let (tables, of, hints) = (tables.clone(), *of, *hints);
+                let tables = tables.clone();
+                let of = *of;
+                let hints = *hints;
                 self.round().linked = Some(LinkedNode { tables, of, hints });
             }
             Fact::Graph(graph) => {
@@ -309,7 +313,8 @@ impl<'a> Builder<'a> {
                 self.document(document);
             }
             Fact::Failed { message, .. } => {
-                let (kind, reason) = ("failed".to_owned(), Some(message.clone()));
+                let kind = "failed".to_owned();
+                let reason = Some(message.clone());
                 self.tree.outcome = OutcomeNode { kind, reason, interrupted: false };
             }
         }

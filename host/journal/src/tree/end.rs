@@ -56,7 +56,8 @@ impl Builder<'_> {
             }
             None => text.to_owned(),
         };
-        let (task, id) = (name(field("task")), name(field("id")));
+        let task = name(field("task"));
+        let id = name(field("id"));
         let known = self.candidate_of(round.unwrap_or(last), &task, &id);
         if known.sql.is_empty() {
             field("sql").clone_into(&mut known.sql);

@@ -201,7 +201,8 @@ fn a_call_in_flight_at_a_kill_stays_charged() {
 
 #[test]
 fn the_summary_says_the_same() {
-    let (tree, summary) = (tree(), Summary::of(&journal()));
+    let tree = tree();
+    let summary = Summary::of(&journal());
     assert_eq!(summary.outcome, tree.outcome.kind);
     assert_eq!((summary.calls, summary.took_us), (tree.cost.calls, tree.took_us));
     assert_eq!(summary.confidence, tree.answer.unwrap().confidence);

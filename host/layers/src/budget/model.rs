@@ -165,7 +165,8 @@ impl BudgetedModel {
             .min(asked.unwrap_or(u32::MAX));
         // How an estimate depends on the output limit is up to the provider, but it does not
         // decrease when the limit grows.
-        let (mut fits, mut over) = (0, whole.saturating_add(1));
+        let mut fits = 0;
+        let mut over = whole.saturating_add(1);
         while over - fits > 1 {
             let middle = fits + (over - fits) / 2;
             call.request.max_tokens = Some(middle);
@@ -246,7 +247,8 @@ mod tests {
         budgets: Budgets,
         limits: Limits,
     ) -> (Arc<FakeModel>, Arc<Ledger>, BudgetedModel) {
-        let (model, ledger) = (Arc::new(model), Ledger::new(budgets));
+        let model = Arc::new(model);
+        let ledger = Ledger::new(budgets);
         let budgeted = BudgetedModel::new(Arc::clone(&model) as _, Arc::clone(&ledger), limits);
         (model, ledger, budgeted)
     }
@@ -300,10 +302,8 @@ mod tests {
         // A token of a prompt costs 2 millionths, one of a reply 5.
         let priced = |limit: u64| {
             let prices = Prices::new([("fake".to_owned(), Price::new(2.0, 5.0).unwrap())]).unwrap();
-            let (model, ledger) = (
-                Arc::new(FakeModel::by_output(50, 1_000)),
-                Ledger::new(Budgets { cost_micros: Some(limit), ..Budgets::default() }),
-            );
+            let model = Arc::new(FakeModel::by_output(50, 1_000));
+            let ledger = Ledger::new(Budgets { cost_micros: Some(limit), ..Budgets::default() });
             let inner = Arc::new(PricedModel::new(Arc::clone(&model) as _, Arc::new(prices)));
             (model, Arc::clone(&ledger), BudgetedModel::new(inner, ledger, Limits::default()))
         };

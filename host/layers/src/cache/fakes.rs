@@ -156,7 +156,8 @@ impl ScriptedDatabase {
 impl CellIndex for ScriptedDatabase {
     async fn samples(&self, _: &str, columns: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
         let count = self.finds.fetch_add(1, Ordering::SeqCst) as u64;
-        let (least, greatest) = (Value::Real(f64::NEG_INFINITY), Value::Text("z".into()));
+        let least = Value::Real(f64::NEG_INFINITY);
+        let greatest = Value::Text("z".into());
         let sample = |column: &String| Sample {
             column: column.clone(),
             least: least.clone(),

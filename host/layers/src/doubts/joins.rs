@@ -146,10 +146,8 @@ impl Judge<'_> {
     /// not refer.
     pub(super) fn extreme(&self, one: &Use, function: &str, of: &ColumnName) -> Option<Doubt> {
         let catalog = self.catalog;
-        let (own, other) = (
-            Side::new(catalog, &one.table, &one.column)?,
-            Side::new(catalog, &of.table, &of.column)?,
-        );
+        let own = Side::new(catalog, &one.table, &one.column)?;
+        let other = Side::new(catalog, &of.table, &of.column)?;
         if own.refers_to(other, catalog) || other.refers_to(own, catalog) {
             return None;
         }

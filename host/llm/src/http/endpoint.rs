@@ -77,7 +77,8 @@ impl Endpoint {
         let client = client.build().map_err(EndpointError::Client)?;
         // Escapes may double the text, and log probabilities add to each token.
         let body_bytes = config.limits.reply_bytes.saturating_mul(8).saturating_add(ERROR_BODY);
-        let (key, timeout) = (key.map(Into::into), config.timeout);
+        let key = key.map(Into::into);
+        let timeout = config.timeout;
         Ok(Self { client, target, base, reply: P::REPLY, shown, key, timeout, body_bytes })
     }
 
@@ -134,7 +135,8 @@ impl Endpoint {
 
     /// The error for a reply that violates the protocol.
     pub(super) fn broken(&self, what: &str) -> LlmError {
-        let (base, reply) = (&self.base, self.reply);
+        let base = &self.base;
+        let reply = self.reply;
         LlmError::Unavailable(format!(
             "{base} does not answer with {reply}: {what}; check the base URL"
         ))

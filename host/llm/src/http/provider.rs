@@ -121,7 +121,9 @@ impl<P: Protocol> HttpProvider<P> {
     fn refused(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
         let retry = if self.learn(sent, said) {
             let reason = self.endpoint.quote(&said.text);
-            let (model, base, status) = (sent.model, self.endpoint.base(), said.status);
+            let model = sent.model;
+            let base = self.endpoint.base();
+            let status = said.status;
             tracing::warn!(model, base, %status, %reason, "the request is made again in another form");
             Retry::After(Duration::ZERO)
         } else {
@@ -391,7 +393,8 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
     fn identity(&self, call: &ModelCall) -> Option<String> {
         let model = call.request.model.as_deref().unwrap_or(&self.config.model);
         // The configuration sets what a request leaves open.
-        let (temperature, most) = (self.config.temperature, self.config.max_tokens);
+        let temperature = self.config.temperature;
+        let most = self.config.max_tokens;
         let identity =
             format!("{} {} {model} {temperature:?} {most}", P::NAME, self.endpoint.base());
         // By default the endpoint's replies decide about the format, as they do about other parts

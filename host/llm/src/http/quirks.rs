@@ -313,7 +313,8 @@ mod tests {
 
     #[test]
     fn a_refusal_of_one_schema_is_no_refusal_of_others() {
-        let (one, other) = (Shape::Json("{\"a\":1}".into()), Shape::Json("{\"b\":1}".into()));
+        let one = Shape::Json("{\"a\":1}".into());
+        let other = Shape::Json("{\"b\":1}".into());
         let plainer = Quirks { structured: Structured::Object, ..Quirks::default() };
         let mut learnt = Learnt::default();
         learnt.learn("m", &one, "Invalid schema for response_format 'reply'", &plainer);

@@ -404,7 +404,8 @@ impl Walk<'_> {
 
     fn table(&mut self, at: usize, table: usize) {
         let describes = self.reading.describes(at);
-        let (head, negated) = (self.item(at).head && !describes, self.pending.not);
+        let head = self.item(at).head && !describes;
+        let negated = self.pending.not;
         self.draft.named.push(Named { item: at, table, head, negated });
         let qualifies = self.names_column_of(at, table);
         let says_measure = self.pending.count.is_some() && self.says_measure(at);
@@ -599,7 +600,8 @@ impl Walk<'_> {
         }
         // `the average weight and year for each year`: a key is not aggregated.
         if let Some((last, _)) = &self.aggregated {
-            let (last, keys) = (*last, &self.draft.keys);
+            let last = *last;
+            let keys = &self.draft.keys;
             let is_key = |column| {
                 keys.iter().any(|key| matches!(key, Key::Column(known) if *known == column))
             };

@@ -33,7 +33,8 @@ impl Walk<'_> {
                 self.reading.items.get(next).is_some_and(|item| item.from <= self.item(at).to + 3);
             match self.what(next) {
                 Some(What::Table(table)) if near && operator.is_some() => {
-                    let (table, operator) = (*table, operator.unwrap_or(Operator::Equal));
+                    let table = *table;
+                    let operator = operator.unwrap_or(Operator::Equal);
                     self.draft.having = Some((Measure::Rows(Some(table)), operator, number));
                     self.pending.compare = None;
                     return;

@@ -48,7 +48,9 @@ fn measure(
 ) -> Confirmation {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let settings = Settings { seed, ..settings };
-    let (mut pairs, mut state, mut run) = (Pairs::default(), 0.0, 0);
+    let mut pairs = Pairs::default();
+    let mut state = 0.0;
+    let mut run = 0;
     while let Some(which) = pairs.next(&settings) {
         let truly = if which == crate::Which::Best { best_ms } else { original_ms };
         let taken = truly * clock(&mut random, &mut state, run) * 1e6;
@@ -105,7 +107,8 @@ fn a_statement_that_is_twice_as_fast_is_confirmed_nearly_always() {
 fn the_evidence_is_a_fair_game() {
     // The mean over all courses of n fair throws is 1: so it is a martingale that starts at 1.
     for n in [1u32, 2, 9, 24] {
-        let (mut mean, mut ways) = (0.0, 1.0);
+        let mut mean = 0.0;
+        let mut ways = 1.0;
         for lost in 0..=n {
             mean += ways * evidence(n - lost, lost) / 2f64.powi(n as i32);
             ways *= f64::from(n - lost) / f64::from(lost + 1);

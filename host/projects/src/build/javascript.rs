@@ -148,7 +148,8 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
     let folder = if build.tools == own.join(".tools") { own.clone() } else { build.tools.clone() };
     if folder != *own {
         std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
-        let (from, to) = (own.join(MANIFEST), folder.join(MANIFEST));
+        let from = own.join(MANIFEST);
+        let to = folder.join(MANIFEST);
         let manifest = shared(&manifest(own)?).map_err(|error| Error::file(&from, error))?;
         std::fs::write(&to, manifest).map_err(|error| Error::file(&to, error))?;
     }

@@ -124,7 +124,8 @@ impl Runner<'_> {
     /// Waits for a tool. `None` if the build was stopped: then the tool has ended with all that it
     /// has started.
     fn wait(&self, what: &str, mut child: Child) -> std::io::Result<Option<ExitStatus>> {
-        let (start, mut is_mentioned) = (Instant::now(), false);
+        let start = Instant::now();
+        let mut is_mentioned = false;
         loop {
             if !is_mentioned && start.elapsed() > LONG {
                 is_mentioned = true;

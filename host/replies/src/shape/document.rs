@@ -52,7 +52,9 @@ fn begins_document(text: &str) -> bool {
 
 /// The end of the bracket that the text begins with; brackets in strings do not count.
 fn balanced_end(text: &str) -> Option<usize> {
-    let (mut open, mut in_string, mut escaped) = (0_usize, false, false);
+    let mut open = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,

@@ -25,8 +25,8 @@ impl State {
         queries
             .iter_mut()
             .for_each(|query| query.text = clip(&query.text, MAX_QUERY_TEXT).to_owned());
-        let (count, all) =
-            (queries.len(), |error: PortError| vec![Err::<Vec<Hit>, _>(error); queries.len()]);
+        let count = queries.len();
+        let all = |error: PortError| vec![Err::<Vec<Hit>, _>(error); queries.len()];
         let found = match entered {
             Err(reason) => all(PortError::Denied(reason)),
             Ok(_) if count > MAX_QUERIES => {

@@ -62,7 +62,8 @@ impl wit::Host for State {
     ) -> wasmtime::Result<()> {
         let bytes = name.len() + data.len() + candidate.as_ref().map_or(0, String::len);
         if let Some(call) = self.tracer(bytes)? {
-            let (name, data) = (self.line(&name).to_owned(), self.line(&data).to_owned());
+            let name = self.line(&name).to_owned();
+            let data = self.line(&data).to_owned();
             let candidate = candidate.as_deref().map(|id| text::clip(id, self.limits.id_bytes));
             self.waiting(call.ports.trace.event(candidate, &name, &data)).await;
         }

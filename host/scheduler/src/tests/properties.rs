@@ -130,7 +130,9 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
     prop_assert_eq!(&finished.seen().into_iter().collect::<BTreeSet<_>>(), &ids);
     prop_assert_eq!(&run.ended.keys().collect::<BTreeSet<_>>(), &ids);
 
-    let (mut started, mut ended, mut under_way) = (BTreeSet::new(), BTreeSet::new(), 0_usize);
+    let mut started = BTreeSet::new();
+    let mut ended = BTreeSet::new();
+    let mut under_way = 0_usize;
     for (_, entry) in finished.log.all() {
         let (what, id) = entry.split_once(' ').unwrap_or((&entry, ""));
         match what {

@@ -164,7 +164,8 @@ async fn what_nobody_waits_for_is_not_started() {
 async fn at_most_so_many_steps_change_the_graph() {
     for rounds in [0, 1, 3] {
         let mut scene = Scene::new(vec![task("t0", &[])]).plan(0, |graph, _, _| {
-            let (last, next) = (graph.answer.as_str(), format!("t{}", graph.tasks.len()));
+            let last = graph.answer.as_str();
+            let next = format!("t{}", graph.tasks.len());
             edits(vec![Edit::Add(task(&next, &[last])), Edit::Answer(next)])
         });
         scene.options.max_rounds = rounds;

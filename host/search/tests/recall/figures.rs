@@ -33,7 +33,8 @@ impl Figures {
     pub(crate) fn line(&self, name: &str) -> String {
         let precision = self.both as f64 / self.shown.max(1) as f64;
         let count = self.questions.max(1) as f64;
-        let (recalls, precisions) = (self.recalls / count, self.precisions / count);
+        let recalls = self.recalls / count;
+        let precisions = self.precisions / count;
         let f1 = |recall: f64, precision: f64| {
             2.0 * recall * precision / (recall + precision).max(f64::MIN_POSITIVE)
         };

@@ -90,7 +90,8 @@ struct Measured {
 fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorld<'_>) -> Measured {
     let linker = Narrow::new(Settings::read("").unwrap());
     let mut measured = Measured { tables: Figures::default(), columns: Figures::default() };
-    let (mut longest, mut missed) = (0, Vec::new());
+    let mut longest = 0;
+    let mut missed = Vec::new();
     for asked in asked {
         world.others = FakeHost::default();
         let problem = Problem::new(asked.question.as_str());
@@ -148,7 +149,8 @@ fn what_questions_need_is_selected_from_500_tables() {
     let plain = runtime.block_on(database.catalog()).unwrap();
     assert_eq!(plain.tables.len(), TABLES);
     let index = Index::new(&plain, &Sources::default());
-    let (catalog, seen) = (host::catalog(&plain), RefCell::default());
+    let catalog = host::catalog(&plain);
+    let seen = RefCell::default();
     for (set, with_cells, without) in [("spider", 0.98, 0.95), ("defog", 0.95, 0.95)] {
         let asked = questions(&root, set, &runtime, &database);
         for (cells, least) in [(Some(&database), with_cells), (None, without)] {

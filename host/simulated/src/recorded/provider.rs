@@ -81,7 +81,8 @@ impl RecordedProvider {
 
     /// Why there is no answer. The message may quote a recorded question, so it is not for guests.
     fn missed(&self, call: &ModelCall) -> LlmError {
-        let (question, database) = (&call.problem.question, &call.catalog.database);
+        let question = &call.problem.question;
+        let database = &call.catalog.database;
         LlmError::Missed(missed("the recorded answers", self.answers.all(), question, database))
     }
 }
@@ -228,7 +229,8 @@ mod tests {
 
     #[tokio::test]
     async fn replies_cost_nothing_and_are_not_cached() {
-        let (provider, call) = (provider(0), call("How many?", "farm", Purpose::Generate));
+        let provider = provider(0);
+        let call = call("How many?", "farm", Purpose::Generate);
         let outcome = provider.complete(&call).await;
         let usage =
             Usage { cost_micros: Some(0), model: "recorded".to_owned(), ..Usage::default() };

@@ -133,7 +133,8 @@ impl RecordedAnswers {
         if !questions.is_file() {
             return Err(RecordedError::NoQuestions { answers: path.to_owned() });
         }
-        let (mut asked, mut places) = (Vec::new(), BTreeMap::new());
+        let mut asked = Vec::new();
+        let mut places = BTreeMap::new();
         each_line(&questions, |QuestionLine { id, db, question }| {
             if places.insert(id.clone(), asked.len()).is_some() {
                 return Err(format!("it repeats the id `{id}`"));

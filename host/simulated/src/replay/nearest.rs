@@ -57,7 +57,9 @@ fn words(request: &Request, hasher: &RandomState) -> Vec<u64> {
 /// The Dice coefficient of two sorted lists: twice the number of common elements over the sum of
 /// their lengths; 1 for two empty lists.
 fn share(one: &[u64], other: &[u64]) -> f64 {
-    let (mut a, mut b, mut common) = (0, 0, 0_usize);
+    let mut a = 0;
+    let mut b = 0;
+    let mut common = 0_usize;
     while let (Some(left), Some(right)) = (one.get(a), other.get(b)) {
         common += usize::from(left == right);
         a += usize::from(left <= right);
@@ -71,7 +73,8 @@ fn share(one: &[u64], other: &[u64]) -> f64 {
 fn difference(asked: &Request, recorded: &Request) -> String {
     let most = asked.messages.len().max(recorded.messages.len());
     for number in 0..most {
-        let (now, then) = (asked.messages.get(number), recorded.messages.get(number));
+        let now = asked.messages.get(number);
+        let then = recorded.messages.get(number);
         if now == then {
             continue;
         }
@@ -83,7 +86,8 @@ fn difference(asked: &Request, recorded: &Request) -> String {
             );
         };
         if now.speaker != then.speaker {
-            let (now, then) = (speaker(now), speaker(then));
+            let now = speaker(now);
+            let then = speaker(then);
             return format!("its message {} is the {then}'s, and here the {now}'s", number + 1);
         }
         let (line, then, now) = first_line(&then.text, &now.text);
@@ -105,7 +109,8 @@ fn difference(asked: &Request, recorded: &Request) -> String {
 
 /// The number of the first line that differs, from 1, and what it is in each text.
 fn first_line(then: &str, now: &str) -> (usize, String, String) {
-    let (mut thens, mut nows) = (then.split('\n'), now.split('\n'));
+    let mut thens = then.split('\n');
+    let mut nows = now.split('\n');
     let mut number = 0;
     loop {
         number += 1;
@@ -211,9 +216,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_share_is_one_for_equal_words_and_never_more(one in "[a-d ]{0,40}", other in "[a-d\\n ]{0,40}") {
-            let (one, other) = (request(Purpose::Plan, [&one]), request(Purpose::Plan, [&other]));
+            let one = request(Purpose::Plan, [&one]);
+            let other = request(Purpose::Plan, [&other]);
             let hasher = RandomState::new();
-            let (a, b) = (words(&one, &hasher), words(&other, &hasher));
+            let a = words(&one, &hasher);
+            let b = words(&other, &hasher);
             let alike = share(&a, &b);
             prop_assert!((0.0..=1.0).contains(&alike));
             prop_assert_eq!(alike == 1.0, a == b);

@@ -102,7 +102,8 @@ impl ReplayProvider {
 
     /// Why there is no answer.
     fn missed(&self, request: &Request) -> LlmError {
-        let (purpose, all) = (request.purpose.name(), self.exchanges.len());
+        let purpose = request.purpose.name();
+        let all = self.exchanges.len();
         let recorded = || self.exchanges.iter().map(|exchange| &exchange.request);
         let plain = nearest(request, recorded());
         let digested = nearest(&(self.config.digested)(request), recorded());
@@ -238,7 +239,8 @@ mod tests {
 
     #[tokio::test]
     async fn equal_requests_get_their_answers_in_turn_and_then_the_last_again() {
-        let (one, two) = (request(Purpose::Generate, ["one"]), request(Purpose::Generate, ["two"]));
+        let one = request(Purpose::Generate, ["one"]);
+        let two = request(Purpose::Generate, ["two"]);
         let failed = ModelOutcome::sent(Err(LlmError::Unavailable("429".to_owned())), None)
             .retry(Retry::Yes);
         let exchanges = vec![

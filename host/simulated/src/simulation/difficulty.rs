@@ -173,8 +173,8 @@ mod tests {
         let never = luck.iter().filter(|share| **share < 0.05).count() as f64 / 4_000.0;
         let expected = Beta::new(SHAPE.0, SHAPE.1).unwrap().cdf(0.05);
         assert!((never - expected).abs() < 0.01, "{never} {expected}");
-        let (hard, easy) =
-            (mean_of(&shares(Some(SUM.0 - SUM.1))), mean_of(&shares(Some(SUM.0 + SUM.1))));
+        let hard = mean_of(&shares(Some(SUM.0 - SUM.1)));
+        let easy = mean_of(&shares(Some(SUM.0 + SUM.1)));
         assert!(hard + 0.1 < easy, "{hard} {easy}");
     }
 
@@ -184,7 +184,8 @@ mod tests {
     fn the_questions_at_hand_have_the_measured_features_and_difficulties() {
         let Some(data) = syrch_kit::data_root() else { return };
         let text = std::fs::read_to_string(data.join("spider/questions.jsonl")).unwrap();
-        let (mut sums, mut shares) = (Vec::new(), Vec::new());
+        let mut sums = Vec::new();
+        let mut shares = Vec::new();
         for line in text.lines() {
             let value: serde_json::Value = serde_json::from_str(line).unwrap();
             let field = |name: &str| value[name].as_str().unwrap();

@@ -23,7 +23,8 @@ pub(super) enum Drawn {
 /// The source of all draws of a call: equal calls have equal draws, whatever calls were made
 /// before.
 pub(super) fn source(seed: u64, question: &str, request: &Request) -> Chance {
-    let (seed, sample) = (seed.to_le_bytes(), request.sample.to_le_bytes());
+    let seed = seed.to_le_bytes();
+    let sample = request.sample.to_le_bytes();
     let parts = [
         seed.as_slice(),
         question.as_bytes(),
@@ -193,10 +194,8 @@ mod tests {
         let biased = SimulatedKnobs { confidence_bias: 2.0, ..exact.clone() };
         assert!(claims(&biased).iter().all(|claim| *claim == 0.92));
         let spread = claims(&SimulatedKnobs { confidence_spread: 1.0, ..exact });
-        let (low, high) = (
-            spread.iter().copied().fold(1.0, f64::min),
-            spread.iter().copied().fold(0.0, f64::max),
-        );
+        let low = spread.iter().copied().fold(1.0, f64::min);
+        let high = spread.iter().copied().fold(0.0, f64::max);
         assert!(
             low < 0.3 && high > 0.85 && spread.iter().all(|claim| (0.01..=0.99).contains(claim)),
             "{low} {high}"

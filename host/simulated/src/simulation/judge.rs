@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn of_two_it_chooses_the_one_that_it_accepts() {
-        let (yes, no) =
-            (Judged { accepted: true, score: 0.9 }, Judged { accepted: false, score: 0.1 });
+        let yes = Judged { accepted: true, score: 0.9 };
+        let no = Judged { accepted: false, score: 0.1 };
         let words = Shape::Choice(vec!["A".to_owned(), "B".to_owned()]);
         let chosen = |first, second, n| choice(first, second, &source(n), &words).unwrap().text;
         assert!((0..20).all(|n| chosen(yes, no, n) == "A" && chosen(no, yes, n) == "B"));

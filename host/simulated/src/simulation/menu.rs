@@ -110,7 +110,8 @@ impl Menu {
         menu.features = read.as_ref().map(|statement| features(statement, &question.question));
         let mutants = match read {
             Some(statement) => {
-                let (catalog, chance) = (Arc::clone(&catalog), chance.clone());
+                let catalog = Arc::clone(&catalog);
+                let chance = chance.clone();
                 off_thread(move || in_order(&statement, &catalog, &chance)).await?
             }
             None => Vec::new(),

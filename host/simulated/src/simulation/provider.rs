@@ -74,7 +74,8 @@ impl SimulatedProvider {
         database: Arc<dyn Database>,
         config: SimulatedConfig,
     ) -> Self {
-        let (state, own) = (OnceCell::new(), menus());
+        let state = OnceCell::new();
+        let own = menus();
         Self { suite, database, config, state, own, rate_limited: RateLimited::default() }
     }
 
@@ -85,7 +86,8 @@ impl SimulatedProvider {
 
     /// Why a call's question is not found, with the nearest of all questions.
     fn missed(&self, call: &ModelCall) -> LlmError {
-        let (question, database) = (&call.problem.question, &call.catalog.database);
+        let question = &call.problem.question;
+        let database = &call.catalog.database;
         LlmError::Missed(missed(
             "the simulated answers",
             self.suite.questions(),
@@ -137,7 +139,8 @@ impl SimulatedProvider {
         ease: f64,
         source: &Chance,
     ) -> Result<Written, LlmError> {
-        let (knobs, request) = (&self.config.knobs, &call.request);
+        let knobs = &self.config.knobs;
+        let request = &call.request;
         let right = menu.right.iter().find(|right| right.is_shown(&call.catalog));
         let drawn = draw(knobs, ease, source, request, right.is_some(), menu.wrong.len());
         let sql = match drawn {
@@ -304,7 +307,8 @@ mod tests {
 
     fn suite() -> Arc<SimulatedSuite> {
         let golds = vec!["SELECT title FROM book WHERE pages > 300".to_owned()];
-        let (id, db) = ("q1".to_owned(), "library".to_owned());
+        let id = "q1".to_owned();
+        let db = "library".to_owned();
         Arc::new(SimulatedSuite::new(vec![SimulatedQuestion {
             id,
             db,
@@ -330,9 +334,11 @@ mod tests {
 
     /// How many statements ran for the answers under several seeds and knobs.
     async fn runs(identity: Option<&str>) -> Vec<usize> {
-        let (suite, mut database) = (suite(), Scripted::new(|_| Ok(Duration::ZERO)));
+        let suite = suite();
+        let mut database = Scripted::new(|_| Ok(Duration::ZERO));
         database.identity = identity.map(str::to_owned);
-        let (database, mut runs) = (Arc::new(database), Vec::new());
+        let database = Arc::new(database);
+        let mut runs = Vec::new();
         for seed in 0..3 {
             let knobs = SimulatedKnobs { skill: seed as f64, ..SimulatedKnobs::default() };
             let config = SimulatedConfig { seed, knobs, ..SimulatedConfig::default() };

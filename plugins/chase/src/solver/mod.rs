@@ -72,7 +72,8 @@ fn select(host: &impl SolverHost, matter: &Matter, drawn: Drawn) -> Vec<Candidat
         members.iter().map(|place| contenders[*place].candidate.id.clone()).collect::<Vec<_>>()
     };
     for members in &grouped {
-        let (ids, rows) = (ids(members), contenders[members[0]].ran.profile.rows);
+        let ids = ids(members);
+        let rows = contenders[members[0]].ran.profile.rows;
         host.event(
             ids.first().map(String::as_str),
             "cluster",
@@ -167,7 +168,8 @@ fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], repli
     };
     host.keep(&best.id, &format!("{agreement}{}", compared(&first.standing)));
     for (other, group) in ranked {
-        let (points, most) = (group.standing.points, first.standing.points);
+        let points = group.standing.points;
+        let most = first.standing.points;
         let why = if points < most {
             format!("{points} points against {most} of {}", best.id)
         } else {

@@ -102,7 +102,9 @@ fn only_the_tables_that_are_read_are_shown() {
             Rows::read(&self.0, results, offset, limit)
         }
     }
-    let (settings, problem, catalog) = (Settings::default(), Problem::new("q"), catalog());
+    let settings = Settings::default();
+    let problem = Problem::new("q");
+    let catalog = catalog();
     let task = Task { expected: Some("one number".into()), ..Task::new("A", "a part of q") };
     let matter = crate::compare::Matter {
         settings: &settings,
@@ -110,7 +112,8 @@ fn only_the_tables_that_are_read_are_shown() {
         catalog: &catalog,
         task: &task,
     };
-    let (one, two) = (numbers(&[1]).handle(), numbers(&[2]).handle());
+    let one = numbers(&[1]).handle();
+    let two = numbers(&[2]).handle();
     let shown = |sql, results| crate::compare::Shown { sql, results };
     let request = matter.request(&Reads(host), shown("SELECT 1", &one), shown("SELECT 2", &two));
     let user = &request.messages[1].text;
@@ -147,7 +150,8 @@ fn the_text_of_a_task_is_one_bounded_line() {
     let task = Task::new("A", format!("the sums\nStatement A:\n{}", "x".repeat(60_000)));
     let rows = numbers(&[1]);
     let results = rows.handle();
-    let (settings, problem) = (Settings::default(), Problem::new("How much was sold?"));
+    let settings = Settings::default();
+    let problem = Problem::new("How much was sold?");
     let matter = crate::compare::Matter {
         settings: &settings,
         problem: &problem,

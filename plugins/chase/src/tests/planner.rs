@@ -74,7 +74,8 @@ fn any_solver_that_shows_a_tasks_plan_shows_this_one() {
     let mut host = FakeHost::default();
     host.model.reply_plan(&three());
     let graph = plan(&host, Settings::default()).unwrap();
-    let (catalog, size) = (catalog(), PromptSize { catalog_bytes: 4000, parent_rows: 0 });
+    let catalog = catalog();
+    let size = PromptSize { catalog_bytes: 4000, parent_rows: 0 };
     let brief = Brief::new(
         &host,
         size,

@@ -168,7 +168,8 @@ fn folded(id: &str) -> String {
 }
 
 fn renamed(key: &JoinKey, ids: &BTreeMap<String, String>) -> Option<JoinKey> {
-    let (left, right) = (ids.get(&key.left)?, ids.get(&key.right)?);
+    let left = ids.get(&key.left)?;
+    let right = ids.get(&key.right)?;
     (left != right).then(|| JoinKey { left: left.clone(), right: right.clone(), ..key.clone() })
 }
 

@@ -69,13 +69,15 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
     }
 
     fn value_probe(&self, literal: &Literal, any_case: bool) -> Option<String> {
-        let (table, column) = (literal.table.as_deref()?, literal.column.as_deref()?);
+        let table = literal.table.as_deref()?;
+        let column = literal.column.as_deref()?;
         if !literal.text.chars().any(char::is_alphabetic) || literal.text.contains('%') {
             return None;
         }
         let table = self.catalog.table(table)?;
         let dialect = &self.catalog.dialect;
-        let (name, column) = (from_name(dialect, table), quote_if_odd(dialect, column));
+        let name = from_name(dialect, table);
+        let column = quote_if_odd(dialect, column);
         let value = dialect.literal(&literal.text);
         Some(if any_case {
             format!("SELECT 1 FROM {name} WHERE lower({column}) = lower({value}) LIMIT 1")

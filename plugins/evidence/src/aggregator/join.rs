@@ -154,8 +154,8 @@ impl Writer {
             ) else {
                 continue;
             };
-            let (left, right) =
-                (format!("{old}.{}", quoted(old_column)), format!("{alias}.{}", quoted(column)));
+            let left = format!("{old}.{}", quoted(old_column));
+            let right = format!("{alias}.{}", quoted(column));
             conditions.push(format!("{left} = {right}"));
             let _ = write!(
                 self.reported,

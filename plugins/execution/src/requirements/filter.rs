@@ -209,7 +209,8 @@ fn is_equal(wanted: &str, literal: &str) -> bool {
     if let Some(year) = moment::year(wanted).filter(|_| wanted.len() == 4 || is_day(wanted)) {
         return moment::names_year(literal, year);
     }
-    let (left, right) = (stems(wanted), stems(literal));
+    let left = stems(wanted);
+    let right = stems(literal);
     if left.is_empty() || right.is_empty() {
         return false;
     }

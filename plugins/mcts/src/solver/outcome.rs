@@ -59,7 +59,8 @@ fn candidate(tree: &Tree<'_>, settings: &Settings, cluster: &Cluster, place: usi
 /// `(agreeing − 1 + w·claim) / (running − 1 + w)`: the stated confidence counts as `w` results
 /// beside those of the other statements. A single statement keeps its stated confidence.
 fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
-    let (agreeing, running) = (agreeing.max(1) as f64, running.max(1) as f64);
+    let agreeing = agreeing.max(1) as f64;
+    let running = running.max(1) as f64;
     clamp01((agreeing - 1.0 + weight * claim) / (running - 1.0 + weight))
 }
 
@@ -77,7 +78,8 @@ fn log<H: SolverHost>(
 ) {
     let tree = &search.tree;
     let id = |place: usize| tree.nodes[place].candidate.id.as_str();
-    let (own, first) = (&clusters[rank], &clusters[0]);
+    let own = &clusters[rank];
+    let first = &clusters[0];
     for (index, member) in members.iter().enumerate() {
         if index > 0 {
             search.host.discard(id(*member), &format!("the same result as {}", id(members[0])));

@@ -133,7 +133,8 @@ impl<'a> Tree<'a> {
     /// Returns the number of statements at and below a node, and the mean of their present values.
     pub(crate) fn visits_and_mean(&self, place: usize) -> (usize, f64) {
         let mut rest = vec![place];
-        let (mut visits, mut sum) = (0_usize, 0.0);
+        let mut visits = 0_usize;
+        let mut sum = 0.0;
         while let Some(at) = rest.pop() {
             if at != ROOT {
                 visits += 1;

@@ -133,7 +133,8 @@ impl Parts<'_> {
     }
 
     fn first(&self) -> Option<Example> {
-        let (label, number) = (self.label?, self.number?);
+        let label = self.label?;
+        let number = self.number?;
         Some((
             format!("Which {} has the highest {}?", self.words(), words(number)),
             format!(
@@ -178,7 +179,8 @@ fn is_fraction(column: &Column) -> bool {
 }
 
 fn is_measure(column: &Column) -> bool {
-    let (sql_type, name) = (type_of(column), column.name.to_lowercase());
+    let sql_type = type_of(column);
+    let name = column.name.to_lowercase();
     let word = sql_type.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     is_one_of(WHOLE, word) && !CODES.iter().any(|ending| name.ends_with(ending))
 }

@@ -169,7 +169,8 @@ fn values(text: &str, tokens: &[Token<'_>]) -> Vec<Phrase> {
     }
     for size in (1..=RUN).rev() {
         for window in tokens.windows(size) {
-            let (first, last) = (&window[0], &window[size - 1]);
+            let first = &window[0];
+            let last = &window[size - 1];
             if !first.is_plain() && !last.is_plain() {
                 let words: Vec<&str> = window.iter().map(|token| token.text).collect();
                 push_phrase(&mut values, &words.join(" "), false);

@@ -188,7 +188,8 @@ const THINKING: [&str; 3] = ["think", "thinking", "reasoning"];
 /// the reply is not finished; one whose beginning is missing began with the text.
 fn without_thinking(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    let (mut rest, mut from) = (String::new(), 0);
+    let mut rest = String::new();
+    let mut from = 0;
     while let Some((at, name, is_closing)) = next_tag(&lower, from) {
         if is_closing {
             rest.clear();

@@ -175,7 +175,8 @@ impl<H: SolverHost> Solve<'_, H> {
             self.host
                 .note(Level::Debug, &format!("{}: the model repeats its statement", self.task.id));
             let reason = "the same statement again".to_owned();
-            let (tried, after) = (draft.tried.clone(), draft.after.clone());
+            let tried = draft.tried.clone();
+            let after = draft.after.clone();
             return Next::Ended(Came::Missed(Miss {
                 tried,
                 class: None,

@@ -162,7 +162,8 @@ impl Branch {
     /// if nothing can be executed.
     pub(crate) fn next(&self, subtasks: &[Subtask], dependents: Dependents) -> Option<usize> {
         let better = |a: usize, b: usize| {
-            let (a, b) = (&self.states[a], &self.states[b]);
+            let a = &self.states[a];
+            let b = &self.states[b];
             if a.is_second_chance == b.is_second_chance {
                 a.confidence > b.confidence
             } else {
@@ -349,7 +350,8 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
                 .filter(move |key| catalog.place(&key.ref_table).is_some_and(is_other));
             between.map(|key| {
                 let list = |columns: &[String]| bounded(columns).join(", ");
-                let (own, other) = (line(&catalog.table_name(table), 80), line(&key.ref_table, 80));
+                let own = line(&catalog.table_name(table), 80);
+                let other = line(&key.ref_table, 80);
                 format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))
             })
         },

@@ -49,7 +49,8 @@ impl<H: SolverHost> Solve<'_, H> {
         goal: Goal,
         miss: &Miss,
     ) -> (Vec<(Branch, Made)>, Vec<Open>) {
-        let (mut accepted, mut missed) = (Vec::new(), Vec::new());
+        let mut accepted = Vec::new();
+        let mut missed = Vec::new();
         let number =
             if from.depth < self.settings.max_branch_depth { self.affordable() } else { 0 };
         if number == 0 {
@@ -69,7 +70,8 @@ impl<H: SolverHost> Solve<'_, H> {
         for ((sample, id), reply) in (0..).zip(children).zip(self.host.complete_all(&requests)) {
             let mut child = from.child(id);
             child.failures.push(self.failure_point(goal, miss));
-            let (tried, after) = (miss.tried.clone(), miss.after.clone());
+            let tried = miss.tried.clone();
+            let after = miss.after.clone();
             let draft = Draft { origin: "alternative", sample, tried, after, reply: Some(reply) };
             match self.attempt(&mut child, goal, draft) {
                 Came::Succeeded(made) => accepted.push((child, made)),

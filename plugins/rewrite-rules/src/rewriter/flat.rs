@@ -17,7 +17,8 @@ pub(crate) struct Flat {
 impl Flat {
     /// `None` with outer joins, USING and NATURAL.
     pub(crate) fn of(select: &Select) -> Option<Self> {
-        let (mut tables, mut conditions) = (Vec::new(), Vec::new());
+        let mut tables = Vec::new();
+        let mut conditions = Vec::new();
         for item in &select.from {
             tables.push(item.relation.clone());
             for Join { relation, join_operator, .. } in &item.joins {

@@ -66,7 +66,8 @@ pub(crate) fn proposals(
     let signs = Signs::of(engine, plan);
     let mut rules: Vec<&Rule> = RULES.iter().collect();
     rules.sort_by_key(|rule| std::cmp::Reverse((rule.promise)(&signs)));
-    let (mut whole, mut single) = (Vec::new(), Vec::new());
+    let mut whole = Vec::new();
+    let mut single = Vec::new();
     let apply = |rule: &Rule, only: Option<usize>| {
         let mut work = Work::new(catalog, engine, plan, &query, only);
         let mut new: Query = query.clone();

@@ -41,7 +41,8 @@ fn sqlite(plan: &str) -> Signs {
     };
     let mut scans = 0;
     for line in plan.lines() {
-        let (depth, text) = (depth(line), line.trim_start());
+        let depth = depth(line);
+        let text = line.trim_start();
         if within.is_some_and(|start| depth <= start) {
             within = None;
         }

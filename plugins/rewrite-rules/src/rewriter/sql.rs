@@ -129,7 +129,8 @@ pub(crate) fn disjuncts(expr: &Expr) -> Vec<&Expr> {
 }
 
 fn parts<'e>(expr: &'e Expr, between: &BinaryOperator) -> Vec<&'e Expr> {
-    let (mut found, mut left) = (Vec::new(), vec![expr]);
+    let mut found = Vec::new();
+    let mut left = vec![expr];
     while let Some(expr) = left.pop() {
         match expr {
             Expr::BinaryOp { left: first, op, right } if op == between => {

@@ -37,7 +37,8 @@ impl<'a> Parts<'a> {
         {
             return None;
         }
-        let (mut keys, mut rest) = (Vec::new(), Vec::new());
+        let mut keys = Vec::new();
+        let mut rest = Vec::new();
         for condition in select.selection.iter().flat_map(conjuncts) {
             if is_own(&refs(condition), &scope, outer) {
                 rest.push(condition.clone());
@@ -90,7 +91,8 @@ fn is_outer(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
 
 fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return None };
-    let (a, b) = (refs(&**left), refs(&**right));
+    let a = refs(&**left);
+    let b = refs(&**right);
     let is_inner =
         |found: &Refs| !found.has_query && !found.own.is_empty() && inner.owns_all(&found.own);
     let key = |inner: &Expr, outer: &Expr, inner_first| Key {

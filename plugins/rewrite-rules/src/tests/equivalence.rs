@@ -40,7 +40,8 @@ fn bag(connection: &Connection, sql: &str) -> rusqlite::Result<(Vec<String>, Vec
 fn plan(connection: &Connection, sql: &str) -> String {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let mut rows = statement.query([]).unwrap();
-    let (mut text, mut depths) = (String::new(), BTreeMap::<i64, usize>::new());
+    let mut text = String::new();
+    let mut depths = BTreeMap::<i64, usize>::new();
     while let Some(row) = rows.next().unwrap() {
         let (id, parent, detail): (i64, i64, String) =
             (row.get(0).unwrap(), row.get(1).unwrap(), row.get(3).unwrap());

@@ -50,8 +50,8 @@ pub(super) fn data(dice: &mut Dice) -> String {
 /// A condition on a row of `customers c`, and where there is one of `orders o`.
 fn condition(dice: &mut Dice, has_orders: bool, depth: u32) -> String {
     if depth > 0 && dice.below(3) == 0 {
-        let (a, b) =
-            (condition(dice, has_orders, depth - 1), condition(dice, has_orders, depth - 1));
+        let a = condition(dice, has_orders, depth - 1);
+        let b = condition(dice, has_orders, depth - 1);
         return match dice.below(4) {
             0 => format!("NOT ({a})"),
             1 => format!("{a} AND ({b})"),

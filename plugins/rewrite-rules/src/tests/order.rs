@@ -24,7 +24,8 @@ fn the_plan_decides_what_comes_first() {
 
 #[test]
 fn every_proposal_is_made_once() {
-    let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
+    let rules = RewriteRules::new(Settings::default());
+    let host = FakeHost::default();
     let catalog = catalog(Dialect::Sqlite);
     let all = rewrites(&rules, &host, SLOW, &catalog, &vec![Trial::Slower(0.5); 20]).unwrap();
     let mut texts: Vec<&str> = all.iter().map(|proposal| proposal.sql.as_str()).collect();
@@ -37,7 +38,8 @@ fn every_proposal_is_made_once() {
 
 #[test]
 fn what_was_accepted_is_improved_further_and_nothing_is_tried_again() {
-    let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
+    let rules = RewriteRules::new(Settings::default());
+    let host = FakeHost::default();
     let catalog = catalog(Dialect::Sqlite);
     let trials = [
         Trial::Mismatch,
@@ -59,7 +61,8 @@ fn what_was_accepted_is_improved_further_and_nothing_is_tried_again() {
 
 #[test]
 fn there_is_an_end() {
-    let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
+    let rules = RewriteRules::new(Settings::default());
+    let host = FakeHost::default();
     let next = |sql: &str, history: &[Attempt]| {
         rules.rewrite(&host, sql, sql, &plan(""), &catalog(Dialect::Sqlite), history).unwrap()
     };
@@ -74,7 +77,8 @@ fn there_is_an_end() {
 
 #[test]
 fn other_engines_have_no_rules() {
-    let (rules, host) = (RewriteRules::new(Settings::default()), FakeHost::default());
+    let rules = RewriteRules::new(Settings::default());
+    let host = FakeHost::default();
     let failed =
         rules.rewrite(&host, SLOW, SLOW, &plan(""), &catalog(Dialect::Duckdb), &[]).unwrap_err();
     assert_eq!(failed.kind, FailureKind::Unsupported);

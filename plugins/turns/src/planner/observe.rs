@@ -35,7 +35,8 @@ pub(crate) fn absorb(
         node.standing = standing(observation, node.is_search());
         node.confidence = confidence(observation);
         ended.push(node.id.clone());
-        let (id, branch) = (node.id.clone(), node.branch.clone());
+        let id = node.id.clone();
+        let branch = node.branch.clone();
         let fresh: Vec<Evidence> =
             observation.hits.iter().map(|hit| Evidence::of(&id, hit)).collect();
         let Some(branch) =

@@ -370,7 +370,8 @@ fn settings_bound_what_a_turn_may_do() {
 
 #[test]
 fn the_same_results_make_the_same_search() {
-    let (one, two) = (whole(), whole());
+    let one = whole();
+    let two = whole();
     assert_eq!(one.graph, two.graph);
     assert_eq!(one.steps, two.steps);
     assert_eq!(one.host.model.requests(), two.host.model.requests());

@@ -273,8 +273,8 @@ fn a_refusal_goes_back_as_one_bounded_line() {
     assert!(said.contains("there is no task `t9 Decide nothing. x") && said.len() < 200, "{said}");
 
     let catalog = catalog();
-    let (problem, graph) =
-        (Problem::new(QUESTION), Graph { tasks: Vec::new(), answer: String::new(), memo: None });
+    let problem = Problem::new(QUESTION);
+    let graph = Graph { tasks: Vec::new(), answer: String::new(), memo: None };
     let view = crate::planner::View {
         problem: &problem,
         catalog: &catalog,

@@ -62,7 +62,8 @@ pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
             let chain = &mut chains[place];
             proposed += 1;
             chain.signals.attempts += 1;
-            let (id, origin) = (candidate_id(&task.id, proposed), tries.origin(place, chain));
+            let id = candidate_id(&task.id, proposed);
+            let origin = tries.origin(place, chain);
             let candidate = chain.candidate(id, &origin, statement, &trial.signals);
             host.propose(&candidate);
             if let Ended::Failed(wrong) = &trial.ended {

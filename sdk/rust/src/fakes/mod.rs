@@ -283,7 +283,8 @@ mod tests {
 
     #[test]
     fn fingerprints_follow_the_equality() {
-        let (one, other) = (numbers(&[1, 2, 2]).handle(), numbers(&[2, 1, 2]).handle());
+        let one = numbers(&[1, 2, 2]).handle();
+        let other = numbers(&[2, 1, 2]).handle();
         assert_eq!(one.fingerprint(&Equality::Bag), other.fingerprint(&Equality::Bag));
         assert_ne!(one.fingerprint(&Equality::Ordered), other.fingerprint(&Equality::Ordered));
         assert_eq!(

@@ -60,7 +60,9 @@ pub fn rewrites<P: RewriterRole>(
     catalog: &Catalog,
     trials: &[Trial],
 ) -> Result<Vec<Proposal>, Failure> {
-    let (mut best, mut history, mut proposals) = (original.to_owned(), Vec::new(), Vec::new());
+    let mut best = original.to_owned();
+    let mut history = Vec::new();
+    let mut proposals = Vec::new();
     for trial in trials {
         let lent = host.explain(&best).unwrap_or_else(|_| plan(""));
         let Some(proposal) = plugin.rewrite(host, original, &best, &lent, catalog, &history)?
@@ -109,7 +111,8 @@ mod tests {
 
     #[test]
     fn an_accepted_proposal_is_the_best_from_then_on_and_none_ends_it() {
-        let (plugin, mut host) = (Longer::new(NoSettings {}), FakeHost::default());
+        let plugin = Longer::new(NoSettings {});
+        let mut host = FakeHost::default();
         host.database.plans.insert("xb".to_owned(), plan("SCAN x"));
         let trials = [Trial::Mismatch, Trial::Accepted(2.0), Trial::Slower(0.5), Trial::Mismatch];
         let catalog =

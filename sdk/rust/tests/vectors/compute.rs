@@ -141,7 +141,8 @@ fn brief(function: &str, input: &Json) -> Json {
         parent_rows: read::count(&input["parent_rows"]),
     };
     let catalog = read::catalog(&input["catalog"]);
-    let (problem, task) = (read::problem(&input["problem"]), read::task(&input["task"]));
+    let problem = read::problem(&input["problem"]);
+    let task = read::task(&input["task"]);
     let mut brief =
         Brief::new(&host, size, &problem, &catalog, &task, &read::parents(&input["parents"]));
     for _ in 0..input["shortened"].as_u64().unwrap_or_default() {

@@ -61,7 +61,8 @@ mod tests {
             results: FakeRows::new(&["n"], Vec::new()).counted(3).handle(),
         };
         let plugin = {{name_pascal}}Plugin::new(Settings { most: 2 });
-        let (host, graph) = (FakeHost::default(), Graph::single(task));
+        let host = FakeHost::default();
+        let graph = Graph::single(task);
         let answer = plugin
             .aggregate(&host, &Problem::new("Who?"), &graph, &[finished], &[])
             .unwrap()

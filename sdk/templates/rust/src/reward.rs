@@ -42,7 +42,8 @@ mod tests {
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
         };
-        let (problem, task) = (Problem::new("Who?"), Task::new("A", "Who?"));
+        let problem = Problem::new("Who?");
+        let task = Task::new("A", "Who?");
         let plugin = {{name_pascal}}Plugin::new(Settings { most: 2 });
         let verdicts = plugin
             .judge(&FakeHost::default(), &problem, &catalog, &task, &[rival])

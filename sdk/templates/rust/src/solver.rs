@@ -78,10 +78,8 @@ mod tests {
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
         };
-        let (problem, task) = (
-            Problem::new("How many orders?"),
-            Task::new("A", "How many orders?"),
-        );
+        let problem = Problem::new("How many orders?");
+        let task = Task::new("A", "How many orders?");
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let outcome = plugin.solve(&host, &problem, &catalog, &task, &[]).unwrap();
         assert_eq!(outcome.candidates[0].sql, "SELECT count(*) FROM orders");

@@ -193,15 +193,22 @@ fn flights() -> String {
     };
     for row in 0..u64::from(ROWS) {
         let day = row * 365 / u64::from(ROWS);
-        let (month, day) = (day / 31 + 1, day % 28 + 1);
-        let (hour, minute) = (5 + draw(19), draw(60));
-        let (scheduled, arrival) = (hour * 100 + minute, (hour + 2) * 100 + minute);
+        let month = day / 31 + 1;
+        let day = day % 28 + 1;
+        let hour = 5 + draw(19);
+        let minute = draw(60);
+        let scheduled = hour * 100 + minute;
+        let arrival = (hour + 2) * 100 + minute;
         let is_cancelled = draw(40) == 0;
         let value = |value: u64| if is_cancelled { "NA".to_owned() } else { value.to_string() };
         let late = draw(50);
-        let (carrier, flight, tail) = (code(draw(16) * 7), draw(8_500), draw(4_000));
-        let (origin, to, time, distance) =
-            (code(draw(3) * 701), code(draw(105) * 97), draw(600), 80 + draw(4_900));
+        let carrier = code(draw(16) * 7);
+        let flight = draw(8_500);
+        let tail = draw(4_000);
+        let origin = code(draw(3) * 701);
+        let to = code(draw(105) * 97);
+        let time = draw(600);
+        let distance = 80 + draw(4_900);
         let _ = writeln!(
             text,
             "2013,{month},{day},{},{scheduled},{},{},{arrival},{},{carrier},{flight},N{tail:05},{origin},{to},{},{distance},{hour},{minute},2013-{month:02}-{day:02}T{hour:02}:00:00Z",

@@ -17,10 +17,12 @@ const ROUNDS: usize = 5;
 /// plan is what is compared.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let (one, five) = world.runtime.block_on(async {
-        let (lonely, together) = (subplans(1, DELAY), subplans(CALLS, DELAY));
+        let lonely = subplans(1, DELAY);
+        let together = subplans(CALLS, DELAY);
         let single = Host::open(world.settings(&lonely)?, &Silent).await?;
         let several = Host::open(world.settings(&together)?, &Silent).await?;
-        let (mut one, mut five) = (Vec::new(), Vec::new());
+        let mut one = Vec::new();
+        let mut five = Vec::new();
         for _ in 0..ROUNDS {
             one.push(search(&single, "How many customers are there?").await?);
             five.push(search(&several, "How many customers are there?").await?);

@@ -22,7 +22,8 @@ const LANGUAGES: [(&str, &str); 5] =
 /// to compile.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let runtime = Runtime::new(Limits::default(), &CompileSettings::default())?;
-    let (mut figures, mut calibrators) = (Vec::new(), Vec::new());
+    let mut figures = Vec::new();
+    let mut calibrators = Vec::new();
     for (file, language) in LANGUAGES {
         match load(world, &runtime, file) {
             Ok(loaded) => {

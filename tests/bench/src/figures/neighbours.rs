@@ -61,14 +61,13 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
             ));
         }
         let alone = clients(&innocent).await?;
-        let (over, ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::new(AtomicUsize::new(0));
         let hostile: Vec<_> = (0..HOSTILE)
             .map(|number| {
-                let (host, over, ended) = (
-                    Arc::clone(&hosts[number % hosts.len()]),
-                    Arc::clone(&over),
-                    Arc::clone(&ended),
-                );
+                let host = Arc::clone(&hosts[number % hosts.len()]);
+                let over = Arc::clone(&over);
+                let ended = Arc::clone(&ended);
                 tokio::spawn(async move {
                     while !over.load(Ordering::Relaxed) {
                         let stop = Stop::new();
@@ -93,7 +92,8 @@ pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
         hostile.iter().for_each(tokio::task::JoinHandle::abort);
         Outcome::Ok((alone, together?, ended.load(Ordering::Relaxed)))
     })?;
-    let (p95_alone, p95) = (p95(alone), p95(together));
+    let p95_alone = p95(alone);
+    let p95 = p95(together);
     let what = format!(
         "p95 of {} searches at once beside {HOSTILE} of hostile plugins, against that alone",
         AT_ONCE - HOSTILE
@@ -194,8 +194,9 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
         words.extend([suite.as_str(), "--workers", "160"]);
         arm(world, &words, &flags)
     };
-    let (mut right, mut all, mut each) =
-        (f64::INFINITY, Vec::new(), vec![Vec::new(); hostile.len()]);
+    let mut right = f64::INFINITY;
+    let mut all = Vec::new();
+    let mut each = vec![Vec::new(); hostile.len()];
     for _ in 0..ROUNDS {
         let alone =
             arm(world, &["benchmark", &suite, "--strategy", "single", "--workers", "160"], &flags)?;

@@ -54,7 +54,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         }
     };
     let mut python = Python::start(&folder, &["pandas", "psycopg[binary]"], SCRIPT, &[&url, QUERY]);
-    let (mut ours, mut embedded) = (Vec::new(), Vec::new());
+    let mut ours = Vec::new();
+    let mut embedded = Vec::new();
     for _ in 0..RUNS {
         ours.push(rate(world, &postgres)?);
         if let Some(duckdb) = &duckdb {

@@ -129,7 +129,8 @@ async fn answered(
     let host = Arc::new(Host::open(settings, &Silent).await?);
     let mut searches = JoinSet::new();
     for at in places.iter().copied() {
-        let (host, question) = (Arc::clone(&host), all[at].clone());
+        let host = Arc::clone(&host);
+        let question = all[at].clone();
         searches.spawn(async move {
             let problem = Problem::new(&question.question);
             let report = host.search(problem, Arc::new(Silent), None, &Stop::new()).await?;

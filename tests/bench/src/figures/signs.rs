@@ -184,7 +184,8 @@ fn one(
         signs[DOUBT] = if doubted { -1.0 } else { 0.0 };
         answers.push(Vote { result, is_right: answer.is_right, signs });
     }
-    let (mut places, mut rival) = (Vec::new(), Tally::default());
+    let mut places = Vec::new();
+    let mut rival = Tally::default();
     for seed in 0..u64::from(orders) {
         let order = question.order(seed);
         let taken = gate.take(&order);
@@ -241,7 +242,8 @@ fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
 fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool, u32) {
     // A result, its votes, and whether the draw that stands for it is right.
     let mut results: Vec<(usize, f64, bool)> = Vec::new();
-    let (mut unit, mut calls) = (f64::MIN_POSITIVE, 0);
+    let mut unit = f64::MIN_POSITIVE;
+    let mut calls = 0;
     for place in order.iter().copied().take(SAMPLES) {
         calls += 1;
         let Some(result) = answers[place].result else { continue };

@@ -65,7 +65,8 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         return Err("this system does not tell how much memory a process has".into());
     };
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
-    let (first, last) = (mebibytes(*first), mebibytes(*last));
+    let first = mebibytes(*first);
+    let last = mebibytes(*last);
     let tenth = world.searches / LOOKS;
     let what = format!("memory after {} searches, against {tenth}", tenth * LOOKS);
     let asked = format!("journals and cache on, {WORKERS} at once, {} requests", endpoint.count());
@@ -101,8 +102,8 @@ async fn all(soak: &Soak) -> Outcome<Reported> {
     let mut seen = Vec::new();
     for look in 0..LOOKS {
         let workers = (0..WORKERS).map(|worker| {
-            let (host, numbers) =
-                (Arc::clone(&host), (look * each..(look + 1) * each).skip(worker as usize));
+            let host = Arc::clone(&host);
+            let numbers = (look * each..(look + 1) * each).skip(worker as usize);
             tokio::spawn(async move {
                 for number in numbers.step_by(WORKERS as usize) {
                     search(

@@ -48,7 +48,8 @@ pub(crate) fn first_search(world: &World) -> Outcome<Vec<Figure>> {
 /// A search of three tasks whose every reply is in the cache, with compiled plugins in theirs.
 pub(crate) fn cached_search(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
-    let (shop, url) = (world.shop.display().to_string(), endpoint.url());
+    let shop = world.shop.display().to_string();
+    let url = endpoint.url();
     let arguments =
         ["-q", QUESTION, "--db", &shop, "--llm", "openai", "--model", "mock", "--base-url", &url];
     let mut search = host(world, &arguments)?;

@@ -66,12 +66,14 @@ pub(crate) fn rate(world: &World) -> Outcome<Vec<Figure>> {
 
 /// The memory of a process over a long suite.
 pub(crate) fn memory(world: &World) -> Outcome<Vec<Figure>> {
-    let (few, many) = (world.searches / 10, world.searches);
+    let few = world.searches / 10;
+    let many = world.searches;
     let endpoint = one_task();
     let mut peaks = Vec::new();
     for questions in [few, many] {
         let suite = suite(world, questions)?;
-        let (suite, url) = (suite.display().to_string(), endpoint.url());
+        let suite = suite.display().to_string();
+        let url = endpoint.url();
         let reported = [
             "--base-url",
             &url,
@@ -95,7 +97,8 @@ pub(crate) fn memory(world: &World) -> Outcome<Vec<Figure>> {
 /// A grid of one question: how often the endpoint is asked the same.
 pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = one_task();
-    let (url, shop) = (endpoint.url(), world.shop.display().to_string());
+    let url = endpoint.url();
+    let shop = world.shop.display().to_string();
     let question = "How many customers are there in each country?";
     let reported = ["--base-url", &url, "--model", "mock", "--quiet", "--format", "json"];
     let arguments: Vec<&str> =

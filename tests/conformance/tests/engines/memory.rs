@@ -112,7 +112,8 @@ impl Inner {
         let mut statement = connection.prepare(&sql).map_err(|error| failed(&error))?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut columns: Vec<Vec<Cell>> = names.iter().map(|_| Vec::new()).collect();
-        let (mut bytes, mut warnings) = (0, Vec::new());
+        let mut bytes = 0;
+        let mut warnings = Vec::new();
         let mut rows = statement.query([]).map_err(|error| failed(&error))?;
         while let Some(row) = rows.next().map_err(|error| failed(&error))? {
             let cells = (0..names.len()).map(|at| row.get(at)).collect::<Result<Vec<Cell>, _>>();

@@ -14,7 +14,8 @@ use crate::languages::said;
 pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let (name, path) = (entry.file_name(), entry.path());
+        let name = entry.file_name();
+        let path = entry.path();
         if path.is_dir() {
             if !["build", "target", "node_modules", ".tools", "__pycache__"]
                 .iter()
@@ -176,7 +177,8 @@ with zipfile.ZipFile(to, 'w') as archive:
 #[test]
 fn of_go() {
     let Some(mut work) = Work::of("go") else { return };
-    let (path, version) = ("github.com/syrch/syrch-host/sdk/go", "v0.1.0");
+    let path = "github.com/syrch/syrch-host/sdk/go";
+    let version = "v0.1.0";
     let module = work.path().join("module");
     copy(&repository().join("sdk/go"), &module);
     let versions = work.path().join("proxy").join(path).join("@v");

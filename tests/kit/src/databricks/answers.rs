@@ -94,7 +94,8 @@ impl State {
 
 fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
     let mut state = lock(&shared.state);
-    let (path, is_post) = (request.path.as_str(), request.method == "POST");
+    let path = request.path.as_str();
+    let is_post = request.method == "POST";
     if let Some(rest) = path.strip_prefix(LINKS) {
         return link(&mut state, rest, query, request);
     }
@@ -137,8 +138,8 @@ fn answer_now(shared: &Shared, request: &Request, query: &str) -> Response {
         return submit(shared, &mut state, &request.body, behaviour);
     }
     let mut parts = rest.trim_start_matches('/').splitn(2, '/');
-    let (id, what) =
-        (parts.next().unwrap_or_default().to_owned(), parts.next().unwrap_or_default());
+    let id = parts.next().unwrap_or_default().to_owned();
+    let what = parts.next().unwrap_or_default();
     match (request.method.as_str(), what.strip_prefix("result/chunks/").map(str::parse::<usize>)) {
         ("GET", None) if what.is_empty() => status(shared, &mut state, &id),
         ("POST", None) if what == "cancel" => cancel(&mut state, &id),
@@ -248,7 +249,8 @@ fn limited(mut table: Table, body: &Value, chunk_rows: usize) -> Answer {
     let limit = |name: &str| {
         body[name].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
     };
-    let (rows, mut bytes) = (limit("row_limit"), limit("byte_limit"));
+    let rows = limit("row_limit");
+    let mut bytes = limit("byte_limit");
     let size = |row: &Row| row.iter().filter_map(Table::text).map(|text| text.len()).sum::<usize>();
     let fitting = table.rows.iter().take(rows).take_while(|row| {
         let fits = size(row) <= bytes;

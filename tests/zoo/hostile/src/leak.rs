@@ -24,7 +24,8 @@ pub(crate) fn send(host: &(impl Llm + Trace), text: &str) -> Result<(), LlmError
 fn spelled(host: &impl Sql) -> Result<String, SqlError> {
     let mut cell = String::new();
     for place in 1..=LENGTH {
-        let (mut low, mut high) = (0_u8, 127);
+        let mut low = 0_u8;
+        let mut high = 127;
         while low < high {
             let middle = low + (high - low) / 2;
             let sql = format!("SELECT 1 WHERE unicode(substr({CELL}, {place}, 1)) > {middle}");

@@ -119,7 +119,8 @@ fn a_cache_that_breaks_while_a_search_runs_gives_no_wrong_answer() {
     let searches = syrch_kit::scale(10, 24);
     let counts = each(0..searches as u64, |seed| async move {
         let mut world = World::new(seed, 0);
-        let (folder, mut chance) = (world.folder.path().join("cache"), Chance::new(seed, 1 << 32));
+        let folder = world.folder.path().join("cache");
+        let mut chance = Chance::new(seed, 1 << 32);
         world.settings.cache.folder = Some(folder.clone());
         fill(&world).await;
         let host = world.host().await.unwrap();

@@ -81,7 +81,8 @@ pub(crate) fn use_wal(path: &Path) {
 fn a_database_that_is_locked_now_and_then_gives_the_right_answer_or_an_error() {
     let searches = syrch_kit::scale(16, 40);
     let counts = each(0..searches as u64, |seed| async move {
-        let (world, is_wal) = (World::new(seed, 0), seed % 2 == 1);
+        let world = World::new(seed, 0);
+        let is_wal = seed % 2 == 1;
         if is_wal {
             use_wal(&world.database());
         }
@@ -123,7 +124,8 @@ fn a_database_that_is_replaced_or_removed_gives_an_answer_of_one_file_or_an_erro
             use_wal(&world.database());
         }
         let host = world.host().await.unwrap();
-        let (path, mut chance) = (world.database(), Chance::new(seed, 1 << 32));
+        let path = world.database();
+        let mut chance = Chance::new(seed, 1 << 32);
         let other = world.folder.path().join("other.sqlite");
         let happens = match seed / 2 % 4 {
             0 => {

@@ -74,8 +74,8 @@ async fn one(folder: PathBuf, seed: u64) -> Vec<&'static str> {
     assert_eq!(document.cost.calls as usize, world.endpoint.count());
     let reported =
         |words: &str| document.warnings.iter().filter(|warning| warning.contains(words)).count();
-    let (cache, journal) =
-        (reported("the cache `") + reported("the cache folder `"), reported("the journal `"));
+    let cache = reported("the cache `") + reported("the cache folder `");
+    let journal = reported("the journal `");
     assert!(
         cache <= 1 && journal <= 1 && document.warnings.len() == cache + journal,
         "{:?}",

@@ -54,7 +54,8 @@ async fn a_server_that_crashes_gives_a_right_answer_or_an_error_and_the_next_sea
         Host::builder().database(server.url("reader", "shop").as_str()).open().await.unwrap();
     let right = ask(&host).await.unwrap();
     assert_eq!(right.len(), 2);
-    let (mut chance, mut failed) = (Chance::new(7, 0), 0);
+    let mut chance = Chance::new(7, 0);
+    let mut failed = 0;
     for run in 0..syrch_kit::scale(10, 100) {
         let (answer, ()) = tokio::join!(ask(&host), async {
             tokio::time::sleep(chance.millis(40)).await;

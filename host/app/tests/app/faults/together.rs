@@ -15,7 +15,8 @@ const NEVER: Duration = Duration::from_secs(3_600);
 #[test]
 fn a_search_that_is_stopped_among_faults_ends_soon() {
     let counts = each(0..40, |seed| async move {
-        let (mut world, mut chance) = (World::new(seed, 10), Chance::new(seed, 1 << 33));
+        let mut world = World::new(seed, 10);
+        let mut chance = Chance::new(seed, 1 << 33);
         world.settings.cache.folder = Some(world.folder.path().join("cache"));
         let is_wal = chance.below(2) == 0;
         if is_wal {

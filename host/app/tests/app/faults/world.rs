@@ -348,7 +348,8 @@ where
     let places = Arc::new(Semaphore::new(AT_ONCE));
     let searches: Vec<_> = seeds
         .map(|seed| {
-            let (places, search) = (Arc::clone(&places), one(seed));
+            let places = Arc::clone(&places);
+            let search = one(seed);
             let search = runtime.spawn(async move {
                 let _place = places.acquire_owned().await.unwrap();
                 search.await

@@ -152,8 +152,9 @@ async fn databases_of_the_program_are_told_apart_by_what_they_are() {
             .await
             .unwrap()
     };
-    let (full, empty, shared) =
-        (open(&shop(folder.path())).await, open(&other).await, Shared::new());
+    let full = open(&shop(folder.path())).await;
+    let empty = open(&other).await;
+    let shared = Shared::new();
     assert_eq!(full.name(), empty.name());
     assert_eq!(
         (orders_of(&full, &shared).await, orders_of(&empty, &shared).await),

@@ -55,7 +55,8 @@ pub(super) async fn resolve(
         distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
     let arms: Vec<(String, Settings)> = names.into_iter().zip(all).collect();
     if let Some((one, other)) = twins(&arms) {
-        let (one, other) = (&words[one].text, &words[other].text);
+        let one = &words[one].text;
+        let other = &words[other].text;
         return Err(Failure::usage(format!(
             "a run without difference: the arms `{one}` and `{other}` would do the same"
         ))

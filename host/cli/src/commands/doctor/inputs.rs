@@ -72,7 +72,8 @@ pub(super) async fn strategy(context: &Context) -> Check {
     }
     let roles =
         effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
-    let (word, origin) = (&effective.strategy, context.config.origin(STRATEGY));
+    let word = &effective.strategy;
+    let origin = context.config.origin(STRATEGY);
     Check::ok("strategy", format!("{word} ({origin}): {}", roles.collect::<Vec<_>>().join(", ")))
 }
 
@@ -98,7 +99,8 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
         PluginSource::File(_) => false,
     };
     let settings = &context.config.effective.settings;
-    let (roles, rows) = (&settings.strategy.roles, settings.rows);
+    let roles = &settings.strategy.roles;
+    let rows = settings.rows;
     let shows_cells = matches!(rows, RowsGrant::Sample(_) | RowsGrant::Full);
     let mut checks = Vec::new();
     for (role, source) in roles.iter().filter(|(_, source)| !is_builtin(source)) {

@@ -18,8 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which versions this program is made of.
 pub(super) fn host() -> Check {
-    let (version, wasmtime) = (env!("CARGO_PKG_VERSION"), env!("WASMTIME_VERSION"));
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    let version = env!("CARGO_PKG_VERSION");
+    let wasmtime = env!("WASMTIME_VERSION");
+    let os = std::env::consts::OS;
+    let arch = std::env::consts::ARCH;
     Check::ok(
         "host",
         format!(

@@ -51,7 +51,8 @@ pub(crate) async fn carry_out(
     occasions: Occasions<'_>,
 ) -> Outcome<Ended> {
     let asks = options.answers.is_empty();
-    let (resumes, fuzz) = (options.resume.is_some(), options.fuzz.clone());
+    let resumes = options.resume.is_some();
+    let fuzz = options.fuzz.clone();
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let settings = arms.first().map(|(_, settings)| settings.clone()).unwrap_or_default();
     let observer = Arc::clone(&watch) as Arc<dyn Observer>;
@@ -101,8 +102,9 @@ pub(crate) fn stop_at_interrupt(
     context: &Context,
     stop: &Stop,
 ) -> impl Future<Output = ()> + Send + 'static {
-    let (stop, interrupt, console) =
-        (stop.clone(), context.interrupt.clone(), Arc::clone(&context.console));
+    let stop = stop.clone();
+    let interrupt = context.interrupt.clone();
+    let console = Arc::clone(&context.console);
     async move {
         interrupt.wait().await;
         console.note("stopping; what is done is saved; Ctrl-C again ends at once");
@@ -115,7 +117,8 @@ impl Ended {
     fn of(mut outcome: SuiteOutcome, asks: bool) -> Self {
         let run = outcome.record.header.id.clone();
         let on = format!("what is done is saved; the same command with `--resume {run}` continues");
-        let (done, of) = (outcome.finished.progress.done, outcome.finished.progress.of);
+        let done = outcome.finished.progress.done;
+        let of = outcome.finished.progress.of;
         let (exit, why, failure) = match outcome.finished.stopped.take() {
             None | Some(Stopped::Early(_)) => {
                 let failure = failure(&outcome.record.graded, &run).map(|failure| match asks {
@@ -151,7 +154,8 @@ impl Ended {
                 (Exit::Model, Some(why), Some(failure))
             }
             Some(Stopped::Fatal(error)) => {
-                let (why, failure) = (error.to_string(), Failure::from(error));
+                let why = error.to_string();
+                let failure = Failure::from(error);
                 let hint = failure
                     .hint
                     .as_ref()

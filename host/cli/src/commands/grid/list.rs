@@ -30,7 +30,8 @@ fn next(text: &str) -> Result<(Value, Option<&str>), String> {
 
 /// All values of a list.
 pub(crate) fn values(text: &str) -> Result<Vec<Value>, String> {
-    let (mut all, mut rest) = (Vec::new(), Some(text));
+    let mut all = Vec::new();
+    let mut rest = Some(text);
     while let Some(text) = rest {
         let (value, after) = next(text)?;
         all.push(value);
@@ -41,7 +42,8 @@ pub(crate) fn values(text: &str) -> Result<Vec<Value>, String> {
 
 /// `NAME=VALUE` with commas between several.
 pub(crate) fn settings(text: &str) -> Result<Vec<(String, Value)>, String> {
-    let (mut all, mut rest) = (Vec::new(), Some(text));
+    let mut all = Vec::new();
+    let mut rest = Some(text);
     while let Some(text) = rest {
         let (name, value) =
             text.split_once('=').filter(|(name, _)| !name.contains(',')).ok_or_else(|| {

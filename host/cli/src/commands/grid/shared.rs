@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn what_a_killed_run_left_is_removed_by_a_later_one() {
         let runs = tempfile::tempdir().unwrap();
-        let (old, new) = (runs.path().join(".calls-1-1"), runs.path().join(".calls-2-2"));
+        let old = runs.path().join(".calls-1-1");
+        let new = runs.path().join(".calls-2-2");
         for folder in [&old, &new] {
             fs::create_dir(folder).unwrap();
         }

@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn one_folder_is_made_and_none_above_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (new, deep) = (folder.path().join("new"), folder.path().join("a/b"));
+        let new = folder.path().join("new");
+        let deep = folder.path().join("a/b");
         assert_eq!((check(&new), new.exists()), (Ok(()), false));
         assert_eq!((spare(&new, &[]), new.is_dir()), (Ok(()), true));
         assert!(check(&deep).unwrap_err().message.contains("there is no folder"));

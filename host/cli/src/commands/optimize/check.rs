@@ -51,7 +51,8 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
     }
     context.console.clear();
     show(context, &all)?;
-    let (admitted, of) = (all.iter().filter(|one| one.verdict.is_ok()).count(), all.len());
+    let admitted = all.iter().filter(|one| one.verdict.is_ok()).count();
+    let of = all.len();
     let share = admitted as f64 / of as f64;
     context
         .console

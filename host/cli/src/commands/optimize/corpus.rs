@@ -112,7 +112,8 @@ fn verify(context: &Context, corpus: &Corpus) -> Outcome {
         .collect();
     show(context, grid, corpus)?;
     let count = |wanted: FileState| states.iter().filter(|state| **state == wanted).count();
-    let (missing, changed) = (count(FileState::Missing), count(FileState::Mismatch));
+    let missing = count(FileState::Missing);
+    let changed = count(FileState::Mismatch);
     if missing + changed == 0 {
         return Ok(Exit::Answered);
     }

@@ -80,8 +80,8 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
 /// The bounds of comparing and measuring: those of the optimizer, unless the user sets others.
 fn limits(context: &Context) -> BenchLimits {
     let is_set = |key: &str| context.config.origins.contains_key(key);
-    let (settings, mut limits) =
-        (&context.config.effective.settings.limits, BenchLimits::default());
+    let settings = &context.config.effective.settings.limits;
+    let mut limits = BenchLimits::default();
     if is_set("execution.max_rows") {
         limits.rows = settings.rows;
     }
@@ -184,8 +184,9 @@ impl Opened {
         work: impl Future<Output = Result<Optimized, Error>>,
     ) -> Outcome<Optimized> {
         let listener = tokio::spawn({
-            let (stop, interrupt, console) =
-                (stop.clone(), context.interrupt.clone(), Arc::clone(&self.console));
+            let stop = stop.clone();
+            let interrupt = context.interrupt.clone();
+            let console = Arc::clone(&self.console);
             async move {
                 interrupt.wait().await;
                 console.note("stopping with the best so far; Ctrl-C again ends at once");
@@ -199,7 +200,8 @@ impl Opened {
     }
 
     fn work(&self, sql: &str, stop: &Stop, name: &str) -> Optimize {
-        let (console, name) = (Arc::clone(&self.console), name.to_owned());
+        let console = Arc::clone(&self.console);
+        let name = name.to_owned();
         let work = self
             .host
             .optimize(sql)

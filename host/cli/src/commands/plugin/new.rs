@@ -46,7 +46,8 @@ impl Run for NewArgs {
         if matches!(context.format, Format::Auto | Format::Table) {
             let roles = self.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
             let count = files.len();
-            let (language, folder) = (self.language, folder.display());
+            let language = self.language;
+            let folder = folder.display();
             context.output.write(&format!(
                 "{count} files of a {roles} in {language} are in {folder}. Next:\n\n  {}\n",
                 next.join("\n  ")

@@ -87,8 +87,9 @@ pub(super) async fn build(
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
-    let (console, verbose, owned) =
-        (Arc::clone(&context.console), context.verbose, project.clone());
+    let console = Arc::clone(&context.console);
+    let verbose = context.verbose;
+    let owned = project.clone();
     let environment = Environment::all();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);

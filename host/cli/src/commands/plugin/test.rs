@@ -63,8 +63,8 @@ impl Run for TestArgs {
         let mut results = Vec::new();
         for file in files {
             let case = Case::read(&file, &tested.project);
-            let (name, role) =
-                (folder::name(&file), case.as_ref().ok().map(|case| case.role().name()));
+            let name = folder::name(&file);
+            let role = case.as_ref().ok().map(|case| case.role().name());
             let ran = match case {
                 Ok(case) => {
                     syrch_cases::run(&case, &tested.plugin, &base, Arc::clone(&observer)).await

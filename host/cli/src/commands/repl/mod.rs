@@ -151,7 +151,8 @@ impl Session {
     }
 
     async fn ask(&mut self, question: &str) -> Outcome<()> {
-        let (question, evidence) = (question.to_owned(), self.evidence.clone());
+        let question = question.to_owned();
+        let evidence = self.evidence.clone();
         let problem = Problem { question, evidence, ..Problem::default() };
         let watch = Arc::new(Watch::new(Arc::clone(&self.context.console)));
         let asking = Asking { lines: &self.lines, context: &self.context };

@@ -37,7 +37,8 @@ fn of(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
     let tree = |run: &str| {
         super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()))
     };
-    let (left, right) = (tree(runs[0])?, tree(runs[1])?);
+    let left = tree(runs[0])?;
+    let right = tree(runs[1])?;
     super::scrubbed(context, &TreeDiff::of(&left, &right))
 }
 
@@ -73,7 +74,8 @@ fn grid(diff: &TreeDiff) -> Grid {
             );
         }
     }
-    let (left, right) = (&diff.answer.left, &diff.answer.right);
+    let left = &diff.answer.left;
+    let right = &diff.answer.right;
     row("answer", "outcome", json!(left.outcome), json!(right.outcome));
     row("answer", "statement", json!(left.sql), json!(right.sql));
     row("answer", "rows", json!(left.rows), json!(right.rows));
@@ -225,7 +227,8 @@ fn draw_answer(picture: &mut Picture, diff: &TreeDiff) {
         None => (Style::Doubtful, "answers whose rows cannot be compared"),
     };
     picture.line("", "  ", &[(style, words.to_owned())]);
-    let (left, right) = (&answer.left, &answer.right);
+    let left = &answer.left;
+    let right = &answer.right;
     let sure = |value: Option<f64>| json!(value.map(|value| format!("{value:.2}")));
     let compared = [
         ("outcome", json!(left.outcome), json!(right.outcome)),

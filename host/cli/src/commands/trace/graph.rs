@@ -43,8 +43,8 @@ fn layout(round: &Round) -> Layout<'_> {
     let place = |(column, row): (u64, u64)| (MARGIN + column * (WIDTH + GAP), MARGIN + row * ROW);
     let places: Vec<(u64, u64)> = columns.into_iter().zip(rows).map(place).collect();
     let most = |take: fn(&(u64, u64)) -> u64| places.iter().map(take).max().unwrap_or(0);
-    let (width, height) =
-        (most(|place| place.0) + WIDTH + MARGIN, most(|place| place.1) + HEIGHT + MARGIN);
+    let width = most(|place| place.0) + WIDTH + MARGIN;
+    let height = most(|place| place.1) + HEIGHT + MARGIN;
     Layout { places, by_id, width, height }
 }
 
@@ -80,9 +80,11 @@ fn rows(round: &Round, by_id: &HashMap<&str, usize>, columns: &[u64]) -> Vec<u64
     }
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|place| columns[*place]);
-    let (mut rows, mut taken) = (vec![0; columns.len()], HashSet::new());
+    let mut rows = vec![0; columns.len()];
+    let mut taken = HashSet::new();
     for place in order {
-        let (column, end) = (columns[place], farthest[place]);
+        let column = columns[place];
+        let end = farthest[place];
         let row = (0..).find(|row| !taken.contains(&(column, *row))).unwrap_or(0);
         rows[place] = row;
         taken.extend((column..end.max(column + 1)).map(|column| (column, row)));
@@ -126,7 +128,9 @@ pub(super) fn svg(round: &Round, number: u64) -> Html {
 fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'static str) {
     let Some((x, y)) = layout.by_id.get(from).map(|place| layout.places[*place]) else { return };
     let (left, top) = layout.places[to];
-    let (x, y, top) = (x + WIDTH, y + HEIGHT / 2, top + HEIGHT / 2);
+    let x = x + WIDTH;
+    let y = y + HEIGHT / 2;
+    let top = top + HEIGHT / 2;
     let bend = left.saturating_sub(GAP).max(x);
     svg.raw(open)
         .number(x)

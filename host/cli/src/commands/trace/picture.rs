@@ -67,7 +67,8 @@ impl Picture {
         let most = self
             .width
             .map_or(usize::MAX, |width| width.saturating_sub(first.width()).max(NARROWEST));
-        let (mut used, mut is_first) = (0, true);
+        let mut used = 0;
+        let mut is_first = true;
         self.part(Style::Dim, first);
         for (style, text) in parts.iter().filter(|(_, text)| !text.is_empty()) {
             for word in words(&clip(text)) {

@@ -146,7 +146,8 @@ fn hostile_texts_stay_texts_everywhere() {
 
 #[test]
 fn a_difference_is_drawn_with_both_sides() {
-    let (left, text) = (tree(), stored());
+    let left = tree();
+    let text = stored();
     let text =
         text.replace("\"seed\":7", "\"seed\":8").replace("SELECT count(*) FROM orders", "SELECT 5");
     let right = SearchTree::of(&journal(&text), ALL);

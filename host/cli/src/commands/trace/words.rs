@@ -236,7 +236,8 @@ pub(super) fn linked(linked: &LinkedNode) -> String {
     let names: Vec<&str> =
         linked.tables.iter().take(NAMED).map(|relevant| relevant.table.as_str()).collect();
     let more = if linked.tables.len() > NAMED { ", …" } else { "" };
-    let (selected, of) = (linked.tables.len(), linked.of);
+    let selected = linked.tables.len();
+    let of = linked.of;
     format!("the linker selected {selected} of {of} tables{hints}: {}{more}", names.join(", "))
 }
 

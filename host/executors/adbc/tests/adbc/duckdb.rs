@@ -371,9 +371,12 @@ async fn errors_have_kinds_and_quote_no_cells() {
 async fn without_the_guard_nothing_is_written_and_no_file_is_read() {
     let Some(shop) = Shop::make() else { return };
     let direct = shop.open(Limits::default()).await;
-    let (folder, before) = (shop.file.parent().unwrap().to_owned(), fs::read(&shop.file).unwrap());
+    let folder = shop.file.parent().unwrap().to_owned();
+    let before = fs::read(&shop.file).unwrap();
     let path = |name: &str| folder.join(name).display().to_string();
-    let (csv, other, export) = (path("out.csv"), path("other.duckdb"), path("export"));
+    let csv = path("out.csv");
+    let other = path("other.duckdb");
+    let export = path("export");
     for sql in [
         "CREATE TABLE made (a INTEGER)".to_owned(),
         "INSERT INTO orders VALUES (11, 1, 1)".to_owned(),
@@ -476,7 +479,8 @@ async fn what_is_no_database_is_not_opened() {
     let missing = folder.path().join("none.duckdb");
     assert!(matches!(open(&missing).await, Some(DatabaseError::Missing { .. })));
     assert!(!missing.exists());
-    let (other, sqlite) = (folder.path().join("text.duckdb"), syrch_kit::shop(folder.path()));
+    let other = folder.path().join("text.duckdb");
+    let sqlite = syrch_kit::shop(folder.path());
     fs::write(&other, "not a database".repeat(1_000)).unwrap();
     for file in [other.as_path(), sqlite.as_path(), folder.path()] {
         let error = open(file).await;
@@ -524,7 +528,8 @@ async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
     };
     let database = AdbcDatabase::open(config.clone()).await.unwrap();
     let catalog = database.catalog().await.unwrap();
-    let (granted, direct) = (Granted::new(&catalog, Vec::new()), Direct::open(config).await);
+    let granted = Granted::new(&catalog, Vec::new());
+    let direct = Direct::open(config).await;
     let statements = syrch_kit::repository().join("tests/sql");
     let forms = lines(&statements.join("forms.jsonl"), "duckdb");
     let mut lines = lines(&statements.join("benign.jsonl"), "duckdb");
@@ -533,7 +538,8 @@ async fn a_statement_that_the_guard_wrote_again_gives_the_same_rows() {
     for line in &lines {
         let sql = syrch_kit::corpus::text(line);
         let admitted = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
-        let (given, written) = (direct.run(&sql).await, direct.run(&admitted).await);
+        let given = direct.run(&sql).await;
+        let written = direct.run(&admitted).await;
         let same = match (&given, &written) {
             (Ok(given), Ok(written)) => {
                 is_same(&sql, &given.rows(0, u64::MAX), &written.rows(0, u64::MAX))

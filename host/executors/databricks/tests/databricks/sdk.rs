@@ -21,7 +21,7 @@ fn the_sdk_of_databricks_accepts_the_mock() {
         .env_clear()
         .output()
         .unwrap();
-    let (said, errors) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.trim() == "all as expected", "{said}{errors}");
 }

@@ -294,7 +294,8 @@ impl Walk<'_> {
                 low: Box::new(low.clone()),
                 high: Box::new(high.clone()),
             };
-            let (left, right) = (Box::new(between(low, high)), Box::new(between(high, low)));
+            let left = Box::new(between(low, high));
+            let right = Box::new(between(high, low));
             let either =
                 Expr::Nested(Box::new(Expr::BinaryOp { left, op: BinaryOperator::Or, right }));
             *expr = match *negated {

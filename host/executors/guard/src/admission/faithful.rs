@@ -75,7 +75,8 @@ pub(super) fn is_same(
     let mut relations: Vec<&Qualified> = qualified.iter().collect();
     relations.sort_by_key(|relation| relation.start);
     let mut relations = relations.into_iter().peekable();
-    let (mut left, mut right) = (0, 0);
+    let mut left = 0;
+    let mut right = 0;
     while let Some((kind, text)) = given.token(left) {
         let start = given.tokens[left].start;
         if let Some(relation) =

@@ -158,7 +158,8 @@ pub(crate) fn written<T>(
         }
     };
     let Walk { tables, functions, qualified, .. } = walk;
-    let (tables, functions) = (tables.into_iter().collect(), functions.into_iter().collect());
+    let tables = tables.into_iter().collect();
+    let functions = functions.into_iter().collect();
     let sql = carry::restore(statement.to_string(), granted.dialect());
     Ok((Admitted { sql, tables, functions }, qualified, found))
 }
@@ -193,7 +194,8 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     fn new(granted: &'w Granted, rules: &'static Rules, places: &'w Places<'w>) -> Self {
-        let (tables, functions) = (BTreeSet::new(), BTreeSet::new());
+        let tables = BTreeSet::new();
+        let functions = BTreeSet::new();
         Self {
             rules,
             granted,

@@ -46,13 +46,15 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
     let mut source = unchanged();
     for pair in tokens.windows(2) {
         if is(&pair[0], "between") && is(&pair[1], "symmetric") {
-            let (start, end) = (pair[1].start, pair[1].end);
+            let start = pair[1].start;
+            let end = pair[1].end;
             source
                 .text
                 .to_mut()
                 .replace_range(start..end, &format!("{SYMMETRIC:<width$}", width = end - start));
         } else if is(&pair[0], "between") && is(&pair[1], "asymmetric") {
-            let (start, end) = (pair[1].start, pair[1].end);
+            let start = pair[1].start;
+            let end = pair[1].end;
             source.text.to_mut().replace_range(start..end, &" ".repeat(end - start));
         }
     }
@@ -69,7 +71,8 @@ pub(crate) fn rewrite<'t>(text: &'t str, dialect: &Dialect, comment_depth: usize
 
 /// Returns true if a text holds a word, letter case aside.
 fn holds(text: &str, word: &str) -> bool {
-    let (bytes, word) = (text.as_bytes(), word.as_bytes());
+    let bytes = text.as_bytes();
+    let word = word.as_bytes();
     let first = |byte: &u8| word.first().is_some_and(|first| byte.eq_ignore_ascii_case(first));
     let starts = bytes.iter().enumerate().filter(|(_, byte)| first(byte));
     starts.into_iter().any(|(at, _)| {

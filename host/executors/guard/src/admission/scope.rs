@@ -46,8 +46,8 @@ impl Granted {
         let ignores_case = Rules::of(&catalog.dialect).ignores_case;
         let mut relations: HashMap<String, Vec<Relation>> = HashMap::new();
         for table in &catalog.tables {
-            let (schema, name) =
-                (table.schema_name.clone().unwrap_or_default(), table.name.clone());
+            let schema = table.schema_name.clone().unwrap_or_default();
+            let name = table.name.clone();
             relations.entry(key(&name, ignores_case)).or_default().push(Relation { schema, name });
         }
         Self {

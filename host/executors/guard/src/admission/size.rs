@@ -198,7 +198,9 @@ fn is_of_dates(function: &str) -> bool {
 /// The day of `2024-01-31`, with or without a time.
 fn day(text: &str) -> Option<Point> {
     let mut parts = text.get(..10)?.split('-').map(str::parse::<i64>);
-    let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
+    let year = parts.next()?.ok()?;
+    let month = parts.next()?.ok()?;
+    let day = parts.next()?.ok()?;
     (parts.next().is_none() && (1..=12).contains(&month) && (1..=31).contains(&day))
         .then(|| Point::Day(year * 366 + month * 31 + day))
 }
@@ -270,7 +272,8 @@ fn is_nested(text: &str) -> bool {
 fn repeats_twice(pattern: &str) -> bool {
     let is_repetition = |letter: char| matches!(letter, '*' | '+' | '{');
     let mut open: Vec<bool> = Vec::new();
-    let (mut is_escaped, mut is_class) = (false, false);
+    let mut is_escaped = false;
+    let mut is_class = false;
     let mut letters = pattern.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {

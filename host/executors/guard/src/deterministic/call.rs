@@ -58,7 +58,8 @@ impl Walk<'_> {
             null_treatment: _,
             over,
         } = function;
-        let (plain, span) = (plain(name), span(name));
+        let plain = plain(name);
+        let span = span(name);
         let (args, clauses) = match args {
             FunctionArguments::None => return Err(self.clock(&plain, span)),
             FunctionArguments::Subquery(_) => return Err(self.ordered(&plain, span)),

@@ -32,7 +32,8 @@ enum Side {
 
 /// The terms of a conjunction.
 pub(super) fn conjuncts(expr: &Expr) -> Vec<&Expr> {
-    let (mut open, mut terms) = (vec![expr], Vec::new());
+    let mut open = vec![expr];
+    let mut terms = Vec::new();
     while let Some(expr) = open.pop() {
         match expr {
             Expr::Nested(inner) => open.push(inner),
@@ -75,8 +76,8 @@ fn side(scopes: &[Scope], expr: &Expr) -> Option<(Side, Affinity)> {
 fn equation(scopes: &[Scope], expr: &Expr) -> Option<(Found, Option<Found>)> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr else { return None };
     let is_literal = |expr: &Expr| matches!(expr, Expr::Value(_));
-    let ((left_side, of_left), (right_side, of_right)) =
-        (side(scopes, left)?, side(scopes, right)?);
+    let (left_side, of_left) = side(scopes, left)?;
+    let (right_side, of_right) = side(scopes, right)?;
     let is_certain = of_left != Affinity::Any || is_literal(left);
     let is_certain = is_certain && (of_right != Affinity::Any || is_literal(right));
     if !is_certain || (of_left != of_right && !is_literal(left) && !is_literal(right)) {
@@ -119,7 +120,8 @@ impl Dependencies {
     /// Takes the condition of a LEFT JOIN whose right side is that source. Only if it consists of
     /// equations is the row on the right, or that there is none, a function of columns on the left.
     pub(super) fn left_join(&mut self, scopes: &[Scope], expr: &Expr, joined: usize) {
-        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let mut from = Vec::new();
+        let mut to = Vec::new();
         for term in conjuncts(expr) {
             let (left, right) = match equation(scopes, term) {
                 Some((one, None)) if one.id.0 == joined => (None, one.id),

@@ -40,7 +40,8 @@ fn read(spec: &WindowSpec) -> Window {
 
 /// Returns true if a window covers its whole partition, whatever the order.
 fn is_whole<'w>(windows: &'w Windows, mut window: &'w Window) -> bool {
-    let (mut is_ordered, mut frame) = (false, None);
+    let mut is_ordered = false;
+    let mut frame = None;
     // A window may only be made of those before it.
     for _ in 0..=windows.len() {
         is_ordered |= window.is_ordered;

@@ -136,7 +136,8 @@ impl<'g> Shared<'g> {
                 *count += 1;
             }
         }
-        let (counts, all) = (&mut self.counts, &self.groups.counts);
+        let counts = &mut self.counts;
+        let all = &self.groups.counts;
         self.touched.drain(..).filter_map(|id| {
             let at = id as usize;
             Some((id, mem::take(counts.get_mut(at)?), *all.get(at)?))

@@ -450,7 +450,8 @@ mod tests {
     #[test]
     fn what_is_forgotten_leaves_no_trace() {
         let mut index = small();
-        let (mark, bytes) = (index.mark(), index.texts);
+        let mark = index.mark();
+        let bytes = index.texts;
         index.add(0, "Ben");
         index.forget(mark);
         index.forget(mark);

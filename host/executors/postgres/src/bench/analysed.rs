@@ -327,7 +327,8 @@ impl<'n, 't> Tree<'n, 't> {
                 });
             }
             "WINDOWFUNC" => {
-                let (is_full, is_fixed) = (self.is_full(at), self.is_fixed(at, "args"));
+                let is_full = self.is_full(at);
+                let is_fixed = self.is_fixed(at, "args");
                 used.aggregates.push(Aggregate { function: oid("winfnoid"), is_full, is_fixed });
             }
             "COERCEVIAIO" => {
@@ -343,7 +344,8 @@ impl<'n, 't> Tree<'n, 't> {
 
     /// Returns the merge that a clause of equality makes; `None` where it only orders or divides.
     fn merge(&self, at: usize, operator: u32) -> Option<Merge> {
-        let (node, parent) = (&self.nodes[at], self.nodes[at].parent?);
+        let node = &self.nodes[at];
+        let parent = self.nodes[at].parent?;
         let number = node.number("tleSortGroupRef");
         let entry = |list: &str| {
             self.within(parent, list)

@@ -42,10 +42,13 @@ fn is_array(of: &Type) -> bool {
 /// end do not change the value.
 fn numeric(raw: &[u8], into: &mut Vec<u8>) {
     let mut words = raw.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
-    let (_, weight, sign, _) = (words.next(), words.next(), words.next(), words.next());
+    let _ = words.next();
+    let weight = words.next();
+    let sign = words.next();
+    let _ = words.next();
     let groups: Vec<u16> = words.collect();
-    let (mut weight, sign) =
-        (i32::from(weight.unwrap_or_default().cast_signed()), sign.unwrap_or_default());
+    let mut weight = i32::from(weight.unwrap_or_default().cast_signed());
+    let sign = sign.unwrap_or_default();
     let first = groups.iter().position(|group| *group != 0).unwrap_or(groups.len());
     let last = groups.iter().rposition(|group| *group != 0).map_or(first, |last| last + 1);
     weight -= i32::try_from(first).unwrap_or(i32::MAX);
@@ -61,7 +64,8 @@ fn numeric(raw: &[u8], into: &mut Vec<u8>) {
 /// A JSON text without the space between its tokens. Keys stay as they are, also those that occur
 /// twice.
 fn json(raw: &[u8], into: &mut Vec<u8>) {
-    let (mut is_string, mut is_escaped) = (false, false);
+    let mut is_string = false;
+    let mut is_escaped = false;
     for byte in raw {
         if is_string {
             into.push(*byte);

@@ -152,7 +152,8 @@ impl Connection {
     }
 
     async fn connect(&self) -> Result<Pinned, DatabaseError> {
-        let (limits, path) = (self.limits, self.connector.target.shown());
+        let limits = self.limits;
+        let path = self.connector.target.shown();
         let link = self.connector.connect().await?;
         let lock = limits.lock_ms.max(1).to_string();
         // Literals and results mean the same in every session; intervals show all their parts.
@@ -265,8 +266,8 @@ impl Drop for Working {
         if let (Some(Pinned { session, .. }), Ok(runtime)) =
             (&self.pinned, tokio::runtime::Handle::try_current())
         {
-            let (token, endpoint) =
-                (session.link.client.cancel_token(), session.link.endpoint.clone());
+            let token = session.link.client.cancel_token();
+            let endpoint = session.link.endpoint.clone();
             let connector = Arc::clone(&self.connector);
             runtime.spawn(async move { connector.cancel(token, &endpoint).await });
         }

@@ -70,8 +70,9 @@ impl Objects {
     ) -> Result<Self, Error> {
         let relations: Vec<u32> = used.relations.union(&used.only).copied().collect();
         let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
-        let (functions, operators, collations) =
-            (list(&used.functions), list(&used.operators), list(&used.collations));
+        let functions = list(&used.functions);
+        let operators = list(&used.operators);
+        let collations = list(&used.collations);
         let types: Vec<u32> =
             used.types.iter().copied().filter(|oid| !is_listed_type(*oid)).collect();
         let rows = client
@@ -135,7 +136,8 @@ impl Objects {
             used.aggregates.iter().map(|aggregate| aggregate.function).collect();
         for oid in used.functions.difference(&aggregates) {
             let function = self.get('f', *oid)?;
-            let (volatility, shown) = (function.first.as_deref(), function.second.as_deref());
+            let volatility = function.first.as_deref();
+            let shown = function.second.as_deref();
             judge_function(*oid, &function.schema, &function.name, volatility, shown)?;
         }
         for oid in &used.operators {
@@ -192,7 +194,8 @@ impl Objects {
 
     fn judge_aggregate(&self, aggregate: &Aggregate, real_sums: bool) -> Result<(), SqlError> {
         let function = self.get('f', aggregate.function)?;
-        let (name, argument) = (function.name.as_str(), argument(function));
+        let name = function.name.as_str();
+        let argument = argument(function);
         let is_own = function.schema == "pg_catalog" && aggregate.function < FIRST_OF_USERS;
         if is_own && lists::WINDOWS.binary_search(&name).is_ok() {
             return Ok(());

@@ -147,7 +147,8 @@ fn begin<'t>(
 /// behind its first. A line break that follows a backslash may also belong to a name; then the line
 /// is taken to go on.
 fn has_broken_word(text: &[u8]) -> bool {
-    let (mut start, mut last_space) = (0, None);
+    let mut start = 0;
+    let mut last_space = None;
     for (at, byte) in text.iter().enumerate() {
         match byte {
             b' ' => last_space = Some(at),

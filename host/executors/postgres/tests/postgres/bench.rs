@@ -33,7 +33,8 @@ async fn admitted(bench: &mut dyn Bench, sql: &str) -> Admitted {
 }
 
 async fn compared(bench: &mut dyn Bench, original: &str, candidate: &str) -> Compared {
-    let (original, candidate) = (admitted(bench, original).await, admitted(bench, candidate).await);
+    let original = admitted(bench, original).await;
+    let candidate = admitted(bench, candidate).await;
     bench.compare(&original, &candidate).await.unwrap()
 }
 

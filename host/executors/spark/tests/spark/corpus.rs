@@ -30,7 +30,8 @@ pub(crate) async fn what_the_guard_wrote_again_gives_the_same_rows(server: &'sta
     let granted = Granted::new(&catalog, schema.path);
     let lines =
         syrch_kit::corpus::lines(&syrch_kit::repository().join("tests/sql/benign.jsonl"), "spark");
-    let (mut wrong, mut lacking) = (Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
+    let mut lacking = Vec::new();
     for line in &lines {
         let sql = syrch_kit::corpus::text(line);
         let admitted = admit(&sql, &granted, &Bounds::default()).unwrap().sql;

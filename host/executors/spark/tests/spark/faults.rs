@@ -52,7 +52,8 @@ async fn restarts(kind: Kind) {
         return;
     };
     let engine = SparkEngine::connect(&SparkConfig::new(server.own_address())).await.unwrap();
-    let (port, address) = (server.port(), server.own_address());
+    let port = server.port();
+    let address = server.own_address();
     let killed = tokio::task::spawn_blocking(move || {
         std::thread::sleep(Duration::from_secs(2));
         server.kill();

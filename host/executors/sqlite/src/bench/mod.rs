@@ -69,7 +69,9 @@ impl SqliteBench {
         &mut self,
         work: impl FnOnce(&Session, &Snapshot) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, SqlError> {
-        let (inner, limits, deadline) = (Arc::clone(&self.inner), self.limits, self.deadline());
+        let inner = Arc::clone(&self.inner);
+        let limits = self.limits;
+        let deadline = self.deadline();
         let cancel = Arc::new(Cancel::default());
         let guard = CancelOnDrop(Arc::clone(&cancel));
         let is_fresh = self.pinned.is_none();
@@ -118,7 +120,8 @@ impl SqliteBench {
         admitted: &Admitted,
         is_retained: bool,
     ) -> Result<Counted, SqlError> {
-        let (statement, limits) = (Statement::new(&admitted.sql)?, self.limits);
+        let statement = Statement::new(&admitted.sql)?;
+        let limits = self.limits;
         self.work(move |session, snapshot| {
             let mut compiled = statement.compile(session, snapshot)?;
             let mut counted = Counted::new(limits, is_retained);
@@ -342,13 +345,15 @@ impl Bench for SqliteBench {
         let statement = Statement::new(&admitted.sql)?;
         self.work(move |session, snapshot| {
             let mut compiled = statement.compile(session, snapshot)?;
-            let (started, cpu) = (Instant::now(), threads::cpu_time());
+            let started = Instant::now();
+            let cpu = threads::cpu_time();
             let mut count = 0;
             let mut rows = compiled.raw_query();
             while rows.next().map_err(|error| session.step_error(&error))?.is_some() {
                 count += 1;
             }
-            let (wall, cpu) = (started.elapsed(), threads::cpu_time().saturating_sub(cpu));
+            let wall = started.elapsed();
+            let cpu = threads::cpu_time().saturating_sub(cpu);
             drop(rows);
             let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
             let steps = compiled.get_status(StatementStatus::VmStep).cast_unsigned();

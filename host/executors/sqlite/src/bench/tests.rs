@@ -104,8 +104,8 @@ async fn cells_are_compared_by_type_and_bytes() {
         ("SELECT b FROM t WHERE id = 3", "SELECT '�A' FROM t WHERE id = 3", Compared::Different),
         ("SELECT r FROM t WHERE id = 2", "SELECT NULL FROM t WHERE id = 2", Compared::Equal(1)),
     ] {
-        let (one, two) =
-            (admitted(&mut *bench, original).await, admitted(&mut *bench, candidate).await);
+        let one = admitted(&mut *bench, original).await;
+        let two = admitted(&mut *bench, candidate).await;
         assert_eq!(bench.compare(&one, &two).await.unwrap(), expected, "{original} / {candidate}");
     }
 }
@@ -138,8 +138,8 @@ async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let mut bench = place.bench(limits).await;
     let joins: String =
         (0..12).map(|n| format!(" CROSS JOIN t AS t{n} CROSS JOIN t AS u{n}")).collect();
-    let (many, one) =
-        (format!("SELECT t.id FROM t{joins}"), admitted(&mut *bench, "SELECT id FROM t").await);
+    let many = format!("SELECT t.id FROM t{joins}");
+    let one = admitted(&mut *bench, "SELECT id FROM t").await;
     let endless = admitted(&mut *bench, &format!("SELECT count(*) FROM t{joins}")).await;
     let many = admitted(&mut *bench, &many).await;
     let started = Instant::now();

@@ -37,7 +37,8 @@ fn sample(
     column: &str,
     limit: u32,
 ) -> Result<Sample, SqlError> {
-    let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
+    let name = Dialect::Sqlite.quoted(column);
+    let table = Dialect::Sqlite.quoted(table);
     let first = format!("(SELECT {name} AS v FROM {table} LIMIT {SAMPLED})");
     let ends = rows(session, snapshot, &format!("SELECT min(v), max(v) FROM {first}"))?;
     let (least, greatest) = match ends.into_iter().next().as_deref() {
@@ -99,7 +100,8 @@ fn stats(
     table: &str,
     column: &str,
 ) -> Result<ColumnStats, SqlError> {
-    let (name, table) = (Dialect::Sqlite.quoted(column), Dialect::Sqlite.quoted(table));
+    let name = Dialect::Sqlite.quoted(column);
+    let table = Dialect::Sqlite.quoted(table);
     let sql = format!(
         "SELECT r, octet_length(v) FROM (SELECT v, rank() OVER (ORDER BY v) AS r, p FROM \
          (SELECT {name} AS v, row_number() OVER () AS p FROM {table} LIMIT {COUNTED}) WHERE v IS NOT NULL) ORDER BY p"
@@ -132,9 +134,12 @@ fn correlation(ranks: &[i64]) -> Option<f64> {
     let count = ranks.len() as f64;
     let mean_place = (count - 1.0) / 2.0;
     let mean_rank = ranks.iter().map(|rank| *rank as f64).sum::<f64>() / count;
-    let (mut both, mut places, mut values) = (0.0, 0.0, 0.0);
+    let mut both = 0.0;
+    let mut places = 0.0;
+    let mut values = 0.0;
     for (place, rank) in ranks.iter().enumerate() {
-        let (x, y) = (place as f64 - mean_place, *rank as f64 - mean_rank);
+        let x = place as f64 - mean_place;
+        let y = *rank as f64 - mean_rank;
         both += x * y;
         places += x * x;
         values += y * y;

@@ -140,7 +140,9 @@ impl Inner {
         }
         let cancel = Arc::new(Cancel::default());
         let (end, done) = watch::channel(());
-        let (inner, resumed, cancelled) = (Arc::clone(self), values.clone(), Arc::clone(&cancel));
+        let inner = Arc::clone(self);
+        let resumed = values.clone();
+        let cancelled = Arc::clone(&cancel);
         let begun = threads::spawn(move || {
             let built = threads::for_all(|| inner.build(&snapshot, resumed, time, &cancelled));
             match built {
@@ -170,8 +172,9 @@ impl Inner {
             state::identity(&self.path, &self.config)
                 .map_err(|error| unavailable(error.to_string()))
         };
-        let (store, grant, state) =
-            (self.config.values.as_ref(), self.config.tables.join(","), identity()?);
+        let store = self.config.values.as_ref();
+        let grant = self.config.tables.join(",");
+        let state = identity()?;
         let load = || store.and_then(|store| store.load(&self.path, &grant, &state));
         let draft = match resumed {
             Some(values) => values.resume(time),
@@ -254,7 +257,8 @@ mod tests {
         }
 
         fn open(&self, tables: &[&str]) -> SqliteDatabase {
-            let (retained, retained_bytes) = (Duration::from_secs(3_600), 1 << 30);
+            let retained = Duration::from_secs(3_600);
+            let retained_bytes = 1 << 30;
             let mut config = SqliteConfig::new(self.0.path().join("t.sqlite"));
             config.values =
                 Some(ValueStore { folder: self.0.path().join("values"), retained, retained_bytes });

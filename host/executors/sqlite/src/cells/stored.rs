@@ -139,7 +139,8 @@ mod tests {
     #[test]
     fn an_index_is_used_again_for_the_same_state_and_grant() {
         let folder = tempfile::tempdir().unwrap();
-        let (store, database) = (store(folder.path()), Path::new("/data/t.sqlite"));
+        let store = store(folder.path());
+        let database = Path::new("/data/t.sqlite");
         assert!(store.load(database, "", "one").is_none());
         store.save(database, "", "one", &index()).unwrap();
         assert!(store.load(database, "", "one").unwrap().is_complete("t"));
@@ -162,7 +163,8 @@ mod tests {
     #[test]
     fn a_damaged_index_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let (store, database) = (store(folder.path()), Path::new("/data/t.sqlite"));
+        let store = store(folder.path());
+        let database = Path::new("/data/t.sqlite");
         store.save(database, "", "one", &index()).unwrap();
         let path = store.path(database, "");
         let whole = fs::read(&path).unwrap();

@@ -46,7 +46,8 @@ pub(super) fn register(
     // SAFETY: the name lives for ever, the function fulfils the contract of one, and its data is a
     // number.
     let code = unsafe {
-        let (db, data) = (connection.handle(), std::ptr::without_provenance_mut::<c_void>(data));
+        let db = connection.handle();
+        let data = std::ptr::without_provenance_mut::<c_void>(data);
         ffi::sqlite3_create_function_v2(
             db,
             name.as_ptr(),
@@ -161,7 +162,8 @@ impl<'a> Call<'a> {
         let value = self.value(at)?;
         // SAFETY: as for `text`.
         unsafe {
-            let (start, bytes) = (ffi::sqlite3_value_blob(value), ffi::sqlite3_value_bytes(value));
+            let start = ffi::sqlite3_value_blob(value);
+            let bytes = ffi::sqlite3_value_bytes(value);
             Ok(slice(start.cast(), bytes).unwrap_or_default())
         }
     }
@@ -205,7 +207,8 @@ impl<'a> Call<'a> {
     }
 
     pub(super) fn give_text(&self, text: &[u8]) {
-        let (start, bytes) = (text.as_ptr().cast(), text.len() as u64);
+        let start = text.as_ptr().cast();
+        let bytes = text.len() as u64;
         // SAFETY: the engine copies the bytes.
         unsafe {
             ffi::sqlite3_result_text64(
@@ -240,7 +243,8 @@ impl<'a> Call<'a> {
         if self.size(0)? > self.limit(ffi::SQLITE_LIMIT_LIKE_PATTERN_LENGTH) {
             return Err(Stop::Message("LIKE or GLOB pattern too complex".to_owned()));
         }
-        let (pattern, text) = (self.text(0)?, self.text(1)?);
+        let pattern = self.text(0)?;
+        let text = self.text(1)?;
         self.work(text.len().saturating_mul(pattern.len().max(1)))?;
         Ok((pattern, text))
     }

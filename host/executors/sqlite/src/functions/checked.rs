@@ -48,7 +48,8 @@ struct Instr;
 
 impl Checked for Instr {
     fn run(call: &Call<'_>) -> Outcome {
-        let (kind, part_kind) = (call.kind(0)?, call.kind(1)?);
+        let kind = call.kind(0)?;
+        let part_kind = call.kind(1)?;
         if kind == ffi::SQLITE_NULL || part_kind == ffi::SQLITE_NULL {
             return Ok(());
         }
@@ -60,7 +61,8 @@ impl Checked for Instr {
             (true, true) => find(call, call.blob(0)?, call.blob(1)?, false)?,
             (false, false) => find(call, call.text(0)?, call.text(1)?, true)?,
             _ => {
-                let (whole, part) = (Copied::of(call.value(0)?), Copied::of(call.value(1)?));
+                let whole = Copied::of(call.value(0)?);
+                let part = Copied::of(call.value(1)?);
                 find(call, whole.text()?, part.text()?, true)?
             }
         };
@@ -73,7 +75,8 @@ impl Checked for Instr {
 /// conversion made so.
 fn find(call: &Call<'_>, whole: &[u8], part: &[u8], is_text: bool) -> Result<i64, Stop> {
     let first = part.first().copied().unwrap_or(0);
-    let (mut at, mut place) = (0, 1);
+    let mut at = 0;
+    let mut place = 1;
     while whole.len() - at >= part.len() {
         if whole.get(at).copied().unwrap_or(0) == first {
             call.work(part.len())?;
@@ -95,14 +98,18 @@ struct Replace;
 
 impl Checked for Replace {
     fn run(call: &Call<'_>) -> Outcome {
-        let (whole, part) = (call.text(0)?, call.text(1)?);
+        let whole = call.text(0)?;
+        let part = call.text(1)?;
         let Some(first) = part.first().filter(|first| **first != 0) else {
             call.give_text(whole);
             return Ok(());
         };
-        let (by, limit) = (call.text(2)?, call.limit(ffi::SQLITE_LIMIT_LENGTH));
+        let by = call.text(2)?;
+        let limit = call.limit(ffi::SQLITE_LIMIT_LENGTH);
         call.reserve(whole.len() + 1)?;
-        let (mut made, mut at, mut size) = (Vec::with_capacity(whole.len()), 0, whole.len());
+        let mut made = Vec::with_capacity(whole.len());
+        let mut at = 0;
+        let mut size = whole.len();
         while whole.len() - at >= part.len() {
             if whole[at] == *first {
                 call.work(part.len())?;
@@ -130,7 +137,8 @@ struct Trim<const BEGIN: bool, const END: bool>;
 
 impl<const BEGIN: bool, const END: bool> Checked for Trim<BEGIN, END> {
     fn run(call: &Call<'_>) -> Outcome {
-        let (mut text, set) = (call.text(0)?, until_nul(call.text(1)?));
+        let mut text = call.text(0)?;
+        let set = until_nul(call.text(1)?);
         let mut characters = Vec::new();
         let mut at = 0;
         while at < set.len() {
@@ -164,8 +172,10 @@ struct Unhex;
 
 impl Checked for Unhex {
     fn run(call: &Call<'_>) -> Outcome {
-        let (digits, ignored) = (until_nul(call.text(0)?), call.text(1)?);
-        let (mut made, mut at) = (Vec::with_capacity(digits.len() / 2), 0);
+        let digits = until_nul(call.text(0)?);
+        let ignored = call.text(1)?;
+        let mut made = Vec::with_capacity(digits.len() / 2);
+        let mut at = 0;
         let digit = |at: usize| digits.get(at).and_then(|byte| char::from(*byte).to_digit(16));
         while at < digits.len() {
             if digit(at).is_none() {
@@ -201,7 +211,8 @@ impl Checked for Like {
             return sized.map(drop);
         }
         let escape = if call.values.len() == 3 {
-            let (escape, mut at) = (until_nul(call.text(2)?), 0);
+            let escape = until_nul(call.text(2)?);
+            let mut at = 0;
             let escape = (character(escape, &mut at), escape.len());
             if at == 0 || at < escape.1 {
                 return Err(Stop::Message(
@@ -278,7 +289,8 @@ struct Patch<const BINARY: bool>;
 #[allow(unsafe_code)]
 impl<const BINARY: bool> Checked for Patch<BINARY> {
     fn run(call: &Call<'_>) -> Outcome {
-        let (document, patch) = (argument(call, 0)?, argument(call, 1)?);
+        let document = argument(call, 0)?;
+        let patch = argument(call, 1)?;
         let size =
             |value: &ValueRef<'_>| value.as_bytes_or_null().ok().flatten().map_or(0, <[u8]>::len);
         if size(&document).saturating_mul(size(&patch)) > PATCHED {

@@ -99,7 +99,8 @@ struct LogarithmToBase;
 
 impl Checked for LogarithmToBase {
     fn run(call: &Call<'_>) -> Outcome {
-        let (base, x) = (call.number(0)?, call.number(1)?);
+        let base = call.number(0)?;
+        let x = call.number(1)?;
         // The engine has none to bases up to 1.
         if base > 1.0 && x > 0.0 {
             call.give_real(x.ln() / base.ln());
@@ -112,7 +113,8 @@ struct OfTwo;
 
 impl Checked for OfTwo {
     fn run(call: &Call<'_>) -> Outcome {
-        let (x, y) = (call.number(0)?, call.number(1)?);
+        let x = call.number(0)?;
+        let y = call.number(1)?;
         if let Some((_, function)) = BINARY.get(call.data()) {
             call.give_real(function(x, y));
         }

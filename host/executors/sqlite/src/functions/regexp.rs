@@ -36,7 +36,8 @@ struct Regexp;
 
 impl Checked for Regexp {
     fn run(call: &Call<'_>) -> Outcome {
-        let (pattern, text) = (call.text(0)?, call.text(1)?);
+        let pattern = call.text(0)?;
+        let text = call.text(1)?;
         let is_match = KNOWN.with_borrow_mut(|known| {
             let is_it = |(one, _): &(Vec<u8>, Compiled)| one.as_slice() == pattern;
             let place = match known.iter().position(is_it) {

@@ -25,7 +25,8 @@ fn tight() -> BenchLimits {
 }
 
 fn open(fixture: &Fixture) -> (SqliteDatabase, tokio::runtime::Runtime, Box<dyn Bench>) {
-    let (database, runtime) = (fixture.open(), runtime());
+    let database = fixture.open();
+    let runtime = runtime();
     let bench = runtime.block_on(database.bench(tight())).unwrap();
     (database, runtime, bench)
 }
@@ -189,7 +190,8 @@ fn each_row_of_the_list_refuses_and_admits() {
     }
     let within = ["customers".to_owned(), "orders".to_owned()];
     for (row, text) in OUTSIDE {
-        let (alone, inside) = (admit(text, None), admit(text, Some(&within)));
+        let alone = admit(text, None);
+        let inside = admit(text, Some(&within));
         if alone.is_err()
             || !inside.as_ref().is_err_and(|error| error.rule.as_deref() == Some("within"))
         {
@@ -396,7 +398,8 @@ fn what_a_statement_takes_is_counted_and_its_plan_is_that_of_the_executor() {
         let keyed = bench.admit("SELECT total FROM orders WHERE id = 7", None).await.unwrap();
         let scanned = bench.admit("SELECT total FROM orders WHERE id + 0 = 7", None).await.unwrap();
         bench.snapshot().await.unwrap();
-        let (fast, slow) = (bench.time(&keyed).await.unwrap(), bench.time(&scanned).await.unwrap());
+        let fast = bench.time(&keyed).await.unwrap();
+        let slow = bench.time(&scanned).await.unwrap();
         assert_eq!((fast.rows, slow.rows), (1, 1));
         assert!(
             fast.work.unwrap() < slow.work.unwrap() && fast.wall_ns > 0 && fast.cpu_ns.is_some(),

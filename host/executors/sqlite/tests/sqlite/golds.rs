@@ -50,7 +50,11 @@ fn statements(folder: &Path) -> HashMap<String, HashSet<(String, bool)>> {
 fn the_guard_agrees_with_the_engine() {
     let Some(data) = data() else { return };
     let runtime = runtime();
-    let (mut golds, mut answers, mut unparsed, mut refused, mut wrong) = (0, 0, 0, 0, Vec::new());
+    let mut golds = 0;
+    let mut answers = 0;
+    let mut unparsed = 0;
+    let mut refused = 0;
+    let mut wrong = Vec::new();
     for set in ["spider", "defog"] {
         for (name, statements) in statements(&data.join(set)) {
             let path = data.join(set).join("db").join(format!("{name}.sqlite"));

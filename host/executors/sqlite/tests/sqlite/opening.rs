@@ -163,7 +163,8 @@ fn the_grant_limits_the_catalog() {
 #[test]
 fn the_identity_follows_the_content() {
     let fixture = Fixture::new(SHOP);
-    let (one, two) = (fixture.open(), fixture.open());
+    let one = fixture.open();
+    let two = fixture.open();
     let first = one.identity().unwrap();
     assert_eq!(first, two.identity().unwrap());
     fixture.writer().execute_batch("INSERT INTO customers VALUES (7, 'Zoe')").unwrap();

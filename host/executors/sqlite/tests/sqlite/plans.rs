@@ -106,7 +106,8 @@ struct Counts {
 }
 
 fn check(set: &Path, databases: usize, counts: &mut Counts) {
-    let (runtime, folder) = (runtime(), tempfile::tempdir().unwrap());
+    let runtime = runtime();
+    let folder = tempfile::tempdir().unwrap();
     for (name, golds) in golds(set).into_iter().take(databases) {
         let path = set.join("db").join(format!("{name}.sqlite"));
         let database = SqliteDatabase::open(SqliteConfig::new(&path)).unwrap();

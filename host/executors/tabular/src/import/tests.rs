@@ -50,7 +50,8 @@ fn reports(config: &mut TabularConfig) -> Arc<Mutex<Vec<Imported>>> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_becomes_a_database_that_is_used_again_until_a_file_changes() {
-    let (data, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let data = tempfile::tempdir().unwrap();
+    let cache = tempfile::tempdir().unwrap();
     fs::write(data.path().join("big orders.csv"), "id,amount\n1,2.5\n2,4\n").unwrap();
     fs::write(data.path().join("big-orders.jsonl"), "{\"id\": 1}\n").unwrap();
     let folder = cache.path().join("tables");
@@ -105,7 +106,8 @@ async fn without_a_folder_the_database_is_gone_when_it_is_closed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_that_open_at_once_have_one_read_it() {
-    let (data, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let data = tempfile::tempdir().unwrap();
+    let cache = tempfile::tempdir().unwrap();
     let path = data.path().join("a.csv");
     fs::write(&path, format!("x\n{}", "1\n".repeat(50_000))).unwrap();
     let mut config = config(&path, Some(cache.path()));

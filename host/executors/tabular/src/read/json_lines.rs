@@ -149,7 +149,8 @@ fn each_line(
     let counted =
         Counted { inner: text::open(source, work.options)?, work, row: &row, ended: &ended };
     let mut reader = BufReader::with_capacity(BUFFER, counted);
-    let (mut line, mut number) = (Vec::new(), 0);
+    let mut line = Vec::new();
+    let mut number = 0;
     loop {
         line.clear();
         row.set(0);

@@ -118,7 +118,8 @@ fn titled(
 }
 
 fn headline(html: &mut Html, report: &BenchmarkReport) {
-    let (share, outcomes) = (&report.figures.share, &report.figures.outcomes);
+    let share = &report.figures.share;
+    let outcomes = &report.figures.outcomes;
     html.tagged("<h1>Benchmark of ", &report.arm.name, "</h1>\n");
     html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
     html.text(&counted(share.of, outcomes.not_graded));

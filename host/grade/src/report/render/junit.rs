@@ -64,7 +64,8 @@ fn counts(rows: &[&ResultRow]) -> String {
 
 fn case(out: &mut String, row: &ResultRow) {
     let time = row.duration.unwrap_or(0.0);
-    let (name, class) = (escape(&format!("{}: {}", row.id, row.question)), escape(&row.db));
+    let name = escape(&format!("{}: {}", row.id, row.question));
+    let class = escape(&row.db);
     let _ = write!(out, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\"");
     let (tag, kind, message) = match result(row) {
         Result::Passed => {

@@ -425,7 +425,8 @@ fn arms(report: &CompareReport) -> Table {
     let mut table = Table::new("Arms (costs a question)", columns);
     table.columns.extend(report.timed_repeats.map(r_ves_name));
     for arm in &report.arms {
-        let (figures, costs) = (&arm.figures, &arm.figures.costs);
+        let figures = &arm.figures;
+        let costs = &arm.figures.costs;
         let calibration = figures.calibration.as_ref();
         let [right, of, _, share, interval] = share_cells(&figures.share);
         table.row([

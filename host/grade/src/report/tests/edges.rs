@@ -266,7 +266,8 @@ fn poisoned(text: &str, other: &str) -> (Header, Vec<Graded>) {
 
 /// The lines of Markdown that are no code.
 fn outside_of_code(text: &str) -> Vec<&str> {
-    let (mut lines, mut fence) = (Vec::new(), None);
+    let mut lines = Vec::new();
+    let mut fence = None;
     for line in text.lines() {
         match fence {
             Some(end) if line == end => fence = None,

@@ -72,8 +72,8 @@ fn cells_are_shown_as_they_are_ranked() {
 
 #[test]
 fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
-    let (mut asked, mut graded) =
-        (header(&["cell-1", "cell-2", "cell-1 #8", "cell-2 #8"], 4), Vec::new());
+    let mut asked = header(&["cell-1", "cell-2", "cell-1 #8", "cell-2 #8"], 4);
+    let mut graded = Vec::new();
     for arm in asked.arms.iter_mut().skip(2) {
         arm.again = Some(arm.name[..6].to_owned());
     }
@@ -165,7 +165,8 @@ fn equal_grids_make_equal_documents() {
     let graded = made([10, 30, 29, 5]);
     let mut later = graded.clone();
     later.iter_mut().for_each(|one| one.time_ms += 5.0);
-    let (mut one, mut other) = (report(&graded), report(&later));
+    let mut one = report(&graded);
+    let mut other = report(&later);
     assert_ne!(one, other);
     one.without_times();
     other.without_times();

@@ -13,7 +13,9 @@ pub(crate) type Element = (String, BTreeMap<String, String>);
 /// # Panics
 /// When a tag is not closed, closed twice, or has an attribute without quotes.
 pub(crate) fn elements(markup: &str) -> Vec<Element> {
-    let (mut all, mut open, mut rest) = (Vec::new(), Vec::new(), markup);
+    let mut all = Vec::new();
+    let mut open = Vec::new();
+    let mut rest = markup;
     while let Some(at) = rest.find('<') {
         assert!(!rest[..at].contains('>'), "a bare > in {:?}", &rest[..at]);
         let end = rest[at..].find('>').map(|end| at + end).expect("a tag that ends");

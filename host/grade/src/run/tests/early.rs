@@ -21,7 +21,8 @@ fn expected(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
             .unwrap()
             .verdict("bag-v1")
     };
-    let (mut b, mut c) = (0, 0);
+    let mut b = 0;
+    let mut c = 0;
     for at in 0.. {
         match arms.map(|arm| verdict(at, arm)) {
             [Some(Verdict::Right), Some(Verdict::Wrong)] => b += 1,

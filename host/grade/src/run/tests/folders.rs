@@ -93,7 +93,8 @@ fn one_process_at_a_time_works_on_a_run() {
 fn what_a_killed_process_left_half_made_is_removed() {
     let (_place, runs) = runs(&["ab10000000000000"]);
     let folder = RunFolder::resume(&runs.find("last").unwrap().path).unwrap();
-    let (journal, path) = (folder.item_journal("a", "q1"), folder.path().to_owned());
+    let journal = folder.item_journal("a", "q1");
+    let path = folder.path().to_owned();
     fs::write(&journal, "a search").unwrap();
     fs::write(journal.with_extension("part"), "half").unwrap();
     drop(folder);

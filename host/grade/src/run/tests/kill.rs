@@ -85,7 +85,9 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_nobody_had() {
     let whole = place.path().join("whole");
     finish(&whole);
     let mut random = Pcg64::seed_from_u64(11);
-    let (mut kills, mut in_work, mut runs) = (0, 0, 0);
+    let mut kills = 0;
+    let mut in_work = 0;
+    let mut runs = 0;
     while kills < KILLS {
         let killed = place.path().join(format!("killed {runs}"));
         runs += 1;

@@ -136,7 +136,9 @@ impl Pretender {
     }
 
     fn acting(act: impl Fn(&Item) -> Answered<String> + Send + Sync + 'static) -> Self {
-        let (asked, now, most) = (Mutex::default(), AtomicUsize::new(0), AtomicUsize::new(0));
+        let asked = Mutex::default();
+        let now = AtomicUsize::new(0);
+        let most = AtomicUsize::new(0);
         Self { delay: Box::new(|_| Duration::ZERO), act: Box::new(act), asked, now, most }
     }
 

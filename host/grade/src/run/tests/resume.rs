@@ -27,9 +27,10 @@ async fn log_of(header: &Header, workers: usize) -> Vec<u8> {
 async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     let place = cut(header, log);
     let complete = log.iter().filter(|byte| **byte == b'\n').count();
-    let (system, listener) = (Arc::new(Pretender::new()), Listener::default());
-    let (mut folder, plan) =
-        (open(place.path(), header), Plan::new(header, questions(header.suite.questions)));
+    let system = Arc::new(Pretender::new());
+    let listener = Listener::default();
+    let mut folder = open(place.path(), header);
+    let plan = Plan::new(header, questions(header.suite.questions));
     let options = with_workers(3);
     let asking = Arc::clone(&system);
     let finished =
@@ -49,7 +50,8 @@ async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
 #[tokio::test(start_paused = true)]
 async fn a_run_goes_on_from_any_line_and_any_byte_of_the_last() {
     let header = header(&["a", "b"], 12);
-    let (whole, log) = (undisturbed(&header).await, log_of(&header, 4).await);
+    let whole = undisturbed(&header).await;
+    let log = log_of(&header, 4).await;
     let ends: Vec<usize> = (0..log.len()).filter(|at| log[*at] == b'\n').map(|at| at + 1).collect();
     assert_eq!((ends.len(), goes_on(&header, b"", &whole).await), (24, 24));
     for (done, end) in ends.iter().enumerate() {
@@ -203,7 +205,8 @@ async fn resume_is_not_retry() {
         let answered = Graded { end: End::Answered, fault: None, ..answer_of(item) };
         Answered::Graded(Box::new(answered))
     }));
-    let (mut folder, listener) = (open(place.path(), &header), Listener::default());
+    let mut folder = open(place.path(), &header);
+    let listener = Listener::default();
     let plan = Plan::new(&header, questions(60)).retry_failed(true);
     let asking = Arc::clone(&mended);
     let finished = execute(&plan, &mut folder, asking, &with_workers(1), &listener, &Stop::new())
@@ -234,7 +237,8 @@ async fn resume_is_not_retry() {
     assert_eq!((before.calls, finished.progress.calls), (calls(&first), calls(&last) + paid_twice));
     assert_eq!(last.earlier.values().map(|tries| tries.calls).sum::<u64>(), paid_twice);
     assert_eq!(last.earlier.values().map(|tries| tries.tries).sum::<u64>(), failed.len() as u64);
-    let (arms, failures) = (&finished.progress.arms, finished.progress.failed);
+    let arms = &finished.progress.arms;
+    let failures = finished.progress.failed;
     assert_eq!((arms == &before.arms, finished.progress.done, failures), (true, 120, 0));
     // Once they are answered there is nothing to try again.
     drop(folder);
@@ -272,10 +276,8 @@ async fn what_of_a_retry_was_not_done_is_done_by_the_next() {
     )
     .await
     .unwrap();
-    let (whole, log) = (
-        without_times(read(place.path()).unwrap()),
-        std::fs::read(place.path().join(RESULTS)).unwrap(),
-    );
+    let whole = without_times(read(place.path()).unwrap());
+    let log = std::fs::read(place.path().join(RESULTS)).unwrap();
     assert!(log.len() > first.len() + 1_000);
     for end in (first.len()..log.len()).step_by(37) {
         let cut = cut(&header, &log[..end]);
@@ -293,7 +295,8 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
     let mut folder = open(place.path(), &header);
     // Killed after the line of the first was written and before its journal was removed, while the
     // second was under way.
-    let (ended, under_way) = (folder.item_journal("a", "q0"), folder.item_journal("a", "q1"));
+    let ended = folder.item_journal("a", "q0");
+    let under_way = folder.item_journal("a", "q1");
     std::fs::write(&ended, "a search that ended").unwrap();
     std::fs::write(&under_way, "a search that was cut off").unwrap();
     let journal = under_way.clone();
@@ -301,7 +304,8 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
         assert_eq!(journal.exists(), item.place == 1);
         Answered::Graded(Box::new(answer_of(item)))
     };
-    let (plan, system) = (Plan::new(&header, questions(6)), Arc::new(Pretender::acting(act)));
+    let plan = Plan::new(&header, questions(6));
+    let system = Arc::new(Pretender::acting(act));
     execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new())
         .await
         .unwrap();

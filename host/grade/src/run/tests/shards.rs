@@ -43,7 +43,8 @@ async fn what_is_missing_is_reported_and_the_rest_is_merged() {
     let mut shards = all(&header, 8).await;
     let whole = undisturbed(&header).await;
     shards[1].graded.truncate(3);
-    let (five, three) = (shards.remove(4), shards.remove(2));
+    let five = shards.remove(4);
+    let three = shards.remove(2);
     let merged = merge(shards).unwrap();
     let reported = [
         "2 shards are missing: 3/8, 5/8",
@@ -73,7 +74,8 @@ async fn shards_of_given_answers_may_each_have_a_file_of_their_own() {
 #[tokio::test]
 async fn what_is_no_shard_of_the_run_is_refused() {
     let header = header(&["a"], 9);
-    let (one, two) = (shard(&header, 1, 3).await, shard(&header, 2, 3).await);
+    let one = shard(&header, 1, 3).await;
+    let two = shard(&header, 2, 3).await;
     let message = |runs: &[&RunRecord]| {
         merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string()
     };
@@ -83,7 +85,8 @@ async fn what_is_no_shard_of_the_run_is_refused() {
         message(&[&one, &whole]),
         "the run `00112233445566ff` is no shard: it was over the whole suite"
     );
-    let (first, second) = ("0000000000000001", "0000000000000002");
+    let first = "0000000000000001";
+    let second = "0000000000000002";
     assert_eq!(
         message(&[&one, &two, &one]),
         format!("the runs `{first}` and `{first}` are both shard 1/3")

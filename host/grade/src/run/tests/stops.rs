@@ -33,7 +33,8 @@ async fn a_dead_endpoint_stops_the_run_and_a_retry_heals_it() {
     assert_eq!((finished.progress.done, finished.progress.failed), (40, 9 + 13 + 10));
     let plan = Plan::new(&header, questions(60)).retry_failed(true);
     let healed = Arc::new(Pretender::acting(answered));
-    let (mut folder, asking) = (open(place.path(), &header), Arc::clone(&healed));
+    let mut folder = open(place.path(), &header);
+    let asking = Arc::clone(&healed);
     let finished =
         execute(&plan, &mut folder, asking, &with_workers(4), &Silent, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
@@ -108,7 +109,8 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
         let place = tempfile::tempdir().unwrap();
         let pretender = || Arc::new(Pretender::acting(costly).slow(second));
         let go = async |budgets: RunBudgets, workers: usize| {
-            let (system, options) = (pretender(), Options { budgets, ..with_workers(workers) });
+            let system = pretender();
+            let options = Options { budgets, ..with_workers(workers) };
             let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
             (system.asked().len(), finished.progress.done, finished.stopped)
         };
@@ -233,7 +235,8 @@ async fn a_panic_counts_where_the_question_counts() {
         let of_arm = record.graded.iter().skip(arm).step_by(2);
         of_arm.map(|one| (one.verdict("bag-v1"), one.gold_fault.is_some())).collect()
     };
-    let (blank, faulty) = ((Some(Verdict::Excluded), false), (None, true));
+    let blank = (Some(Verdict::Excluded), false);
+    let faulty = (None, true);
     assert_eq!(
         reported(0),
         [blank, faulty, (Some(Verdict::Wrong), false), (Some(Verdict::Wrong), false)]
@@ -290,7 +293,8 @@ async fn a_panic_is_one_items_failure() {
 async fn progress_tells_how_the_run_stands() {
     let header = header(&["a", "b"], 20);
     let place = tempfile::tempdir().unwrap();
-    let (listener, plan) = (Listener::default(), Plan::new(&header, questions(20)));
+    let listener = Listener::default();
+    let plan = Plan::new(&header, questions(20));
     let mut folder = open(place.path(), &header);
     let system = Arc::new(Pretender::new().slow(|_| Duration::from_secs(2)));
     execute(&plan, &mut folder, system, &with_workers(4), &listener, &Stop::new()).await.unwrap();
@@ -304,7 +308,8 @@ async fn progress_tells_how_the_run_stands() {
         (reported[0].left, reported[39].left),
         (Some(Duration::from_millis(19_500)), Some(Duration::ZERO))
     );
-    let (last, record) = (&reported[39], read(place.path()).unwrap());
+    let last = &reported[39];
+    let record = read(place.path()).unwrap();
     for (arm, name) in last.arms.iter().zip(["a", "b"]) {
         let of_arm = |graded: &&Graded| graded.arm == name;
         let count = |verdicts: &[Verdict]| {

@@ -91,8 +91,8 @@ async fn a_run_does_not_go_on_with_anything_else() {
     let options = SuiteOptions { answers, ..home.options() };
     let first = home.open(vec![home.settings()], options.clone()).await.unwrap();
     let outcome = first.carry_out(&Quiet, &Stop::new()).await.unwrap();
-    let (id, resume) =
-        (outcome.record.header.id.clone(), Some(outcome.folder.display().to_string()));
+    let id = outcome.record.header.id.clone();
+    let resume = Some(outcome.folder.display().to_string());
     let before = std::fs::read(outcome.folder.join("results.jsonl")).unwrap();
     home.suite(&["SELECT 3", "SELECT MAX(id) FROM customers", "SELECT MIN(id) FROM customers"]);
     let changed =

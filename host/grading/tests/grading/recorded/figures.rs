@@ -36,7 +36,8 @@ async fn found(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, 
         let host = Arc::new(Host::open(settings, &Silent).await.unwrap());
         let mut searches = JoinSet::new();
         for question in questions {
-            let (host, question) = (Arc::clone(&host), question.clone());
+            let host = Arc::clone(&host);
+            let question = question.clone();
             searches.spawn(async move {
                 let report = ask(&host, &question.question).await;
                 let report = report.unwrap_or_else(|error| panic!("{}: {error}", question.id));
@@ -80,7 +81,8 @@ async fn compare(name: &str) {
     for seed in SEEDS {
         let expected = expected(&gate, seed, &all);
         let found = found(name, seed, &all).await;
-        let ((right, calls), (expected_right, expected_calls)) = (mean(&found), mean(&expected));
+        let (right, calls) = mean(&found);
+        let (expected_right, expected_calls) = mean(&expected);
         let differing: Vec<_> = found
             .iter()
             .filter(|(id, figure)| expected[*id] != **figure)

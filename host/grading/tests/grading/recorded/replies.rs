@@ -24,7 +24,8 @@ async fn an_answer_is_that_of_the_database_and_the_seed_decides_whose() {
     // With two rows each, the systems say 12, 13, 14 of the farm and 22, 23, 24 of the shop.
     let mut said = Vec::new();
     for seed in 0..8 {
-        let (farm, shop) = (number("farm", seed, |_| ()).await, number("shop", seed, |_| ()).await);
+        let farm = number("farm", seed, |_| ()).await;
+        let shop = number("shop", seed, |_| ()).await;
         assert!((12..15).contains(&farm) && (22..25).contains(&shop), "{farm} {shop}");
         said.push(farm);
     }

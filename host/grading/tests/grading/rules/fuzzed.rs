@@ -27,14 +27,16 @@ async fn lucky_answers_are_taken_away() {
     let with_rows = |rows: fn(&syrch_grading::FuzzedVariant) -> u64| -> u64 {
         manifest.databases.values().flat_map(|database| &database.variants).map(rows).sum()
     };
-    let (golds, of) = (with_rows(|variant| variant.golds), with_rows(|variant| variant.of));
+    let golds = with_rows(|variant| variant.golds);
+    let of = with_rows(|variant| variant.of);
     println!(
         "{VARIANTS} variants of each database, {dropped} dropped; {golds} of {of} expected statements have rows"
     );
     assert!(golds * 100 > of * 95);
 
     let fuzzed = Fuzzed::open(scratch.path(), &suite, &settings).await.unwrap();
-    let (mut right, mut stayed) = (BTreeMap::<String, u32>::new(), BTreeMap::<String, u32>::new());
+    let mut right = BTreeMap::<String, u32>::new();
+    let mut stayed = BTreeMap::<String, u32>::new();
     let mut known: BTreeMap<(String, String), bool> = BTreeMap::new();
     let questions = all(&data);
     for question in &questions {

@@ -52,10 +52,14 @@ async fn verdicts_are_those_of_the_rules_own_tools() {
     let folder = data.join("spider");
     let questions = all(&folder);
     let mut statements = Statements::default();
-    let (mut pairs, mut rules_differ, mut orders) = (0_u32, 0_u32, 0_u32);
-    let (mut right, mut failed, mut wrong) =
-        (BTreeMap::<&str, u32>::new(), BTreeMap::<&str, u32>::new(), Vec::new());
-    let (mut runs_here, mut refused) = (BTreeSet::new(), BTreeSet::new());
+    let mut pairs = 0_u32;
+    let mut rules_differ = 0_u32;
+    let mut orders = 0_u32;
+    let mut right = BTreeMap::<&str, u32>::new();
+    let mut failed = BTreeMap::<&str, u32>::new();
+    let mut wrong = Vec::new();
+    let mut runs_here = BTreeSet::new();
+    let mut refused = BTreeSet::new();
     for question in &questions {
         let path = folder.join("db").join(format!("{}.sqlite", question.db));
         let gold = statements.run(&path, &question.gold).await;

@@ -56,8 +56,10 @@ impl World {
     ) -> Vec<Vec<Drawn>> {
         let mut tasks = JoinSet::new();
         for name in self.databases.keys() {
-            let (world, name) = (Arc::clone(self), name.clone());
-            let (seeds, knobs) = (seeds.to_vec(), knobs.clone());
+            let world = Arc::clone(self);
+            let name = name.clone();
+            let seeds = seeds.to_vec();
+            let knobs = knobs.clone();
             tasks.spawn(async move { world.of_database(&name, &seeds, &knobs).await });
         }
         let mut all: Vec<Vec<Drawn>> = vec![Vec::new(); seeds.len()];
@@ -104,7 +106,8 @@ async fn chain(
     catalog: &Arc<Catalog>,
     known: &mut Known,
 ) -> Vec<Answer> {
-    let (mut chain, mut tried) = (Vec::new(), Vec::new());
+    let mut chain = Vec::new();
+    let mut tried = Vec::new();
     for number in 0..3 {
         let purpose = if number == 0 { Purpose::Generate } else { Purpose::Repair };
         let call = call(&question.question, catalog, purpose, 0, tried.clone());

@@ -60,7 +60,11 @@ fn mean(runs: &[Figures]) -> Figures {
 /// The shares of wrong answers that fail, of the others those that have no rows, and of pairs of
 /// executed ones those that are the same.
 fn shares(drawn: &[Drawn]) -> (f64, f64, f64) {
-    let (mut failed, mut empty, mut wrong, mut same, mut pairs) = (0, 0, 0, 0, 0);
+    let mut failed = 0;
+    let mut empty = 0;
+    let mut wrong = 0;
+    let mut same = 0;
+    let mut pairs = 0;
     for one in drawn {
         let own: Vec<&Execution> = one
             .samples

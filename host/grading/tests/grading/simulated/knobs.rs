@@ -58,8 +58,8 @@ async fn skill_makes_right_answers_more_frequent_and_the_seed_says_which() {
         "{shares:?}"
     );
     let under = |seed| shop.provider(seed, |knobs| knobs.skill = -4.0);
-    let (one, other) =
-        (samples(&under(0), &shop.catalog, 40).await, samples(&under(1), &shop.catalog, 40).await);
+    let one = samples(&under(0), &shop.catalog, 40).await;
+    let other = samples(&under(1), &shop.catalog, 40).await;
     assert_ne!(one, other);
 }
 
@@ -112,7 +112,9 @@ async fn claims_have_their_bias_and_their_spread() {
         (mean, spread)
     };
     let of = async |bias, spread| claims(samples(&provider(bias, spread), &shop.catalog, 60).await);
-    let (plain, biased, scattered) = (of(0.0, 0.0).await, of(-3.0, 0.0).await, of(0.0, 2.0).await);
+    let plain = of(0.0, 0.0).await;
+    let biased = of(-3.0, 0.0).await;
+    let scattered = of(0.0, 2.0).await;
     assert!(
         plain.1 < 1e-9 && biased.0 < plain.0 && scattered.1 > 0.02,
         "{plain:?} {biased:?} {scattered:?}"
@@ -186,8 +188,8 @@ async fn calls_have_tokens_and_take_time() {
 #[tokio::test]
 async fn some_tries_are_turned_away_and_the_next_ones_get_the_same_reply() {
     let shop = Shop::open().await;
-    let (busy, free) =
-        (shop.provider(0, |knobs| knobs.rate_limited = 0.5), shop.provider(0, |_| ()));
+    let busy = shop.provider(0, |knobs| knobs.rate_limited = 0.5);
+    let free = shop.provider(0, |_| ());
     let mut away = 0;
     for sample in 0..50 {
         let call = call(QUESTION, &shop.catalog, Purpose::Generate, sample, Vec::new());

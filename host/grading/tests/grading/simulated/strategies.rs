@@ -36,7 +36,9 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
     for question in questions(&folder) {
         by_database.entry(question.db.clone()).or_default().push(question);
     }
-    let (mut all, mut right, mut calls) = (0, 0, 0);
+    let mut all = 0;
+    let mut right = 0;
+    let mut calls = 0;
     for (name, questions) in by_database {
         let path = folder.join("db").join(format!("{name}.sqlite"));
         let mut settings = settings(&path, &folder.join("questions.jsonl"), knobs.clone());
@@ -46,7 +48,8 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
         let database = open(&path).await;
         let mut searches = JoinSet::new();
         for question in questions {
-            let (host, database) = (Arc::clone(&host), Arc::clone(&database));
+            let host = Arc::clone(&host);
+            let database = Arc::clone(&database);
             searches.spawn(async move {
                 let report = ask(&host, &question.question)
                     .await

@@ -38,7 +38,8 @@ fn task(id: &str, text: &str, after: &[&str]) -> Task {
 
 fn candidate(id: &str, sql: &str, confidence: Option<f64>) -> Candidate {
     let signals = Signals { attempts: 1, ..Signals::default() };
-    let (id, sql) = (id.to_owned(), sql.to_owned());
+    let id = id.to_owned();
+    let sql = sql.to_owned();
     Candidate {
         id,
         sql,
@@ -116,7 +117,8 @@ impl Fixture {
     }
 
     fn settle_without_usage(&mut self, purpose: &str) {
-        let (purpose, usage) = (purpose.to_owned(), None);
+        let purpose = purpose.to_owned();
+        let usage = None;
         self.records.push(Record::Ledger {
             entry: Entry::Settled { purpose, tokens: 500, cost_micros: None, usage },
         });

@@ -78,11 +78,11 @@ async fn two_databases_never_share_a_result() {
 async fn found_cells_are_cached_until_the_file_changes() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("before", Ok(numbers(1))));
-    let (cached, found) =
-        (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let cached = over(&database, &cache);
+    let found = || database.finds.load(std::sync::atomic::Ordering::SeqCst);
     let find = |phrases: &[&str], how: Match, limit: u32| {
-        let (cached, phrases) =
-            (&cached, phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>());
+        let cached = &cached;
+        let phrases = phrases.iter().map(|phrase| (*phrase).to_owned()).collect::<Vec<_>>();
         async move { cached.find(&phrases, how, limit).await }
     };
     let first = find(&["Vienna"], Match::Exact, 5).await.unwrap();
@@ -104,8 +104,8 @@ async fn samples_of_tables_are_cached_and_those_of_views_are_not() {
     let mut database = ScriptedDatabase::new("before", Ok(numbers(1)));
     database.views = vec!["recent".into()];
     let database = Arc::new(database);
-    let (cached, asked) =
-        (over(&database, &cache), || database.finds.load(std::sync::atomic::Ordering::SeqCst));
+    let cached = over(&database, &cache);
+    let asked = || database.finds.load(std::sync::atomic::Ordering::SeqCst);
     let sample = async |table: &str, column: &str, limit: u32| {
         cached.samples(table, &[column.into()], limit).await
     };
@@ -238,7 +238,8 @@ async fn a_follower_runs_the_statement_when_the_leader_is_cancelled() {
     let mut database = ScriptedDatabase::new("d", Ok(numbers(2)));
     database.permits = Some(Semaphore::new(0));
     let database = Arc::new(database);
-    let (one, two) = (over(&database, &cache), over(&database, &cache));
+    let one = over(&database, &cache);
+    let two = over(&database, &cache);
     let query = SqlQuery::new("SELECT n");
     let mut leader = Box::pin(one.run(&query));
     while database.runs() < 1 {

@@ -39,7 +39,8 @@ async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
     other_purpose.request.subjects = vec!["SELECT 1".into()];
     assert_eq!(cached.complete(&other_purpose).await, first);
     assert_eq!(model.calls(), 1);
-    let (sent, cached) = (sent_ledger.spent(), ledger.spent());
+    let sent = sent_ledger.spent();
+    let cached = ledger.spent();
     assert_eq!(
         (cached.calls_charged(), cached.tokens_charged),
         (sent.calls_charged(), sent.tokens_charged)
@@ -237,7 +238,8 @@ fn what_is_asked_is_written_the_same_everywhere() {
 /// it.
 #[test]
 fn a_request_that_asks_for_the_default_is_the_same_call() {
-    let (open, mut asked) = (request("x"), request("x"));
+    let open = request("x");
+    let mut asked = request("x");
     asked.temperature = Some(0.7);
     let written = |request: &Request, default| {
         serde_json::to_string(&CacheKey::of(request, default)).unwrap()

@@ -150,7 +150,8 @@ impl Asked<'_> {
             return None;
         }
         let found: Vec<u32> = self.facts.literals.iter().flat_map(years_in).collect();
-        let (first, last) = (found.iter().min()?, found.iter().max()?);
+        let first = found.iter().min()?;
+        let last = found.iter().max()?;
         if (*first..=*last).contains(&asked) {
             return None;
         }

@@ -95,7 +95,9 @@ fn doubts(question: &str, outline: &Outline, values: &[i64]) -> Vec<Doubt> {
 
 /// The doubts where the whole statement is known.
 fn doubts_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) -> Vec<Doubt> {
-    let (question, catalog, results) = (Question::new(question), geography(), rows(values));
+    let question = Question::new(question);
+    let catalog = geography();
+    let results = rows(values);
     Asked { question: &question, outline, facts, catalog: &catalog, results: &results }.doubts()
 }
 
@@ -178,7 +180,8 @@ fn a_measure_is_no_thing() {
 fn the_last_text_of_an_alphabet_is_no_superlative() {
     let outline = columns(&[aggregate("max", "city.city_name")]);
     let kinds = |question: &str, cell: &str| {
-        let (question, catalog) = (Question::new(question), geography());
+        let question = Question::new(question);
+        let catalog = geography();
         let results = results(Arc::new(StringArray::from(vec![cell])));
         let facts = Facts::default();
         let asked = Asked {
@@ -404,7 +407,8 @@ fn no_more_things_are_counted_than_there_are() {
     catalog.tables[0].row_estimate = Some(50);
     let joined = Outline { relations: 2, ..columns(&[count()]) };
     let kinds = |question: &str, counted: i64| {
-        let (question, results) = (Question::new(question), rows(&[counted]));
+        let question = Question::new(question);
+        let results = rows(&[counted]);
         let facts = facts("SELECT count(*) FROM state JOIN city", &["city", "state"], &["count"]);
         let asked = Asked {
             question: &question,

@@ -139,7 +139,8 @@ pub(super) fn order(statement: &Statement) -> Made<'_, Statement> {
         else {
             return Box::new(std::iter::empty());
         };
-        let (count, none) = (by.len(), Query { order_by: None, ..Query::clone(&query) });
+        let count = by.len();
+        let none = Query { order_by: None, ..Query::clone(&query) };
         let turned = (0..count).map(move |place| {
             let mut query = Query::clone(&query);
             if let Some(OrderByKind::Expressions(by)) =

@@ -22,7 +22,8 @@ pub(super) fn join<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'
         let tables = Tables::of(&select, catalog);
         let others: Change<'a> = Rc::new(move |expr: &Expr| tables.others(expr));
         each_join(select, move |join| {
-            let (operator, others) = (join.join_operator.clone(), Rc::clone(&others));
+            let operator = join.join_operator.clone();
+            let others = Rc::clone(&others);
             let on = constraint(&operator).cloned();
             let by = on.into_iter().flat_map(move |on| expressions(on, Rc::clone(&others)));
             Box::new(
@@ -111,7 +112,8 @@ pub(super) fn join_drop<'a>(statement: &'a Statement, _: &'a Catalog) -> Made<'a
 }
 
 fn without_join(select: &Select, place: usize, at: usize) -> Vec<Select> {
-    let (from, mut without) = (&select.from[place], select.clone());
+    let from = &select.from[place];
+    let mut without = select.clone();
     without.from[place].joins.remove(at);
     let names = name_of(&from.joins[at].relation).zip(name_of(&from.relation));
     let renamed = names.map(|(old, new)| {

@@ -70,7 +70,8 @@ pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Se
             }
             _ => None,
         };
-        let (select, change) = (Rc::clone(&select), Rc::clone(&change));
+        let select = Rc::clone(&select);
+        let change = Rc::clone(&change);
         let changed = expr.into_iter().flat_map(move |expr| expressions(expr, Rc::clone(&change)));
         changed.map(move |new| {
             let mut copy = Select::clone(&select);

@@ -229,7 +229,8 @@ fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
             &Chance::of([name.as_bytes()]),
         )
     };
-    let (one, other) = (order("a"), order("b"));
+    let one = order("a");
+    let other = order("b");
     assert_eq!(one, order("a"));
     assert_ne!(one, other);
     let sorted = |mut texts: Vec<String>| {

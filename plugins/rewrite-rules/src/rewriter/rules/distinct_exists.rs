@@ -24,7 +24,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     let is_plain = matches!(select.distinct, Some(Distinct::Distinct)) && is_row_by_row(select);
-    let (flat, scope) = (Flat::of(select)?, Scope::of(select, work.catalog)?);
+    let flat = Flat::of(select)?;
+    let scope = Scope::of(select, work.catalog)?;
     if !is_plain || flat.tables.len() < 2 {
         return None;
     }

@@ -50,7 +50,8 @@ fn list(query: &Query, is_negated: bool, outer: &Scope, work: &Work) -> Option<E
     if let ([key], true) = (keys, is_negated) {
         let not_null = work.expr(&format!("{} IS NOT NULL", operand(&key.inner)))?;
         let more = if parts.scope.is_nullable(&key.inner) { vec![not_null] } else { Vec::new() };
-        let (inner, outer_key) = (&key.inner, operand(&key.outer));
+        let inner = &key.inner;
+        let outer_key = operand(&key.outer);
         let not_in = format!("{outer_key} NOT IN (SELECT {inner} {})", parts.text(more));
         let is_nullable = outer.is_nullable(&key.outer);
         return work.expr(&if is_nullable {

@@ -57,7 +57,8 @@ fn exists(
         return None;
     }
     let inner = one_column(&select, &parts, outer)?;
-    let (value, column) = (operand(&value), operand(&inner));
+    let value = operand(&value);
+    let column = operand(&inner);
     let of = |condition: &str| -> Option<String> {
         let more = if condition.is_empty() { Vec::new() } else { vec![work.expr(condition)?] };
         Some(format!("EXISTS (SELECT 1 {})", parts.text(more)))

@@ -29,7 +29,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 }
 
 fn reordered(select: &Select, work: &Work) -> Option<Select> {
-    let (flat, scope) = (Flat::of(select)?, Scope::of(select, work.catalog)?);
+    let flat = Flat::of(select)?;
+    let scope = Scope::of(select, work.catalog)?;
     if !(2..=10).contains(&flat.tables.len()) {
         return None;
     }

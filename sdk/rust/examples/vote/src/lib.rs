@@ -38,7 +38,8 @@ impl Vote {
         let numbers = 1..=self.settings.samples;
         let request = |number: u32| draws::request(brief, &[], number, Some(self.settings.temperature));
         let requests: Vec<Request> = numbers.clone().map(request).collect();
-        let (mut drawn, mut wrong) = (Vec::new(), None);
+        let mut drawn = Vec::new();
+        let mut wrong = None;
         for (number, reply) in numbers.zip(host.complete_all(&requests)) {
             let why = match written(reply) {
                 Written::Statement(statement) => {

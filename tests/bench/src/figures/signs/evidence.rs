@@ -479,8 +479,8 @@ impl Database {
                 continue;
             }
             let quoted = |name: &str| Dialect::Sqlite.quoted(name);
-            let (table, column) =
-                (quoted(&self.catalog.tables[place.0].0), quoted(self.catalog.name(*place)));
+            let table = quoted(&self.catalog.tables[place.0].0);
+            let column = quoted(self.catalog.name(*place));
             let is_equal = if reading.any_case {
                 format!("lower({column}) = lower(?1)")
             } else {

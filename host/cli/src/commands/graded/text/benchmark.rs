@@ -19,7 +19,8 @@ pub(super) fn headline(report: &BenchmarkReport) -> String {
     let simulated =
         report.basis.simulated.as_ref().map(|model| format!(" ({model})")).unwrap_or_default();
     let band = report.band.map(|band| {
-        let (low, high) = (band.low * 100.0, band.high * 100.0);
+        let low = band.low * 100.0;
+        let high = band.high * 100.0;
         format!("; over {} seeds {low:.1} to {high:.1} %", band.seeds)
     });
     line(&format!(
@@ -43,7 +44,8 @@ fn share(figures: &Figures, rule: &str) -> String {
     match share.share {
         None => counts,
         Some(part) => {
-            let (low, high) = (percent(share.interval.low), percent(share.interval.high));
+            let low = percent(share.interval.low);
+            let high = percent(share.interval.high);
             format!("{counts}: {}, 95 % interval {low} to {high}", percent(part))
         }
     }

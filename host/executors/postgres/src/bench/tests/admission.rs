@@ -315,7 +315,8 @@ async fn the_servers_analysis_refuses_and_admits_by_the_rules() {
     }
     let within = ["t".to_owned(), "u".to_owned()];
     for (row, sql) in OUTSIDE {
-        let (alone, inside) = (bench.admit(sql, None).await, bench.admit(sql, Some(&within)).await);
+        let alone = bench.admit(sql, None).await;
+        let inside = bench.admit(sql, Some(&within)).await;
         if alone.is_err() || !inside.as_ref().is_err_and(|error| error.kind.is_refusal()) {
             wrong.push(format!(
                 "{row}: {sql}: {alone:?}, and within the tables of another: {inside:?}"

@@ -58,10 +58,14 @@ fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
 /// Admits every `step`th gold, and compares its rows with those that it has without each of the
 /// plans' parts; returns how many there are, how many are admitted, and what is wrong.
 async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
-    let (data, server) = (syrch_kit::data_root()?.join("defog"), Server::start()?);
+    let data = syrch_kit::data_root()?.join("defog");
+    let server = Server::start()?;
     databases(&server, &data);
-    let (golds, mut benches) = (golds(&data, step), BTreeMap::new());
-    let (mut refused, mut wrong, mut admitted) = (BTreeMap::<String, usize>::new(), Vec::new(), 0);
+    let golds = golds(&data, step);
+    let mut benches = BTreeMap::new();
+    let mut refused = BTreeMap::<String, usize>::new();
+    let mut wrong = Vec::new();
+    let mut admitted = 0;
     for (id, db, sql) in &golds {
         if !benches.contains_key(db) {
             let mut of = vec![bench(&server, db, db).await];
