@@ -52,7 +52,8 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
     let behind = flow.reach(runs.flat_map(|(_, node)| node.edges.values().flatten().copied()));
     for (place, node) in flow.nodes.iter().enumerate() {
         let is_about_results = matches!(node.kind, Kind::Judge | Kind::Vote | Kind::Choose);
-        if is_about_results && !has_results && !behind.contains(&place) {
+        if is_about_results && reached.contains(&place) && !has_results && !behind.contains(&place)
+        {
             let why = format!(
                 "a `{}` is about results, and nothing before it runs a statement",
                 node.kind.name()

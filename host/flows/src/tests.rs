@@ -145,7 +145,7 @@ fn what_is_wrong_inside_has_its_whole_path() {
     assert_eq!(problems(&inner), ["nodes.part.flow.nodes.run: no edge leads to this node"]);
     let deep = |levels: usize| {
         (1..levels).fold(
-            json!({ "start": "draft", "nodes": { "draft": {} } }),
+            json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }),
             |inner, _| json!({ "start": "a", "nodes": { "a": { "do": "flow", "flow": inner } } }),
         )
     };
@@ -378,7 +378,10 @@ fn items_within_items_are_bounded() {
 
 #[test]
 fn a_wait_stands_before_another_attempt() {
-    let with = |keys: Value| flow(json!({ "draft": keys }));
+    let with = |mut keys: Value| {
+        keys["next"] = json!("run");
+        flow(json!({ "draft": keys, "run": {} }))
+    };
     assert_eq!(
         read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
         1.5_f64.to_bits()
@@ -388,5 +391,31 @@ fn a_wait_stands_before_another_attempt() {
     assert_eq!(
         problems(&with(json!({ "max_retries": 2, "wait": 61 }))),
         ["nodes.draft.wait: 61 is not a number of seconds from 0 to 60"]
+    );
+}
+
+#[test]
+fn a_flow_that_can_never_answer_is_refused() {
+    let none = "nodes: no node runs a statement: the flow needs a `run`, or a `solver`";
+    assert_eq!(problems(&flow(json!({ "draft": {} }))), [none]);
+    let judged =
+        flow(json!({ "draft": { "next": "judge" }, "judge": { "next": "run" }, "run": {} }));
+    assert_eq!(
+        problems(&judged),
+        ["nodes.judge: a `judge` is about results, and nothing before it runs a statement"]
+    );
+    let vote = flow(json!({
+        "draft": { "next": ["one", "two"] }, "one": { "do": "run", "next": "vote" },
+        "two": { "do": "run", "next": "vote" }, "vote": { "settings": { "agree": 3 } },
+    }));
+    assert_eq!(
+        problems(&vote),
+        ["nodes.vote.settings.agree: has no effect without an edge for `disagreed`"]
+    );
+    assert!(
+        read(&flow(
+            json!({ "draft": { "next": "solver" }, "solver": { "settings": { "plugin": "vote" } } })
+        ))
+        .is_ok()
     );
 }

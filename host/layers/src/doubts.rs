@@ -154,8 +154,17 @@ impl DoubtingDatabase {
         let dialect = &catalog.dialect;
         let uses = read.uses.as_slice();
         let results = Seen(results);
-        let mut judge =
-            Judge { layer: self, catalog: &catalog, dialect, uses, results, started, left: PROBES };
+        let is_cut = read.outline.as_ref().is_some_and(|outline| outline.limit.is_some());
+        let mut judge = Judge {
+            layer: self,
+            catalog: &catalog,
+            dialect,
+            uses,
+            results,
+            is_cut,
+            started,
+            left: PROBES,
+        };
         let mut doubts: Vec<Doubt> = Vec::new();
         for one in uses {
             // One reason is enough for one column.
@@ -215,6 +224,8 @@ struct Judge<'j> {
     dialect: &'j Dialect,
     uses: &'j [Use],
     results: Seen<'j>,
+    /// Whether the statement has a LIMIT.
+    is_cut: bool,
     started: Instant,
     /// Statements that may still count.
     left: usize,

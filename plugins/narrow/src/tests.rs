@@ -444,9 +444,11 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
         Sample { column: column.into(), least, greatest, frequent }
     };
     let many = |value: fn(i64) -> Value| (0..9).map(value).collect::<Vec<_>>();
+    let two =
+        || sample("state", [text("Ohio"), text("Texas")], 20, vec![text("Texas"), text("Ohio")]);
     let samples = vec![
         sample("name", [text("Ada"), text("Zoe")], 1, many(|n| Value::Text(format!("name {n}")))),
-        sample("state", [text("Ohio"), text("Texas")], 20, vec![text("Texas"), text("Ohio")]),
+        two(),
         sample(
             "since",
             [text("2020-01-02"), text("2024-11-30")],
@@ -480,6 +482,13 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
     let thousand = Catalog { tables: of_rows(1000).tables.split_off(80), ..catalog() };
     assert!(facts(&host, json!({}), &thousand)[0].starts_with("since from"));
     assert!(facts(&host, json!({ "facts": false }), &small).is_empty());
+    // Where no column shows more values than these, the grant may have left out others, unless each
+    // row has one of these.
+    let mut granted = self::host();
+    granted.database.samples.insert("customers".into(), vec![two()]);
+    assert_eq!(facts(&granted, json!({}), &small), ["state is 'Texas', 'Ohio'"]);
+    let more = Catalog { tables: of_rows(42).tables.split_off(80), ..catalog() };
+    assert_eq!(facts(&granted, json!({}), &more), ["state is often 'Texas', 'Ohio'"]);
     // A job for each sample is too slow.
     assert!(
         facts(&host, json!({}), &Catalog { dialect: Dialect::Databricks, ..small.clone() })

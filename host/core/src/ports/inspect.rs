@@ -76,6 +76,9 @@ pub enum UseKind {
     /// They are the values of the query behind a `NOT IN`; or a `NOT IN` over them has NULL in its
     /// list, which is the use's `value` then.
     NotIn,
+    /// The use's `value` is a condition that no row meets: a comparison with NULL, or of a column
+    /// with two values at once.
+    Never,
     /// A ratio of whole numbers over rows of the table, without decimals in this dialect.
     Ratio,
     /// They are equal to those of a column of another table.
@@ -105,6 +108,12 @@ pub enum UseKind {
         /// A query of a row for each row of the table that the join repeats within a group.
         rows: String,
     },
+    /// They are those of the right table of a LEFT JOIN, and the rows of each row of the left one
+    /// are counted with the row that the join makes where there is none.
+    Padded {
+        /// A query of a row if there is such a row.
+        rows: String,
+    },
     /// The table stands beside that other one in FROM without a condition that connects them.
     Unconnected(String),
 }
@@ -131,6 +140,8 @@ pub struct Outline {
     pub order: Option<OrderKey>,
     /// The most rows that it returns, if it says so.
     pub limit: Option<u64>,
+    /// Whether its WHERE leaves out the rows that a LEFT JOIN makes where there is none.
+    pub is_inner: bool,
 }
 
 /// The origin of a column of a result, a group or an order.
@@ -144,6 +155,8 @@ pub enum Selected {
         function: String,
         /// The column that it is of, if it is of a column alone.
         of: Option<ColumnName>,
+        /// Whether it takes each value once.
+        is_distinct: bool,
     },
     /// Anything else.
     Other,

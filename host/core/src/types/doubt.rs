@@ -31,6 +31,8 @@ pub enum DoubtKind {
     NullCondition,
     /// A `NOT IN` is true of no row, since one of its values is NULL.
     NullInList,
+    /// A condition is true of no row, whatever the column holds.
+    Never,
     /// A text is compared that a column cannot have, as the schema says.
     OutsideSet,
     /// The result says nothing, and a text is compared that its column lacks.
@@ -47,6 +49,10 @@ pub enum DoubtKind {
     OtherExtreme,
     /// An aggregate counts rows of a table more than once, since a join repeats them.
     RepeatedRows,
+    /// Rows that a LEFT JOIN makes where there is none are counted.
+    PaddedRows,
+    /// What has no row of a joined table is asked for, and left out.
+    InnerJoin,
     /// Tables are joined without a condition.
     CrossJoin,
     /// Values that number rows are added up or averaged.
@@ -71,6 +77,18 @@ pub enum DoubtKind {
     NotDistinct,
     /// The order puts the other end first than the question asks for.
     OtherEnd,
+    /// The question asks for the first rows of an order, and the statement gives others.
+    OtherRows,
+    /// The question asks for an order, and the statement has none.
+    NoOrder,
+    /// The question names another aggregate.
+    OtherAggregate,
+    /// The question names another year.
+    OtherYear,
+    /// The question asks for a number of each thing, and the statement gives one of all.
+    NoGroups,
+    /// More things are counted than there are.
+    TooMany,
 }
 
 impl DoubtKind {
@@ -85,6 +103,7 @@ impl DoubtKind {
             | Self::Day
             | Self::NoDates
             | Self::NullInList
+            | Self::Never
             | Self::OutsideSet
             | Self::AbsentText
             | Self::WholeRatio
@@ -93,6 +112,8 @@ impl DoubtKind {
             | Self::Spellings
             | Self::OtherExtreme
             | Self::RepeatedRows
+            | Self::PaddedRows
+            | Self::InnerJoin
             | Self::CrossJoin
             | Self::KeySum
             | Self::NullsFirst
@@ -104,7 +125,13 @@ impl DoubtKind {
             | Self::SeveralCounts
             | Self::KeyForName
             | Self::NotDistinct
-            | Self::OtherEnd => DOUBTFUL,
+            | Self::OtherEnd
+            | Self::OtherRows
+            | Self::NoOrder
+            | Self::OtherAggregate
+            | Self::OtherYear
+            | Self::NoGroups
+            | Self::TooMany => DOUBTFUL,
         }
     }
 }

@@ -176,6 +176,20 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::RepeatedRows, text })
     }
 
+    /// The doubt about a count of rows that a LEFT JOIN makes. The first of an order are hardly
+    /// those.
+    pub(super) async fn padded(&mut self, one: &Use, rows: &str) -> Option<Doubt> {
+        let count = format!("SELECT count(*) AS n FROM ({rows}) AS t");
+        if self.is_cut || !self.is_any(count, LONG).await? {
+            return None;
+        }
+        let text = format!(
+            "COUNT gives 1 where {0} has no row: count {0}.{1} to get 0",
+            one.table, one.column
+        );
+        Some(Doubt { kind: DoubtKind::PaddedRows, text })
+    }
+
     /// The doubt about a table beside another one without a condition, where both have several
     /// rows.
     pub(super) async fn unconnected(

@@ -48,6 +48,7 @@ impl Judge<'_> {
                 self.compared(one, &probe, stored, (operator, number)).await
             }
             UseKind::ComparedText(by) => Some(compared_text(one, by)),
+            UseKind::Never => Some(never(one)),
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
             UseKind::Groups { keys, .. } => self.groups(one, &probe, stored, keys).await,
@@ -60,6 +61,7 @@ impl Judge<'_> {
             UseKind::Beside { keys } => self.beside(one, &probe, keys.as_deref()).await,
             UseKind::Extreme { function, of } => self.extreme(one, function, of),
             UseKind::Repeated { function, rows } => self.repeated(one, function, rows).await,
+            UseKind::Padded { rows } => self.padded(one, rows).await,
             UseKind::Unconnected(other) => self.unconnected(one, &probe, other).await,
         }
     }
@@ -85,13 +87,13 @@ impl Judge<'_> {
         Some(*counts.first()? > 0)
     }
 
-    /// Counts the texts and numbers of a column; the inner `None` is that their time was up.
+    /// Counts the texts and numbers of a column.
     async fn count_numbers(
         &mut self,
         probe: &Probe<'_>,
         stored: Stored,
         is_made: bool,
-    ) -> Option<Option<Numbers>> {
+    ) -> Option<Numbers> {
         // Engines with strict types take no text for a number, nor a number for a text.
         let may_be_text = is_made
             || matches!(stored, Stored::Text)
@@ -102,16 +104,10 @@ impl Judge<'_> {
         if !is_made && stored != Stored::Text && !self.is_any(probe.any_text(), SHORT).await? {
             return None;
         }
-        match self.numbers_of(probe.numbers()?, LONG).await {
-            Ok(counts) => {
-                let [values, texts, numbers, digits, days, shortest, longest] =
-                    counts.try_into().ok()?;
-                let is_in_order = texts == values && digits == values && shortest == longest;
-                Some(Some(Numbers { values, texts, numbers, days, is_in_order }))
-            }
-            Err(Counted::Late) => Some(None),
-            Err(_) => None,
-        }
+        let counts = self.numbers_of(probe.numbers()?, LONG).await.ok()?;
+        let [values, texts, numbers, digits, days, shortest, longest] = counts.try_into().ok()?;
+        let is_in_order = texts == values && digits == values && shortest == longest;
+        Some(Numbers { values, texts, numbers, days, is_in_order })
     }
 
     async fn number(
@@ -122,12 +118,7 @@ impl Judge<'_> {
         by: &str,
     ) -> Option<Doubt> {
         let column = &one.column;
-        let Some(found) = self.count_numbers(probe, stored, one.value.is_some()).await? else {
-            let text = format!(
-                "the values of {column} are texts, and could not be counted in time: {by} may drop some"
-            );
-            return Some(Doubt { kind: DoubtKind::NoNumbers, text });
-        };
+        let found = self.count_numbers(probe, stored, one.value.is_some()).await?;
         let others = found.values.saturating_sub(found.numbers);
         if others == 0 {
             return None;
@@ -151,7 +142,7 @@ impl Judge<'_> {
         if stored == Stored::Time {
             return None;
         }
-        let found = self.count_numbers(probe, stored, false).await??;
+        let found = self.count_numbers(probe, stored, false).await?;
         if found.days > found.values / 2 {
             let column = &one.column;
             let text = format!(
@@ -197,7 +188,7 @@ impl Judge<'_> {
             );
             return doubt(text).filter(|_| is_doubtful);
         }
-        let found = self.count_numbers(probe, stored, false).await??;
+        let found = self.count_numbers(probe, stored, false).await?;
         let others = found.values.saturating_sub(found.numbers);
         let is_equality = matches!(by, "=" | "<>");
         if found.texts == 0 {
@@ -479,10 +470,9 @@ impl Judge<'_> {
         keys: Option<&[String]>,
     ) -> Option<Doubt> {
         if let Some(keys) = keys {
-            match self.numbers_of(probe.values_of_group(keys), LONG).await {
-                Ok(counts) if *counts.first()? <= 1 => return None,
-                Ok(_) | Err(Counted::Late) => {}
-                Err(_) => return None,
+            let counts = self.numbers_of(probe.values_of_group(keys), LONG).await.ok()?;
+            if *counts.first()? <= 1 {
+                return None;
             }
         }
         let text = format!(
@@ -502,6 +492,14 @@ fn is_ordered_day(day: &str) -> bool {
 fn key_sum(one: &Use, by: &str) -> Doubt {
     let text = format!("{} numbers rows, and {by} takes it for an amount", one.column);
     Doubt { kind: DoubtKind::KeySum, text }
+}
+
+/// What is wrong with a condition that no row meets.
+fn never(one: &Use) -> Doubt {
+    let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
+    let how = if condition.ends_with("NULL") { ": NULL is met by IS NULL" } else { "" };
+    let text = format!("no row meets the condition {condition}{how}");
+    Doubt { kind: DoubtKind::Never, text }
 }
 
 /// What is wrong with a text made of a column that is compared with a number.

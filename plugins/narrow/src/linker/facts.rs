@@ -157,8 +157,9 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
         *left = rest.unwrap_or(*left);
         rest.is_some()
     };
-    let facts: Vec<String> =
-        samples.iter().filter_map(|sample| fact(sample, rows(table))).filter(fits).collect();
+    let most = samples.iter().map(|sample| sample.frequent.len()).max().unwrap_or_default();
+    let fact = |sample: &Sample| fact(sample, rows(table), most);
+    let facts: Vec<String> = samples.iter().filter_map(fact).filter(fits).collect();
     if facts.is_empty() {
         return None;
     }
@@ -177,12 +178,16 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
 
 /// The values of a column with few, else the ends of numbers and dates, else frequent values;
 /// `None` for texts of which none is frequent. The grant may show fewer values than there are:
-/// their share of the rows tells whether these are all.
-fn fact(sample: &Sample, rows: Option<u64>) -> Option<String> {
+/// these are all only where another column of the table shows more, `most` of them, or they are
+/// those of all rows.
+fn fact(sample: &Sample, rows: Option<u64>, most: usize) -> Option<String> {
     let Sample { column, least, greatest, frequent } = sample;
     let values = || frequent.iter().map(|(value, _)| written(value)).collect::<Vec<_>>().join(", ");
+    let counted: u64 = frequent.iter().map(|(_, count)| count).sum();
+    let are_all = frequent.len() < most || rows.is_some_and(|rows| counted >= rows);
     if has_few(sample, rows) {
-        return Some(format!("{column} is {}", values()));
+        let often = if are_all { "" } else { "often " };
+        return Some(format!("{column} is {often}{}", values()));
     }
     if is_measured(least) && is_measured(greatest) && least != greatest {
         return Some(format!("{column} from {} to {}", written(least), written(greatest)));

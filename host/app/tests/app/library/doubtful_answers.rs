@@ -87,6 +87,67 @@ async fn a_number_is_no_answer_to_a_question_for_a_thing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rows_groups_and_aggregates_are_those_of_the_question() {
+    let most = "SELECT COUNT(*) FROM cities GROUP BY state_id ORDER BY COUNT(*) DESC LIMIT 1";
+    assert_doubts(&[
+        (
+            "Which 2 states have the largest area?",
+            "SELECT name FROM states ORDER BY area LIMIT 2",
+            "puts the least first",
+        ),
+        (
+            "Which 2 states have the largest area?",
+            "SELECT name FROM states ORDER BY area DESC LIMIT 2",
+            "",
+        ),
+        (
+            "What are the 2 largest states?",
+            "SELECT name FROM states LIMIT 2",
+            "LIMIT without ORDER BY",
+        ),
+        (
+            "What are the 2 largest states?",
+            "SELECT name FROM states ORDER BY area DESC",
+            "asks for 2 rows, and the result has 3",
+        ),
+        (
+            "Which state has the largest area?",
+            "SELECT name FROM states ORDER BY area DESC",
+            "asks for one thing",
+        ),
+        ("Which state has the most cities?", most, "the result has numbers alone"),
+        (
+            "How many different guests were there?",
+            "SELECT COUNT(guest) FROM visits",
+            "COUNT(DISTINCT",
+        ),
+        ("How many different guests were there?", "SELECT COUNT(DISTINCT guest) FROM visits", ""),
+        (
+            "Which guests visited two different cities?",
+            "SELECT guest FROM visits WHERE city_id > 0",
+            "",
+        ),
+        (
+            "What is the average area of the states?",
+            "SELECT SUM(area) FROM states",
+            "the statement has sum alone",
+        ),
+        ("What is the average area of the states?", "SELECT AVG(area) FROM states", ""),
+        (
+            "What is the average budget per state?",
+            "SELECT AVG(budget) FROM cities",
+            "a number of each state",
+        ),
+        (
+            "What is the average budget per state?",
+            "SELECT s.name, AVG(c.budget) FROM cities c JOIN states s ON s.id = c.state_id GROUP BY s.id",
+            "",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn joins_and_orders_that_give_other_rows_are_doubtful() {
     let question = "What about the states?";
     let joined = "FROM cities c JOIN visits v ON v.city_id = c.id WHERE v.guest <> ''";

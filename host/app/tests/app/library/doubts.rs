@@ -192,6 +192,26 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
             "SELECT COUNT(*) / (SELECT COUNT(*) FROM offices) FROM offices WHERE open = 1",
             "whole numbers are divided",
         ),
+        (
+            "SELECT (SELECT COUNT(*) FROM offices WHERE open = 1) / (SELECT COUNT(*) FROM offices)",
+            "whole numbers are divided",
+        ),
+        (
+            "WITH a AS (SELECT COUNT(*) AS n FROM offices), b AS (SELECT SUM(open) AS m FROM offices) SELECT a.n / b.m FROM a, b",
+            "whole numbers are divided",
+        ),
+        (
+            "SELECT id FROM offices WHERE id > 2 OR city = NULL",
+            "no row meets the condition \"city\" = NULL",
+        ),
+        (
+            "SELECT id FROM offices WHERE city = 'Paris' AND city = 'Oslo'",
+            "no row meets the condition city = 'Paris' AND city = 'Oslo'",
+        ),
+        (
+            "SELECT o.id, COUNT(*) FROM offices o LEFT JOIN offices p ON p.part_of = o.id GROUP BY o.id",
+            "COUNT gives 1 where offices has no row",
+        ),
         ("SELECT -rent FROM offices", "1 of 4 values of rent is no number"),
         ("SELECT round(rent) FROM offices", "1 of 4 values of rent is no number"),
         ("SELECT MAX(coalesce(rent, '0')) FROM offices", "1 of 4 values of rent is no number"),
@@ -219,6 +239,8 @@ async fn texts_numbers_days_and_sets_that_do_not_meet_are_doubtful() {
         "SELECT SUM(open) * 1.0 / COUNT(*) FROM offices",
         "SELECT AVG(open), SUM(open) FROM offices",
         "SELECT id / 2, id / 10 * 10 FROM offices",
+        "SELECT COUNT(*) / 2 FROM offices",
+        "SELECT o.id, COUNT(p.id) FROM offices o LEFT JOIN offices p ON p.part_of = o.id GROUP BY o.id",
         "SELECT city FROM offices WHERE code = '007'",
         "SELECT COUNT(*) FROM offices WHERE status = 'owned' AND code > 100",
     ] {

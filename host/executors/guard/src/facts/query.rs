@@ -160,9 +160,9 @@ impl<'a> Resolver<'a> {
                 let columns = self.body(left, None, outer)?;
                 self.body(right, None, outer)?;
                 self.order_in_the_open(order, outer)?;
-                Ok(columns.map(|columns| {
-                    columns.into_iter().map(|c| Output { name: c.name, origin: None }).collect()
-                }))
+                let unknown =
+                    |column: Output| Output { name: column.name, origin: None, is_whole: false };
+                Ok(columns.map(|columns| columns.into_iter().map(unknown).collect()))
             }
             SetExpr::Values(values) => {
                 outer.push(Scope::default());
@@ -457,12 +457,13 @@ impl<'a> Resolver<'a> {
                     if name.is_none() && !self.is_sqlite() {
                         return None;
                     }
-                    outputs.push(Output { name, origin });
+                    outputs.push(Output { name, origin, is_whole: self.is_whole(expr, scope) });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     outputs.push(Output {
                         name: Some(alias.value.clone()),
                         origin: origin(expr, scope),
+                        is_whole: self.is_whole(expr, scope),
                     });
                 }
                 SelectItem::Wildcard(options) if is_plain(options) && !scope.open => {
@@ -494,6 +495,7 @@ fn columns_of(table: &Table, shown: &str) -> Vec<Output> {
             filter: None,
             beside: None,
         }),
+        is_whole: false,
     };
     table.columns.iter().map(|column| output(&column.name)).collect()
 }

@@ -19,11 +19,13 @@ pub(super) struct Origin {
 pub(super) struct Output {
     pub(super) name: Option<String>,
     pub(super) origin: Option<Origin>,
+    /// True if it is a count or a sum of whole numbers.
+    pub(super) is_whole: bool,
 }
 
 impl Output {
     pub(super) fn named(name: impl Into<String>) -> Self {
-        Self { name: Some(name.into()), origin: None }
+        Self { name: Some(name.into()), origin: None, is_whole: false }
     }
 
     pub(super) fn is(&self, name: &str) -> bool {

@@ -16,6 +16,8 @@ const PROGRAMS: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
 /// The product of the bytes of a program and of a text: about two seconds where each part of the
 /// program could match at each place.
 const MATCHED: usize = 6 << 30;
+/// Compiled patterns that are kept.
+const KEPT: usize = 8;
 
 pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
     register(connection, c"regexp", 2, 0, call::<Regexp>)
@@ -25,8 +27,8 @@ pub(super) fn add(connection: &Connection) -> rusqlite::Result<()> {
 type Compiled = (Regex, usize);
 
 thread_local! {
-    /// The last pattern: that of the next row, as a rule.
-    static LAST: RefCell<Option<(Vec<u8>, Compiled)>> = const { RefCell::new(None) };
+    /// The last patterns: as a rule those of the next row, of which a statement may have several.
+    static KNOWN: RefCell<Vec<(Vec<u8>, Compiled)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The function `regexp(pattern, text)`, and with it the operator `REGEXP`.
@@ -36,11 +38,20 @@ impl Checked for Regexp {
     fn run(call: &Call<'_>) -> Outcome {
         let pattern = call.text(0)?;
         let text = call.text(1)?;
-        let is_match = LAST.with_borrow_mut(|last| {
-            if last.as_ref().is_none_or(|(known, _)| known != pattern) {
-                *last = Some((pattern.to_owned(), compile(pattern)?));
-            }
-            let Some((_, (regex, bytes))) = last else { return Err(Stop::Null) };
+        let is_match = KNOWN.with_borrow_mut(|known| {
+            let is_it = |(one, _): &(Vec<u8>, Compiled)| one.as_slice() == pattern;
+            let place = match known.iter().position(is_it) {
+                Some(place) => place,
+                None => {
+                    let compiled = compile(pattern)?;
+                    if known.len() == KEPT {
+                        known.remove(0);
+                    }
+                    known.push((pattern.to_owned(), compiled));
+                    known.len() - 1
+                }
+            };
+            let (_, (regex, bytes)) = &known[place];
             if text.len().saturating_mul(*bytes) > MATCHED {
                 let message = format!(
                     "a text of {} bytes is too long for this pattern of REGEXP",
@@ -96,6 +107,22 @@ mod tests {
         ] {
             assert_eq!(ask(sql), Ok(expected), "{sql}");
         }
+    }
+
+    #[test]
+    fn the_patterns_of_a_statement_are_compiled_once() {
+        let known = || {
+            KNOWN.with_borrow(|known| {
+                known.iter().map(|(pattern, _)| pattern.clone()).collect::<Vec<_>>()
+            })
+        };
+        let rows = "(VALUES ('a'), ('b')) WHERE column1 REGEXP 'a' OR column1 REGEXP 'b'";
+        assert_eq!(ask(&format!("SELECT count(*) = 2 FROM {rows}")), Ok(Some(true)));
+        assert_eq!(known(), [b"a".to_vec(), b"b".to_vec()]);
+        for number in 0..2 * KEPT {
+            assert_eq!(ask(&format!("SELECT 'x' REGEXP '^{number}$'")), Ok(Some(false)));
+        }
+        assert_eq!(known().len(), KEPT);
     }
 
     #[test]

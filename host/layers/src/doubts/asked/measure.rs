@@ -12,9 +12,9 @@ use super::Asked;
 use super::question::stems;
 
 /// Words that begin a superlative of two words.
-const MOST: &[&str] = &["fewest", "least", "most"];
+pub(super) const MOST: &[&str] = &["fewest", "least", "most"];
 /// Superlatives of one word.
-const SUPERLATIVES: &[&str] = &[
+pub(super) const SUPERLATIVES: &[&str] = &[
     "biggest", "cheapest", "earliest", "fastest", "greatest", "heaviest", "highest", "largest",
     "latest", "lightest", "longest", "lowest", "newest", "oldest", "poorest", "richest",
     "shortest", "slowest", "smallest", "tallest", "youngest",
@@ -89,6 +89,28 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::Measure, text })
     }
 
+    /// The doubt about numbers of groups without what the groups are of.
+    pub(super) fn number_alone(&self) -> Option<Doubt> {
+        let columns = &self.outline.columns;
+        let is_number = |column: &Selected| column.is_aggregate(&["avg", "count", "sum"]);
+        if columns.is_empty()
+            || !columns.iter().all(is_number)
+            || self.outline.groups.is_empty()
+            || self.question.has_any(super::NUMBERS)
+        {
+            return None;
+        }
+        let asked = self.who().or_else(|| {
+            let noun = self.question.word(self.question.start() + 1)?;
+            let is_asked = self.question.begins_with(&[&["what", "which"]]);
+            let is_thing = !VERBS.contains(&noun) && !AMOUNTS.contains(&noun);
+            (is_asked && is_thing && self.names().contains(&stem(noun)))
+                .then(|| format!("a {noun}"))
+        })?;
+        let text = format!("the question asks for {asked}, and the result has numbers alone");
+        Some(Doubt { kind: DoubtKind::Measure, text })
+    }
+
     /// The column whose extreme is all that the result has.
     fn measured(&self) -> Option<&ColumnName> {
         let outline = self.outline;
@@ -134,11 +156,16 @@ impl Asked<'_> {
     /// The stems of the names of tables and of other columns.
     fn things(&self, measured: &ColumnName) -> HashSet<String> {
         let own = stems(&measured.column);
+        self.names().into_iter().filter(|stem| !own.contains(stem)).collect()
+    }
+
+    /// The stems of the names of tables and columns.
+    pub(super) fn names(&self) -> HashSet<String> {
         let tables = self.catalog.tables.iter();
         let names = tables.flat_map(|table| {
             std::iter::once(&table.name).chain(table.columns.iter().map(|column| &column.name))
         });
-        names.flat_map(|name| stems(name)).filter(|stem| !own.contains(stem)).collect()
+        names.flat_map(|name| stems(name)).collect()
     }
 
     fn who(&self) -> Option<String> {

@@ -4,6 +4,8 @@
 //! The rules read English questions; any other question raises no doubt. Each is certain by the
 //! question's words alone or says nothing.
 
+mod amounts;
+mod first;
 mod measure;
 mod question;
 #[cfg(test)]
@@ -12,12 +14,14 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use syrch_core::ports::{ColumnName, Database, Outline, Selected, SqlQuery};
+use syrch_core::ports::{ColumnName, Database, Facts, Outline, Selected, SqlQuery};
 use syrch_core::{Catalog, Column, Doubt, DoubtKind, ResultSet, Table, Value};
+use syrch_words::stem;
 
 use super::SHOWN;
 use super::joins::Side;
 use super::kinds::Stored;
+use measure::MOST;
 pub(crate) use question::Question;
 use question::{stems, words};
 
@@ -106,11 +110,13 @@ pub(crate) async fn with_doubts(
     database: &dyn Database,
 ) -> Arc<ResultSet> {
     let read = async {
-        Some((database.check(query).await.ok()?.outline?, database.catalog().await.ok()?))
+        let facts = database.check(query).await.ok()?;
+        Some((facts.outline.clone()?, facts, database.catalog().await.ok()?))
     };
-    let Some((outline, catalog)) = read.await else { return results };
-    let doubts =
-        Asked { question, outline: &outline, catalog: &catalog, results: &results }.doubts();
+    let Some((outline, facts, catalog)) = read.await else { return results };
+    let asked =
+        Asked { question, outline: &outline, facts: &facts, catalog: &catalog, results: &results };
+    let doubts = asked.doubts();
     if doubts.is_empty() {
         return results;
     }
@@ -122,6 +128,7 @@ pub(crate) async fn with_doubts(
 pub(crate) struct Asked<'a> {
     pub(crate) question: &'a Question,
     pub(crate) outline: &'a Outline,
+    pub(crate) facts: &'a Facts,
     pub(crate) catalog: &'a Catalog,
     pub(crate) results: &'a ResultSet,
 }
@@ -137,8 +144,26 @@ impl Asked<'_> {
             self.key_for_name(),
             self.not_distinct(),
             self.other_end(),
+            self.other_time(),
+            self.other_rows(),
+            self.first_of_none(),
+            self.all_for_first(),
+            self.unsorted(),
+            self.number_alone(),
+            self.counted_again(),
+            self.too_many(),
+            self.other_aggregate(),
+            self.other_year(),
+            self.no_groups(),
+            self.left_out(),
         ];
         rules.into_iter().flatten().collect()
+    }
+
+    /// Whether the statement certainly has no such keyword, nor a finished task that may have it.
+    fn lacks(&self, keyword: &str) -> bool {
+        let text = &self.facts.normalized;
+        !text.is_empty() && self.facts.tasks.is_empty() && !text.contains(keyword)
     }
 
     /// A number beside the first of an order: `the most common hometown` is no number.
@@ -230,7 +255,7 @@ impl Asked<'_> {
 
     fn not_distinct(&self) -> Option<Doubt> {
         let rows = self.results.row_count();
-        if !self.question.has_any(DIFFERENT) || !(2..=SHOWN).contains(&rows) {
+        if !self.lists_different() || !(2..=SHOWN).contains(&rows) {
             return None;
         }
         let rows = self.results.rows(0, SHOWN);
@@ -244,9 +269,38 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::NotDistinct, text })
     }
 
+    /// Whether the things that are to be different are those that the result lists, and no others
+    /// of a condition: `more than 5 different products`, `from a different country`.
+    fn lists_different(&self) -> bool {
+        let words: Vec<&str> = self.question.words().collect();
+        let mut names: HashSet<String> = HashSet::new();
+        for column in &self.outline.columns {
+            // Anything may be what is meant.
+            let Some(column) = column.column() else { return self.question.has_any(DIFFERENT) };
+            names.extend(stems(&column.column));
+            names.extend(stems(&column.table));
+        }
+        words.iter().enumerate().any(|(at, word)| {
+            let is_of_condition = at > 0
+                && (["a", "an", "in", "than", "with"].contains(&words[at - 1])
+                    || first::number(words[at - 1]).is_some());
+            let mut nouns = words.iter().skip(at + 1).take(4);
+            DIFFERENT.contains(word)
+                && !is_of_condition
+                && nouns.any(|noun| names.contains(&stem(noun)))
+        })
+    }
+
     /// The first of an order whose other end is asked for.
     fn other_end(&self) -> Option<Doubt> {
-        let order = self.outline.order.as_ref().filter(|_| self.outline.limit == Some(1))?;
+        let order = self.outline.order.as_ref()?;
+        let is_count = matches!(order.by, Selected::Aggregate { .. });
+        // Of the top 5 something else may be the largest.
+        let has_more = self.question.has_any(&["best", "bottom", "first", "last", "top", "worst"])
+            || !is_count && self.question.has_any(MOST);
+        if self.outline.limit? > 1 && has_more {
+            return None;
+        }
         let column = order.by.column().map(|column| column.column.as_str()).unwrap_or_default();
         let is_turned = self.question.has_any(TURNED)
             || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
@@ -261,7 +315,6 @@ impl Asked<'_> {
         if is_turned || !is_amount || is_bound {
             return None;
         }
-        let is_count = matches!(order.by, Selected::Aggregate { .. });
         let greatest =
             self.question.has_any(GREATEST) || is_count && self.question.has_any(&["most"]);
         let least =

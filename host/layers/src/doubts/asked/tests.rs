@@ -56,11 +56,12 @@ fn column(path: &str) -> Selected {
 }
 
 fn aggregate(function: &str, path: &str) -> Selected {
-    Selected::Aggregate { function: function.into(), of: column(path).column().cloned() }
+    let of = column(path).column().cloned();
+    Selected::Aggregate { function: function.into(), of, is_distinct: false }
 }
 
 fn count() -> Selected {
-    Selected::Aggregate { function: "count".into(), of: None }
+    Selected::Aggregate { function: "count".into(), of: None, is_distinct: false }
 }
 
 fn columns(columns: &[Selected]) -> Outline {
@@ -89,10 +90,31 @@ fn results(column: ArrayRef) -> ResultSet {
 }
 
 fn doubts(question: &str, outline: &Outline, values: &[i64]) -> Vec<Doubt> {
+    doubts_of(question, outline, &Facts::default(), values)
+}
+
+/// The doubts where the whole statement is known.
+fn doubts_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) -> Vec<Doubt> {
     let question = Question::new(question);
     let catalog = geography();
     let results = rows(values);
-    Asked { question: &question, outline, catalog: &catalog, results: &results }.doubts()
+    Asked { question: &question, outline, facts, catalog: &catalog, results: &results }.doubts()
+}
+
+fn kinds_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) -> Vec<DoubtKind> {
+    doubts_of(question, outline, facts, values).into_iter().map(|doubt| doubt.kind).collect()
+}
+
+/// The facts of a statement over these tables that calls these functions.
+fn facts(normalized: &str, tables: &[&str], functions: &[&str]) -> Facts {
+    let owned =
+        |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+    Facts {
+        normalized: normalized.into(),
+        tables: owned(tables),
+        functions: owned(functions),
+        ..Facts::default()
+    }
 }
 
 #[track_caller]
@@ -161,8 +183,14 @@ fn the_last_text_of_an_alphabet_is_no_superlative() {
         let question = Question::new(question);
         let catalog = geography();
         let results = results(Arc::new(StringArray::from(vec![cell])));
-        let asked =
-            Asked { question: &question, outline: &outline, catalog: &catalog, results: &results };
+        let facts = Facts::default();
+        let asked = Asked {
+            question: &question,
+            outline: &outline,
+            facts: &facts,
+            catalog: &catalog,
+            results: &results,
+        };
         asked.doubts().into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds("What is the longest city name?", "Zenith"), [DoubtKind::Measure]);
@@ -224,6 +252,15 @@ fn different_values_are_not_repeated() {
     assert_eq!(kinds("List the different populations.", &[3, 3]), [DoubtKind::NotDistinct]);
     assert_eq!(kinds("List the different populations.", &[3, 4]), []);
     assert_eq!(kinds("List the populations.", &[3, 3]), []);
+    // Others than those that are listed.
+    for question in [
+        "List the populations of states with different areas.",
+        "Which populations belong to more than 5 different populations?",
+        "List the populations of states that have a different population than Texas.",
+        "Which populations do distinct cities have?",
+    ] {
+        assert_eq!(kinds(question, &[3, 3]), [], "{question}");
+    }
 }
 
 #[test]
@@ -243,4 +280,261 @@ fn the_end_of_an_order_is_the_one_that_is_asked_for() {
     let by_number = |is_descending| first(&[column("state.name")], &count(), is_descending);
     assert_doubt("Which state has the fewest cities?", &by_number(true), DoubtKind::OtherEnd);
     assert_none("Which state has at least the largest number of cities?", &by_number(false));
+}
+
+#[test]
+fn several_rows_begin_at_the_end_that_is_asked_for() {
+    let first = |by: &str, is_descending, limit| Outline {
+        limit: Some(limit),
+        ..first(&[column("state.name")], &column(by), is_descending)
+    };
+    let area = |is_descending| first("state.area", is_descending, 2);
+    assert_doubt("Which 2 states have the largest area?", &area(false), DoubtKind::OtherEnd);
+    assert_doubt("List the 2 smallest states.", &area(true), DoubtKind::OtherEnd);
+    assert_none("List the 2 largest states.", &area(true));
+    assert_none("What are the top 2 cities of the smallest state?", &area(true));
+    // The youngest was born last.
+    let day = |is_descending| first("visit.day", is_descending, 1);
+    for question in ["Which visit is the latest?", "Which visit was made most recently?"] {
+        assert_doubt(question, &day(false), DoubtKind::OtherEnd);
+        assert_none(question, &day(true));
+    }
+    assert_doubt("Which is the oldest visit?", &day(true), DoubtKind::OtherEnd);
+    assert_none("Which is the earliest visit?", &day(false));
+    assert_none("What is the first visit of the youngest and smallest city?", &day(false));
+}
+
+#[test]
+fn as_many_rows_are_given_as_are_asked_for() {
+    let names = |limit: Option<u64>, is_sorted: bool| {
+        let first = first(&[column("state.name")], &column("state.area"), true);
+        Outline { limit, order: first.order.clone().filter(|_| is_sorted), ..first }
+    };
+    let sorted = |limit| names(limit, true);
+    let select = |rest: &str| facts(&format!("SELECT name FROM state {rest}"), &["state"], &[]);
+    let by_area = select("ORDER BY area DESC");
+    let values: Vec<i64> = (0..8).collect();
+    let kinds = |question: &str, outline: &Outline, facts: &Facts, rows: usize| {
+        kinds_of(question, outline, facts, &values[..rows])
+    };
+    for question in ["List the top 5 states by area.", "What are the five largest states?"] {
+        assert_eq!(kinds(question, &sorted(None), &by_area, 8), [DoubtKind::OtherRows]);
+        assert_eq!(kinds(question, &sorted(Some(3)), &by_area, 3), [DoubtKind::OtherRows]);
+        assert_eq!(kinds(question, &sorted(Some(8)), &by_area, 8), [DoubtKind::OtherRows]);
+        assert_eq!(kinds(question, &sorted(Some(5)), &by_area, 5), []);
+        // There are no more.
+        assert_eq!(kinds(question, &sorted(None), &by_area, 4), []);
+        assert_eq!(kinds(question, &sorted(Some(8)), &by_area, 4), []);
+        let unsorted = names(Some(5), false);
+        assert_eq!(kinds(question, &unsorted, &select("LIMIT 5"), 5), [DoubtKind::OtherRows]);
+        let inside = select("WHERE name IN (SELECT name FROM state ORDER BY area DESC LIMIT 5)");
+        assert_eq!(kinds(question, &names(None, false), &inside, 8), []);
+    }
+    for question in [
+        "List the top 5 states by area in each region.",
+        "List the top 5 percent of the states.",
+        "List states with more than 5 cities.",
+    ] {
+        assert_eq!(kinds(question, &sorted(None), &by_area, 8), [], "{question}");
+    }
+    // One thing, and the first of no order.
+    let question = "Which state has the largest area?";
+    assert_eq!(kinds(question, &sorted(None), &by_area, 8), [DoubtKind::OtherRows]);
+    assert_eq!(kinds(question, &sorted(Some(1)), &by_area, 1), []);
+    assert_eq!(
+        kinds(question, &names(Some(1), false), &select("LIMIT 1"), 1),
+        [DoubtKind::OtherRows]
+    );
+    for question in [
+        "List all states from the largest to the smallest.",
+        "Which states have the largest area?",
+        "What is the largest state in each region?",
+    ] {
+        assert_eq!(kinds(question, &sorted(None), &by_area, 8), [], "{question}");
+    }
+    let question = "List the states in descending order of area.";
+    assert_eq!(kinds(question, &names(None, false), &select(""), 8), [DoubtKind::NoOrder]);
+    assert_eq!(kinds(question, &sorted(None), &by_area, 8), []);
+}
+
+#[test]
+fn groups_are_shown_beside_their_numbers() {
+    let counted = |columns: &[Selected]| Outline {
+        groups: vec![column("state.name")],
+        ..first(columns, &count(), true)
+    };
+    let alone = counted(&[count()]);
+    for question in ["Which state has the most cities?", "What state has the most cities?"] {
+        assert_doubt(question, &alone, DoubtKind::Measure);
+        assert_none(question, &counted(&[column("state.name")]));
+    }
+    assert_none("What is the highest number of cities in a state?", &alone);
+    assert_none("What is the size of the largest state?", &alone);
+}
+
+#[test]
+fn different_things_are_counted_once() {
+    let count_of = |path: &str, is_distinct| Selected::Aggregate {
+        function: "count".into(),
+        of: column(path).column().cloned(),
+        is_distinct,
+    };
+    let statement = |what: &str| facts(&format!("SELECT {what} FROM city"), &["city"], &["count"]);
+    let kinds = |question: &str, counted: Selected, what: &str| {
+        kinds_of(question, &columns(&[counted]), &statement(what), &[7])
+    };
+    for question in [
+        "How many different states have cities?",
+        "What is the number of distinct states that have cities?",
+    ] {
+        let again = count_of("city.state_id", false);
+        assert_eq!(kinds(question, again, "count(state_id)"), [DoubtKind::NotDistinct]);
+        assert_eq!(kinds(question, count(), "count(*)"), [DoubtKind::NotDistinct]);
+        let once = count_of("city.state_id", true);
+        assert_eq!(kinds(question, once, "count(DISTINCT state_id)"), []);
+    }
+    // The rows of a table are different, and the others are those of a condition.
+    let question = "How many different cities are there?";
+    assert_eq!(kinds(question, count(), "count(*)"), []);
+    assert_eq!(kinds(question, count_of("city.city_id", false), "count(city_id)"), []);
+    let question = "How many cities lie in more than one different state?";
+    assert_eq!(kinds(question, count_of("city.state_id", false), "count(state_id)"), []);
+}
+
+#[test]
+fn no_more_things_are_counted_than_there_are() {
+    let mut catalog = geography();
+    catalog.tables[0].row_estimate = Some(50);
+    let joined = Outline { relations: 2, ..columns(&[count()]) };
+    let kinds = |question: &str, counted: i64| {
+        let question = Question::new(question);
+        let results = rows(&[counted]);
+        let facts = facts("SELECT count(*) FROM state JOIN city", &["city", "state"], &["count"]);
+        let asked = Asked {
+            question: &question,
+            outline: &joined,
+            facts: &facts,
+            catalog: &catalog,
+            results: &results,
+        };
+        asked.doubts().into_iter().map(|doubt| doubt.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds("How many states have a city?", 386), [DoubtKind::TooMany]);
+    assert_eq!(kinds("How many states have a city?", 49), []);
+    assert_eq!(kinds("How many cities lie in a state?", 386), []);
+    assert_eq!(kinds("How many state cities are there?", 386), []);
+}
+
+#[test]
+fn the_aggregate_is_the_one_that_is_named() {
+    let kinds = |question: &str, functions: &[&str]| {
+        let shown = columns(&[aggregate(functions[0], "city.population")]);
+        kinds_of(question, &shown, &facts("SELECT", &["city"], functions), &[7])
+    };
+    for (question, function) in [
+        ("What is the average population of the cities?", "sum"),
+        ("What is the average population of the cities?", "max"),
+        ("What is the total population of the cities?", "avg"),
+        ("What is the lowest population of a city?", "max"),
+        ("What is the highest population of a city?", "min"),
+    ] {
+        assert_eq!(kinds(question, &[function]), [DoubtKind::OtherAggregate], "{question}");
+    }
+    for (question, functions) in [
+        ("What is the average population of the cities?", &["avg"][..]),
+        ("What is the average population of the cities?", &["sum", "count"][..]),
+        ("What is the average total population of the cities?", &["sum"][..]),
+        ("What is the total population of the largest cities?", &["avg"][..]),
+        ("What is the highest rank by population of a city?", &["min"][..]),
+        ("What is the total population of the cities?", &["max"][..]),
+    ] {
+        assert_eq!(kinds(question, functions), [], "{question}");
+    }
+}
+
+#[test]
+fn the_year_is_the_one_that_is_named() {
+    let kinds = |question: &str, literals: &[(Option<&str>, &str)]| {
+        let literal = |(column, text): &(Option<&str>, &str)| syrch_core::ports::Literal {
+            table: column.map(|_| "visit".into()),
+            column: column.map(Into::into),
+            text: (*text).into(),
+        };
+        let facts = Facts { literals: literals.iter().map(literal).collect(), ..Facts::default() };
+        kinds_of(question, &columns(&[count()]), &facts, &[7])
+    };
+    let question = "How many visits were there in 2023?";
+    let day = Some("day");
+    for literals in
+        [&[(None, "2022")][..], &[(day, "2024-01-01"), (day, "2025-01-01")], &[(day, "2022%")]]
+    {
+        assert_eq!(kinds(question, literals), [DoubtKind::OtherYear], "{literals:?}");
+    }
+    for literals in [
+        &[(None, "2023")][..],
+        &[(day, "2022-12-31"), (day, "2024-01-01")],
+        &[(day, "2022-12-31")],
+        &[(Some("city_id"), "2022")],
+        &[(None, "%Y")],
+        &[],
+    ] {
+        assert_eq!(kinds(question, literals), [], "{literals:?}");
+    }
+    for question in [
+        "How many visits were there after 2023?",
+        "How many visits were there in 2023 and 2024?",
+        "How many visits had 2023 guests?",
+        "How many visits were there in the year before those of 2023?",
+    ] {
+        assert_eq!(kinds(question, &[(day, "2022-05-01")]), [], "{question}");
+    }
+}
+
+#[test]
+fn a_number_of_each_thing_has_groups() {
+    let kinds = |question: &str, outline: &Outline, sql: &str| {
+        kinds_of(question, outline, &facts(sql, &["city"], &["avg"]), &[7])
+    };
+    let mean = columns(&[aggregate("avg", "city.population")]);
+    let sql = "SELECT avg(population) FROM city";
+    for question in [
+        "What is the average population per state?",
+        "What is the average population of cities in each state?",
+        "What is the average population by state?",
+    ] {
+        assert_eq!(kinds(question, &mean, sql), [DoubtKind::NoGroups], "{question}");
+        let groups = Outline { groups: vec![column("city.state_id")], ..mean.clone() };
+        assert_eq!(kinds(question, &groups, &format!("{sql} GROUP BY state_id")), []);
+        let inside =
+            "SELECT avg(n) FROM (SELECT sum(population) AS n FROM city GROUP BY state_id) AS t";
+        assert_eq!(kinds(question, &mean, inside), [], "{question}");
+    }
+    for question in [
+        "What is the average population per city?",
+        "What is the average population per year?",
+        "What is the average population of cities founded by state?",
+        "What is the average population?",
+    ] {
+        assert_eq!(kinds(question, &mean, sql), [], "{question}");
+    }
+}
+
+#[test]
+fn rows_that_are_asked_for_are_not_left_out() {
+    let outline = Outline {
+        groups: vec![column("state.name")],
+        is_inner: true,
+        ..columns(&[column("state.name"), count()])
+    };
+    let question = "Show each state with its number of cities, including states without any.";
+    assert_doubt(question, &outline, DoubtKind::InnerJoin);
+    let sound = Outline { is_inner: false, relations: 2, ..outline.clone() };
+    assert_none(question, &sound);
+    let joined = |join: &str| {
+        let sql = format!("SELECT s.name, count(c.city_id) FROM state s {join} city c ON true");
+        kinds_of(question, &sound, &facts(&sql, &["city", "state"], &["count"]), &[7])
+    };
+    assert_eq!(joined("JOIN"), [DoubtKind::InnerJoin]);
+    assert_eq!(joined("LEFT JOIN"), []);
+    assert_none("Show each state with its number of large cities.", &outline);
 }

@@ -47,7 +47,10 @@ fn extreme(expr: &Expr, catalog: &Catalog) -> Option<(String, ColumnName)> {
 
 /// The tables of FROM with the names that qualify their columns; `None` if anything else stands
 /// there.
-fn tables<'c>(select: &Select, catalog: &'c Catalog) -> Option<Vec<(String, &'c Table)>> {
+pub(super) fn tables<'c>(
+    select: &Select,
+    catalog: &'c Catalog,
+) -> Option<Vec<(String, &'c Table)>> {
     let factors = select.from.iter().flat_map(|tree| {
         std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
     });

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, OrderBy, OrderByKind,
-    Select, TableFactor, visit_expressions,
+    BinaryOperator, Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, ObjectName, OrderBy,
+    OrderByKind, Select, TableFactor, visit_expressions,
 };
 use syrch_core::Table;
 use syrch_core::ports::{Use, UseKind};
@@ -45,7 +45,107 @@ pub(super) fn uses(
     if lonely.is_some() || scopes.len() > 1 {
         return lonely.into_iter().collect();
     }
-    repeated(resolver, select, order, scopes, &tables)
+    let mut uses = repeated(resolver, select, order, scopes, &tables);
+    uses.extend(padded(resolver, select, scopes, &tables));
+    uses
+}
+
+/// Returns true if a condition of WHERE leaves out the rows that a LEFT JOIN makes where there is
+/// none: it compares a column of the right table.
+pub(super) fn is_inner(select: &Select, scopes: &[Scope]) -> bool {
+    let operators = select.from.iter().flat_map(|tree| {
+        std::iter::once(None).chain(tree.joins.iter().map(|join| Some(&join.join_operator)))
+    });
+    let is_right: Vec<bool> = operators
+        .map(|operator| {
+            matches!(operator, Some(JoinOperator::Left(_) | JoinOperator::LeftOuter(_)))
+        })
+        .collect();
+    if scopes.last().is_none_or(|scope| scope.sources.len() != is_right.len()) {
+        return false;
+    }
+    let is_of_right = |expr: &Expr| {
+        let source = locate(expr, scopes).and_then(|place| place.source);
+        source.is_some_and(|source| is_right[source])
+    };
+    let compares = |condition: &Expr| match condition {
+        Expr::BinaryOp { op: BinaryOperator::Or, .. } => false,
+        Expr::BinaryOp { left, right, .. } => is_of_right(left) || is_of_right(right),
+        Expr::IsNotNull(expr)
+        | Expr::Between { expr, .. }
+        | Expr::InList { expr, .. }
+        | Expr::InSubquery { expr, .. }
+        | Expr::Like { expr, .. } => is_of_right(expr),
+        _ => false,
+    };
+    select.selection.iter().flat_map(conditions).any(compares)
+}
+
+/// A count of the rows, or of the keys, of the left table of a LEFT JOIN for each of them: it is 1
+/// where the right table has none.
+fn padded(
+    resolver: &Resolver<'_>,
+    select: &Select,
+    scopes: &[Scope],
+    tables: &[Joined<'_>],
+) -> Option<Use> {
+    let ([tree], [left, right]) = (select.from.as_slice(), tables) else { return None };
+    let join = tree.joins.first()?;
+    let (JoinOperator::Left(JoinConstraint::On(on))
+    | JoinOperator::LeftOuter(JoinConstraint::On(on))) = &join.join_operator
+    else {
+        return None;
+    };
+    let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else { return None };
+    let groups: Option<BTreeSet<Named>> = groups
+        .iter()
+        .map(|group| locate(meant(group, select, scopes), scopes).and_then(to_named))
+        .collect();
+    let groups = groups.filter(|groups| groups.iter().all(|(source, ..)| *source == 0))?;
+    let [key] = left.table.primary_key.as_slice() else { return None };
+    let key = (0, left.shown.clone(), key.to_lowercase());
+    let is_name = |(_, _, column): &Named| column.contains("name") || column.contains("title");
+    let is_each = groups.iter().any(is_name)
+        || determined(groups, select, scopes, resolver.catalog).contains(&key);
+    let counts_rows = |function: &Function| {
+        let is_left = |argument: &Expr| match argument {
+            Expr::Value(_) => true,
+            other => locate(other, scopes).and_then(|place| place.source) == Some(0),
+        };
+        is_one_of(&name(function), &["count"])
+            && !is_distinct(function)
+            && arguments(function).into_iter().all(is_left)
+    };
+    let shown = select.projection.iter().filter_map(expression);
+    let is_counted = shown.flat_map(aggregates).any(|function| counts_rows(&function));
+    if !modifiers.is_empty() || select.having.is_some() || !is_each || !is_counted {
+        return None;
+    }
+    let of_right = |condition: &Expr| {
+        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return None };
+        [left, right].into_iter().find_map(|side| {
+            let place = locate(side, scopes).filter(|place| place.source == Some(1))?;
+            Some((side.to_string(), place.origin.column))
+        })
+    };
+    let (written, column) = conditions(on).into_iter().find_map(of_right)?;
+    // Of what the left table refers to there is one row at most.
+    if matches!(right.table.primary_key.as_slice(), [key] if same(key, &column)) {
+        return None;
+    }
+    let filter = select.selection.iter().map(|filter| format!("({filter}) AND "));
+    let rows = format!(
+        "SELECT 1 AS v FROM {tree} WHERE {}{written} IS NULL LIMIT 1",
+        filter.collect::<String>()
+    );
+    let rows = carry::restore(rows, &resolver.catalog.dialect);
+    (rows.len() <= LONGEST).then(|| Use {
+        table: right.shown.clone(),
+        column,
+        value: None,
+        filter: None,
+        kind: UseKind::Padded { rows },
+    })
 }
 
 fn tables<'r>(
@@ -142,11 +242,18 @@ fn repeated(
     if shown.len() < select.projection.len() || shown.iter().any(|expr| holds_query(expr)) {
         return Vec::new();
     }
-    let read: Vec<Named> = shown
+    let named = |expr: &Expr| places(expr, scopes).into_iter().filter_map(to_named);
+    let read: Vec<Named> = shown.iter().chain(&groups).flat_map(|expr| named(expr)).collect();
+    // What is read outside of aggregates may be what the rows are repeated for.
+    let grouped: BTreeSet<Named> = groups.iter().flat_map(|expr| named(expr)).collect();
+    let bare: Vec<Named> =
+        shown.iter().flat_map(|expr| outside(expr, scopes)).chain(grouped.clone()).collect();
+    let of_group = determined(grouped, select, scopes, resolver.catalog);
+    let measured: Vec<Named> = shown
         .iter()
-        .chain(&groups)
-        .flat_map(|expr| places(expr, scopes))
-        .filter_map(to_named)
+        .flat_map(|expr| aggregates(expr))
+        .filter(|function| !is_distinct(function))
+        .flat_map(|function| arguments(&function).into_iter().flat_map(named).collect::<Vec<_>>())
         .collect();
     let mut uses = Vec::new();
     for function in shown.iter().flat_map(|expr| aggregates(expr)).take(LOOKED_AT) {
@@ -155,9 +262,7 @@ fn repeated(
         let Some(source) = place.source else { continue };
         let table = &tables[source];
         let [key] = table.table.primary_key.as_slice() else { continue };
-        let is_count = is_one_of(&name(&function), &["count"])
-            && groups.is_empty()
-            && same(key, &place.origin.column);
+        let is_count = is_one_of(&name(&function), &["count"]) && same(key, &place.origin.column);
         if is_distinct(&function) || !(is_count || is_one_of(&name(&function), &WEIGHED)) {
             continue;
         }
@@ -170,8 +275,15 @@ fn repeated(
                     .iter()
                     .all(|key| known.contains(&(number, table.shown.clone(), key.to_lowercase())))
         };
-        let has_others = read.iter().any(|named| !known.contains(named));
-        if has_others || tables.iter().enumerate().all(is_single) {
+        let is_other = |named: &Named| !known.contains(named);
+        // A measure of the table that repeats rows has its own rows; where one is taken too, the
+        // repeated ones are meant for neither.
+        let is_beside = measured.iter().any(is_other) && !bare.iter().any(is_other);
+        let is_alone = !read.iter().any(is_other) && (!is_count || groups.is_empty());
+        // Of one row in each group, the mean is its value, and the count that of the joined rows.
+        let is_of_one =
+            of_group.contains(&column(key)) && !is_one_of(&name(&function), &["sum", "total"]);
+        if is_of_one || !(is_alone || is_beside) || tables.iter().enumerate().all(is_single) {
             continue;
         }
         let rows = repeats(
@@ -230,6 +342,21 @@ fn aggregates(expr: &Expr) -> Vec<Function> {
         ControlFlow::<()>::Continue(())
     });
     aggregates
+}
+
+/// The columns that an expression reads outside of aggregates.
+fn outside(expr: &Expr, scopes: &[Scope]) -> Vec<Named> {
+    let mut all: Vec<Named> = places(expr, scopes).into_iter().filter_map(to_named).collect();
+    for function in aggregates(expr) {
+        for argument in arguments(&function) {
+            for named in places(argument, scopes).into_iter().filter_map(to_named) {
+                if let Some(place) = all.iter().position(|other| *other == named) {
+                    all.remove(place);
+                }
+            }
+        }
+    }
+    all
 }
 
 fn holds_query(expr: &Expr) -> bool {

@@ -8,6 +8,34 @@ use super::plain::{arguments, name};
 /// Bytes of the longest text that is recorded.
 const LONGEST: usize = 200;
 
+/// A text or a number with which columns are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Literal {
+    /// In lower case, as some columns compare texts.
+    Text(String),
+    Number(f64),
+}
+
+impl Literal {
+    pub(super) fn new(expr: &Expr) -> Option<Self> {
+        match text(expr) {
+            Some(text) => Some(Self::Text(text.trim_end().to_lowercase())),
+            None => number(expr)?.parse().ok().map(Self::Number),
+        }
+    }
+
+    /// Returns true if no value equals both.
+    pub(super) fn is_other(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(one), Self::Text(other)) => {
+                one != other && one.parse::<f64>().is_err() && other.parse::<f64>().is_err()
+            }
+            (Self::Number(one), Self::Number(other)) => one != other,
+            (Self::Text(_), Self::Number(_)) | (Self::Number(_), Self::Text(_)) => false,
+        }
+    }
+}
+
 /// The day that an expression is, as it may stand in a statement: a text `YYYY-MM-DD`, a date, or
 /// today.
 pub(super) fn day(expr: &Expr) -> Option<String> {

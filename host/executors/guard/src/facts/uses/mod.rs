@@ -21,7 +21,7 @@ use syrch_core::{Catalog, Dialect};
 
 use super::query::{Resolver, constraint};
 use super::scope::{Origin, Scope};
-use literal::{day, is_null, is_numeric_type, is_plain_number, number, other_day, text};
+use literal::{Literal, day, is_null, is_numeric_type, is_plain_number, number, other_day, text};
 use plain::{Place, Plain, arguments, calls, is_distinct, is_one_of, locate, name, plain};
 
 /// Uses of one statement that are recorded.
@@ -140,6 +140,7 @@ impl Resolver<'_> {
         for one in joined {
             noted.push(one);
         }
+        noted.contradictions(&conditions);
         for condition in conditions {
             noted.condition(condition);
         }
@@ -166,6 +167,11 @@ impl Resolver<'_> {
         for key in keys {
             let _ = key.visit(&mut noted);
         }
+    }
+
+    /// Returns true if a result of a SELECT is a count or a sum of whole numbers.
+    pub(super) fn is_whole(&self, expr: &Expr, scope: &Scope) -> bool {
+        ratio::is_whole_aggregate(expr, std::slice::from_ref(scope), self.catalog)
     }
 
     /// Records a column that a `NOT IN` compares with.
@@ -397,6 +403,41 @@ impl Noted<'_> {
         self.record(Origin { filter, ..plain.origin }, Some(plain.sql), UseKind::Condition);
     }
 
+    /// Records a comparison with NULL, which is true of no row.
+    fn null(&mut self, other: &Expr, operator: &str) {
+        let Some(plain) = plain(other, self.scopes, self.dialect) else { return };
+        let condition = format!("{} {operator} NULL", plain.sql);
+        self.record(Origin { filter: None, ..plain.origin }, Some(condition), UseKind::Never);
+    }
+
+    /// Records two conditions by which one column equals two values.
+    fn contradictions(&mut self, conditions: &[&Expr]) {
+        let mut known: Vec<(Place, Literal, &Expr)> = Vec::new();
+        for condition in conditions {
+            let Some((place, value)) = self.equal(condition) else { continue };
+            let is_other = |(other, known, _): &&(Place, Literal, &Expr)| {
+                (other.source, &other.origin.column) == (place.source, &place.origin.column)
+                    && known.is_other(&value)
+            };
+            let Some((_, _, other)) = known.iter().find(is_other) else {
+                known.push((place, value, *condition));
+                continue;
+            };
+            let both = [*other, *condition].map(ToString::to_string).join(" AND ");
+            self.record(Origin { filter: None, ..place.origin }, Some(both), UseKind::Never);
+        }
+    }
+
+    /// The column and the literal that a condition makes equal.
+    fn equal(&self, condition: &Expr) -> Option<(Place, Literal)> {
+        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = unnested(condition) else {
+            return None;
+        };
+        let literal = Literal::new(right).or_else(|| Literal::new(left))?;
+        let place = locate(left, self.scopes).or_else(|| locate(right, self.scopes))?;
+        Some((place, literal))
+    }
+
     /// Records columns of two tables that are equal, the one that comes first by name as the use.
     fn join(&mut self, left: &Expr, right: &Expr) {
         if let (Some(left), Some(right)) = (self.column(left), self.column(right)) {
@@ -489,6 +530,12 @@ impl Noted<'_> {
             Op::GtEq => (">=", "<="),
             _ => return,
         };
+        if is_null(right) {
+            return self.null(left, operator);
+        }
+        if is_null(left) {
+            return self.null(right, turned);
+        }
         if operator == "=" {
             self.join(left, right);
         }
@@ -516,7 +563,15 @@ impl Noted<'_> {
                 }
             }
             Expr::InList { expr, list, .. } => {
+                if list.iter().any(is_null) {
+                    self.null(expr, "=");
+                }
                 list.iter().for_each(|value| self.compared(expr, "=", value))
+            }
+            Expr::Case { operand: Some(operand), conditions, .. }
+                if conditions.iter().any(|when| is_null(&when.condition)) =>
+            {
+                self.null(operand, "=");
             }
             Expr::Cast { expr, data_type, .. } if is_numeric_type(data_type, self.dialect) => {
                 self.cast(expr);

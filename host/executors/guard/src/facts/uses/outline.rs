@@ -5,8 +5,8 @@ use syrch_core::ports::{ColumnName, OrderKey, Outline, Selected};
 
 use super::super::scope::Scope;
 use super::beside::{expression, is_aggregate, meant};
-use super::plain::{arguments, is_one_of, locate, name};
-use super::{SAME_NUMBER, unnested};
+use super::plain::{arguments, is_distinct, is_one_of, locate, name};
+use super::{SAME_NUMBER, joined, unnested};
 
 /// The outline of the SELECT whose scope is the last of these, without its limit.
 pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]) -> Outline {
@@ -24,6 +24,7 @@ pub(super) fn outline(select: &Select, order: Option<&OrderBy>, scopes: &[Scope]
         groups: groups.into_iter().map(|expr| selected(expr, scopes)).collect(),
         order: order.and_then(|order| first_key(order, select, scopes)),
         limit: None,
+        is_inner: joined::is_inner(select, scopes),
     }
 }
 
@@ -54,7 +55,8 @@ fn selected(expr: &Expr, scopes: &[Scope]) -> Selected {
             [only] => column(only),
             _ => None,
         };
-        return Selected::Aggregate { function: name(function), of };
+        let is_distinct = is_distinct(function);
+        return Selected::Aggregate { function: name(function), of, is_distinct };
     }
     // A rounded mean is a mean.
     match given.first().filter(|_| is_one_of(&name(function), &SAME_NUMBER)) {

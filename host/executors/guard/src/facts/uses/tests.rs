@@ -60,6 +60,8 @@ fn shown(text: &str, dialect: Dialect) -> Vec<String> {
             }
             UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
             UseKind::Unconnected(other) => format!("unconnected {other}"),
+            UseKind::Never => "never".to_owned(),
+            UseKind::Padded { rows } => format!("padded by {rows}"),
         };
         format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
     };
@@ -325,11 +327,49 @@ fn groups_and_lists_are_uses() {
             ("SELECT id FROM birds WHERE kind = 1", &["compared = 1: birds.kind"]),
             (
                 "SELECT id FROM birds WHERE kind <> NULL",
-                &["condition: birds.kind as \"kind\" <> NULL where \"kind\" IS NOT NULL"],
+                &[
+                    "condition: birds.kind as \"kind\" <> NULL where \"kind\" IS NOT NULL",
+                    "never: birds.kind as \"kind\" <> NULL",
+                ],
             ),
             ("SELECT id FROM birds WHERE kind IS NULL", &[]),
         ],
     );
+}
+
+#[test]
+fn ratios_of_counts_in_queries_are_uses() {
+    assert_uses(
+        Dialect::Sqlite,
+        &[
+            (
+                "SELECT (SELECT count(*) FROM birds WHERE kind = 'Auk') / (SELECT count(*) FROM birds)",
+                &["texts Auk: birds.kind", "ratio: birds.id"],
+            ),
+            (
+                "SELECT (SELECT count(*) FROM birds) * 100 / (SELECT count(*) FROM sites) AS share",
+                &["ratio: birds.id"],
+            ),
+            (
+                "WITH a AS (SELECT count(*) AS n FROM birds), b AS (SELECT count(*) AS m FROM sites) \
+                 SELECT a.n / b.m FROM a, b",
+                &["ratio: birds.id"],
+            ),
+            (
+                "SELECT n / m FROM (SELECT count(id) AS n, count(site) AS m FROM birds) x",
+                &["ratio: birds.id"],
+            ),
+            ("SELECT count(*) / 600 FROM birds", &["ratio: birds.id"]),
+            ("SELECT 100 / count(*) FROM birds", &["ratio: birds.id"]),
+            // Pairs, a middle, a part of the rows, and what has decimals.
+            ("SELECT count(*) / 2 FROM birds", &[]),
+            ("SELECT id FROM birds LIMIT (SELECT count(*) / 10 FROM birds)", &[]),
+            ("SELECT count(*) / 600.0 FROM birds", &[]),
+            ("SELECT 100.0 * (SELECT count(*) FROM birds) / (SELECT count(*) FROM sites)", &[]),
+            ("SELECT a.n * 1.0 / a.n FROM (SELECT count(*) AS n FROM birds) a", &[]),
+        ],
+    );
+    assert_uses(Dialect::Duckdb, &[("SELECT count(*) / 600 FROM birds", &[])]);
 }
 
 #[test]
@@ -443,14 +483,145 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
         // by.
         "SELECT avg(b.mass) FROM birds b JOIN sites s ON b.site = s.id",
         "SELECT sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
-        "SELECT sum(b.mass), sum(c.n) FROM birds b JOIN counts c ON c.bird = b.id",
         "SELECT c.site, avg(b.mass) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY c.site",
         "SELECT count(DISTINCT b.id) FROM birds b JOIN counts c ON c.bird = b.id",
         "SELECT b.id, count(b.id) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
         "SELECT max(b.mass) FROM birds b JOIN counts c ON c.bird = b.id",
+        // Of one bird, the mean is its mass, and the count is that of its counts.
+        "SELECT b.id, avg(b.mass), count(b.id), max(c.n) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
     ] {
         assert_eq!(repeated(text), Vec::<String>::new(), "{text}");
     }
+}
+
+#[test]
+fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
+    let repeated = |text: &str| {
+        let shown = shown(text, Dialect::Sqlite);
+        let kinds = shown.iter().filter(|one| one.starts_with("repeated"));
+        kinds
+            .filter_map(|one| Some((one.split(' ').nth(1)?, one.rsplit(": ").next()?)))
+            .map(|(function, column)| format!("{function} {column}"))
+            .collect::<Vec<_>>()
+    };
+    let from = "FROM birds b JOIN counts c ON c.bird = b.id";
+    for (text, wanted) in [
+        (format!("SELECT sum(b.mass), sum(c.n) {from}"), "SUM birds.mass"),
+        (format!("SELECT b.kind, sum(b.mass), sum(c.n) {from} GROUP BY b.kind"), "SUM birds.mass"),
+        (format!("SELECT b.kind, count(b.id), sum(c.n) {from} GROUP BY b.kind"), "COUNT birds.id"),
+        (format!("SELECT b.id, sum(b.mass), max(c.n) {from} GROUP BY b.id"), "SUM birds.mass"),
+    ] {
+        assert_eq!(repeated(&text), [wanted], "{text}");
+    }
+    for text in [
+        format!("SELECT b.kind, count(DISTINCT b.id), sum(c.n) {from} GROUP BY b.kind"),
+        format!("SELECT b.kind, max(b.mass), sum(c.n) {from} GROUP BY b.kind"),
+        format!("SELECT b.kind, sum(c.n), count(c.n) {from} GROUP BY b.kind"),
+        format!("SELECT b.kind, sum(b.mass * c.n), sum(c.n) {from} GROUP BY b.kind"),
+    ] {
+        assert_eq!(repeated(&text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn conditions_that_no_row_meets_are_uses() {
+    let never = |text: &str| {
+        let shown = shown(text, Dialect::Sqlite);
+        shown.into_iter().filter(|one| one.starts_with("never")).collect::<Vec<_>>()
+    };
+    for (text, wanted) in [
+        (
+            "SELECT id FROM birds WHERE id > 3 OR kind = NULL",
+            "never: birds.kind as \"kind\" = NULL",
+        ),
+        (
+            "SELECT id FROM birds b WHERE b.kind IN ('Auk', NULL)",
+            "never: birds.kind as \"kind\" = NULL",
+        ),
+        (
+            "SELECT sum(CASE WHEN NULL <> kind THEN 1 ELSE 0 END) FROM birds",
+            "never: birds.kind as \"kind\" <> NULL",
+        ),
+        (
+            "SELECT CASE kind WHEN NULL THEN 'none' ELSE kind END FROM birds",
+            "never: birds.kind as \"kind\" = NULL",
+        ),
+        (
+            "SELECT site FROM birds GROUP BY site HAVING max(mass) = NULL",
+            "never: birds.mass as max(\"mass\") = NULL",
+        ),
+        (
+            "SELECT id FROM birds WHERE kind = 'Auk' AND id > 3 AND 'Gull' = kind",
+            "never: birds.kind as kind = 'Auk' AND 'Gull' = kind",
+        ),
+        (
+            "SELECT id FROM birds WHERE (site = 1 AND site = 2)",
+            "never: birds.site as site = 1 AND site = 2",
+        ),
+    ] {
+        assert_eq!(never(text), [wanted], "{text}");
+    }
+    for text in [
+        "SELECT id FROM birds WHERE kind IS NULL OR kind = 'Auk'",
+        "SELECT id FROM birds WHERE kind = 'Auk' OR kind = 'Gull'",
+        "SELECT id FROM birds WHERE kind = 'Auk' AND kind = 'auk'",
+        "SELECT a.id FROM birds a, birds b WHERE a.kind = 'Auk' AND b.kind = 'Gull' AND a.site = b.site",
+        "SELECT id FROM birds WHERE site = 1 AND site = 1.0",
+        "SELECT coalesce(kind, NULL) FROM birds",
+    ] {
+        assert_eq!(never(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn counts_of_rows_that_a_left_join_makes_are_uses() {
+    let padded = |text: &str| {
+        let shown = shown(text, Dialect::Sqlite);
+        shown.into_iter().filter(|one| one.starts_with("padded")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        padded(
+            "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id WHERE s.id > 3 GROUP BY s.id"
+        ),
+        [
+            "padded by SELECT 1 AS v FROM sites s LEFT JOIN birds b ON b.site = s.id WHERE (s.id > 3) AND b.site IS NULL LIMIT 1: \
+             birds.site"
+        ]
+    );
+    for text in [
+        "SELECT s.name, count(1) FROM sites s LEFT JOIN birds b ON s.id = b.site GROUP BY s.name",
+        "SELECT name, count(s.id) AS n FROM sites s LEFT OUTER JOIN birds b ON s.id = b.site GROUP BY 1 ORDER BY n",
+    ] {
+        assert_eq!(padded(text).len(), 1, "{text}");
+    }
+    for text in [
+        "SELECT s.name, count(b.id) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id",
+        "SELECT s.name, count(*) FROM sites s JOIN birds b ON b.site = s.id GROUP BY s.id",
+        "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id HAVING count(*) > 3",
+        "SELECT b.kind, count(*) FROM birds b LEFT JOIN sites s ON b.site = s.id GROUP BY b.kind",
+        "SELECT s.Opened, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.Opened",
+        "SELECT s.name FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id ORDER BY count(*)",
+    ] {
+        assert_eq!(padded(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn a_condition_on_the_right_table_undoes_a_left_join() {
+    let is_inner = |text: &str| {
+        let facts = facts(text, &[], &catalog(Dialect::Sqlite)).unwrap();
+        facts.outline.unwrap().is_inner
+    };
+    let from = "SELECT s.id FROM sites s LEFT JOIN birds b ON b.site = s.id";
+    for condition in ["b.mass > 3", "s.id > 3 AND kind IN ('Auk')", "b.kind LIKE 'A%'"] {
+        assert!(is_inner(&format!("{from} WHERE {condition}")), "{condition}");
+    }
+    for condition in
+        ["b.id IS NULL", "s.id > 3", "b.mass > 3 OR b.id IS NULL", "coalesce(b.mass, 0) < 3"]
+    {
+        assert!(!is_inner(&format!("{from} WHERE {condition}")), "{condition}");
+    }
+    assert!(!is_inner("SELECT s.id FROM sites s JOIN birds b ON b.site = s.id WHERE b.mass > 3"));
 }
 
 #[test]
@@ -460,7 +631,11 @@ fn the_outline_is_that_of_the_outermost_select() {
         |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
     let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), 1) AS m, 1 + 1 FROM birds AS b \
                 JOIN s ON b.site = s.id WHERE b.kind <> '' GROUP BY 1 ORDER BY m DESC NULLS LAST LIMIT 3";
-    let max = Selected::Aggregate { function: "max".into(), of: Some(column("birds", "mass")) };
+    let max = Selected::Aggregate {
+        function: "max".into(),
+        of: Some(column("birds", "mass")),
+        is_distinct: false,
+    };
     let kind = Selected::Column(column("birds", "kind"));
     let order =
         OrderKey { by: max.clone(), is_descending: true, nulls_first: Some(false), filter: None };
@@ -470,6 +645,7 @@ fn the_outline_is_that_of_the_outermost_select() {
         groups: vec![kind.clone()],
         order: Some(order),
         limit: Some(3),
+        is_inner: false,
     };
     assert_eq!(outline(text), Some(wanted));
     let sorted =

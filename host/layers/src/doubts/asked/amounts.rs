@@ -1,0 +1,338 @@
+//! Numbers of a question and of a statement: the aggregate, the year, the groups, and what is
+//! counted.
+
+use syrch_core::ports::{Literal, Selected};
+use syrch_core::{Doubt, DoubtKind, Value};
+use syrch_words::stem;
+
+use super::super::joins::Side;
+use super::super::outline::is_unique;
+use super::first::PER;
+use super::measure::{MOST, SUPERLATIVES};
+use super::question::{stems, words};
+use super::{Asked, DIFFERENT, TURNED};
+
+/// Words of a question that name an aggregate, its name, and the aggregates that it is not.
+const NAMED: &[(&[&str], &str, &[&str])] = &[
+    (&["average", "averages", "avg"], "average", &["max", "min", "sum", "total"]),
+    (&["sum", "total"], "total", &["avg", "mean"]),
+    (&["biggest", "greatest", "highest", "largest", "max", "maximum"], "greatest", &["min"]),
+    (&["lowest", "min", "minimum", "smallest"], "least", &["max"]),
+];
+/// Functions of which a statement has one alone.
+const AGGREGATES: &[&str] = &["avg", "count", "max", "mean", "min", "sum", "total"];
+/// Words of which one stands directly before a year in which something is.
+const WITHIN: &[&str] = &[
+    "april",
+    "august",
+    "december",
+    "during",
+    "february",
+    "for",
+    "in",
+    "january",
+    "july",
+    "june",
+    "march",
+    "may",
+    "november",
+    "of",
+    "october",
+    "september",
+    "year",
+];
+/// Words with which a year of a question is not that of the rows.
+const AROUND: &[&str] = &[
+    "academic",
+    "after",
+    "age",
+    "aged",
+    "ago",
+    "before",
+    "between",
+    "earlier",
+    "fiscal",
+    "following",
+    "later",
+    "next",
+    "old",
+    "older",
+    "preceding",
+    "previous",
+    "prior",
+    "season",
+    "since",
+    "till",
+    "until",
+    "younger",
+];
+/// Words of columns that hold years.
+const DATES: &[&str] = &["at", "date", "datetime", "day", "on", "time", "timestamp", "year"];
+/// Units of a measure that is one of each row already.
+const UNITS: &[&str] = &[
+    "capita",
+    "day",
+    "gallon",
+    "game",
+    "head",
+    "hour",
+    "kilogram",
+    "kilometer",
+    "liter",
+    "mile",
+    "minute",
+    "month",
+    "night",
+    "person",
+    "pound",
+    "second",
+    "unit",
+    "week",
+    "year",
+];
+/// Words with which rows are included, and those that say of what there may be none.
+const INCLUDED: &[&str] = &["also", "even", "include", "including"];
+const NONE: &[&str] = &["0", "any", "never", "no", "none", "not", "without", "zero"];
+/// How many times as many things as a table has rows are too many: the number of rows may be an
+/// estimate.
+const TOO_MANY: f64 = 1.2;
+
+impl Asked<'_> {
+    /// The doubt about an aggregate where the question names another one, and each has no other.
+    pub(super) fn other_aggregate(&self) -> Option<Doubt> {
+        let mut named = NAMED.iter().filter(|(words, ..)| self.question.has_any(words));
+        let (words, name, others) = named.next()?;
+        let is_extreme = matches!(*name, "greatest" | "least");
+        let has_end = self.question.has_any(SUPERLATIVES) || self.question.has_any(MOST);
+        let used: Vec<&str> = self
+            .facts
+            .functions
+            .iter()
+            .map(String::as_str)
+            .filter(|function| AGGREGATES.contains(function))
+            .collect();
+        let ([used], None) = (used.as_slice(), named.next()) else { return None };
+        let shown = self.outline.columns.iter().find(|column| column.is_aggregate(&[*used]))?;
+        let is_turned = self.question.has_any(TURNED)
+            || shown.column().is_some_and(|column| {
+                super::words(&column.column).iter().any(|word| TURNED.contains(&word.as_str()))
+            });
+        let may_be_other = if is_extreme { is_turned } else { has_end };
+        if !others.contains(used)
+            || may_be_other
+            || self.outline.limit.is_some()
+            || !self.facts.tasks.is_empty()
+        {
+            return None;
+        }
+        // The average may be the name of a column.
+        let names = self.names();
+        if words.iter().any(|word| names.contains(&stem(word))) {
+            return None;
+        }
+        let text = format!("the question asks for the {name}, and the statement has {used} alone");
+        Some(Doubt { kind: DoubtKind::OtherAggregate, text })
+    }
+
+    /// The doubt about days of other years than that in which the question asks for something.
+    pub(super) fn other_year(&self) -> Option<Doubt> {
+        let words: Vec<&str> = self.question.words().collect();
+        let mut years =
+            words.iter().enumerate().filter_map(|(at, word)| Some((at, year_of(word)?)));
+        let (at, asked) = years.next()?;
+        let before = at.checked_sub(1).map(|before| words[before])?;
+        let is_day = before.len() <= 2 && before.bytes().all(|byte| byte.is_ascii_digit());
+        if years.any(|(_, other)| other != asked)
+            || !(is_day || WITHIN.contains(&before))
+            || self.question.has_any(AROUND)
+            || !self.facts.tasks.is_empty()
+        {
+            return None;
+        }
+        let found: Vec<u32> = self.facts.literals.iter().flat_map(years_in).collect();
+        let first = found.iter().min()?;
+        let last = found.iter().max()?;
+        if (*first..=*last).contains(&asked) {
+            return None;
+        }
+        let text = format!("the question asks for {asked}, and the statement has {first}");
+        Some(Doubt { kind: DoubtKind::OtherYear, text })
+    }
+
+    /// The doubt about one number of all where one of each is asked for.
+    pub(super) fn no_groups(&self) -> Option<Doubt> {
+        let columns = &self.outline.columns;
+        let is_plain = |column: &Selected| match column {
+            // Sums of cases may be those of the groups, a column each.
+            Selected::Aggregate { function, of, .. } => {
+                of.is_some() || columns.len() == 1 && function == "count"
+            }
+            Selected::Column(_) | Selected::Other => false,
+        };
+        if columns.is_empty()
+            || !self.outline.groups.is_empty()
+            || self.results.row_count() != 1
+            || !columns.iter().all(is_plain)
+            || ["GROUP BY", "OVER", "EXISTS"].iter().any(|word| !self.lacks(word))
+        {
+            return None;
+        }
+        let words: Vec<&str> = self.question.words().collect();
+        let names = self.names();
+        let is_named = |noun: &str| names.contains(&stem(noun));
+        let behind = words.windows(2).find_map(|pair| {
+            let is_unit = pair[0] == "per" && UNITS.contains(&pair[1].trim_end_matches('s'));
+            (PER.contains(&pair[0]) && !is_unit && is_named(pair[1])).then_some(pair[1])
+        });
+        let by = match words.as_slice() {
+            // Something is done by the last one.
+            [.., verb, "by", _]
+                if *verb != "grouped" && (verb.ends_with("ed") || verb.ends_with("en")) =>
+            {
+                None
+            }
+            [.., "by", noun] if is_named(noun) => Some(*noun),
+            _ => None,
+        };
+        let noun = behind.or(by)?;
+        // Each row of a table of that name is one already.
+        let is_row = self.outline.relations == 1
+            && self.facts.tables.iter().any(|table| stems(table).contains(&stem(noun)));
+        let is_measured_so = columns
+            .iter()
+            .filter_map(Selected::column)
+            .any(|column| super::words(&column.column).iter().any(|word| word == "per"));
+        if is_row || is_measured_so {
+            return None;
+        }
+        let text =
+            format!("the question asks for a number of each {noun}, and the result is one of all");
+        Some(Doubt { kind: DoubtKind::NoGroups, text })
+    }
+
+    /// The doubt about a count of joined rows that is larger than the number of the things.
+    pub(super) fn too_many(&self) -> Option<Doubt> {
+        let [only] = self.outline.columns.as_slice() else { return None };
+        let is_count = matches!(
+            only,
+            Selected::Aggregate { function, is_distinct: false, .. } if function == "count"
+        );
+        if !is_count
+            || !self.outline.groups.is_empty()
+            || self.outline.relations < 2
+            || !self.question.begins_with(&[&["how"], &["many"]])
+        {
+            return None;
+        }
+        let start = self.question.start();
+        let table_of = |at: usize| {
+            let own = [stem(self.question.word(at)?)];
+            self.catalog.tables.iter().find(|table| stems(&table.name) == own)
+        };
+        // `Customer orders` are orders.
+        let table = table_of(start + 2).filter(|_| table_of(start + 3).is_none())?;
+        let rows = table.row_estimate?;
+        let counted = self.results.rows(0, 2);
+        let [row] = counted.as_slice() else { return None };
+        let [Value::Integer(counted)] = row.as_slice() else { return None };
+        if *counted as f64 <= TOO_MANY * rows as f64 {
+            return None;
+        }
+        let text = format!(
+            "{counted} rows of the join are counted, and {} has {rows}: count each of them once",
+            table.name
+        );
+        Some(Doubt { kind: DoubtKind::TooMany, text })
+    }
+
+    /// The doubt about a count without DISTINCT where different things are to be counted.
+    pub(super) fn counted_again(&self) -> Option<Doubt> {
+        let words: Vec<&str> = self.question.words().collect();
+        let at = words.iter().position(|word| DIFFERENT.contains(word))?;
+        let is_number = match &words[..at] {
+            [.., "many"] => true,
+            [.., number, "of"] => ["count", "number"].contains(number),
+            _ => false,
+        };
+        let nouns: Vec<String> = words.iter().skip(at + 1).take(2).map(|word| stem(word)).collect();
+        let is_count = |column: &&Selected| {
+            matches!(
+                column,
+                Selected::Aggregate { function, is_distinct: false, .. } if function == "count"
+            )
+        };
+        let count = self.outline.columns.iter().find(is_count)?;
+        let is_grouped = !self.outline.groups.is_empty();
+        let is_whole =
+            if is_grouped { self.facts.subqueries.is_empty() } else { self.lacks("GROUP BY") };
+        if !is_number || !is_whole || !self.lacks("DISTINCT") {
+            return None;
+        }
+        let is_noun = |name: &str| stems(name).iter().any(|stem| nouns.contains(stem));
+        let what = match count.column() {
+            Some(column) => {
+                let side = Side::new(self.catalog, &column.table, &column.column)?;
+                let is_once = side.is_key() || is_unique(side);
+                (!is_once && is_noun(&column.column)).then_some(column.column.as_str())?
+            }
+            // The rows of a table are no more than things of another name in it.
+            None => {
+                let [table] = self.facts.tables.as_slice() else { return None };
+                let table = self.catalog.table(table)?;
+                let is_alone =
+                    self.outline.relations == 1 && !is_grouped && self.facts.subqueries.is_empty();
+                let has_noun = table.columns.iter().any(|column| is_noun(&column.name));
+                let is_other = is_alone && has_noun && !is_noun(&table.name);
+                is_other.then_some("*")?
+            }
+        };
+        let text = format!(
+            "the question asks for the number of different things, and COUNT({what}) takes repeated ones again: COUNT(DISTINCT …)"
+        );
+        Some(Doubt { kind: DoubtKind::NotDistinct, text })
+    }
+
+    /// The doubt about things that have none of what they are joined with, which are asked for and
+    /// left out.
+    pub(super) fn left_out(&self) -> Option<Doubt> {
+        if !self.question.has_any(INCLUDED) || !self.question.has_any(NONE) {
+            return None;
+        }
+        let others = ["LEFT", "RIGHT", "FULL", "SELECT", "EXISTS"];
+        let rest = self.facts.normalized.strip_prefix("SELECT");
+        let is_plain = self.lacks("UNION")
+            && rest.is_some_and(|rest| !others.iter().any(|other| rest.contains(other)));
+        let is_joined = self.outline.relations > 1 && !self.outline.groups.is_empty();
+        let text = if self.outline.is_inner {
+            "WHERE leaves out the rows that LEFT JOIN adds: the condition belongs to ON"
+        } else if is_plain && is_joined && !self.question.has_any(&["also"]) {
+            "the join leaves out what has none of the other table: LEFT JOIN has it"
+        } else {
+            return None;
+        };
+        Some(Doubt { kind: DoubtKind::InnerJoin, text: text.to_owned() })
+    }
+}
+
+/// The year that a word is.
+fn year_of(word: &str) -> Option<u32> {
+    let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    word.parse().ok().filter(|year| is_year && (1900..2100).contains(year))
+}
+
+/// The years that a literal stands for: that of a day, or the literal itself where it is compared
+/// with a date. The last day of a year may begin the next one.
+fn years_in(literal: &Literal) -> Vec<u32> {
+    let text = literal.text.as_str();
+    let Some(year) = text.get(..4).and_then(year_of) else { return Vec::new() };
+    let is_date = match literal.column.as_deref() {
+        Some(column) => words(column).iter().any(|word| DATES.contains(&word.as_str())),
+        None => true,
+    };
+    match &text[4..] {
+        "" if is_date => vec![year],
+        rest if rest.starts_with("-12-31") => vec![year, year + 1],
+        rest if rest.starts_with(['-', '%']) => vec![year],
+        _ => Vec::new(),
+    }
+}

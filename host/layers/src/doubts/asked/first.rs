@@ -1,0 +1,200 @@
+//! The first rows of an order: how many of them are asked for, at which end, and whether there is
+//! an order at all.
+
+use syrch_core::{Doubt, DoubtKind};
+use syrch_words::stem;
+
+use super::super::kinds::Stored;
+use super::Asked;
+use super::measure::{MOST, SUPERLATIVES};
+use super::question::words;
+
+/// The largest number of rows that a question asks for.
+const MOST_ROWS: u64 = 1_000;
+/// Words before a number of rows.
+const ENDS: &[&str] = &["bottom", "top"];
+/// Superlatives that say nothing of what is measured.
+const BEST: &[&str] = &["best", "worst"];
+/// Words behind a number that is no number of rows.
+const SHARES: &[&str] = &["decile", "percent", "percentile", "quartile"];
+/// Words with which the first rows of several orders are asked for.
+pub(super) const PER: &[&str] = &["each", "every", "per"];
+const NUMERALS: [&str; 9] =
+    ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+/// Functions with which rows are numbered or chosen without LIMIT.
+const CHOOSING: &[&str] =
+    &["dense_rank", "max", "min", "ntile", "percent_rank", "rank", "row_number"];
+/// Verbs of which one thing is the subject.
+const SINGULAR: &[&str] = &["had", "has", "is", "was"];
+/// Words that ask for an order of all rows.
+const SORTED: &[&str] = &["alphabetical", "alphabetically", "ascending", "descending", "sorted"];
+/// Words of columns that hold days or times.
+const TIMES: &[&str] = &[
+    "birth",
+    "birthdate",
+    "birthday",
+    "born",
+    "created",
+    "date",
+    "datetime",
+    "day",
+    "dob",
+    "founded",
+    "hired",
+    "opened",
+    "started",
+    "time",
+    "timestamp",
+    "year",
+];
+const LATE: &[&str] = &["latest", "newest", "youngest"];
+const EARLY: &[&str] = &["earliest", "oldest"];
+const RECENT: &[&str] = &["recent", "recently"];
+
+impl Asked<'_> {
+    /// The number of rows that the question asks for: `top 5`, `the 3 cheapest`, `which 2 states
+    /// have the largest area`.
+    fn asked_rows(&self) -> Option<u64> {
+        let words: Vec<&str> = self.question.words().collect();
+        let is_superlative =
+            |word: &&str| MOST.contains(word) || SUPERLATIVES.contains(word) || BEST.contains(word);
+        let start = self.question.start();
+        let is_which = self.question.begins_with(&[&["which", "what"]]);
+        let mut numbers = words.iter().enumerate().filter_map(|(at, word)| {
+            let number = number(word)?;
+            let next = words.get(at + 1);
+            let is_asked = at > 0 && ENDS.contains(&words[at - 1])
+                || next.is_some_and(is_superlative)
+                || is_which && at == start + 1 && words.iter().any(is_superlative);
+            let is_share = next.is_some_and(|next| SHARES.contains(next));
+            (is_asked && !is_share).then_some(number)
+        });
+        let number = numbers.next()?;
+        numbers.next().is_none().then_some(number)
+    }
+
+    /// The doubt about more or fewer rows than are asked for.
+    pub(super) fn other_rows(&self) -> Option<Doubt> {
+        let number = self.asked_rows()?;
+        let rows = self.results.row_count();
+        let is_other = match self.outline.limit {
+            // A table with fewer rows has no more.
+            Some(limit) => limit < number && rows >= limit || limit > number && rows > number,
+            None => rows > number && !self.chooses(),
+        };
+        let is_inside = [')', ' ']
+            .iter()
+            .any(|behind| self.facts.normalized.contains(&format!("LIMIT {number}{behind}")));
+        if !is_other || is_inside || self.question.has_any(PER) {
+            return None;
+        }
+        let text = format!("the question asks for {number} rows, and the result has {rows}");
+        Some(Doubt { kind: DoubtKind::OtherRows, text })
+    }
+
+    /// Whether the statement may choose rows by anything but its own LIMIT.
+    fn chooses(&self) -> bool {
+        let is_choosing = |function: &String| CHOOSING.contains(&function.as_str());
+        self.facts.functions.iter().any(is_choosing) || !self.lacks("LIMIT") || !self.lacks("FETCH")
+    }
+
+    /// The doubt about the first rows of no order.
+    pub(super) fn first_of_none(&self) -> Option<Doubt> {
+        let limit = self.outline.limit?;
+        let is_choosing = |function: &String| CHOOSING.contains(&function.as_str());
+        let is_bound = self.question.has_pair("at", &["least", "most"]);
+        let is_one = limit == 1
+            && !is_bound
+            && (self.question.has_any(SUPERLATIVES)
+                || self.question.has_any(MOST)
+                || self
+                    .question
+                    .words()
+                    .last()
+                    .is_some_and(|word| ["first", "last"].contains(&word)));
+        if !(is_one || self.asked_rows().is_some())
+            || self.facts.functions.iter().any(is_choosing)
+            || !self.lacks("ORDER BY")
+        {
+            return None;
+        }
+        let text = "the question asks for the first rows of an order, and the statement has LIMIT without ORDER BY";
+        Some(Doubt { kind: DoubtKind::OtherRows, text: text.to_owned() })
+    }
+
+    /// The doubt about all rows of an order where the first of them is asked for: `which employee
+    /// earns the most`.
+    pub(super) fn all_for_first(&self) -> Option<Doubt> {
+        let rows = self.results.row_count();
+        if rows < 2
+            || self.outline.order.is_none()
+            || self.outline.limit.is_some()
+            || !self.question.begins_with(&[&["what", "which", "who"]])
+            || self.question.has_any(PER)
+            || self.question.has_any(SORTED)
+            || self.chooses()
+        {
+            return None;
+        }
+        let words: Vec<&str> = self.question.words().collect();
+        let is_singular = |three: &&[&str]| {
+            let is_end = MOST.contains(&three[2]) || SUPERLATIVES.contains(&three[2]);
+            is_end && three[1] == "the" && (SINGULAR.contains(&three[0]) || three[0].ends_with('s'))
+        };
+        let verb = words.windows(3).find(is_singular)?[0];
+        // `Customers` are no verb.
+        if !SINGULAR.contains(&verb) && self.names().contains(&stem(verb)) {
+            return None;
+        }
+        let text = format!("the question asks for one thing, and the result has {rows} rows");
+        Some(Doubt { kind: DoubtKind::OtherRows, text })
+    }
+
+    /// The doubt about rows in no order where one is asked for.
+    pub(super) fn unsorted(&self) -> Option<Doubt> {
+        if self.results.row_count() < 2 || !self.question.has_any(SORTED) || !self.lacks("ORDER BY")
+        {
+            return None;
+        }
+        let text = "the question asks for an order, and the statement has none".to_owned();
+        Some(Doubt { kind: DoubtKind::NoOrder, text })
+    }
+
+    /// The doubt about the first of an order of days whose other end is asked for: the youngest was
+    /// born last.
+    pub(super) fn other_time(&self) -> Option<Doubt> {
+        let order = self.outline.order.as_ref().filter(|_| self.outline.limit.is_some())?;
+        let column = order.by.column().filter(|_| !order.by.is_aggregate(&["count"]))?;
+        let is_time = self.stored(column) == Some(Stored::Time)
+            || words(&column.column).iter().any(|word| TIMES.contains(&word.as_str()));
+        let asked: Vec<&str> = self.question.words().collect();
+        let ends = asked.iter().enumerate().filter(|(at, word)| {
+            let is_recent = asked.get(at + 1).is_some_and(|next| RECENT.contains(next));
+            SUPERLATIVES.contains(word) || BEST.contains(word) || MOST.contains(word) && !is_recent
+        });
+        // The other one may be what the order is by.
+        let one = usize::from(self.question.has_any(LATE) || self.question.has_any(EARLY));
+        if ends.count() > one {
+            return None;
+        }
+        let late = self.question.has_any(LATE) || self.question.has_pair("most", RECENT);
+        let early = self.question.has_any(EARLY) || self.question.has_pair("least", RECENT);
+        let (end, way) = match (late, early, order.is_descending) {
+            (true, false, false) if is_time => ("last", "first"),
+            (false, true, true) if is_time => ("first", "last"),
+            _ => return None,
+        };
+        let text = format!(
+            "the question asks for the {end} by {}, and the order begins with the {way}",
+            column.column
+        );
+        Some(Doubt { kind: DoubtKind::OtherEnd, text })
+    }
+}
+
+/// The number that a word is.
+pub(super) fn number(word: &str) -> Option<u64> {
+    let numeral = NUMERALS.iter().position(|numeral| *numeral == word);
+    let number = numeral.map_or_else(|| word.parse().ok(), |place| Some(place as u64 + 2));
+    number.filter(|number| (1..=MOST_ROWS).contains(number))
+}
