@@ -361,16 +361,19 @@ fn four_processes_share_one_cache() {
                     let said = Said::of(command.stdin(Stdio::null()).output().unwrap());
                     let document = said.document(0);
                     assert_eq!(document["answer"]["rows"], json!([[found[at]]]), "{}", said.all());
-                    assert_eq!(document["warnings"], json!([]), "{}", said.all());
+                    // That there is no such country is doubted.
+                    let warnings = document["warnings"].as_array().unwrap();
+                    assert_eq!(warnings.is_empty(), found[at] > 0, "{}", said.all());
                 }
             });
         }
     });
     let repeats = endpoint.repeats();
-    assert_eq!(repeats.len(), 8, "{repeats:?}");
+    // Four plans, four statements, and a repair of the one that is doubted.
+    assert_eq!(repeats.len(), 9, "{repeats:?}");
     assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
     let stats = place.cached(&["stats", "--format", "json"]).document(0);
-    assert_eq!(stats["kept"]["llm"]["entries"], 8, "{stats}");
+    assert_eq!(stats["kept"]["llm"]["entries"], 9, "{stats}");
 }
 
 /// Four processes that know nothing ask the same at once: one asks the endpoint, and the others

@@ -29,6 +29,7 @@ mod engines;
 mod eval;
 mod files_of_rows;
 mod grid;
+mod idiom;
 mod languages;
 mod linking;
 mod live;

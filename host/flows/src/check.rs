@@ -42,12 +42,6 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
             problem(&["nodes", &node.name], why);
         }
     }
-    if path.is_empty() && !flow.answers() {
-        problem(
-            &["nodes"],
-            "no node runs a statement: the flow needs a `run`, or a `solver`".to_owned(),
-        );
-    }
     let runs = flow.nodes.iter().enumerate().filter(|(_, node)| node.runs());
     let behind = flow.reach(runs.flat_map(|(_, node)| node.edges.values().flatten().copied()));
     for (place, node) in flow.nodes.iter().enumerate() {
@@ -80,6 +74,10 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
             let has_results = has_results || behind.contains(&place);
             check(inner, &at(&["nodes", &node.name, "flow"]), has_results, problems);
         }
+    }
+    if problems.is_empty() && path.is_empty() && !flow.answers() {
+        let why = "no node runs a statement: the flow needs a `run`, or a `solver`".to_owned();
+        problems.push(Problem { path: at(&["nodes"]), why, unknown: None });
     }
 }
 

@@ -285,7 +285,7 @@ impl<'u> Probe<'u> {
 /// certain.
 fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Option<Vec<String>> {
     let has_escapes = matches!(dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
-    let is_plain = |text: &str| !text.contains('\0') && !(has_escapes && text.contains('\\'));
+    let is_plain = |text: &str| !(text.contains('\0') || has_escapes && text.contains('\\'));
     texts.map(|text| is_plain(text).then(|| format!("'{}'", text.replace('\'', "''")))).collect()
 }
 
