@@ -214,8 +214,8 @@ impl Cache {
         self.ask(move |worker| worker.work(Access::Write, |store| store.clear(kind))).await
     }
 
-    /// What went wrong since the last call: files that were set aside, and the first failure with
-    /// the number of failures.
+    /// Returns the warnings since the last call: files that were set aside, and the first failure
+    /// with the number of failures.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.activity.take()

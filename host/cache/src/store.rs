@@ -68,8 +68,8 @@ impl Entry<'_> {
     }
 }
 
-/// What one transaction deletes: of the entries for which `condition` over ?1 is true, in the order
-/// of `order`, those that begin within the first `bytes` bytes.
+/// The entries that one transaction deletes: of those for which `condition` over ?1 is true, in the
+/// order of `order`, those that begin within the first `bytes` bytes.
 struct Batch<'a> {
     condition: &'a str,
     order: &'a str,

@@ -1,5 +1,5 @@
-//! What the clients of HTTP servers share: how a client is made, which addresses are this
-//! machine's, how long a server asks to wait, and how a body is read up to a bound.
+//! Functions that the clients of HTTP servers share: to make a client, to recognize this machine's
+//! addresses, to read how long a server asks to wait, and to read a body up to a bound.
 
 mod address;
 mod delay;

@@ -16,7 +16,7 @@ const MOST: u64 = 512 << 20;
 /// The most bytes of one line: the rows of a result of the greatest size as JSON.
 pub(crate) const LINE: u64 = 256 << 20;
 
-/// How often a lock that another process holds is tried.
+/// The number of tries of a lock that another process holds.
 pub(crate) const LOCK_TRIES: u32 = 20;
 /// The time between two of these tries.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(5);
@@ -39,7 +39,7 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// The error in the line.
         reason: String,
     },
     /// The journal has a version of the format that this host does not read.

@@ -130,7 +130,7 @@ impl Folder {
 }
 
 impl Entry {
-    /// Whether a process is writing the journal, so that its run is in progress.
+    /// Returns whether a process is writing the journal, so that its run is in progress.
     #[must_use]
     pub fn is_written(&self) -> bool {
         is_busy(&self.path)

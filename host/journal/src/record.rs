@@ -51,7 +51,7 @@ pub struct Header {
     pub provider: String,
     /// The plugins of the strategy.
     pub plugins: Vec<PluginRecord>,
-    /// What the journal retains of rows; named `kept` in journals of earlier builds.
+    /// The part of rows that the journal retains; named `kept` in journals of earlier builds.
     #[serde(alias = "kept")]
     pub rows: RowRetention,
     /// All other settings of the search, without keys, as the library writes them.
@@ -95,7 +95,7 @@ pub struct PluginRecord {
     pub version: String,
     /// The sha256 of the plugin's bytes, in hex.
     pub digest: String,
-    /// Whether it was denied model calls once it might know something of the data.
+    /// True if it was denied model calls once it might know something of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untrusted: bool,
 }
@@ -229,10 +229,10 @@ pub enum Event {
     /// The optimizer did something with the database, or was stopped while it did. It is recorded
     /// when it has ended.
     Bench {
-        /// What was to be done, such as a comparison, as the library's optimizer names its steps.
+        /// The step, such as a comparison, as the library's optimizer names its steps.
         step: serde_json::Value,
-        /// What came of it: a verdict, a size, a time, columns, a plan or an error. It holds no row
-        /// and no value.
+        /// The result of the step: a verdict, a size, a time, columns, a plan or an error. It holds
+        /// no row and no value.
         got: serde_json::Value,
     },
     /// The host no longer waits for a role, since the time is over.
@@ -319,11 +319,11 @@ pub enum Got {
     Calibrated(Result<Vec<f64>, PortError>),
     /// The verdict on each candidate, in the order of the request.
     Verdicts(Result<Vec<Verdict>, PortError>),
-    /// What may still be spent.
+    /// The budget that may still be spent.
     Budget(Budget),
     /// The tickets of the calls that have ended.
     Ended(Vec<Ticket>),
-    /// Whether the result of the cancelled call was there already.
+    /// True if the result of the cancelled call was there already.
     GaveUp(bool),
 }
 
@@ -334,7 +334,7 @@ pub struct StoredRows {
     pub rows: u64,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// Whether a cap cut the result.
+    /// True if a cap cut the result.
     pub truncated: bool,
     /// The statement that ran, relations spliced in.
     pub sql: String,
@@ -395,7 +395,7 @@ pub enum Fact {
         /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its
         /// own, such as `OPTIMIZED`.
         outcome: String,
-        /// Whether the user stopped the run.
+        /// True if the user stopped the run.
         interrupted: bool,
         /// The document's last warnings: those that concern not the search but, for example, the
         /// cache. A replay has no cache and repeats these.

@@ -41,9 +41,9 @@ pub struct Recorded {
     pub request: Request,
     /// The reply, or why there was none.
     pub result: Result<Reply, LlmError>,
-    /// What the call used, if it is known.
+    /// The tokens that the call used, if they are known.
     pub usage: Option<Usage>,
-    /// Whether the same call might succeed later.
+    /// The advice on another try of the same call.
     #[serde(default)]
     pub again: Again,
 }
@@ -126,7 +126,7 @@ pub enum RecordingError {
     Unfit {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with the file.
+        /// The error in the file.
         reason: String,
     },
     /// A line is damaged.
@@ -136,7 +136,7 @@ pub enum RecordingError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// The error in the line.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What one role call sees of the backends: the model together with the call's problem and task,
+//! The view of the backends of one role call: the model together with the call's problem and task,
 //! and the database together with the tasks that finished before it.
 
 use std::sync::Arc;

@@ -12,14 +12,14 @@ use syrch_core::ports::{
 };
 use syrch_core::{Candidate, Json, ResultSet, Signals, SqlError, Verdict};
 
-/// What the ports of a role call have done so far.
+/// The progress of the ports of a role call.
 #[derive(Default)]
 struct Progress {
     /// The calls that the guest has made.
     made: BTreeSet<Ticket>,
     /// The calls of which the guest knows that they have ended.
     seen: BTreeSet<Ticket>,
-    /// Whether the guest has used the port `run`, and the port `wait`.
+    /// The ports that the guest has used, of `run` and `wait`.
     used: BTreeSet<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What calls cost: a table of prices, and the layer that adds them to estimates and usages.
+//! The prices of calls: a table of prices, and the layer that adds them to estimates and usages.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const HIGHEST: f64 = 1_000_000.0;
 /// Prices are stored in this many parts of a millionth of a dollar.
 const PARTS: f64 = 1e6;
 
-/// What a model's tokens cost. Dollars for a million tokens are millionths of a dollar for one.
+/// The prices of a model's tokens. Dollars for a million tokens are millionths of a dollar for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     /// The price of one token of a prompt, in [`PARTS`] of a millionth of a dollar, so that sums

@@ -66,9 +66,9 @@ struct Pool {
 
 #[derive(Default)]
 struct Allocated {
-    /// What each search with a call in progress has of its share.
+    /// The part of its share that each search with a call in progress has allocated.
     shares: HashMap<usize, Share>,
-    /// What is allocated of the common memories.
+    /// The number of common memories that are allocated.
     common: u32,
     waiting: VecDeque<Waiting>,
 }
@@ -132,7 +132,7 @@ impl Capacity {
         }
     }
 
-    /// Whether calls of other searches than this one are in progress.
+    /// Returns whether calls of other searches than this one are in progress.
     pub(crate) fn is_shared(&self, search: usize) -> bool {
         [&self.callers, &self.others]
             .iter()

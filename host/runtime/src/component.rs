@@ -1,5 +1,5 @@
-//! What can be read from a component's bytes before it is compiled: its contract, and whether its
-//! code can be compiled at a bounded cost.
+//! Properties of a component that are read from its bytes before it is compiled: its contract, and
+//! whether its code can be compiled at a bounded cost.
 
 use std::collections::VecDeque;
 

@@ -60,7 +60,7 @@ impl HostMonotonicClock for Still {
     }
 }
 
-/// What a guest printed, on both streams together.
+/// The output of a guest, on both streams together.
 #[derive(Clone, Default)]
 pub(crate) struct Printed(Arc<Mutex<Vec<u8>>>);
 

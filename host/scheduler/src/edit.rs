@@ -42,7 +42,7 @@ pub(crate) struct Edited {
     pub(crate) graph: Graph,
     /// The tasks that the step cancels.
     pub(crate) cancelled: BTreeSet<TaskId>,
-    /// Whether the step ends the graph.
+    /// True if the step ends the graph.
     pub(crate) finished: bool,
 }
 

@@ -61,7 +61,7 @@ struct Node<O> {
     /// Dependencies that succeeded; in `bad`, those that did not.
     good: usize,
     bad: usize,
-    /// Whether it ever started. A task that was replaced by subtasks is open again and still has
+    /// True if it ever started. A task that was replaced by subtasks is open again and still has
     /// started.
     started: bool,
     /// The subtasks that replace it.

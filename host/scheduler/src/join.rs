@@ -8,7 +8,7 @@ use crate::check::shown;
 const WORDS: usize = 256;
 const REASON: usize = 1024;
 
-/// Whether a task may start, given its dependencies.
+/// The decision whether a task may start, given its dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// A dependency must end first.
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Never,
 }
 
-/// How many of `total` dependencies must have succeeded.
+/// Returns the number of the `total` dependencies that must have succeeded.
 pub(crate) fn needed(join: Join, total: usize) -> usize {
     match join {
         Join::AllOf => total,

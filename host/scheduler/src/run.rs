@@ -64,7 +64,7 @@ pub async fn execute<R: TaskRunner>(
     Ok(driver.close(end, dropped, merged).await)
 }
 
-/// What ends a run before its graph is finished.
+/// The conditions that end a run before its graph is finished.
 struct Halt<'a> {
     stop: &'a Stop,
     deadline: Option<Instant>,
@@ -93,7 +93,7 @@ impl Halt<'_> {
     }
 }
 
-/// What a run waits for.
+/// An event that a run waits for.
 enum Event<T> {
     Halt(End),
     Joined(Vec<Joined<T>>),

@@ -34,7 +34,7 @@ const MAX_MATCHED_BYTES: u64 = 1 << 20;
 #[error("{0}")]
 pub struct SchemaError(String);
 
-/// Whether a schema may hold regular expressions (`pattern`, `patternProperties`).
+/// The rule for regular expressions (`pattern`, `patternProperties`) in a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Patterns {
     /// At most [`MAX_PATTERNS`] of them.

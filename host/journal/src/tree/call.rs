@@ -43,7 +43,7 @@ pub struct Note {
     pub message: String,
 }
 
-/// How a port call ended.
+/// The ending of a port call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallEnd {
@@ -88,15 +88,15 @@ pub struct PortCall {
     pub issued_us: u64,
     /// When it ended, in microseconds since the run started.
     pub done_us: Option<u64>,
-    /// How the call ended.
+    /// The ending of the call.
     pub end: CallEnd,
-    /// Why the call failed; `None` when it did not.
+    /// The reason why the call failed; `None` when it did not.
     pub error: Option<String>,
-    /// What the call did.
+    /// The work of the call.
     pub what: What,
 }
 
-/// What a port call did.
+/// The work of a port call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum What {
@@ -130,7 +130,7 @@ pub struct ModelNode {
     pub output_tokens: u32,
     /// The price in millionths; `None` when it is unknown.
     pub cost_micros: Option<u64>,
-    /// Whether a cache answered. Ledger entries name purpose and tokens of what a cache answered;
+    /// True if a cache answered. Ledger entries name purpose and tokens of what a cache answered;
     /// of equal calls at the same time, either may be meant.
     pub cached: bool,
     /// The prompt; empty when it is hidden.

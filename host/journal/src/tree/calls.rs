@@ -129,7 +129,8 @@ impl Calls {
         Some(ask)
     }
 
-    /// Whether a cache answered: there is a hit for this purpose and these tokens, each used once.
+    /// Returns whether a cache answered: there is a hit for this purpose and these tokens, each
+    /// used once.
     fn hit(&mut self, place: usize, reply: &Reply) -> bool {
         let Some(What::Model(model)) = self.all.get(place).map(|call| &call.what) else {
             return false;
