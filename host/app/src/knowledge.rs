@@ -169,7 +169,7 @@ impl BuiltIndex {
         Self { format, version: VERSION, database, terms, model: None, vectors: BTreeMap::new() }
     }
 
-    /// The same with the vectors of these texts, by that model.
+    /// Returns the index with the vectors of these texts, by that model.
     pub(crate) fn with_vectors(self, model: &str, texts: &[String], vectors: &[Vec<f32>]) -> Self {
         let text = |vector: &Vec<f32>| encode::vectors(std::slice::from_ref(vector));
         let vectors = texts

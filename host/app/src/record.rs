@@ -329,7 +329,7 @@ pub(crate) fn compare(
     departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
 }
 
-/// In place of a database and a model: whatever reaches it is not in the journal.
+/// A stand-in for a database and a model in a replay: whatever reaches it is not in the journal.
 pub(crate) struct Nothing {
     catalog: Arc<Catalog>,
     models: Vec<String>,

@@ -65,7 +65,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// That knowledge, with an index over it that is made when it is needed.
+    /// Combines that knowledge with an index over it that is made when it is needed.
     fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
         let (digest, knowledge) = (knowledge.digest(), Arc::new(knowledge));
         Self { index: SharedIndex::new(Arc::clone(&knowledge)), knowledge, digest, wrong }

@@ -26,7 +26,7 @@ pub fn is_word(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// At most `bytes` of a text, cut at a character's edge.
+/// Returns at most `bytes` of a text, cut at a character's edge.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]

@@ -110,7 +110,8 @@ impl FolderLock<'_> {
         }
     }
 
-    /// By name, since closing a file releases the locks that the engine holds on it.
+    /// Makes the files private, by name, since closing a file releases the locks that the engine
+    /// holds on it.
     fn make_private(&self) {
         for name in COMPANIONS.map(|suffix| format!("{FILE}{suffix}")) {
             let found = self.folder.dir.symlink_metadata(&name).ok();

@@ -177,7 +177,7 @@ impl Worker {
     }
 }
 
-/// Why an attempt failed.
+/// The reason why an attempt failed.
 enum Attempt {
     /// The file was set aside or deleted.
     Aside,

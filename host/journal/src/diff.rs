@@ -103,7 +103,7 @@ pub struct TaskSide {
 /// Two candidates that correspond, or one without a counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidatePair {
-    /// Why the two correspond; `None` for a candidate without a counterpart.
+    /// The reason why the two correspond; `None` for a candidate without a counterpart.
     pub matched_by: Option<MatchedBy>,
     /// True if their results are equal; `None` when a result is unknown.
     pub equal_result: Option<bool>,

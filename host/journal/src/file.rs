@@ -21,7 +21,7 @@ pub(crate) const LOCK_TRIES: u32 = 20;
 /// The time between two of these tries.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(5);
 
-/// Why a journal cannot be written or read.
+/// The reason why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file or its folder cannot be accessed.
@@ -91,7 +91,7 @@ pub struct Writer {
     path: PathBuf,
     /// Bytes that may still be written.
     left: u64,
-    /// Why nothing is written any more.
+    /// The reason why nothing is written any more.
     broken: Option<String>,
 }
 
@@ -175,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// Why the journal is incomplete; `None` when it is complete.
+    /// Returns the reason why the journal is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()

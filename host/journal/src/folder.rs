@@ -137,7 +137,7 @@ impl Entry {
     }
 }
 
-/// Why a name does not identify one run.
+/// The reason why a name does not identify one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unnamed {
     /// No run has the name; these have similar ids.

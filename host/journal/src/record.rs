@@ -33,7 +33,7 @@ pub struct Header {
     pub version: u32,
     /// The id of the run.
     pub run: String,
-    /// When the run started, in milliseconds since 1970.
+    /// The time at which the run started, in milliseconds since 1970.
     pub began_ms: u64,
     /// The version of the host.
     pub host: String,
@@ -57,7 +57,7 @@ pub struct Header {
     /// All other settings of the search, without keys, as the library writes them.
     #[serde(with = "shared")]
     pub settings: Arc<serde_json::Value>,
-    /// For a run of the optimizer, whose problem is a statement, its settings; `None` for a search.
+    /// The settings of a run of the optimizer, whose problem is a statement; `None` for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimize: Option<serde_json::Value>,
 }
@@ -100,7 +100,7 @@ pub struct PluginRecord {
     pub untrusted: bool,
 }
 
-/// Which rows a journal retains: the user's `--journal-rows`.
+/// The rows that a journal retains: the user's `--journal-rows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowRetention {
@@ -146,7 +146,7 @@ pub enum Record {
     },
     /// A killed run was resumed here.
     Resumed {
-        /// When it was resumed, in milliseconds since 1970.
+        /// The time at which it was resumed, in milliseconds since 1970.
         at_unix_ms: u64,
     },
 }
@@ -202,7 +202,7 @@ pub enum Event {
     End {
         /// The number of the role call.
         call: CallId,
-        /// Why it failed; `None` when it did not.
+        /// The reason why it failed; `None` when it did not.
         error: Option<RoleError>,
     },
     /// The scheduler makes a decision.
@@ -382,7 +382,7 @@ pub enum Fact {
     },
     /// A step of the planner was refused.
     Refused {
-        /// Why it was refused.
+        /// The reason why it was refused.
         reason: String,
     },
     /// A task ended with this outcome.

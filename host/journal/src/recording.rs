@@ -110,7 +110,7 @@ impl Recorded {
     }
 }
 
-/// Why a recording cannot be written or read.
+/// The reason why a recording cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The file cannot be accessed.
@@ -162,7 +162,7 @@ pub struct Recording {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Why nothing is written any more.
+    /// The reason why nothing is written any more.
     broken: Option<String>,
 }
 
@@ -202,7 +202,7 @@ impl Recording {
         }
     }
 
-    /// Why the recording is incomplete; `None` when it is complete.
+    /// Returns the reason why the recording is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()

@@ -46,11 +46,11 @@ pub struct SearchTree {
     pub schema: String,
     /// The id of the run.
     pub run: String,
-    /// When the run started, in milliseconds since 1970.
+    /// The time at which the run started, in milliseconds since 1970.
     pub began_ms: u64,
     /// Microseconds from the start to the last record of the journal.
     pub took_us: u64,
-    /// When the run was resumed after it was killed, in milliseconds since 1970.
+    /// The time at which the run was resumed after it was killed, in milliseconds since 1970.
     pub resumed_ms: Vec<u64>,
     /// The version of the host.
     pub host: String,
@@ -128,7 +128,7 @@ pub struct AnswerNode {
 pub struct Round {
     /// The number of the wording, from 0.
     pub number: u32,
-    /// When the search started, in microseconds since the run did.
+    /// The time at which the search started, in microseconds since the run did.
     pub began_us: u64,
     /// The linker's choice; `None` when there was no linker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,12 +160,12 @@ pub struct LinkedNode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOrigin {
-    /// By the planner's first graph.
+    /// Added by the planner's first graph.
     #[default]
     Graph,
-    /// By an edit of the planner.
+    /// Added by an edit of the planner.
     Edit,
-    /// By a solver, in the place of another task.
+    /// Added by a solver, in the place of another task.
     Subtask,
 }
 
@@ -199,9 +199,9 @@ pub struct TaskNode {
     pub stated: Stated,
     /// The tasks that its solver put in its place; the last gives its result.
     pub subtasks: Vec<TaskId>,
-    /// When it started, in microseconds since the run did.
+    /// The time at which it started, in microseconds since the run did.
     pub started_us: Option<u64>,
-    /// When it ended, in microseconds since the run started.
+    /// The time at which it ended, in microseconds since the run started.
     pub ended_us: Option<u64>,
     /// The ending of the task; `None` when it did not end, or never started.
     pub ending: Option<Ending>,
@@ -278,7 +278,7 @@ pub struct CandidateNode {
     pub claimed: Option<f64>,
     /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was accepted or dropped.
+    /// The reason why it was accepted or dropped.
     pub reason: Option<String>,
     /// The strategy's reason why it should be right.
     pub rationale: Option<String>,
@@ -297,18 +297,18 @@ pub struct CandidateNode {
 /// A step of the planner while the graph ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// When it was made, in microseconds since the run started.
+    /// The time at which it was made, in microseconds since the run started.
     pub at_us: u64,
     /// The changes of the graph.
     pub edits: Vec<Edit>,
-    /// Why the step was refused; `None` when it was applied.
+    /// The reason why the step was refused; `None` when it was applied.
     pub refused: Option<String>,
 }
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// When it was answered, in microseconds since the run started.
+    /// The time at which it was answered, in microseconds since the run started.
     pub at_us: u64,
     /// The text that the user was shown.
     pub text: String,

@@ -91,7 +91,7 @@ impl SqlBinding {
         Self { memo, relations, salt, question: None }
     }
 
-    /// The same for statements that answer this question as it stands: their results carry the
+    /// Binds the port to statements that answer this question as it stands: their results carry the
     /// doubts about them as its answer.
     #[must_use]
     pub fn answering(self, question: &str) -> Self {

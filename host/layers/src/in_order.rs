@@ -43,7 +43,7 @@ impl InOrder {
         }
     }
 
-    /// Those of the ports `run` and `wait` that the guest has used, which no event log shows.
+    /// Returns the ports that the guest has used, of `run` and `wait`, which no event log shows.
     #[must_use]
     pub fn used(&self) -> Vec<&'static str> {
         self.lock().used.iter().copied().collect()
@@ -61,7 +61,7 @@ impl InOrder {
         self.lock().used.insert(port);
     }
 
-    /// Those of the calls that the guest is to see as ended. A call that is not known counts as
+    /// Returns the calls that the guest is to see as ended. A call that is not known counts as
     /// ended.
     fn next(&self, asked: &[Ticket]) -> Vec<Ticket> {
         let mut progress = self.lock();

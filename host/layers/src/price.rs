@@ -41,7 +41,7 @@ impl Price {
         Ok(Self { input, output: parts(output)?, cached: input })
     }
 
-    /// The same with another price, in dollars for a million tokens, for those of a prompt that the
+    /// Sets another price, in dollars for a million tokens, for tokens of a prompt that the
     /// endpoint had in its prompt cache.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ fn sum<const N: usize>(tokens: [(u64, u64); N]) -> u64 {
     u64::try_from(sum.div_ceil(PARTS as u128)).unwrap_or(u64::MAX)
 }
 
-/// Why a table of prices cannot be used.
+/// The reason why a table of prices cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PriceError {
     /// The number cannot be a price.

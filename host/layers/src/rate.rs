@@ -101,7 +101,7 @@ struct Crowd {
 impl Crowd {
     /// Lets one more call in after so many replies in time for each that is admitted.
     const TIMELY: usize = 16;
-    /// With so many calls there is no bound any more.
+    /// The number of calls from which on there is no bound any more.
     const MANY: usize = 64;
 
     fn is_full(&self) -> bool {

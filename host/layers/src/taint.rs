@@ -1,5 +1,5 @@
-//! Which plugins may still call a model after the search has asked the database: `--rows
-//! none|aggregates`, beyond cells.
+//! The decision which plugins may still call a model after the search has asked the database:
+//! `--rows none|aggregates`, beyond cells.
 //!
 //! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data,
 //! and a plugin that asks often enough can read any cell by them. So under these two settings an

@@ -253,7 +253,7 @@ impl Worker {
     }
 }
 
-/// Why nothing came back, without the URL.
+/// Explains why nothing came back, without the URL.
 fn reported(error: &reqwest::Error) -> String {
     match error {
         error if error.is_timeout() => "the collector does not answer".to_owned(),

@@ -97,7 +97,8 @@ impl CompileProcess {
     }
 }
 
-/// Why a child ended without code: by its message, or by the signal of the limit that ended it.
+/// Makes the error of a child that ended without code: by its message, or by the signal of the
+/// limit that ended it.
 fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first =

@@ -1,4 +1,4 @@
-//! Why a plugin is refused when it is loaded, and the error of a failed call.
+//! Errors of loading a plugin, and of a call that failed.
 
 use syrch_core::validate::Invalid;
 use syrch_core::{RoleError, text};
@@ -8,7 +8,7 @@ use wasmtime_wasi::I32Exit;
 use crate::limiter::SumLimiter;
 use crate::state::LimitHit;
 
-/// Why a plugin was refused. Nothing of it has run with any grant by then.
+/// The reason why a plugin was refused. Nothing of it has run with any grant by then.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// There is no such file.

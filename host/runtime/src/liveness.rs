@@ -85,7 +85,7 @@ struct Watched<'a, F> {
     /// The idle time so far.
     idle: Duration,
     clock: Arc<Clock>,
-    /// The same as a waker.
+    /// The clock as a waker.
     waker: Waker,
     /// Ends a sleep in which the limit is reached.
     alarm: Pin<&'a mut Sleep>,

@@ -386,8 +386,7 @@ fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, Loa
     Ok(wanted)
 }
 
-/// An interface that a component imports or exports, and the reason why it does not fit; `None` if
-/// it fits by its name.
+/// An interface that a component imports or exports, compared with the contract by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameCheck {
     /// The name of the interface with its version.

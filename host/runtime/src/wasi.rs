@@ -54,7 +54,7 @@ impl HostMonotonicClock for Still {
         1_000_000_000
     }
 
-    /// Not zero: Go's runtime takes that for a clock that does not work.
+    /// Returns a time that is not zero: Go's runtime takes that for a clock that does not work.
     fn now(&self) -> u64 {
         1_000_000_000
     }

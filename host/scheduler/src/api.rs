@@ -109,13 +109,13 @@ pub struct Options {
     pub max_parallel: usize,
     /// The most steps of the planner that change the graph.
     pub max_rounds: u32,
-    /// When the run ends at the latest.
+    /// The latest time at which the run ends.
     pub deadline: Option<Instant>,
     /// The bounds of the graph, added tasks included.
     pub limits: Limits,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Every task that was needed ended, and the planner had no further changes.
@@ -137,11 +137,11 @@ pub struct Run<O> {
     pub seen: Vec<Observation>,
     /// All tasks of the graph by id.
     pub ended: BTreeMap<TaskId, Ended<O>>,
-    /// Why the run ended.
+    /// The reason why the run ended.
     pub end: End,
     /// The failures of the planner's calls, in order.
     pub replan_errors: Vec<RoleError>,
-    /// Why steps of the planner were refused.
+    /// The reason why steps of the planner were refused.
     pub refused: Vec<String>,
     /// Tasks that were dropped at the start, since the answer does not need them.
     pub dropped: Vec<TaskId>,

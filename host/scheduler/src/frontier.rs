@@ -66,7 +66,7 @@ struct Node<O> {
     started: bool,
     /// The subtasks that replace it.
     subtasks: Vec<Task>,
-    /// For a skipped task: the first failure that caused it.
+    /// The first failure that caused the task to be skipped.
     root: Option<String>,
     ended: Option<Ended<O>>,
 }
@@ -209,7 +209,7 @@ impl<O: Clone> Frontier<O> {
         ended.filter(|ended| all || ended.observation.ending.is_success()).cloned().collect()
     }
 
-    /// Why the task cannot start, by its join.
+    /// Returns the reason why the task cannot start, by its join.
     pub(crate) fn reason(&mut self, position: usize) -> String {
         let blames: Vec<String> = self.nodes[position]
             .dependencies

@@ -1,4 +1,4 @@
-//! When a task may start, and the message when it never can.
+//! The rule when a task may start, and the message when it never can.
 
 use syrch_core::{Ending, Join, Task, text};
 
@@ -41,7 +41,8 @@ pub(crate) fn judge(task: &Task, good: usize, bad: usize) -> Verdict {
     }
 }
 
-/// Why a dependency does not count; `root` is why it was skipped itself. `None` when it succeeded.
+/// Returns the reason why a dependency does not count; `root` is the reason why it was skipped
+/// itself. `None` when it succeeded.
 pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<String> {
     match ending {
         Ending::Solved | Ending::Empty => None,

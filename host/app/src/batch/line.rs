@@ -43,7 +43,7 @@ pub fn problem(question: &str, evidence: Option<&str>, as_of: Option<&str>) -> P
 }
 
 impl Question {
-    /// One about the batch's database, without more.
+    /// Makes a question about the batch's database, without more.
     #[must_use]
     pub fn new(question: impl Into<String>) -> Self {
         Self { question: question.into(), ..Self::default() }

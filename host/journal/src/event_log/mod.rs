@@ -162,7 +162,7 @@ impl EventLog {
         self.state().replay.is_some()
     }
 
-    /// Why the journal is incomplete; `None` when it is complete.
+    /// Returns the reason why the journal is incomplete; `None` when it is complete.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         self.state().writer.as_ref().and_then(Writer::broken).map(str::to_owned)

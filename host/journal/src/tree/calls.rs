@@ -206,7 +206,7 @@ impl Calls {
     }
 }
 
-/// Why a call failed; `None` when it did not.
+/// Returns the reason why a call failed; `None` when it did not.
 fn error(got: &Got) -> Option<String> {
     match got {
         Got::Reply(Err(error)) => Some(error.to_string()),

@@ -85,7 +85,7 @@ impl Log {
             .collect()
     }
 
-    /// When a task did that.
+    /// Returns the time at which a task did that.
     fn when(&self, word: &str, id: &str) -> Option<u64> {
         self.of(word).into_iter().find(|(_, what)| what == id).map(|(at, _)| at)
     }
