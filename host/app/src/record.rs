@@ -135,7 +135,7 @@ pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
     settings.policy.max_parallel = settings.policy.max_parallel.min(MOST_PARALLEL);
 }
 
-/// Tasks under way at once at most, in a run that is repeated.
+/// The limit on the number of tasks under way at once in a run that is repeated.
 const MOST_PARALLEL: u32 = 64;
 
 /// Checks that the run's plugins are those of the host.

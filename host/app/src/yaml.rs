@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use serde_saphyr::{Error, UserMessageFormatter};
 pub use serde_saphyr::{Location, Spanned};
 
-/// Bytes of a file at most.
+/// The limit on the size of a file, in bytes.
 const LARGEST: u64 = 256 << 10;
 
 /// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe

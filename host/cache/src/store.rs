@@ -210,7 +210,7 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of the pages in use.
+    /// Returns the size of the pages in use, in bytes.
     fn used(&self) -> Result<i64, StoreError> {
         Ok((self.number("page_count")? - self.number("freelist_count")?)
             .saturating_mul(self.number("page_size")?))

@@ -12,7 +12,7 @@ use reqwest::{Client, ClientBuilder, Response, Url};
 pub use address::{is_exposed, is_loopback, kept_local};
 pub use delay::retry_after;
 
-/// Time to connect at most.
+/// The limit on the time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A client for requests to `target` as all of them are made: no redirect is followed, no proxy is

@@ -22,9 +22,9 @@ use syrch::telemetry::{Span, SpanSink};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Spans that wait to be sent at most.
+/// The limit on the number of spans that wait to be sent.
 const QUEUE: usize = 8_192;
-/// Spans of one request at most.
+/// The limit on the number of spans of one request.
 const BATCH: usize = 512;
 /// The time for which a span waits for others.
 const GATHER: Duration = Duration::from_secs(1);

@@ -23,8 +23,8 @@ const SEARCHES: usize = 160 + crate::release::WAITING;
 pub(crate) const SHARE: u32 = 8;
 /// Memories that belong to no share and go to calls whose search has used up its own.
 const COMMON: u32 = 256;
-/// The memories of a search where searches are made one after the other: reserving memories is a
-/// part of the time in which a program starts.
+/// The number of searches with a share, and of common memories, where searches are made one after
+/// the other: reserving memories is a part of the time in which a program starts.
 const SEARCHES_OF_ONE: usize = 2;
 const COMMON_OF_ONE: u32 = 48;
 

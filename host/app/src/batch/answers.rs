@@ -26,7 +26,7 @@ use crate::{Error, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
-/// Bytes of replies that wait, about, from which on no further line is taken.
+/// The approximate size of waiting replies from which on no further line is taken, in bytes.
 const HELD: usize = 64 << 20;
 
 /// The totals of a batch so far.
