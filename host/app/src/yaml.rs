@@ -21,7 +21,7 @@ const LARGEST: u64 = 256 << 10;
 /// shell.
 ///
 /// # Errors
-/// What is wrong with the file, in words that follow its name.
+/// The error in the file, in words that follow its name.
 pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     let fits = |data: Metadata| match data.is_dir() {
         true => Err("is a folder".to_owned()),
@@ -48,7 +48,7 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
 /// Reads a text. Its aliases are written out within bounds.
 ///
 /// # Errors
-/// What is wrong, in words, with its place, where one is known.
+/// The error, in words, with its place, where one is known.
 pub fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
     let options = serde_saphyr::options! {
         with_snippet: false,

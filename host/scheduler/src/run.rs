@@ -33,7 +33,7 @@ use crate::stop::Stop;
 /// Must be called within a tokio runtime with time enabled.
 ///
 /// # Errors
-/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and
+/// An error in the graph. Once it runs nothing is an error: every end is an observation, and
 /// [`Run::end`] is why it ended.
 pub async fn execute<R: TaskRunner>(
     graph: Graph,
