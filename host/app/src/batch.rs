@@ -65,7 +65,7 @@ use hosts::Hosts;
 pub struct Options {
     /// The number of questions that are asked at once, at least 1.
     pub workers: usize,
-    /// Which reply comes first.
+    /// The order of the replies.
     pub order: Order,
     /// The limits on what the whole batch spends. They are checked before each search begins, so
     /// the searches under way may exceed them. Calls and tokens that a cache answered count, too.
@@ -92,14 +92,14 @@ impl Default for Options {
     }
 }
 
-/// Which reply comes first.
+/// The order of replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// That to the line that came first. Replies that are there already wait for a slow one; when
-    /// too many wait, no further line is taken.
+    /// The order of the lines. Replies that are there already wait for a slow one; when too many
+    /// wait, no further line is taken.
     #[default]
     Given,
-    /// That which is there first.
+    /// The order in which the searches end.
     Ended,
 }
 

@@ -29,9 +29,9 @@ use crate::{Error, Observer, SearchEvent, model_calls};
 const COLUMNS: usize = 40;
 /// Terms of one column, as in syrch 0.3.7.
 const TERMS: usize = 10;
-/// Bytes of one term.
+/// The limit on the size of one term, in bytes.
 const TERM: usize = 60;
-/// Bytes of a comment in a prompt.
+/// The limit on the size of a comment in a prompt, in bytes.
 const COMMENT: usize = 300;
 
 /// The parts of an index that are made.

@@ -12,7 +12,8 @@ pub(crate) struct Builtin {
     /// Its sha256, in hex.
     pub(crate) digest: &'static str,
     component: &'static [u8],
-    /// For any machine of the architecture. `None` if the build script could not compile for it.
+    /// The code for any machine of the architecture. `None` if the build script could not compile
+    /// for it.
     code: Option<Code>,
 }
 
@@ -36,7 +37,7 @@ impl Builtin {
         zstd::bulk::decompress(self.component, self.size).unwrap_or_default()
     }
 
-    /// Its code, where the build script could compile it.
+    /// Returns its code, where the build script could compile it.
     pub(crate) fn precompiled(&self) -> Option<Precompiled> {
         let code = match self.code? {
             Code::Plain(code) => syrch_runtime::Code::Plain(code),

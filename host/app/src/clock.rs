@@ -34,7 +34,7 @@ impl Clock {
         *limit = limit.map(|limit| limit.saturating_add(more));
     }
 
-    /// When the time is over at the latest.
+    /// Returns the latest time at which the time is over.
     pub(crate) fn deadline(&self) -> Option<tokio::time::Instant> {
         self.started.checked_add(self.limit()?).map(tokio::time::Instant::from_std)
     }

@@ -173,28 +173,28 @@ impl Context {
         }
     }
 
-    /// The same for a role call outside of a search. `catalog`: what the role is shown; `None` for
-    /// all that is granted.
+    /// Returns the context of a role call outside of a search. `catalog` is the one that the role
+    /// is shown; `None` for all that is granted.
     pub(crate) fn apart(self, apart: Apart, catalog: Option<Catalog>) -> Self {
         let catalog = catalog.map_or_else(|| Arc::clone(&self.catalog), Arc::new);
         Self { apart: Some(apart), catalog, ..self }
     }
 
-    /// The same over another catalog that roles are shown.
+    /// Returns the context over another catalog that roles are shown.
     pub(crate) fn showing(self, catalog: Arc<Catalog>) -> Self {
         Self { catalog, ..self }
     }
 
-    /// The same over the tables of one statement: the roles that are called see no others, in the
-    /// catalog or by the port `inspect`.
+    /// Returns the context over the tables of one statement: the roles that are called see no
+    /// others, in the catalog or by the port `inspect`.
     pub(crate) fn within(&self, tables: &[String]) -> Self {
         let catalog =
             self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
         Self { catalog: Arc::new(catalog), within: Some(tables.into()), ..self.clone() }
     }
 
-    /// The same search over the linker's selection: its tables, if it named any, and its hints.
-    /// Cell text is left out without the grant.
+    /// Returns the context of the search over the linker's selection: its tables, if it named any,
+    /// and its hints. Cell text is left out without the grant.
     pub(crate) fn narrowed(&self, linked: Linked) -> Self {
         let Linked { tables, mut hints } = linked;
         let shows_cells = matches!(self.run.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);

@@ -130,8 +130,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Its class, by the names that errors have on the command line and in the reports of graded
-    /// runs.
+    /// Returns its class, by the names that errors have on the command line and in the reports of
+    /// graded runs.
     #[must_use]
     pub fn class(&self) -> &'static str {
         match self {

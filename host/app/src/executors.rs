@@ -99,7 +99,7 @@ pub struct FileEntry {
     /// The suffixes that the engine appends to a database's file name to name the files that it
     /// writes beside it.
     pub beside: &'static [&'static str],
-    /// Of those, the files that hold a part of the database's content.
+    /// The suffixes in `beside` of the files that hold a part of the database's content.
     pub content: &'static [&'static str],
     /// The command that may save the content of a damaged file, with `FILE` for its path.
     pub rescue: Option<&'static str>,
@@ -114,7 +114,7 @@ pub struct FileEntry {
 /// Makes a changed copy. It blocks.
 pub type MakeCopy = fn(&CopyRequest) -> Result<Copied, Error>;
 
-/// Which changed copy to make of a database.
+/// The arguments of a changed copy of a database.
 pub struct CopyRequest {
     /// The database, which is only read.
     pub source: PathBuf,

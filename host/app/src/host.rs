@@ -114,7 +114,8 @@ impl StrategyPlugins {
         })
     }
 
-    /// That plugin alone, of which nothing but its own role is called.
+    /// Makes the plugins of a host with that plugin alone, of which nothing but its own role is
+    /// called.
     fn only(plugin: &Configured) -> Self {
         let planner = plugin.clone();
         let solver = plugin.clone();
@@ -181,7 +182,8 @@ impl Host {
         Query::of_host(self, question.into())
     }
 
-    /// This host once the settings of its searches were changed. What was opened stays as it is.
+    /// Returns this host after the settings of its searches were changed. What was opened stays as
+    /// it is.
     pub(crate) fn reconfigured(mut self) -> Result<Self, Error> {
         query::check::check(&self.settings)?;
         self.written = Arc::new(record::written(&self.settings));
@@ -197,7 +199,7 @@ impl Host {
         Self::beside(settings, &Shared::new(), observer).await
     }
 
-    /// The same, beside other hosts of this process.
+    /// Opens a host beside other hosts of this process.
     ///
     /// # Errors
     /// As [`Host::open`].
@@ -232,8 +234,8 @@ impl Host {
         Ok(Self { recording, known, ..host })
     }
 
-    /// This host with the rewriter that its strategy names, which the verified optimizer calls. No
-    /// search does, so that opening a host does not load it.
+    /// Returns this host with the rewriter that its strategy names, which the verified optimizer
+    /// calls. No search does, so that opening a host does not load it.
     ///
     /// # Errors
     /// When the strategy names no rewriter, or it is refused.

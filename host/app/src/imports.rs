@@ -50,7 +50,8 @@ impl ImportSettings {
 }
 
 impl Default for ImportSettings {
-    /// Nothing is retained, and what is read is bounded by [`ImportCaps::default`].
+    /// Returns settings under which nothing is retained, and what is read is bounded by
+    /// [`ImportCaps::default`].
     fn default() -> Self {
         let syrch_cache::Options { ttl: retained, bytes: retained_bytes, .. } =
             syrch_cache::Options::default();

@@ -15,10 +15,10 @@ use crate::Error;
 pub use crate::build_index::{IndexParts, IndexReport};
 use crate::settings::RetrievalSettings;
 
-/// Bytes of a file of notes or examples, and of one line of it.
+/// The limits on the size of a file of notes or examples, and of one line of it, in bytes.
 const LARGEST: u64 = 4 << 20;
 const LINE: usize = 8 << 10;
-/// Bytes of an index on disk.
+/// The limit on the size of an index on disk, in bytes.
 const INDEX: u64 = 256 << 20;
 /// The name of the file format, which a file of another kind does not have.
 const FORMAT: &str = "syrch.index";
@@ -172,7 +172,7 @@ impl BuiltIndex {
         Self { format, version: VERSION, database, terms, model: None, vectors: BTreeMap::new() }
     }
 
-    /// The same with the vectors of these texts, by that model.
+    /// Returns the index with the vectors of these texts, by that model.
     pub(crate) fn with_vectors(self, model: &str, texts: &[String], vectors: &[Vec<f32>]) -> Self {
         let text = |vector: &Vec<f32>| encode::vectors(std::slice::from_ref(vector));
         let vectors = texts

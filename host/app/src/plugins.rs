@@ -147,8 +147,8 @@ pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Se
         && !is_named(plugin, settings)
 }
 
-/// By its bytes, which are a plugin's identity: the same component does the same wherever it lies,
-/// and a file that was changed since is another.
+/// Returns whether a plugin is built in, by its bytes, which are a plugin's identity: the same
+/// component does the same wherever it lies, and a file that was changed since is another.
 fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
     matches!(source, PluginSource::Builtin(_)) || builtin::of_digest(plugin.digest()).is_some()
 }

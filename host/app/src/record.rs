@@ -135,7 +135,7 @@ pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
     settings.policy.max_parallel = settings.policy.max_parallel.min(MOST_PARALLEL);
 }
 
-/// Tasks under way at once at most, in a run that is repeated.
+/// The limit on the number of tasks under way at once in a run that is repeated.
 const MOST_PARALLEL: u32 = 64;
 
 /// Checks that the run's plugins are those of the host.
@@ -327,7 +327,7 @@ pub(crate) fn compare(
     departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
 }
 
-/// In place of a database and a model: whatever reaches it is not in the journal.
+/// A stand-in for a database and a model in a replay: whatever reaches it is not in the journal.
 pub(crate) struct Nothing {
     catalog: Arc<Catalog>,
     models: Vec<String>,

@@ -88,7 +88,7 @@ fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
     routed(settings, path, &provider, &models)
 }
 
-/// One provider under these names, the default first.
+/// Makes routes to one provider under these names, the default first.
 pub(crate) fn routed(
     settings: &Settings,
     path: &Path,
@@ -183,8 +183,8 @@ fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     Exchange { request, outcome }
 }
 
-/// One try of a call. Where the recorded run waited and tried again, a replay does so without the
-/// wait.
+/// Makes an exchange of one recorded try of a call. Where the recorded run waited and tried again,
+/// a replay does so without the wait.
 fn of_recording(settings: &Settings, recorded: Recorded) -> Exchange {
     let request = recorded.request.clone();
     let mut outcome = recorded.outcome();

@@ -389,7 +389,7 @@ pub struct TimeReport {
     pub plan: f64,
     /// While the tasks of the graph were solved.
     pub solve: f64,
-    /// From the end of the last task to the answer.
+    /// The time from the end of the last task to the answer.
     pub aggregate: f64,
 }
 
@@ -464,7 +464,7 @@ pub enum SearchEvent {
 
 /// Receives the events of a search. It is called from the search's own tasks, which wait for it.
 pub trait Observer: Send + Sync {
-    /// Is called with each event, in the order in which they happen.
+    /// Called with each event, in the order in which they happen.
     fn event(&self, event: &SearchEvent);
 }
 

@@ -1,5 +1,5 @@
-//! On what a confidence rests: how often answers of about that confidence were right in the run
-//! that the calibrator was fitted on.
+//! The basis of a confidence: how often answers of about that confidence were right in the run that
+//! the calibrator was fitted on.
 
 use std::collections::BTreeMap;
 
@@ -89,8 +89,9 @@ pub fn rests_on(settings: &Settings, confidence: f64) -> Option<RestsOn> {
     Some(RestsOn { low, high, answers, right, database, databases, elsewhere, run, rule, model })
 }
 
-/// Why what is said of a confidence may not hold for this search: it uses another model than the
-/// answers that the confidence was fitted on, or is over none of their databases.
+/// Returns the reason why what is said of a confidence may not hold for this search: it uses
+/// another model than the answers that the confidence was fitted on, or is over none of their
+/// databases.
 #[must_use]
 pub fn departure(settings: &Settings) -> Option<String> {
     let basis = basis(settings)?;

@@ -111,7 +111,8 @@ impl RoleCall {
         Started(self.context.prepare(self.plugin.role(), task, relations, None).await)
     }
 
-    /// Those of the ports `run` and `wait` that the plugin has used: the event log has the others.
+    /// Returns the ports that the plugin has used, of `run` and `wait`: the event log has the
+    /// others.
     #[must_use]
     pub fn used_beside(&self) -> Vec<&'static str> {
         self.order.used()

@@ -73,7 +73,7 @@ pub(crate) async fn link(
     linked(Arc::new(Context::new(host, problem, run))).await
 }
 
-/// One pass over a problem that was linked before, for what it sends.
+/// Makes one pass over a problem that was linked before, for the requests that it sends.
 pub(crate) async fn attempt(context: &Arc<Context>) -> Result<(), Error> {
     Attempt::make(context, false).await.map(drop)
 }
@@ -264,7 +264,8 @@ impl Attempt {
         (parts.iter().filter(|task| !is_solved(task)).count(), parts.len())
     }
 
-    /// Without an answer: is a plugin, the endpoint, the database or a budget to blame?
+    /// Checks, without an answer, whether a plugin, the endpoint, the database or a budget is to
+    /// blame.
     fn blame(&self, context: &Context) -> Result<(), Error> {
         // A plugin may stumble over what the endpoint, the database or a budget did, but has no
         // excuse for a trap.

@@ -45,7 +45,8 @@ pub struct DriverSettings {
 }
 
 impl fmt::Debug for ServerSettings {
-    /// Without values of variables and without the address, which may hold a password.
+    /// Writes the settings without values of variables and without the address, which may hold a
+    /// password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServerSettings")
             .field("variables", &self.variables.keys())

@@ -206,7 +206,7 @@ pub struct ModelSettings {
     pub temperature: f32,
     /// The limit on the output tokens of one call.
     pub max_tokens: u32,
-    /// The use of formats that the endpoint enforces in requests for replies.
+    /// The setting for requesting replies in a format that the endpoint enforces.
     #[serde(default)]
     pub structured: StructuredReplies,
     /// The limit on the time of one call.
@@ -269,7 +269,7 @@ pub struct SimulatedSettings {
 }
 
 impl SimulatedSettings {
-    /// That suite, with the knobs as they were measured.
+    /// Makes the settings of a simulation of that suite, with the knobs as they were measured.
     #[must_use]
     pub fn new(suite: impl Into<PathBuf>) -> Self {
         Self { suite: suite.into(), knobs: SimulatedKnobs::default() }
@@ -354,8 +354,8 @@ pub struct PriceSettings {
     pub input: f64,
     /// The price of tokens of replies.
     pub output: f64,
-    /// Of tokens of prompts that the endpoint had in its own prompt cache; `None` if they cost as
-    /// much as the others.
+    /// The price of tokens of prompts that the endpoint had in its own prompt cache; `None` if they
+    /// cost as much as the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
 }

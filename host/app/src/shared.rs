@@ -65,7 +65,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// That knowledge, with an index over it that is made when it is needed.
+    /// Combines that knowledge with an index over it that is made when it is needed.
     fn new((knowledge, wrong): (Knowledge, Option<String>)) -> Self {
         let digest = knowledge.digest();
         let knowledge = Arc::new(knowledge);

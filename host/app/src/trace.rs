@@ -28,7 +28,7 @@ pub(crate) struct Trace {
     steps: Mutex<Vec<StepReport>>,
     most: usize,
     unlisted: AtomicUsize,
-    /// The number of them that come from before the last clarification.
+    /// The number of candidates from before the last clarification.
     earlier: AtomicUsize,
 }
 

@@ -35,7 +35,7 @@ pub struct Withheld {
 }
 
 impl Withheld {
-    /// Those questions and statements.
+    /// Collects the questions and the statements that must not reach a role.
     #[must_use]
     pub fn new<'a>(
         questions: impl IntoIterator<Item = &'a str>,

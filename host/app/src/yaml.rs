@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use serde_saphyr::{Error, UserMessageFormatter};
 pub use serde_saphyr::{Location, Spanned};
 
-/// Bytes of a file at most.
+/// The limit on the size of a file, in bytes.
 const LARGEST: u64 = 256 << 10;
 
 /// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe
@@ -21,7 +21,7 @@ const LARGEST: u64 = 256 << 10;
 /// shell.
 ///
 /// # Errors
-/// What is wrong with the file, in words that follow its name.
+/// The error in the file, in words that follow its name.
 pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     let fits = |data: Metadata| match data.is_dir() {
         true => Err("is a folder".to_owned()),
@@ -48,7 +48,7 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
 /// Reads a text. Its aliases are written out within bounds.
 ///
 /// # Errors
-/// What is wrong, in words, with its place, where one is known.
+/// The error, in words, with its place, where one is known.
 pub fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
     let options = serde_saphyr::options! {
         with_snippet: false,

@@ -1,5 +1,5 @@
-//! What the host and the SDK both need, and neither may import from the other: names in SQL, limits
-//! of texts, pseudo-random numbers and a digest for seeds.
+//! Functions that both the host and the SDK need, and neither may import from the other: names in
+//! SQL, limits of texts, pseudo-random numbers and a digest for seeds.
 //!
 //! It depends on nothing, so that it costs a plugin nothing.
 
@@ -18,15 +18,15 @@ pub fn quoted(name: &str, quote: char) -> String {
     out
 }
 
-/// Whether every dialect reads the name without quotes as one word: ASCII letters, digits and
-/// underscores, no digit at the beginning. It may be a keyword.
+/// Returns whether every dialect reads the name without quotes as one word: ASCII letters, digits
+/// and underscores, no digit at the beginning. It may be a keyword.
 #[must_use]
 pub fn is_word(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// At most `bytes` of a text, cut at a character's edge.
+/// Returns at most `bytes` of a text, cut at a character's edge.
 #[must_use]
 pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
@@ -38,7 +38,7 @@ pub fn clip(text: &str, bytes: usize) -> &str {
 pub struct Random(u64);
 
 impl Random {
-    /// What the state grows by from number to number.
+    /// The increment of the state from number to number.
     pub const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
     /// A generator that starts here.

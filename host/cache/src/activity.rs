@@ -1,5 +1,5 @@
-//! What a cache did in this process: counts of hits and misses, and the warnings that were not
-//! reported yet.
+//! The activity of a cache in this process: counts of hits and misses, and the warnings that were
+//! not reported yet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -18,7 +18,7 @@ use crate::{CacheError, Key, Kind, Options};
 
 /// Entries that this process writes between two sweeps of expired entries; the first write sweeps.
 const SWEEP_EVERY: u64 = 256;
-/// Batches that one sweep deletes at most.
+/// The limit on the number of batches that one sweep deletes.
 const SWEEP_BATCHES: usize = 4;
 /// One entry may have this fraction of all bytes: an eighth.
 const LARGEST_FRACTION: u64 = 8;
@@ -214,8 +214,8 @@ impl Cache {
         self.ask(move |worker| worker.work(Access::Write, |store| store.clear(kind))).await
     }
 
-    /// What went wrong since the last call: files that were set aside, and the first failure with
-    /// the number of failures.
+    /// Returns the warnings since the last call: files that were set aside, and the first failure
+    /// with the number of failures.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.activity.take()

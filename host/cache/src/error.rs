@@ -2,7 +2,7 @@
 
 use rusqlite::ErrorCode;
 
-/// Why a cache cannot be used now.
+/// The reason why a cache cannot be used now.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CacheError {
     /// The folder cannot be made or opened, or others may write to it.
@@ -10,7 +10,7 @@ pub enum CacheError {
     Folder {
         /// The path of the folder.
         path: String,
-        /// Why it cannot be used.
+        /// The reason why it cannot be used.
         reason: String,
     },
     /// Another process holds a lock for too long.
@@ -45,7 +45,7 @@ pub enum CacheError {
     },
 }
 
-/// Why an operation on the file failed.
+/// The reason why an operation on the file failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoreError {
     /// The file is not a cache, or is damaged.

@@ -18,7 +18,7 @@ pub(crate) const FILE: &str = "cache.sqlite";
 const LOCK: &str = "cache.lock";
 /// The name of a file that was set aside, without the time at its end.
 const ASIDE: &str = "cache.sqlite.corrupt-";
-/// What the names of the file itself and of the engine's own files end with.
+/// The suffixes of the names of the file itself and of the engine's own files.
 const COMPANIONS: [&str; 3] = ["", "-wal", "-shm"];
 
 /// The identity of a file, whatever its name: device and inode.
@@ -110,7 +110,8 @@ impl FolderLock<'_> {
         }
     }
 
-    /// By name, since closing a file releases the locks that the engine holds on it.
+    /// Makes the files private, by name, since closing a file releases the locks that the engine
+    /// holds on it.
     fn make_private(&self) {
         for name in COMPANIONS.map(|suffix| format!("{FILE}{suffix}")) {
             let found = self.folder.dir.symlink_metadata(&name).ok();
@@ -143,8 +144,9 @@ impl FolderLock<'_> {
     }
 }
 
-/// Whether the folder is this user's, and nobody else may write to it. The owner of a new file is
-/// compared, since file systems over a network may store another owner than the process's user.
+/// Returns whether the folder is this user's, and nobody else may write to it. The owner of a new
+/// file is compared, since file systems over a network may store another owner than the process's
+/// user.
 fn is_private(dir: &Dir) -> io::Result<bool> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
     let probe =

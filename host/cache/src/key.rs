@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 /// A part of every key; to be raised when the meaning of stored bytes changes.
 const VERSION: &str = "syrch cache 1";
 
-/// What an entry holds.
+/// The kind of an entry's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// The reply of a model.

@@ -19,8 +19,8 @@ use crate::store::Store;
 use crate::worker::{Access, Worker};
 use crate::{Cache, CacheError, Key};
 
-/// How long a lease lasts that is not extended. One that lasts longer was made before the clock was
-/// set back, and is expired.
+/// The time after which a lease expires that is not extended. One that lasts longer was made before
+/// the clock was set back, and is expired.
 const LEASE_MILLIS: i64 = 5_000;
 /// The interval at which leases are extended.
 const RENEW_EVERY: Duration = Duration::from_millis(1_500);
@@ -61,7 +61,8 @@ impl Leases {
         Self { owner, held: HashSet::new(), renew_at: now, waiting: Vec::new(), poll_at: now }
     }
 
-    /// How long nothing need be done; `None` if nothing need be done before the next request.
+    /// Returns the time for which nothing need be done; `None` if nothing need be done before the
+    /// next request.
     pub(crate) fn pause(&self) -> Option<Duration> {
         let renew = (!self.held.is_empty()).then_some(self.renew_at);
         let poll = (!self.waiting.is_empty()).then_some(self.poll_at);

@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime};
 /// The source of the current time, which tests replace.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// How long entries live, how many bytes they may take, and how long to wait for other processes.
+/// The lifetime of entries, the limit on their size, and the limit on waits for other processes.
 #[derive(Clone)]
 pub struct Options {
-    /// How long an entry is valid: one that this process writes, for every process; one that it
-    /// reads, for this process.
+    /// The time for which an entry is valid: one that this process writes, for every process; one
+    /// that it reads, for this process.
     pub ttl: Duration,
-    /// Bytes of entries at most; the oldest are deleted. An entry larger than an eighth of it is
-    /// not stored.
+    /// The limit on the size of all entries, in bytes; the oldest are deleted. An entry larger than
+    /// an eighth of it is not stored.
     pub bytes: u64,
-    /// How long to wait for a lock of another process.
+    /// The limit on the wait for a lock of another process.
     pub wait: Duration,
     /// The clock by which entries expire.
     pub clock: Clock,

@@ -68,8 +68,8 @@ impl Entry<'_> {
     }
 }
 
-/// What one transaction deletes: of the entries for which `condition` over ?1 is true, in the order
-/// of `order`, those that begin within the first `bytes` bytes.
+/// The entries that one transaction deletes: of those for which `condition` over ?1 is true, in the
+/// order of `order`, those that begin within the first `bytes` bytes.
 struct Batch<'a> {
     condition: &'a str,
     order: &'a str,
@@ -211,7 +211,7 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of the pages in use.
+    /// Returns the size of the pages in use, in bytes.
     fn used(&self) -> Result<i64, StoreError> {
         Ok((self.number("page_count")? - self.number("freelist_count")?)
             .saturating_mul(self.number("page_size")?))

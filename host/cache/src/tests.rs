@@ -17,7 +17,7 @@ fn key(number: usize) -> Key {
     Key::new(Kind::ALL[number % 2], "who", &number.to_le_bytes())
 }
 
-/// What belongs under a key: up to some pages.
+/// Returns the value that belongs under a key: up to some pages.
 fn value(number: usize) -> Arc<[u8]> {
     (0..number * 997 % 20_000).map(|at| (at + number) as u8).chain([1]).collect()
 }
@@ -115,7 +115,7 @@ async fn entries_end_with_their_time() {
 /// Keys that the caches of a test fight over.
 const KEYS: usize = 61;
 
-/// What one of four processes does to a cache; how many values it had to make.
+/// Uses a cache as one of four processes. Returns the number of values that it had to make.
 async fn hammer(cache: &Cache, worker: usize) -> usize {
     let mut made = 0;
     for round in 0..120_usize {

@@ -12,12 +12,12 @@ use crate::lease::Leases;
 use crate::options::Options;
 use crate::store::Store;
 
-/// How long nothing is tried after a failure.
+/// The time for which nothing is tried after a failure.
 const BACKOFF: Duration = Duration::from_secs(10);
-/// Files that one process sets aside; with the next damaged one it gives up.
+/// The most files that one process sets aside; with the next damaged one it gives up.
 const MOST_ASIDE: u32 = 3;
 
-/// Whether an operation only reads.
+/// The access of an operation: whether it only reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -179,7 +179,7 @@ impl Worker {
     }
 }
 
-/// Why an attempt failed.
+/// The reason why an attempt failed.
 enum Attempt {
     /// The file was set aside or deleted.
     Aside,

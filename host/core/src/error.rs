@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureKind};
 
-/// Why a role call failed. After each of these the plugin's store is discarded, and the host
-/// continues.
+/// The reason why a role call failed. After each of these the plugin's store is discarded, and the
+/// host continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
 pub enum RoleError {

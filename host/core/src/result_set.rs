@@ -36,7 +36,7 @@ pub struct ResultSet {
 struct Known {
     size: OnceLock<usize>,
     profile: OnceLock<Profile>,
-    /// By equality (see [`rank`]) and salt.
+    /// The fingerprints by equality (see [`rank`]) and salt.
     fingerprints: Mutex<BTreeMap<(u8, u64), String>>,
 }
 

@@ -107,7 +107,7 @@ pub struct Relevant {
     pub columns: Vec<String>,
     /// The relevance, 0 to 1.
     pub score: f64,
-    /// Why the table is needed.
+    /// The reason why the table is needed.
     pub reason: String,
 }
 
@@ -380,7 +380,7 @@ pub struct Proposal {
     pub sql: String,
     /// The family of rewrites, such as `in-to-exists`.
     pub family: String,
-    /// Why it should be faster, for people.
+    /// The reason why it should be faster, for people.
     pub reason: String,
 }
 

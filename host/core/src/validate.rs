@@ -180,7 +180,7 @@ pub fn candidates(candidates: &[Candidate], limits: &Limits) -> Checked {
     }
 }
 
-/// One task's own fields.
+/// Checks one task's own fields.
 ///
 /// # Errors
 /// The first field that is wrong.

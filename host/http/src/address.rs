@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::{ClientBuilder, Url};
 
-/// Whether a URL leads to this machine: `localhost` or a name below it, 127.0.0.0/8, or `::1`.
+/// Returns whether a URL leads to this machine: `localhost` or a name below it, 127.0.0.0/8, or
+/// `::1`.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
@@ -16,7 +17,7 @@ fn is_local_name(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Whether a key that is sent to a URL goes to another machine without encryption.
+/// Returns whether a key that is sent to a URL goes to another machine without encryption.
 #[must_use]
 pub fn is_exposed(url: &Url) -> bool {
     url.scheme() != "https" && !is_loopback(url)

@@ -1,4 +1,4 @@
-//! How long a server asks to wait before a request is made again.
+//! The time that a server asks to wait before a request is made again.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,5 +1,5 @@
-//! What the clients of HTTP servers share: how a client is made, which addresses are this
-//! machine's, how long a server asks to wait, and how a body is read up to a bound.
+//! Functions that the clients of HTTP servers share: to make a client, to recognize this machine's
+//! addresses, to read how long a server asks to wait, and to read a body up to a bound.
 
 mod address;
 mod delay;
@@ -12,7 +12,7 @@ use reqwest::{Client, ClientBuilder, Response, Url};
 pub use address::{is_exposed, is_loopback, kept_local};
 pub use delay::retry_after;
 
-/// Time to connect at most.
+/// The limit on the time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// A client for requests to `target` as all of them are made: no redirect is followed, no proxy is

@@ -22,9 +22,9 @@ pub struct TreeDiff {
     pub runs: [String; 2],
     /// The questions as asked.
     pub questions: [String; 2],
-    /// Whether question and evidence are the same.
+    /// True if question and evidence are the same.
     pub same_question: bool,
-    /// Whether nothing below differs but times and costs.
+    /// True if nothing below differs but times and costs.
     pub equal: bool,
     /// Inputs that differ: plugins by digest, models, settings. The document names them `told`.
     #[serde(rename = "told")]
@@ -51,7 +51,7 @@ pub struct Difference {
 /// A number of both searches; null where it is unknown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Count {
-    /// What is counted, such as `model calls`.
+    /// The name of what is counted, such as `model calls`.
     pub what: String,
     /// The number of the first search.
     pub left: Option<f64>,
@@ -59,7 +59,7 @@ pub struct Count {
     pub right: Option<f64>,
 }
 
-/// Why two tasks or two candidates are taken to correspond.
+/// The reason why two tasks or two candidates are taken to correspond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MatchedBy {
@@ -78,7 +78,7 @@ pub enum MatchedBy {
 pub struct TaskPair {
     /// The number of the round.
     pub round: u32,
-    /// Why the two correspond; `None` for a task without a counterpart.
+    /// The reason why the two correspond; `None` for a task without a counterpart.
     pub matched_by: Option<MatchedBy>,
     /// The task of the first search.
     pub left: Option<TaskSide>,
@@ -96,16 +96,16 @@ pub struct TaskPair {
 pub struct TaskSide {
     /// The task's id in that search.
     pub id: String,
-    /// What the task finds out.
+    /// The description of what the task finds out.
     pub text: String,
 }
 
 /// Two candidates that correspond, or one without a counterpart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CandidatePair {
-    /// Why the two correspond; `None` for a candidate without a counterpart.
+    /// The reason why the two correspond; `None` for a candidate without a counterpart.
     pub matched_by: Option<MatchedBy>,
-    /// Whether their results are equal; `None` when a result is unknown.
+    /// True if their results are equal; `None` when a result is unknown.
     pub equal_result: Option<bool>,
     /// The candidate of the first search.
     pub left: Option<CandidateSide>,
@@ -120,18 +120,18 @@ pub struct CandidateSide {
     pub id: String,
     /// The statement as the strategy wrote it.
     pub sql: String,
-    /// What became of the candidate.
+    /// The status of the candidate.
     pub status: Status,
     /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was accepted or dropped.
+    /// The reason why it was accepted or dropped.
     pub reason: Option<String>,
 }
 
 /// The results of both searches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerDiff {
-    /// Whether the answers' rows are equal in any order; `None` when a journal lacks the rows.
+    /// True if the answers' rows are equal in any order; `None` when a journal lacks the rows.
     pub equal_rows: Option<bool>,
     /// The result of the first search.
     pub left: AnswerSide,
@@ -197,7 +197,7 @@ impl TaskPair {
 }
 
 impl CandidatePair {
-    /// Whether the candidates are the same, ids aside.
+    /// Returns whether the candidates are the same, ids aside.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         let (Some(left), Some(right)) = (&self.left, &self.right) else { return false };

@@ -16,12 +16,12 @@ const MOST: u64 = 512 << 20;
 /// The most bytes of one line: the rows of a result of the greatest size as JSON.
 pub(crate) const LINE: u64 = 256 << 20;
 
-/// How often a lock that another process holds is tried.
+/// The number of tries of a lock that another process holds.
 pub(crate) const LOCK_TRIES: u32 = 20;
 /// The time between two of these tries.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(5);
 
-/// Why a journal cannot be written or read.
+/// The reason why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The file or its folder cannot be accessed.
@@ -39,7 +39,7 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// The error in the line.
         reason: String,
     },
     /// The journal has a version of the format that this host does not read.
@@ -91,7 +91,7 @@ pub struct Writer {
     path: PathBuf,
     /// Bytes that may still be written.
     left: u64,
-    /// Why nothing is written any more.
+    /// The reason why nothing is written any more.
     broken: Option<String>,
 }
 
@@ -175,7 +175,7 @@ impl Writer {
         }
     }
 
-    /// Why the journal is incomplete; `None` when it is complete.
+    /// Returns the reason why the journal is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<&str> {
         self.broken.as_deref()

@@ -132,14 +132,14 @@ impl Folder {
 }
 
 impl Entry {
-    /// Whether a process is writing the journal, so that its run is in progress.
+    /// Returns whether a process is writing the journal, so that its run is in progress.
     #[must_use]
     pub fn is_written(&self) -> bool {
         is_busy(&self.path)
     }
 }
 
-/// Why a name does not identify one run.
+/// The reason why a name does not identify one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unnamed {
     /// No run has the name; these have similar ids.

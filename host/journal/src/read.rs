@@ -76,7 +76,7 @@ impl Journal {
         })
     }
 
-    /// Whether the run ended; otherwise it was killed or is in progress.
+    /// Returns whether the run ended; otherwise it was killed or is in progress.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         use crate::record::Fact::{Answer, Failed};

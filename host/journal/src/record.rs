@@ -33,7 +33,7 @@ pub struct Header {
     pub version: u32,
     /// The id of the run.
     pub run: String,
-    /// When the run started, in milliseconds since 1970.
+    /// The time at which the run started, in milliseconds since 1970.
     pub began_ms: u64,
     /// The version of the host.
     pub host: String,
@@ -51,13 +51,13 @@ pub struct Header {
     pub provider: String,
     /// The plugins of the strategy.
     pub plugins: Vec<PluginRecord>,
-    /// What the journal retains of rows; named `kept` in journals of earlier builds.
+    /// The part of rows that the journal retains; named `kept` in journals of earlier builds.
     #[serde(alias = "kept")]
     pub rows: RowRetention,
     /// All other settings of the search, without keys, as the library writes them.
     #[serde(with = "shared")]
     pub settings: Arc<serde_json::Value>,
-    /// For a run of the optimizer, whose problem is a statement, its settings; `None` for a search.
+    /// The settings of a run of the optimizer, whose problem is a statement; `None` for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimize: Option<serde_json::Value>,
 }
@@ -95,12 +95,12 @@ pub struct PluginRecord {
     pub version: String,
     /// The sha256 of the plugin's bytes, in hex.
     pub digest: String,
-    /// Whether it was denied model calls once it might know something of the data.
+    /// True if it was denied model calls once it might know something of the data.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untrusted: bool,
 }
 
-/// Which rows a journal retains: the user's `--journal-rows`.
+/// The rows that a journal retains: the user's `--journal-rows`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowRetention {
@@ -146,7 +146,7 @@ pub enum Record {
     },
     /// A killed run was resumed here.
     Resumed {
-        /// When it was resumed, in milliseconds since 1970.
+        /// The time at which it was resumed, in milliseconds since 1970.
         at_unix_ms: u64,
     },
 }
@@ -202,7 +202,7 @@ pub enum Event {
     End {
         /// The number of the role call.
         call: CallId,
-        /// Why it failed; `None` when it did not.
+        /// The reason why it failed; `None` when it did not.
         error: Option<RoleError>,
     },
     /// The scheduler makes a decision.
@@ -229,10 +229,10 @@ pub enum Event {
     /// The optimizer did something with the database, or was stopped while it did. It is recorded
     /// when it has ended.
     Bench {
-        /// What was to be done, such as a comparison, as the library's optimizer names its steps.
+        /// The step, such as a comparison, as the library's optimizer names its steps.
         step: serde_json::Value,
-        /// What came of it: a verdict, a size, a time, columns, a plan or an error. It holds no row
-        /// and no value.
+        /// The result of the step: a verdict, a size, a time, columns, a plan or an error. It holds
+        /// no row and no value.
         got: serde_json::Value,
     },
     /// The host no longer waits for a role, since the time is over.
@@ -319,11 +319,11 @@ pub enum Got {
     Calibrated(Result<Vec<f64>, PortError>),
     /// The verdict on each candidate, in the order of the request.
     Verdicts(Result<Vec<Verdict>, PortError>),
-    /// What may still be spent.
+    /// The budget that may still be spent.
     Budget(Budget),
     /// The tickets of the calls that have ended.
     Ended(Vec<Ticket>),
-    /// Whether the result of the cancelled call was there already.
+    /// True if the result of the cancelled call was there already.
     GaveUp(bool),
 }
 
@@ -334,7 +334,7 @@ pub struct StoredRows {
     pub rows: u64,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// Whether a cap cut the result.
+    /// True if a cap cut the result.
     pub truncated: bool,
     /// The statement that ran, relations spliced in.
     pub sql: String,
@@ -382,7 +382,7 @@ pub enum Fact {
     },
     /// A step of the planner was refused.
     Refused {
-        /// Why it was refused.
+        /// The reason why it was refused.
         reason: String,
     },
     /// A task ended with this outcome.
@@ -395,7 +395,7 @@ pub enum Fact {
         /// The outcome: `answered`, `no-answer` or `clarification-needed`; of the optimizer its
         /// own, such as `OPTIMIZED`.
         outcome: String,
-        /// Whether the user stopped the run.
+        /// True if the user stopped the run.
         interrupted: bool,
         /// The document's last warnings: those that concern not the search but, for example, the
         /// cache. A replay has no cache and repeats these.

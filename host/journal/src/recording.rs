@@ -41,9 +41,9 @@ pub struct Recorded {
     pub request: Request,
     /// The reply, or why there was none.
     pub result: Result<Reply, LlmError>,
-    /// What the call used, if it is known.
+    /// The tokens that the call used, if they are known.
     pub usage: Option<Usage>,
-    /// Whether the same call might succeed later.
+    /// The advice on another try of the same call.
     #[serde(default)]
     pub again: Again,
 }
@@ -110,7 +110,7 @@ impl Recorded {
     }
 }
 
-/// Why a recording cannot be written or read.
+/// The reason why a recording cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// The file cannot be accessed.
@@ -126,7 +126,7 @@ pub enum RecordingError {
     Unfit {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with the file.
+        /// The error in the file.
         reason: String,
     },
     /// A line is damaged.
@@ -136,7 +136,7 @@ pub enum RecordingError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with the line.
+        /// The error in the line.
         reason: String,
     },
 }
@@ -162,7 +162,7 @@ pub struct Recording {
 #[derive(Debug)]
 struct State {
     file: File,
-    /// Why nothing is written any more.
+    /// The reason why nothing is written any more.
     broken: Option<String>,
 }
 
@@ -202,7 +202,7 @@ impl Recording {
         }
     }
 
-    /// Why the recording is incomplete; `None` when it is complete.
+    /// Returns the reason why the recording is incomplete; `None` when it is complete.
     #[must_use]
     pub fn broken(&self) -> Option<String> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).broken.clone()

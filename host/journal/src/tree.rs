@@ -30,12 +30,12 @@ pub use summary::Summary;
 /// The value of [`SearchTree::schema`].
 pub const TRACE_SCHEMA: &str = "syrch.trace/2";
 
-/// How much is taken from the journal of what may quote cells.
+/// The selection of what may quote cells, for a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shown {
     /// The most rows of the answer; `None` hides the rows and the sentence, which quotes them.
     pub rows: Option<usize>,
-    /// Whether prompts and replies are included.
+    /// True if prompts and replies are included.
     pub prompts: bool,
 }
 
@@ -46,11 +46,11 @@ pub struct SearchTree {
     pub schema: String,
     /// The id of the run.
     pub run: String,
-    /// When the run started, in milliseconds since 1970.
+    /// The time at which the run started, in milliseconds since 1970.
     pub began_ms: u64,
     /// Microseconds from the start to the last record of the journal.
     pub took_us: u64,
-    /// When the run was resumed after it was killed, in milliseconds since 1970.
+    /// The time at which the run was resumed after it was killed, in milliseconds since 1970.
     pub resumed_ms: Vec<u64>,
     /// The version of the host.
     pub host: String,
@@ -70,7 +70,7 @@ pub struct SearchTree {
     pub plugins: Vec<PluginRecord>,
     /// All other settings of the search.
     pub settings: serde_json::Value,
-    /// How the run ended.
+    /// The ending of the run.
     pub outcome: OutcomeNode,
     /// The answer; `None` when the run has none.
     pub answer: Option<AnswerNode>,
@@ -86,15 +86,15 @@ pub struct SearchTree {
     pub warnings: Vec<String>,
 }
 
-/// How a run ended.
+/// The ending of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OutcomeNode {
     /// `answered`, `no-answer`, `clarification-needed` or `failed`; `unfinished` when the journal
     /// has no end.
     pub kind: String,
-    /// Why the run failed.
+    /// The reason why the run failed.
     pub reason: Option<String>,
-    /// Whether the user stopped the run.
+    /// True if the user stopped the run.
     pub interrupted: bool,
 }
 
@@ -111,7 +111,7 @@ pub struct AnswerNode {
     pub rows: Vec<Vec<serde_json::Value>>,
     /// The number of rows.
     pub row_count: u64,
-    /// Whether a cap cut them in the search.
+    /// True if a cap cut them in the search.
     pub truncated: bool,
     /// The confidence that the model claimed, 0 to 1.
     pub claimed: Option<f64>,
@@ -128,7 +128,7 @@ pub struct AnswerNode {
 pub struct Round {
     /// The number of the wording, from 0.
     pub number: u32,
-    /// When the search started, in microseconds since the run did.
+    /// The time at which the search started, in microseconds since the run did.
     pub began_us: u64,
     /// The linker's choice; `None` when there was no linker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,16 +156,16 @@ pub struct LinkedNode {
     pub hints: usize,
 }
 
-/// How a task was added to the graph.
+/// The origin of a task in the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskOrigin {
-    /// By the planner's first graph.
+    /// Added by the planner's first graph.
     #[default]
     Graph,
-    /// By an edit of the planner.
+    /// Added by an edit of the planner.
     Edit,
-    /// By a solver, in the place of another task.
+    /// Added by a solver, in the place of another task.
     Subtask,
 }
 
@@ -174,17 +174,17 @@ pub enum TaskOrigin {
 pub struct TaskNode {
     /// Unique within the round.
     pub id: TaskId,
-    /// What the task finds out.
+    /// The description of what the task finds out.
     pub text: String,
-    /// How the task was added.
+    /// The origin of the task in the graph.
     pub from: TaskOrigin,
-    /// How it is carried out: `solve`, `retrieve`, `choose`, or another name.
+    /// The operation that carries it out: `solve`, `retrieve`, `choose`, or another name.
     pub operation: String,
     /// The tasks whose results it needs.
     pub depends_on: Vec<TaskId>,
-    /// How many of these must have succeeded.
+    /// The number of these that must have succeeded.
     pub join: Join,
-    /// Whether it runs even if dependencies failed.
+    /// True if it runs even if dependencies failed.
     pub tolerant: bool,
     /// The task that it was made from.
     pub parent: Option<TaskId>,
@@ -199,11 +199,11 @@ pub struct TaskNode {
     pub stated: Stated,
     /// The tasks that its solver put in its place; the last gives its result.
     pub subtasks: Vec<TaskId>,
-    /// When it started, in microseconds since the run did.
+    /// The time at which it started, in microseconds since the run did.
     pub started_us: Option<u64>,
-    /// When it ended, in microseconds since the run started.
+    /// The time at which it ended, in microseconds since the run started.
     pub ended_us: Option<u64>,
-    /// How it ended; `None` when it did not, or never started.
+    /// The ending of the task; `None` when it did not end, or never started.
     pub ending: Option<Ending>,
     /// Its candidates, in the order in which they were proposed.
     pub candidates: Vec<CandidateNode>,
@@ -231,7 +231,7 @@ pub struct Visit {
     pub candidate: Option<String>,
 }
 
-/// What became of a candidate.
+/// The status of a candidate at the end of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -270,7 +270,7 @@ pub struct CandidateNode {
     pub origin: String,
     /// The statement as the strategy wrote it.
     pub sql: String,
-    /// What became of it.
+    /// The status of the candidate.
     pub status: Status,
     /// A number that candidates of one task with equal results share; `None` without a result.
     pub cluster: Option<u32>,
@@ -278,11 +278,11 @@ pub struct CandidateNode {
     pub claimed: Option<f64>,
     /// The calibrated confidence, 0 to 1.
     pub confidence: Option<f64>,
-    /// Why it was accepted or dropped.
+    /// The reason why it was accepted or dropped.
     pub reason: Option<String>,
     /// The strategy's reason why it should be right.
     pub rationale: Option<String>,
-    /// What happened before it was found.
+    /// The counts over the attempts before it was found.
     pub signals: Signals,
     /// The verdict of the reward plugin; `None` without one.
     pub verdict: Option<Verdict>,
@@ -297,18 +297,18 @@ pub struct CandidateNode {
 /// A step of the planner while the graph ran.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// When it was made, in microseconds since the run started.
+    /// The time at which it was made, in microseconds since the run started.
     pub at_us: u64,
     /// The changes of the graph.
     pub edits: Vec<Edit>,
-    /// Why the step was refused; `None` when it was applied.
+    /// The reason why the step was refused; `None` when it was applied.
     pub refused: Option<String>,
 }
 
 /// A question to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// When it was answered, in microseconds since the run started.
+    /// The time at which it was answered, in microseconds since the run started.
     pub at_us: u64,
     /// The text that the user was shown.
     pub text: String,
@@ -331,7 +331,7 @@ pub struct Cost {
     pub input_tokens: u64,
     /// Tokens of the replies of settled calls.
     pub output_tokens: u64,
-    /// What the calls that a cache answered would have used and cost.
+    /// The tokens and the cost of the calls that a cache answered, had they been sent.
     #[serde(default, skip_serializing_if = "Saved::is_nothing")]
     pub saved: Saved,
     /// Tokens charged to the budget, those of calls in flight and of calls that a cache answered
@@ -347,7 +347,7 @@ pub struct Cost {
     pub refused: Vec<String>,
 }
 
-/// What calls that a cache answered would have used and cost, had they been sent.
+/// The tokens and the cost of calls that a cache answered, had they been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Saved {
     /// Tokens of the prompts.

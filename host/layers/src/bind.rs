@@ -1,4 +1,4 @@
-//! What one role call sees of the backends: the model together with the call's problem and task,
+//! The view of the backends of one role call: the model together with the call's problem and task,
 //! and the database together with the tasks that finished before it.
 
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl SqlBinding {
         Self { memo, relations, salt, question: None }
     }
 
-    /// The same for statements that answer this question as it stands: their results carry the
+    /// Binds the port to statements that answer this question as it stands: their results carry the
     /// doubts about them as its answer.
     #[must_use]
     pub fn answering(self, question: &str) -> Self {

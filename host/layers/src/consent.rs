@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use syrch_core::ports::{LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider};
 
-/// Whether the user has agreed. Clones share it, and nobody can take it back.
+/// The consent of the user. Clones share it, and nobody can take it back.
 #[derive(Debug, Clone, Default)]
 pub struct Consent(Arc<AtomicBool>);
 
@@ -16,7 +16,7 @@ impl Consent {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the user has agreed.
+    /// Returns whether the user has agreed.
     #[must_use]
     pub fn is_given(&self) -> bool {
         self.0.load(Ordering::SeqCst)

@@ -49,13 +49,13 @@ pub struct DoubtingDatabase {
 
 #[derive(Default)]
 struct State {
-    /// What the statements that were checked last do, by their composed text.
+    /// The facts of the statements that were checked last, by their composed text.
     read: Remembered<Arc<Read>>,
     /// The first row of each statement that counted.
     counts: Remembered<Counted>,
 }
 
-/// What a statement does, as its facts say.
+/// The facts of a statement.
 struct Read {
     uses: Vec<Use>,
     outline: Option<Outline>,
@@ -76,11 +76,11 @@ impl Read {
     }
 }
 
-/// What a statement that counts gave.
+/// The result of a statement that counts.
 #[derive(Debug, Clone, PartialEq)]
 enum Counted {
     Rows(Arc<Vec<Vec<Value>>>),
-    /// Its time was up.
+    /// The limit on its time was reached.
     Late,
     /// The engine refused it.
     Failed,
@@ -185,7 +185,7 @@ impl DoubtingDatabase {
     }
 }
 
-/// What the result itself shows, for which no statement has to count.
+/// The checks of the result itself, for which no statement has to count.
 #[derive(Clone, Copy)]
 struct Seen<'r>(&'r ResultSet);
 

@@ -271,7 +271,8 @@ impl FakeDatabase {
         self.traffic.under_way.load(Ordering::SeqCst)
     }
 
-    /// What is not the guest's statement: counted where it does not end.
+    /// Answers a call that is not the guest's statement. It is counted where its budget is
+    /// exceeded.
     fn call(&self) -> Result<(), PortError> {
         if self.rule == Some(OVERRUN) {
             let _passing = self.traffic.pass();

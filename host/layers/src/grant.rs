@@ -1,4 +1,4 @@
-//! Which roles may see cells: the user's `--rows`.
+//! The grant of cells to roles: the user's `--rows`.
 
 use std::sync::Arc;
 

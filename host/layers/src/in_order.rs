@@ -12,14 +12,14 @@ use syrch_core::ports::{
 };
 use syrch_core::{Candidate, Json, ResultSet, Signals, SqlError, Verdict};
 
-/// What the ports of a role call have done so far.
+/// The progress of the ports of a role call.
 #[derive(Default)]
 struct Progress {
     /// The calls that the guest has made.
     made: BTreeSet<Ticket>,
     /// The calls of which the guest knows that they have ended.
     seen: BTreeSet<Ticket>,
-    /// Whether the guest has used the port `run`, and the port `wait`.
+    /// The ports that the guest has used, of `run` and `wait`.
     used: BTreeSet<&'static str>,
 }
 
@@ -43,7 +43,7 @@ impl InOrder {
         }
     }
 
-    /// Those of the ports `run` and `wait` that the guest has used, which no event log shows.
+    /// Returns the ports that the guest has used, of `run` and `wait`, which no event log shows.
     #[must_use]
     pub fn used(&self) -> Vec<&'static str> {
         self.lock().used.iter().copied().collect()
@@ -61,7 +61,7 @@ impl InOrder {
         self.lock().used.insert(port);
     }
 
-    /// Those of the calls that the guest is to see as ended. A call that is not known counts as
+    /// Returns the calls that the guest is to see as ended. A call that is not known counts as
     /// ended.
     fn next(&self, asked: &[Ticket]) -> Vec<Ticket> {
         let mut progress = self.lock();

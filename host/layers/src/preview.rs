@@ -10,7 +10,7 @@ use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Prev
 pub struct Previews(Arc<Mutex<Vec<Preview>>>);
 
 impl Previews {
-    /// Whether no request has been recorded since the last [`take`](Self::take).
+    /// Returns whether no request has been recorded since the last [`take`](Self::take).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list().is_empty()

@@ -1,4 +1,4 @@
-//! What calls cost: a table of prices, and the layer that adds them to estimates and usages.
+//! The prices of calls: a table of prices, and the layer that adds them to estimates and usages.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const HIGHEST: f64 = 1_000_000.0;
 /// Prices are stored in this many parts of a millionth of a dollar.
 const PARTS: f64 = 1e6;
 
-/// What a model's tokens cost. Dollars for a million tokens are millionths of a dollar for one.
+/// The prices of a model's tokens. Dollars for a million tokens are millionths of a dollar for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     /// The price of one token of a prompt, in [`PARTS`] of a millionth of a dollar, so that sums
@@ -41,7 +41,7 @@ impl Price {
         Ok(Self { input, output: parts(output)?, cached: input })
     }
 
-    /// The same with another price, in dollars for a million tokens, for those of a prompt that the
+    /// Sets another price, in dollars for a million tokens, for tokens of a prompt that the
     /// endpoint had in its prompt cache.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ fn sum<const N: usize>(tokens: [(u64, u64); N]) -> u64 {
     u64::try_from(sum.div_ceil(PARTS as u128)).unwrap_or(u64::MAX)
 }
 
-/// Why a table of prices cannot be used.
+/// The reason why a table of prices cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PriceError {
     /// The number cannot be a price.

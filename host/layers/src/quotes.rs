@@ -8,7 +8,7 @@ use serde_json::Value;
 use syrch_core::Catalog;
 use syrch_core::ports::{ModelCall, ModelLayer, ModelOutcome, ModelProvider, Shape};
 
-/// How a statement is meant over a catalog; `None` if that is as it is written.
+/// Returns how a statement is meant over a catalog; `None` if that is as it is written.
 pub type Meaning = fn(&str, &Catalog) -> Option<String>;
 
 /// A model whose statements are read as they are meant.

@@ -28,8 +28,8 @@ pub struct Rates {
     pub tokens_per_minute: Option<u64>,
     /// The most requests in flight; `None` sets no limit.
     pub in_flight: Option<usize>,
-    /// How long a call waits for an endpoint that named a time to come back. When it named a longer
-    /// one, calls fail at once.
+    /// The limit on the wait for an endpoint that named a time. When it named a longer one, calls
+    /// fail at once.
     pub patience: Duration,
 }
 
@@ -54,7 +54,8 @@ impl Bucket {
         Self { size, level: size, at: Instant::now() }
     }
 
-    /// How long until it holds that much; a call never waits for more than the bucket's size.
+    /// Returns the time until the bucket holds that much; a call never waits for more than the
+    /// bucket's size.
     fn wait(&mut self, amount: f64) -> Duration {
         let now = Instant::now();
         self.level =
@@ -100,7 +101,7 @@ struct Crowd {
 impl Crowd {
     /// Lets one more call in after so many replies in time for each that is admitted.
     const TIMELY: usize = 16;
-    /// With so many calls there is no bound any more.
+    /// The number of calls from which on there is no bound any more.
     const MANY: usize = 64;
 
     fn is_full(&self) -> bool {

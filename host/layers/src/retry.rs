@@ -22,7 +22,7 @@ const SHORTEST: u32 = 64;
 /// The longest of these waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// How often and when a call is tried again.
+/// The number of tries of a call, and the waits between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retries {
     /// The most tries of one call, the first included; simplified forms of a rejected request do

@@ -23,7 +23,7 @@ pub struct Route {
     pub limiter: Arc<Limiter>,
 }
 
-/// Why routes cannot be used.
+/// The reason why routes cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// Two models have the same name.

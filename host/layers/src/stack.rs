@@ -32,9 +32,9 @@ pub const DRY_LAYERS: [&str; 7] =
 /// The layers that a statement passes then.
 pub const STATEMENT_LAYERS: [&str; 5] = ["grant", "memo", "doubts", "budget", "cache"];
 
-/// What the layers of a search's model calls need.
+/// The arguments of the layers of a search's model calls.
 pub struct ModelParts {
-    /// The models, each with its price, and which calls go to which.
+    /// The models, each with its price, and the routes of calls to them.
     pub model: Arc<RoutedModel>,
     /// The deadline of the search.
     pub time: Arc<dyn Time>,
@@ -46,14 +46,15 @@ pub struct ModelParts {
     pub cache: Option<(Arc<Cache>, f32)>,
     /// The recording of exchanges, and whether it retains prompts.
     pub recording: Option<(Arc<Recording>, RowRetention)>,
-    /// How failed calls are tried again.
+    /// The settings for further tries of failed calls.
     pub retries: Retries,
-    /// Where a dry run records what would be sent.
+    /// The requests that a dry run records and does not send.
     pub previews: Option<Previews>,
-    /// What sends nothing without the user's consent; `None` where sending was asked for, as in a
-    /// search.
+    /// The consent that is asked for before something is sent; `None` where sending was asked for,
+    /// as in a search.
     pub consent: Option<Consent>,
-    /// How the statements of replies are meant, and the catalog of all that is granted.
+    /// The function that says how the statements of replies are meant, and the catalog of all that
+    /// is granted.
     pub meaning: (Meaning, Arc<Catalog>),
 }
 

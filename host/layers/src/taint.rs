@@ -1,5 +1,5 @@
-//! Which plugins may still call a model after the search has asked the database: `--rows
-//! none|aggregates`, beyond cells.
+//! The decision which plugins may still call a model after the search has asked the database:
+//! `--rows none|aggregates`, beyond cells.
 //!
 //! Without a single cell, row counts, profiles, errors and statistics still carry bits of the data,
 //! and a plugin that asks often enough can read any cell by them. So under these two settings an
@@ -29,9 +29,9 @@ pub struct Taint {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether any caller has asked the database for anything that depends on its rows.
+    /// True if any caller has asked the database for anything that depends on its rows.
     asked: bool,
-    /// Whether an untrusted plugin may know something of an answer.
+    /// True if an untrusted plugin may know something of an answer.
     seen: bool,
     /// The roles whose model calls were denied.
     denied: BTreeSet<Role>,
@@ -81,7 +81,7 @@ pub struct TaintOfCall {
     taint: Arc<Taint>,
     /// The role whose plugin is untrusted, if there is one.
     untrusted: Option<Role>,
-    /// Whether the plugin has returned. From then on the host itself makes the calls of this role
+    /// True if the plugin has returned. From then on the host itself makes the calls of this role
     /// call.
     has_returned: Arc<AtomicBool>,
 }
@@ -146,7 +146,7 @@ impl TaintOfCall {
     }
 }
 
-/// Whether and how a port call proceeds.
+/// The decision on a port call.
 #[derive(Debug)]
 pub(crate) enum Admission {
     /// The call is not restricted.
@@ -189,7 +189,7 @@ fn kind(ask: &Ask) -> Kind {
     }
 }
 
-/// Whether the text of a query goes to a model for embeddings.
+/// Returns whether the text of a query goes to a model for embeddings.
 pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
     query.retriever == Retriever::Vector
 }

@@ -14,7 +14,7 @@ type Weigh<K, V> = fn(&K, &V) -> usize;
 /// The most recently used values by key. An evicted value is dropped by its last user.
 pub struct MemoryCache<K, V> {
     most: usize,
-    /// Bytes of all values together at most, and how they are counted.
+    /// The limit on the size of all values together, in bytes, and the function that counts them.
     bytes: Option<(usize, Weigh<K, V>)>,
     /// The latest used last.
     cells: Mutex<Vec<(K, Cell<V>)>>,

@@ -22,15 +22,15 @@ use syrch::telemetry::{Span, SpanSink};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Spans that wait to be sent at most.
+/// The limit on the number of spans that wait to be sent.
 const QUEUE: usize = 8_192;
-/// Spans of one request at most.
+/// The limit on the number of spans of one request.
 const BATCH: usize = 512;
-/// How long a span waits for others.
+/// The time for which a span waits for others.
 const GATHER: Duration = Duration::from_secs(1);
-/// How long one request may take.
+/// The limit on the time of one request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of a collector's reply that are read.
+/// The number of bytes of a collector's reply that are read.
 const REPLY: usize = 64 << 10;
 
 /// The collector that spans are sent to.
@@ -41,9 +41,9 @@ pub struct OtlpSettings {
     pub endpoint: String,
     /// Further headers, such as a key of the collector's.
     pub headers: Vec<(String, SecretString)>,
-    /// Whether the headers may go over plain HTTP to another machine.
+    /// True if the headers may go over plain HTTP to another machine.
     pub insecure: bool,
-    /// Whether spans of statements hold their text, in which the question and cells may be quoted.
+    /// True if spans of statements hold their text, in which the question and cells may be quoted.
     pub sql: bool,
 }
 
@@ -81,7 +81,7 @@ enum Entry {
     Flush(oneshot::Sender<()>),
 }
 
-/// What was lost, since the last warning.
+/// The number of spans that were lost since the last warning, and the reason.
 #[derive(Debug, Default)]
 struct Losses {
     lost: AtomicU64,
@@ -158,7 +158,7 @@ impl SpanSink for Otlp {
     }
 }
 
-/// Where spans are posted.
+/// Returns the URL to which spans are posted.
 fn target(endpoint: &str) -> Result<Url, OtlpError> {
     const PATH: &str = "/v1/traces";
     let mut url = Url::parse(endpoint.trim()).map_err(|_| OtlpError::Endpoint)?;
@@ -254,7 +254,7 @@ impl Worker {
     }
 }
 
-/// Why nothing came back, without the URL.
+/// Explains why nothing came back, without the URL.
 fn reported(error: &reqwest::Error) -> String {
     match error {
         error if error.is_timeout() => "the collector does not answer".to_owned(),

@@ -1,4 +1,4 @@
-//! What a collector receives, read with the protocol's own messages.
+//! Tests of the messages that a collector receives, read with the protocol's own types.
 
 use std::sync::Mutex;
 use std::time::SystemTime;

@@ -24,16 +24,16 @@ use wasmtime::component::Component;
 const KEY: usize = 32;
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
-/// How long an unused file stays.
+/// The age at which an unused file is removed.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// How long a file stays whose writer was killed.
+/// The age at which a file is removed whose writer was killed.
 const MAX_AGE_UNFINISHED: Duration = Duration::from_secs(60 * 60);
 /// The time of a used file is renewed when it is older than this.
 const TOUCHED: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most bytes of all files together.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Where compiled plugins are cached.
+/// The place where compiled plugins are cached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeCache {
     /// The folder that holds the folder `compiled`.
@@ -127,7 +127,7 @@ impl CompiledCache {
         Some(mac)
     }
 
-    /// Whether this host wrote the file for that component and engine.
+    /// Returns whether this host wrote the file for that component and engine.
     fn is_authentic(&self, file: &mut File, engine: &Engine, digest: &str) -> bool {
         let Some(mut mac) = self.mac(engine, digest) else { return false };
         let Some(mut left) =
@@ -182,7 +182,7 @@ impl CompiledCache {
     }
 }
 
-/// How long ago a file was written or used; zero for one from the future.
+/// Returns the time since a file was written or used; zero for one from the future.
 fn age(metadata: &Metadata) -> Duration {
     let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
     modified.and_then(|time| SystemTime::now().duration_since(time).ok()).unwrap_or_default()
@@ -321,7 +321,8 @@ fn name(engine: &Engine, digest: &str) -> String {
 const NO_LINK: i32 =
     (rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits()).cast_signed();
 
-/// Whether the opened folder is the one that the path names without following a link at its end.
+/// Returns whether the opened folder is the one that the path names without following a link at its
+/// end.
 #[cfg(unix)]
 fn same_folder(dir: &Dir, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -332,7 +333,7 @@ fn same_folder(dir: &Dir, path: &Path) -> bool {
     (MetadataExt::dev(&named), MetadataExt::ino(&named)) == (opened.dev(), opened.ino())
 }
 
-/// Whether the folder belongs to this user, and no other may write to it.
+/// Returns whether the folder belongs to this user, and no other may write to it.
 #[cfg(unix)]
 fn private(dir: &Dir) -> bool {
     use cap_std::fs::MetadataExt;
@@ -341,7 +342,7 @@ fn private(dir: &Dir) -> bool {
     })
 }
 
-/// Whether a file belongs to the folder's owner, and no other user may write to it.
+/// Returns whether a file belongs to the folder's owner, and no other user may write to it.
 #[cfg(unix)]
 fn own(dir: &Dir, file: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
@@ -350,7 +351,7 @@ fn own(dir: &Dir, file: &Metadata) -> bool {
         && dir.dir_metadata().is_ok_and(|folder| folder.uid() == file.uid())
 }
 
-/// Whether a file belongs to this user, and no other may read or write it.
+/// Returns whether a file belongs to this user, and no other may read or write it.
 #[cfg(unix)]
 fn is_secret(file: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

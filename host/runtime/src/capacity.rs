@@ -23,8 +23,8 @@ const SEARCHES: usize = 160 + crate::release::WAITING;
 pub(crate) const SHARE: u32 = 8;
 /// Memories that belong to no share and go to calls whose search has used up its own.
 const COMMON: u32 = 256;
-/// The same where searches are made one after the other: reserving memories is a part of the time
-/// in which a program starts.
+/// The number of searches with a share, and of common memories, where searches are made one after
+/// the other: reserving memories is a part of the time in which a program starts.
 const SEARCHES_OF_ONE: usize = 2;
 const COMMON_OF_ONE: u32 = 48;
 
@@ -66,9 +66,9 @@ struct Pool {
 
 #[derive(Default)]
 struct Allocated {
-    /// What each search with a call in progress has of its share.
+    /// The part of its share that each search with a call in progress has allocated.
     shares: HashMap<usize, Share>,
-    /// What is allocated of the common memories.
+    /// The number of common memories that are allocated.
     common: u32,
     waiting: VecDeque<Waiting>,
 }
@@ -132,7 +132,7 @@ impl Capacity {
         }
     }
 
-    /// Whether calls of other searches than this one are in progress.
+    /// Returns whether calls of other searches than this one are in progress.
     pub(crate) fn is_shared(&self, search: usize) -> bool {
         [&self.callers, &self.others]
             .iter()

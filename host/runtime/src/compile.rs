@@ -25,9 +25,9 @@ const MAX_MESSAGE: u64 = 4 << 10;
 /// The wall time of a child, as a multiple of that of a compilation in this process.
 const STANDSTILL: u32 = 15;
 
-/// How to start a process of this host's binary that calls [`compile_component`] on its standard
-/// streams, and nothing else. Two further arguments are its limits: bytes of memory and seconds of
-/// CPU time.
+/// The command that starts a process of this host's binary that calls [`compile_component`] on its
+/// standard streams, and nothing else. Two further arguments are its limits: bytes of memory and
+/// seconds of CPU time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileProcess {
     /// The path of the program.
@@ -37,7 +37,7 @@ pub struct CompileProcess {
 }
 
 impl CompileProcess {
-    /// Whether this system can bound a child process. On others, components are compiled in the
+    /// True if this system can bound a child process. On others, components are compiled in the
     /// host's own process.
     pub const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
@@ -100,7 +100,8 @@ impl CompileProcess {
     }
 }
 
-/// Why a child ended without code: by its message, or by the signal of the limit that ended it.
+/// Makes the error of a child that ended without code: by its message, or by the signal of the
+/// limit that ended it.
 fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first =

@@ -1,5 +1,5 @@
-//! What can be read from a component's bytes before it is compiled: its contract, and whether its
-//! code can be compiled at a bounded cost.
+//! Properties of a component that are read from its bytes before it is compiled: its contract, and
+//! whether its code can be compiled at a bounded cost.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ const MAX_BLOCK_VALUES: u64 = 1 << 16;
 const MAX_AT_LOOPS: u64 = 1 << 16;
 /// Local variables of one function times its blocks. CPython has up to 67,479.
 const MAX_AT_BLOCKS: u64 = 1 << 20;
-/// The same product, summed over all functions. CPython has 1.4 million.
+/// The limit on that product, summed over all functions. CPython has 1.4 million.
 const MAX_AT_BLOCKS_IN_ALL: u64 = 1 << 24;
 
 /// The most imports, and exports, of a component.

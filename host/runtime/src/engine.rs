@@ -15,8 +15,8 @@ mod config;
 
 use config::config;
 
-/// How often guests are interrupted, to compare their CPU time with the limits and to let other
-/// tasks run.
+/// The interval at which guests are interrupted, to compare their CPU time with the limits and to
+/// let other tasks run.
 const TICK: Duration = Duration::from_millis(2);
 
 /// Slots that stay reserved for a plugin after its guest has ended. Without images of memories one

@@ -1,4 +1,4 @@
-//! Why a plugin is refused when it is loaded, and the error of a failed call.
+//! Errors of loading a plugin, and of a call that failed.
 
 use syrch_core::validate::Invalid;
 use syrch_core::{RoleError, text};
@@ -8,7 +8,7 @@ use wasmtime_wasi::I32Exit;
 use crate::limiter::SumLimiter;
 use crate::state::LimitHit;
 
-/// Why a plugin was refused. Nothing of it has run with any grant by then.
+/// The reason why a plugin was refused. Nothing of it has run with any grant by then.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// There is no such file.
@@ -33,7 +33,7 @@ pub enum LoadError {
     /// The file is not a component.
     #[error("{found}, expected a WebAssembly component")]
     NotAComponent {
-        /// What the file is instead.
+        /// A description of what the file is instead.
         found: String,
     },
     /// The file is a component, but not a valid one.
@@ -58,7 +58,7 @@ pub enum LoadError {
     Export {
         /// The interface, with the function where it is known.
         export: String,
-        /// What is wrong with it.
+        /// The error in it.
         detail: String,
     },
     /// The component imports something that the worlds of its roles do not import.
@@ -66,7 +66,7 @@ pub enum LoadError {
     Import {
         /// The interface, with the function where it is known.
         import: String,
-        /// What the host offers instead.
+        /// A description of what the host offers instead.
         detail: String,
     },
     /// The component's code could cost far more to compile than its size suggests.
@@ -76,7 +76,7 @@ pub enum LoadError {
         found: u64,
         /// The greatest number that is allowed.
         limit: u64,
-        /// What was counted, in the plural.
+        /// The things that were counted, in the plural.
         what: &'static str,
     },
     /// Compiling the component exceeded the limit that is named.
@@ -104,11 +104,12 @@ pub enum LoadError {
     Engine(String),
 }
 
-/// How many bytes of what a guest printed the error of its trap shows, from the beginning and from
-/// the end: some languages print the cause first, and some last.
+/// The number of bytes of a guest's output that the error of its trap shows, from the beginning and
+/// from the end: some languages print the cause first, and some last.
 const PRINTED: usize = 400;
 
-/// How the engine's error begins when a call copies more bytes than it may; its type is private.
+/// The beginning of the engine's error when a call copies more bytes than it may; its type is
+/// private.
 const COPIED: &str = "too much data is being copied between the host and the guest";
 
 /// Converts the error of a failed call. The engine's message is cut to one line; what the guest
@@ -165,7 +166,7 @@ pub(crate) fn role_error(
     }
 }
 
-/// What a component exports instead of a role, for a message.
+/// Describes the exports of a component without the role, for a message.
 fn and_exports(exports: &[String]) -> String {
     if exports.is_empty() {
         "; it exports nothing".to_owned()
@@ -191,7 +192,8 @@ fn with_printed(reason: &str, printed: &str) -> String {
     format!("{reason}; it printed: {} … {}", text::clip(&printed, PRINTED), &printed[end..])
 }
 
-/// Whether the host had no capacity for a store: the pool was full, or the system gave no memory.
+/// Returns whether the host had no capacity for a store: the pool was full, or the system gave no
+/// memory.
 fn is_hosts_own(error: &wasmtime::Error) -> bool {
     error.is::<wasmtime::PoolConcurrencyLimitError>()
         || error

@@ -70,7 +70,7 @@ impl<T: Send + 'static> Flight<T> {
         self.inner.done.send_replace(true);
     }
 
-    /// Whether the guest sees the call as done now.
+    /// Returns whether the guest sees the call as done now.
     pub(crate) async fn is_seen_done(&self, wait: &dyn WaitPort) -> bool {
         let ticket = self.inner.ticket;
         match wait.recorded(&[ticket]).await {

@@ -85,7 +85,7 @@ struct Watched<'a, F> {
     /// The idle time so far.
     idle: Duration,
     clock: Arc<Clock>,
-    /// The same as a waker.
+    /// The clock as a waker.
     waker: Waker,
     /// Ends a sleep in which the limit is reached.
     alarm: Pin<&'a mut Sleep>,
@@ -126,7 +126,7 @@ struct Sleeping {
     task: Option<Waker>,
     /// The start of the present sleep.
     since: Option<Instant>,
-    /// Whether the task was woken since its last poll, which can happen before that poll ends.
+    /// True if the task was woken since its last poll, which can happen before that poll ends.
     is_woken: bool,
     /// The length of a sleep that has ended.
     slept: Duration,

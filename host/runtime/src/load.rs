@@ -47,13 +47,13 @@ pub struct Runtime {
     _ticker: Ticker,
 }
 
-/// How components are compiled, and where the code is cached.
+/// The settings for compiling components and caching their code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompileSettings {
-    /// Where compiled code is cached; `None` compiles anew at each start.
+    /// The place where compiled code is cached; `None` compiles anew at each start.
     pub cache: Option<CodeCache>,
-    /// How third-party components are compiled; `None` compiles in this process, bounded by time
-    /// and by checks of the code alone.
+    /// The process that compiles third-party components; `None` compiles in this process, bounded
+    /// by time and by checks of the code alone.
     pub process: Option<CompileProcess>,
 }
 
@@ -70,7 +70,7 @@ impl CompileSettings {
     }
 }
 
-/// Where a component comes from.
+/// The origin of a component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The component is part of the host.
@@ -86,12 +86,12 @@ pub struct Precompiled {
     code: Code,
 }
 
-/// Where compiled code comes from.
+/// The source of compiled code.
 pub enum Code {
-    /// All of it. It is run where it lies if it begins with a page of memory.
+    /// The code itself. It is run where it lies if it begins with a page of memory.
     Plain(&'static [u8]),
-    /// What writes it, on a thread that may block, and does so a second time where the code cannot
-    /// be mapped.
+    /// A function that writes it, on a thread that may block, and does so a second time where the
+    /// code cannot be mapped.
     Written(Box<WriteCode<'static>>),
 }
 
@@ -217,8 +217,8 @@ impl Runtime {
         self.describe(name, loaded).await.map(Some)
     }
 
-    /// Whether the compiled code of the component with that digest is cached, so that loading it
-    /// compiles nothing.
+    /// Returns whether the compiled code of the component with that digest is cached, so that
+    /// loading it compiles nothing.
     #[must_use]
     pub fn is_compiled(&self, digest: &str) -> bool {
         self.cache.as_ref().is_some_and(|cache| cache.get(&self.engine, digest).is_some())
@@ -388,14 +388,14 @@ fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, Loa
     Ok(wanted)
 }
 
-/// What a component imports or exports, and why it does not fit; `None` if it fits by its name.
+/// An interface that a component imports or exports, compared with the contract by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameCheck {
     /// The name of the interface with its version.
     pub name: String,
-    /// Whether the component exports it; otherwise it imports it.
+    /// True if the component exports it; otherwise it imports it.
     pub is_export: bool,
-    /// What does not fit.
+    /// The reason why it does not fit; `None` if it fits.
     pub wrong: Option<String>,
 }
 

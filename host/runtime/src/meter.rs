@@ -112,7 +112,7 @@ fn thread_clock() -> u64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Where a thread's CPU time cannot be had, wall time stands for it.
+/// The wall time in nanoseconds, in place of a thread's CPU time, which cannot be had here.
 #[cfg(not(unix))]
 fn thread_clock() -> u64 {
     static START: std::sync::LazyLock<std::time::Instant> =

@@ -31,7 +31,7 @@ pub struct Identity {
     pub name: String,
     /// The version that the plugin reports, which may be empty.
     pub version: String,
-    /// What the plugin does, in a sentence.
+    /// A description of the plugin in a sentence.
     pub summary: String,
     /// A JSON Schema of the plugin's settings.
     pub config_schema: serde_json::Value,
@@ -59,7 +59,7 @@ pub(crate) struct Inner {
     pub(crate) size: u64,
     pub(crate) roles: Vec<Role>,
     pub(crate) imports: Vec<String>,
-    /// Whether its schema of settings is known to be one and to demand none, as tests show of
+    /// True if its schema of settings is known to be one and to demand none, as tests show of
     /// plugins that came with the host: then it is compiled only where there are settings to check.
     pub(crate) has_known_schema: bool,
     pub(crate) identity: OnceLock<Identity>,
@@ -210,7 +210,7 @@ async fn check_config(
     if errors.is_empty() { Ok(()) } else { Err(LoadError::Config(errors.join("; "))) }
 }
 
-/// What a plugin has used, over all calls of one role.
+/// The CPU time and the memory that a plugin has used, over all calls of one role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Used {
     /// The CPU time of all calls.
@@ -248,7 +248,7 @@ impl Configured {
         self.role
     }
 
-    /// What the plugin has used so far.
+    /// Returns the CPU time and the memory that the plugin has used so far.
     #[must_use]
     pub fn used(&self) -> Used {
         Used {

@@ -16,7 +16,8 @@ use crate::state::State;
 /// Bytes of linear memory above which a store is freed by the thread.
 const LARGE: usize = 16 << 20;
 
-/// Stores that wait to be freed, at most. A further one is freed where it is dropped.
+/// The limit on the number of stores that wait to be freed. A further one is freed where it is
+/// dropped.
 pub(crate) const WAITING: usize = 32;
 
 type Owned = (Store<State>, Allocation);

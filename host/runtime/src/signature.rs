@@ -41,8 +41,8 @@ pub(crate) fn offered(interface: &str) -> impl Iterator<Item = (&'static str, &'
     })
 }
 
-/// What is known of a function that does not fit: how the contract has it, and how the component
-/// has it. `interface` is the full name.
+/// Compares a function that does not fit: describes its signature in the contract and in the
+/// component. `interface` is the full name.
 pub(crate) fn compared(
     engine: &Engine,
     component: &Component,

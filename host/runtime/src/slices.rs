@@ -28,10 +28,10 @@ pub(crate) const SLICED_WHEN_BUSY: Duration = Duration::from_millis(2);
 /// CPU time of a call before it runs in time slices only.
 pub(crate) const ALWAYS_SLICED: Duration = Duration::from_millis(50);
 
-/// How long a long call counts for its plugin.
+/// The time for which a long call counts for its plugin.
 const KNOWN: Duration = Duration::from_secs(10);
 
-/// Whether calls of a plugin have computed for long recently.
+/// The time of the last long call of a plugin.
 #[derive(Default)]
 pub(crate) struct LongCalls(Mutex<Option<Instant>>);
 
@@ -41,7 +41,7 @@ impl LongCalls {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// Whether a call did so recently.
+    /// Returns whether a call computed for long recently.
     pub(crate) fn is_long(&self) -> bool {
         let noted = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         noted.is_some_and(|noted| noted.elapsed() < KNOWN)
@@ -52,8 +52,8 @@ impl LongCalls {
 const BUSY_AFTER: Duration = Duration::from_micros(500);
 /// The length of a pause, as a multiple of the time that others waited or that the call computed.
 const PAUSE_FACTOR: u32 = 4;
-/// How long a call that is not long lets others go first, as a multiple of the time that it
-/// computed.
+/// The time for which a call that is not long lets others go first, as a multiple of the time that
+/// it computed.
 const YIELD_FACTOR: u32 = 2;
 /// The longest pause between two time slices.
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);

@@ -127,8 +127,8 @@ impl State {
         }
     }
 
-    /// As [`State::enter`], for functions that cannot return `denied`: the guest is stopped
-    /// instead.
+    /// Enters a port as [`State::enter`] does, for functions that cannot return `denied`: the guest
+    /// is stopped instead.
     pub(crate) fn enter_or_stop(&mut self, port: Port) -> wasmtime::Result<Call> {
         match self.enter(port)? {
             Ok(call) => Ok(call),

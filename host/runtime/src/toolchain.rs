@@ -27,7 +27,7 @@ const ENTRIES: usize = 16;
 /// Bytes that are shown of the name and of the version of a tool.
 const ENTRY: usize = 64;
 
-/// What the crate is called in the names of the functions of the adapter between a module and WASI,
+/// The name of the crate in the names of the functions of the adapter between a module and WASI,
 /// which is written in Rust whatever the module is written in.
 const ADAPTER: &[u8] = b"_22wasi_snapshot_preview1";
 

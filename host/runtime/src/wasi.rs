@@ -54,13 +54,13 @@ impl HostMonotonicClock for Still {
         1_000_000_000
     }
 
-    /// Not zero: Go's runtime takes that for a clock that does not work.
+    /// Returns a time that is not zero: Go's runtime takes that for a clock that does not work.
     fn now(&self) -> u64 {
         1_000_000_000
     }
 }
 
-/// What a guest printed, on both streams together.
+/// The output of a guest, on both streams together.
 #[derive(Clone, Default)]
 pub(crate) struct Printed(Arc<Mutex<Vec<u8>>>);
 

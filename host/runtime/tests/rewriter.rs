@@ -114,7 +114,7 @@ async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
     );
 }
 
-/// What a statement does is for the optimizer to check. The runtime passes it on as it is.
+/// The runtime passes statements on as they are: to check them is for the optimizer.
 #[tokio::test(flavor = "multi_thread")]
 async fn proposals_within_their_bounds_are_returned_as_they_are() {
     let runtime = runtime();

@@ -1,5 +1,5 @@
-//! What the scheduler itself costs: graphs of 256 tasks whose runner does nothing. Divided by 256
-//! it is the overhead of a task.
+//! Measures the scheduler itself: graphs of 256 tasks whose runner does nothing. Divided by 256 it
+//! is the overhead of a task.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the caller passes to a run, and what it gets back.
+//! The arguments and the results of a run.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 /// Runs the tasks of a graph, each by one call.
 #[async_trait]
 pub trait TaskRunner: Send + Sync + 'static {
-    /// What dependents get besides the observation; it is cloned for each of them.
+    /// The value that dependents get besides the observation; it is cloned for each of them.
     type Output: Clone + Send + Sync + 'static;
 
     /// Called once for each task that starts, in a task of its own on the async runtime; the future
@@ -30,7 +30,7 @@ pub struct Ended<O> {
     pub task: Task,
     /// The outcome that the planner and dependents see.
     pub observation: Observation,
-    /// What the runner returned besides the observation.
+    /// The value that the runner returned besides the observation.
     pub output: Option<O>,
 }
 
@@ -70,7 +70,8 @@ pub trait Watch: Send + Sync {
 /// events themselves.
 #[async_trait]
 pub trait Order: Send + Sync {
-    /// Whether a journal determines the order. Called whenever time could determine it instead.
+    /// Returns whether a journal determines the order. Called whenever time could determine it
+    /// instead.
     fn is_replaying(&self) -> bool;
     /// Called before each decision. Returns the decision that a replayed journal has next, as soon
     /// as everything before it has been replayed; `None` when nothing is replayed, and the run
@@ -101,20 +102,20 @@ impl Order for AsItComes {
     async fn closing(&self, _: Option<&TaskId>) {}
 }
 
-/// How far a run may go.
+/// The limits of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The most tasks that run at once; 0 counts as 1.
     pub max_parallel: usize,
     /// The most steps of the planner that change the graph.
     pub max_rounds: u32,
-    /// When the run ends at the latest.
+    /// The latest time at which the run ends.
     pub deadline: Option<Instant>,
     /// The bounds of the graph, added tasks included.
     pub limits: Limits,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Every task that was needed ended, and the planner had no further changes.
@@ -136,11 +137,11 @@ pub struct Run<O> {
     pub seen: Vec<Observation>,
     /// All tasks of the graph by id.
     pub ended: BTreeMap<TaskId, Ended<O>>,
-    /// Why the run ended.
+    /// The reason why the run ended.
     pub end: End,
     /// The failures of the planner's calls, in order.
     pub replan_errors: Vec<RoleError>,
-    /// Why steps of the planner were refused.
+    /// The reason why steps of the planner were refused.
     pub refused: Vec<String>,
     /// Tasks that were dropped at the start, since the answer does not need them.
     pub dropped: Vec<TaskId>,

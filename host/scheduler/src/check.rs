@@ -7,7 +7,7 @@ use syrch_core::{Graph, Join, Limits, Operation, Task, text};
 
 use crate::shape;
 
-/// What is wrong with a graph. Ids are escaped and clipped, since plugins write them.
+/// An error in a graph. Ids are escaped and clipped, since plugins write them.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[expect(missing_docs, reason = "the fields are the words of the messages")]
 pub enum GraphError {

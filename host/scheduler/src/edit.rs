@@ -18,7 +18,7 @@ pub(crate) enum Standing {
     Ended,
 }
 
-/// Why a step is refused.
+/// The reason why a step is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("the update of `{0}` comes too late: it has started")]
@@ -42,7 +42,7 @@ pub(crate) struct Edited {
     pub(crate) graph: Graph,
     /// The tasks that the step cancels.
     pub(crate) cancelled: BTreeSet<TaskId>,
-    /// Whether the step ends the graph.
+    /// True if the step ends the graph.
     pub(crate) finished: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::check::{GraphError, check, shown};
 /// it, last in the graph. The task itself becomes a choice of the last one.
 ///
 /// # Errors
-/// What is wrong with the subtasks among themselves, or with the whole graph.
+/// An error in the subtasks among themselves, or in the whole graph.
 pub(crate) fn expand(
     graph: &Graph,
     position: usize,

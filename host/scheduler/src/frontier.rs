@@ -61,12 +61,12 @@ struct Node<O> {
     /// Dependencies that succeeded; in `bad`, those that did not.
     good: usize,
     bad: usize,
-    /// Whether it ever started. A task that was replaced by subtasks is open again and still has
+    /// True if it ever started. A task that was replaced by subtasks is open again and still has
     /// started.
     started: bool,
     /// The subtasks that replace it.
     subtasks: Vec<Task>,
-    /// For a skipped task: the first failure that caused it.
+    /// The first failure that caused the task to be skipped.
     root: Option<String>,
     ended: Option<Ended<O>>,
 }
@@ -209,7 +209,7 @@ impl<O: Clone> Frontier<O> {
         ended.filter(|ended| all || ended.observation.ending.is_success()).cloned().collect()
     }
 
-    /// Why the task cannot start, by its join.
+    /// Returns the reason why the task cannot start, by its join.
     pub(crate) fn reason(&mut self, position: usize) -> String {
         let blames: Vec<String> = self.nodes[position]
             .dependencies

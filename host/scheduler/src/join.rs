@@ -1,4 +1,4 @@
-//! When a task may start, and the message when it never can.
+//! The rule when a task may start, and the message when it never can.
 
 use syrch_core::{Ending, Join, Task, text};
 
@@ -8,7 +8,7 @@ use crate::check::shown;
 const WORDS: usize = 256;
 const REASON: usize = 1024;
 
-/// Whether a task may start, given its dependencies.
+/// The decision whether a task may start, given its dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// A dependency must end first.
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Never,
 }
 
-/// How many of `total` dependencies must have succeeded.
+/// Returns the number of the `total` dependencies that must have succeeded.
 pub(crate) fn needed(join: Join, total: usize) -> usize {
     match join {
         Join::AllOf => total,
@@ -41,7 +41,8 @@ pub(crate) fn judge(task: &Task, good: usize, bad: usize) -> Verdict {
     }
 }
 
-/// Why a dependency does not count; `root` is why it was skipped itself. `None` when it succeeded.
+/// Returns the reason why a dependency does not count; `root` is the reason why it was skipped
+/// itself. `None` when it succeeded.
 pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<String> {
     match ending {
         Ending::Solved | Ending::Empty => None,

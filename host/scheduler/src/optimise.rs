@@ -118,7 +118,8 @@ impl Key {
     }
 }
 
-/// Whether a task counts both: "two of these three" means something else once two of them are one.
+/// Returns whether a task counts both: "two of these three" means something else once two of them
+/// are one.
 fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
     let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
     tasks

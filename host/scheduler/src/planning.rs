@@ -12,7 +12,7 @@ pub(crate) struct Planning<'a> {
     replanner: Option<&'a dyn Replanner>,
     /// Shared with the call in flight, which holds its arguments.
     seen: Arc<Vec<Observation>>,
-    /// How many of `seen` the planner has got.
+    /// The number of observations in `seen` that the planner has got.
     reported: usize,
     rounds: u32,
     call: Option<BoxFuture<'a, Result<Step, RoleError>>>,
@@ -35,8 +35,8 @@ impl<'a> Planning<'a> {
         Arc::make_mut(&mut self.seen).push(observation);
     }
 
-    /// Whether the planner may still change the graph because of observations that it has not
-    /// answered.
+    /// Returns whether the planner may still change the graph because of observations that it has
+    /// not answered.
     pub(crate) fn is_pending(&self) -> bool {
         self.call.is_some() || (self.may_call() && self.reported < self.seen.len())
     }
@@ -58,7 +58,7 @@ impl<'a> Planning<'a> {
         self.call = Some(Box::pin(async move { replanner.next(&graph, &seen, fresh).await }));
     }
 
-    /// Whether a call of the planner is in flight.
+    /// Returns whether a call of the planner is in flight.
     pub(crate) fn is_thinking(&self) -> bool {
         self.call.is_some()
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
-/// How long cancelled work may take to end before it is abandoned.
+/// The time that cancelled work may take to end before it is abandoned.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Completed work of the pool.
@@ -52,7 +52,7 @@ impl<T: Send + 'static> Pool<T> {
         self.work.len()
     }
 
-    /// Whether nothing runs but cancelled work.
+    /// Returns whether nothing runs but cancelled work.
     pub(crate) fn is_idle(&self) -> bool {
         self.handles.is_empty()
     }

@@ -33,7 +33,7 @@ use crate::stop::Stop;
 /// Must be called within a tokio runtime with time enabled.
 ///
 /// # Errors
-/// What is wrong with the graph. Once it runs nothing is an error: every end is an observation, and
+/// An error in the graph. Once it runs nothing is an error: every end is an observation, and
 /// [`Run::end`] is why it ended.
 pub async fn execute<R: TaskRunner>(
     graph: Graph,
@@ -64,7 +64,7 @@ pub async fn execute<R: TaskRunner>(
     Ok(driver.close(end, dropped, merged).await)
 }
 
-/// What ends a run before its graph is finished.
+/// The conditions that end a run before its graph is finished.
 struct Halt<'a> {
     stop: &'a Stop,
     deadline: Option<Instant>,
@@ -93,7 +93,7 @@ impl Halt<'_> {
     }
 }
 
-/// What a run waits for.
+/// An event that a run waits for.
 enum Event<T> {
     Halt(End),
     Joined(Vec<Joined<T>>),

@@ -40,7 +40,8 @@ pub(crate) fn parents(graph: &Graph) -> Shape {
     shape(&graph.tasks, |task| task.parent.as_deref().into_iter().collect())
 }
 
-/// For each node, the number of tasks in the longest chain that ends in it, itself included.
+/// Returns, for each node, the number of tasks in the longest chain that ends in it, itself
+/// included.
 ///
 /// # Errors
 /// A cycle: each node's source is the one after it, and the last one's is the first.

@@ -21,7 +21,7 @@ impl Stop {
         self.0.send_replace(true);
     }
 
-    /// Whether the run was stopped.
+    /// Returns whether the run was stopped.
     #[must_use]
     pub fn is_triggered(&self) -> bool {
         *self.0.borrow()

@@ -29,12 +29,12 @@ const MAX_WORK: u64 = 20_000_000;
 /// against each.
 const MAX_MATCHED_BYTES: u64 = 1 << 20;
 
-/// Why a schema is refused, in words that follow "the JSON schema: ".
+/// The reason why a schema is refused, in words that follow "the JSON schema: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SchemaError(String);
 
-/// Whether a schema may hold regular expressions (`pattern`, `patternProperties`).
+/// The rule for regular expressions (`pattern`, `patternProperties`) in a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Patterns {
     /// At most [`MAX_PATTERNS`] of them.
@@ -60,7 +60,8 @@ impl Schema {
         cache::get_or_compile(text, patterns, limits, || Self::compile(text, patterns, limits))
     }
 
-    /// As [`Schema::of`]; what has to be compiled is compiled on a thread that may block.
+    /// Returns the schema as [`Schema::of`] does; what has to be compiled is compiled on a thread
+    /// that may block.
     ///
     /// # Errors
     /// As [`Schema::of`].

@@ -1,4 +1,4 @@
-//! What a schema and a document can cost, before either is used.
+//! Measures what a schema and a document can cost, before either is used.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! What schemas are refused, and what those that are let through cost.
+//! Tests of the schemas that are refused, and of the cost of those that are let through.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What is known of English words and of the short names in schemas, for retrieval and for the
-//! rules of the offline provider.
+//! English words and the short names in schemas, for retrieval and for the rules of the offline
+//! provider.
 //!
 //! Both compare questions with identifiers by the stems of their words. What only one of them needs
 //! to know is in that crate.
@@ -155,15 +155,15 @@ const ABBREVIATIONS: &[(&str, &str)] = &[
     ("yr", "year"),
 ];
 
-/// Whether a word in lower case occurs in questions about anything, and so does not distinguish one
-/// question from another.
+/// Returns whether a word in lower case occurs in questions about anything, and so does not
+/// distinguish one question from another.
 #[must_use]
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// What an abbreviation in lower case stands for, such as `birth date` for `dob`; one word or more,
-/// with spaces between them.
+/// Returns the words that an abbreviation in lower case stands for, such as `birth date` for `dob`;
+/// one word or more, with spaces between them.
 #[must_use]
 pub fn abbreviation(word: &str) -> Option<&'static str> {
     let place = ABBREVIATIONS.binary_search_by_key(&word, |(short, _)| short).ok()?;

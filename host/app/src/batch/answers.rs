@@ -26,7 +26,7 @@ use crate::{Error, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.
 const WINDOW: usize = 64;
-/// Bytes of replies that wait, about, from which on no further line is taken.
+/// The approximate size of waiting replies from which on no further line is taken, in bytes.
 const HELD: usize = 64 << 20;
 
 /// The totals of a batch so far.
@@ -36,11 +36,11 @@ pub struct Totals {
     pub lines: u64,
     /// Replies by how they ended.
     pub answered: u64,
-    /// Those without an acceptable answer.
+    /// The number of replies without an acceptable answer.
     pub no_answer: u64,
-    /// Those with a question to the user.
+    /// The number of replies with a question to the user.
     pub clarification_needed: u64,
-    /// Those with an error, and those of which a budget left parts open.
+    /// The number of replies with an error, and of those of which a budget left parts open.
     pub failed: u64,
     /// Model calls, those that a cache answered included.
     pub calls: u64,

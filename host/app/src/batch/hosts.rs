@@ -33,7 +33,7 @@ enum Source {
     Folder(PathBuf, MemoryCache<PathBuf, Host>),
 }
 
-/// Why a line has no host.
+/// The reason why a line has no host.
 pub(super) enum NoHost {
     /// The line's own fault, or its database's.
     Line(Fault),

@@ -8,9 +8,9 @@ use syrch_grade::suite::is_date;
 
 use super::reply::wrong;
 
-/// Bytes of a line at most.
+/// The limit on the size of a line, in bytes.
 pub const LONGEST: usize = 1 << 20;
-/// Bytes of a database's name.
+/// The limit on the size of a database's name, in bytes.
 const NAME: usize = 256;
 /// The bytes with which some editors begin UTF-8 text; they may stand in the middle of files that
 /// were concatenated.
@@ -43,7 +43,7 @@ pub fn problem(question: &str, evidence: Option<&str>, as_of: Option<&str>) -> P
 }
 
 impl Question {
-    /// One about the batch's database, without more.
+    /// Makes a question about the batch's database, without more.
     #[must_use]
     pub fn new(question: impl Into<String>) -> Self {
         Self { question: question.into(), ..Self::default() }

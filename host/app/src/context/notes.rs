@@ -215,8 +215,9 @@ impl Notes {
         self.with(|noted| noted.overflows.insert((call, ticket), message.to_owned()));
     }
 
-    /// Why the model could not be used, if that happened: the reason to report when there is no
-    /// answer. A prompt that was too long is no reason once a shorter one had a reply.
+    /// Returns the error because of which the model could not be used, if that happened: the reason
+    /// to report when there is no answer. A prompt that was too long is no reason once a shorter
+    /// one had a reply.
     pub(crate) fn model_error(&self) -> Option<String> {
         self.with(|noted| {
             let mut overflows = noted.overflows.values().filter(|_| !noted.has_reply);
@@ -249,7 +250,7 @@ impl Notes {
         });
     }
 
-    /// Why the database could not be read, if that happened.
+    /// Returns the error because of which the database could not be read, if that happened.
     pub(crate) fn outage(&self) -> Option<SqlError> {
         self.with(|noted| noted.outages.values().next_back().cloned())
     }

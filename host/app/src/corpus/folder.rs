@@ -18,8 +18,8 @@ pub const CORPUS_RUN: &str = "syrch.optimize-run/1";
 const HEADER: &str = "run.json";
 const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
-/// Bytes of a header, of a line and of all lines at most. The longest line has a hundred proposals,
-/// each as long as a statement may be.
+/// The limits on the size of a header, of a line and of all lines, in bytes. The longest line has a
+/// hundred proposals, each as long as a statement may be.
 const DOCUMENT: u64 = 1 << 20;
 const LINE: u64 = 64 << 20;
 const ALL: u64 = 1 << 30;

@@ -15,14 +15,14 @@ use syrch_optimize::{Entry, Manifest};
 
 use super::CorpusError;
 
-/// Bytes of a manifest at most.
+/// The limit on the size of a manifest, in bytes.
 const MANIFEST: u64 = 4 << 20;
-/// Statements of a corpus at most.
+/// The limit on the number of statements of a corpus.
 const QUERIES: usize = 10_000;
-/// Bytes of the statements of a corpus at most, which are all in memory before the first of them is
-/// run.
+/// The limit on the size of the statements of a corpus, in bytes, which are all in memory before
+/// the first of them is run.
 const STATEMENTS: usize = 64 << 20;
-/// Characters of a description at most.
+/// The limit on the length of a description, in characters.
 const DESCRIPTION: usize = 1_000;
 
 /// A corpus of statements, as its manifest declares it.
@@ -302,7 +302,7 @@ fn text_of(entry: &Entry) -> String {
     text
 }
 
-/// Bytes of a statement at most: those that the guard admits.
+/// Returns the limit on the size of a statement, in bytes: the guard's own.
 fn statement_bytes() -> u64 {
     Limits::default().sql_bytes as u64
 }

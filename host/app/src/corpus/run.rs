@@ -23,7 +23,7 @@ pub struct CorpusLine {
     pub schema: String,
     /// The place of the statement in the manifest, from 0.
     pub place: u64,
-    /// When it was finished, in milliseconds since 1970.
+    /// The time at which it was finished, in milliseconds since 1970.
     pub at_ms: u64,
     /// The file of the statement, relative to the manifest.
     pub file: String,

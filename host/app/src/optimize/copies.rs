@@ -19,7 +19,7 @@ pub(super) struct Copies {
     maker: Option<Maker>,
     made: Vec<Option<OpenCopy>>,
     folder: Option<ScratchFolder>,
-    /// Why a copy could not be made.
+    /// The reason why a copy could not be made.
     pub(super) warning: Option<String>,
 }
 
@@ -134,7 +134,7 @@ impl Copies {
     }
 }
 
-/// Why an engine does not compare and measure.
+/// Makes the error of an engine that does not compare and measure.
 pub(super) fn no_bench(error: &PortError) -> Error {
     match error {
         PortError::Unsupported => Error::Config(

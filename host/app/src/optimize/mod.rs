@@ -128,7 +128,7 @@ impl Optimize {
         self.with(|parts| parts.settings.iterations = iterations)
     }
 
-    /// On how many changed copies of the database a statement must be equal, too; 6 by default
+    /// Sets on how many changed copies of the database a statement must be equal, too; 6 by default
     /// where the engine can make copies, else 0.
     pub fn copies(self, copies: u32) -> Self {
         self.with(|parts| parts.copies = Some(copies))

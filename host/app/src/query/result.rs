@@ -32,7 +32,7 @@ pub struct QueryResult {
     pub trace: AnswerDocument,
 }
 
-/// Why a query has no answer.
+/// The reason why a query has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// No candidate was acceptable; the trace has the reason for each. Nothing failed: the question

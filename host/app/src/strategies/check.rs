@@ -48,7 +48,7 @@ pub async fn check(
     if problems.is_empty() { Ok(found) } else { Err(StrategyError::Invalid { problems }) }
 }
 
-/// Why a plugin cannot be loaded, with those that are nearly called so.
+/// Explains why a plugin cannot be loaded, with the plugins that have similar names.
 fn reported(error: &Error) -> String {
     match error {
         Error::UnknownPlugin { similar, .. }

@@ -1,6 +1,6 @@
 //! Errors in a strategy.
 
-/// Why there is no strategy.
+/// The reason why there is no strategy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StrategyError {
     /// No built-in strategy has this name.

@@ -44,7 +44,7 @@ pub const DEFAULT: &str = "decompose";
 /// Earlier names of built-in strategies, which [`find`] still accepts, each with the present one.
 const ALIASES: [(&str, &str); 1] = [("founding", "decompose")];
 
-/// In a plugin's place: the role has no plugin. Only the linker may be left out.
+/// The word in a plugin's place for a role without a plugin. Only the linker may be left out.
 pub const NOBODY: &str = "none";
 
 /// The plugin that runs flows, which is also the key of a flow in a strategy file and in the

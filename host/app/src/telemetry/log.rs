@@ -10,7 +10,7 @@ pub(super) fn is_enabled() -> bool {
     tracing::enabled!(target: "syrch.search", tracing::Level::INFO)
 }
 
-/// Which part of the host a span is of.
+/// The part of the host that a span belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The search as a whole.

@@ -22,11 +22,11 @@ use syrch_core::{
 pub(crate) struct Script {
     pub(crate) rows: BTreeMap<String, Vec<i64>>,
     pub(crate) ms: BTreeMap<String, u64>,
-    /// From this bench call on somebody has written to the database.
+    /// The number of the bench call from which on somebody has written to the database.
     pub(crate) written_at: Option<usize>,
-    /// This bench call never ends.
+    /// The number of the bench call that never ends.
     pub(crate) hangs_at: Option<usize>,
-    /// This bench call and all that follow fail.
+    /// The number of the bench call that fails, as do all that follow.
     pub(crate) gone_at: Option<usize>,
 }
 

@@ -18,7 +18,7 @@ fn rewriter() -> Arc<Scripted> {
     Arc::new(Scripted(STATEMENTS.to_vec()))
 }
 
-/// One finished run, its journal, and how many statements were timed.
+/// Returns one finished run, its journal, and the number of statements that were timed.
 async fn finished(folder: &Path) -> (Optimized, PathBuf, usize) {
     let database = FakeDatabase::new(script());
     let host = builder(&database).open().await.unwrap();

@@ -113,7 +113,7 @@ impl Mutation {
     }
 }
 
-/// The same table once more, without a condition.
+/// Returns the same table once more, without a condition.
 fn again(name: &ObjectName) -> TableWithJoins {
     let text = format!("SELECT 1 FROM {name} AS once_more");
     let parsed = Parser::parse_sql(&SQLiteDialect {}, &text).unwrap().remove(0);

@@ -231,7 +231,7 @@ struct Counts {
     statements: usize,
     admitted: usize,
     mutants: usize,
-    /// Those that no check refused, so that their rows were compared.
+    /// The number of mutants that no check refused, so that their rows were compared.
     compared: usize,
     differing: usize,
     accepted: usize,

@@ -37,7 +37,7 @@ fn leave(folder: &Path, owner: i64, from_now: i64) {
     file.execute(sql, params![key(1).digest(), owner, now + from_now]).unwrap();
 }
 
-/// Whether the cache has a request that waits for another process.
+/// Returns whether the cache has a request that waits for another process.
 async fn is_waiting(cache: &Cache) -> bool {
     cache.ask(|worker| Ok(!worker.leases.waiting.is_empty())).await.unwrap()
 }

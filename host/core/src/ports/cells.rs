@@ -74,7 +74,7 @@ pub trait CellIndex: Send + Sync {
 /// The port `cells` of one role call.
 #[async_trait]
 pub trait CellsPort: Send + Sync {
-    /// As [`CellIndex::samples`], under the grant.
+    /// Called when a guest reads samples. Returns those of [`CellIndex::samples`] under the grant.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.
@@ -84,7 +84,7 @@ pub trait CellsPort: Send + Sync {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError>;
-    /// As [`CellIndex::find`], under the grant.
+    /// Called when a guest searches cells. Returns the hits of [`CellIndex::find`] under the grant.
     ///
     /// # Errors
     /// [`PortError::Denied`] without the grant.

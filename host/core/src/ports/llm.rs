@@ -323,14 +323,14 @@ impl SqlReply {
         serde_json::from_str::<Self>(parsed).ok().filter(|read| read.statements.len() > 1)
     }
 
-    /// The same with another of its statements.
+    /// Returns the reply with another of its statements.
     #[must_use]
     pub fn with(self, statement: &WrittenStatement) -> Self {
         let WrittenStatement { sql, confidence, .. } = statement.clone();
         Self { sql, confidence, ..self }
     }
 
-    /// The same as a reply that holds no other statement.
+    /// Returns the reply as one that holds no other statement.
     #[must_use]
     pub fn alone(self) -> Self {
         Self { statements: Vec::new(), ..self }
@@ -354,7 +354,7 @@ impl SqlReply {
     }
 }
 
-/// Why a model call failed.
+/// The reason why a model call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "lowercase")]
 pub enum LlmError {

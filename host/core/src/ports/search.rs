@@ -27,8 +27,8 @@ pub trait Embedder: Send + Sync {
     /// [`PortError::Unavailable`] when its call fails.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError>;
 
-    /// The same for texts that are compared with others, such as questions: some models want
-    /// another prefix for these than for what is searched.
+    /// Embeds texts that are compared with others, such as questions: some models want another
+    /// prefix for these than for what is searched.
     ///
     /// # Errors
     /// Those of [`embed`](Self::embed).

@@ -60,7 +60,7 @@ pub const OVERRUN: &str = "overrun";
 /// statement, since it is starting or busy: the statement itself may be as good as any.
 pub const STARTING: &str = "starting";
 
-/// Why a database cannot be opened or read. `path` is always what the user asked for.
+/// The reason why a database cannot be opened or read. `path` is always what the user asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {
     /// There is no such file or server.

@@ -1,4 +1,5 @@
-//! Which calls of a role call have ended: what depends on the order of events and must be recorded.
+//! The calls of a role call that have ended, as far as it depends on the order of events and must
+//! be recorded.
 
 use async_trait::async_trait;
 

@@ -221,7 +221,7 @@ fn parameter_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Of what follows `//`, where the password before the server is, and where the user and the
+/// Returns where the password before the server is in what follows `//`, and where the user and the
 /// password end.
 fn user_part(text: &str) -> (Option<(usize, usize)>, usize) {
     // A password may contain `/` and `@` where somebody did not escape it: the last `@` before the

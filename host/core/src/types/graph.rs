@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Candidate, CandidateId, Failure, Hit, Json, Profile, RetrievalQuery, TaskId};
 
-/// When a task may start.
+/// The condition under which a task may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Join {

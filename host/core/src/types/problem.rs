@@ -51,7 +51,7 @@ pub enum Corpus {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Retriever {
-    /// By words, ranked by BM25.
+    /// A search by words, ranked by BM25.
     Lexical,
     /// Names that are spelled nearly so.
     PathFuzzy,

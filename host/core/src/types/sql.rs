@@ -114,7 +114,7 @@ impl SqlError {
     }
 }
 
-/// Which results count as equal.
+/// The rule by which results count as equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Equality {

@@ -1,4 +1,4 @@
-//! Which tasks and candidates of two searches correspond.
+//! Pairs the tasks and the candidates of two searches that correspond.
 
 use std::collections::{BTreeMap, BTreeSet};
 

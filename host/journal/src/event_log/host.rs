@@ -154,8 +154,8 @@ impl EventLog {
         self.only(|event| !matches!(event, Event::Bench { .. }), found).await;
     }
 
-    /// For an actor that acts alone: where the next event of the journal is not its own, the run
-    /// diverges at once, and this never returns.
+    /// Checks the next event for an actor that acts alone: where the next event of the journal is
+    /// not its own, the run diverges at once, and this never returns.
     async fn only(&self, is_mine: impl Fn(&Event) -> bool, found: impl std::fmt::Debug) {
         let is_other = {
             let mut state = self.state();

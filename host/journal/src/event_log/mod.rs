@@ -26,7 +26,7 @@ use crate::read::Journal;
 use crate::record::{CallId, Event, Record, RowRetention};
 use crate::stored::Stored;
 
-/// How an event log starts.
+/// The mode in which an event log starts.
 #[derive(Debug)]
 pub enum Mode {
     /// Records events, in a file if there is a writer.
@@ -63,7 +63,7 @@ pub struct EventLog {
     advanced: Notify,
 }
 
-/// What an actor does at its sequence point.
+/// The step of an actor at its sequence point.
 enum Step {
     /// It acts and records its event.
     Record,
@@ -156,13 +156,13 @@ impl EventLog {
         }
     }
 
-    /// Whether a journal is being replayed.
+    /// Returns whether a journal is being replayed.
     #[must_use]
     pub fn is_replaying(&self) -> bool {
         self.state().replay.is_some()
     }
 
-    /// Why the journal is incomplete; `None` when it is complete.
+    /// Returns the reason why the journal is incomplete; `None` when it is complete.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         self.state().writer.as_ref().and_then(Writer::broken).map(str::to_owned)
@@ -297,8 +297,8 @@ impl EventLog {
     }
 }
 
-/// What is wrong with the numbers of a role call: they count from 0, and a call that waits has
-/// started before. A journal may come from anybody.
+/// Checks the numbers of a role call: they count from 0, and a call that waits has started before.
+/// A journal may come from anybody. Returns a description of the error; `None` if there is none.
 fn misplaced(event: &Event, next: CallId) -> Option<&'static str> {
     match event {
         Event::Call { call, from, .. }

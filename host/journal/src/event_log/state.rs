@@ -59,7 +59,7 @@ impl State {
             || state.from.is_some_and(|(parent, ticket)| self.is_over(parent, ticket))
     }
 
-    /// Whether a port call may have no further events.
+    /// Returns whether a port call may have no further events.
     pub(super) fn is_over(&self, call: CallId, ticket: Ticket) -> bool {
         let has_left = self.call(call).is_some_and(|call| call.has_left);
         (has_left && ticket > 0) || self.cancelled.contains(&(call, ticket)) || self.is_closed(call)

@@ -20,11 +20,11 @@ pub struct RoleCall {
     pub task: TaskId,
     /// The role call that waits for it.
     pub within: Option<CallId>,
-    /// When it started, in microseconds since the run did.
+    /// The time at which it started, in microseconds since the run did.
     pub began_us: u64,
-    /// When it ended; `None` when it did not.
+    /// The time at which it ended; `None` when it did not.
     pub ended_us: Option<u64>,
-    /// Why it failed; `None` when it did not.
+    /// The reason why it failed; `None` when it did not.
     pub error: Option<String>,
     /// The plugin's remarks, in order.
     pub notes: Vec<Note>,
@@ -35,7 +35,7 @@ pub struct RoleCall {
 /// A remark of a plugin.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// When it was made, in microseconds since the run started.
+    /// The time at which it was made, in microseconds since the run started.
     pub at_us: u64,
     /// The importance of the remark.
     pub level: Level,
@@ -43,7 +43,7 @@ pub struct Note {
     pub message: String,
 }
 
-/// How a port call ended.
+/// The ending of a port call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallEnd {
@@ -84,19 +84,19 @@ pub struct PortCall {
     pub issued: u32,
     /// Its position in the order in which calls ended, from 1.
     pub completed: Option<u32>,
-    /// When it was made, in microseconds since the run started.
+    /// The time at which it was made, in microseconds since the run started.
     pub issued_us: u64,
-    /// When it ended, in microseconds since the run started.
+    /// The time at which it ended, in microseconds since the run started.
     pub done_us: Option<u64>,
-    /// How the call ended.
+    /// The ending of the call.
     pub end: CallEnd,
-    /// Why the call failed; `None` when it did not.
+    /// The reason why the call failed; `None` when it did not.
     pub error: Option<String>,
-    /// What the call did.
+    /// The work of the call.
     pub what: What,
 }
 
-/// What a port call did.
+/// The work of a port call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum What {
@@ -130,14 +130,15 @@ pub struct ModelNode {
     pub output_tokens: u32,
     /// The price in millionths; `None` when it is unknown.
     pub cost_micros: Option<u64>,
-    /// Whether a cache answered. Ledger entries name purpose and tokens of what a cache answered;
+    /// True if a cache answered. Ledger entries name purpose and tokens of what a cache answered;
     /// of equal calls at the same time, either may be meant.
     pub cached: bool,
     /// The prompt; empty when it is hidden.
     pub prompt: Vec<Message>,
     /// The reply; `None` when it is hidden or there was none.
     pub reply: Option<String>,
-    /// Which of several statements of the reply is used; `None` if it held no more than one.
+    /// The remark which of several statements of the reply is used; `None` if it held no more than
+    /// one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }

@@ -129,7 +129,8 @@ impl Calls {
         Some(ask)
     }
 
-    /// Whether a cache answered: there is a hit for this purpose and these tokens, each used once.
+    /// Returns whether a cache answered: there is a hit for this purpose and these tokens, each
+    /// used once.
     fn hit(&mut self, place: usize, reply: &Reply) -> bool {
         let Some(What::Model(model)) = self.all.get(place).map(|call| &call.what) else {
             return false;
@@ -205,7 +206,7 @@ impl Calls {
     }
 }
 
-/// Why a call failed; `None` when it did not.
+/// Returns the reason why a call failed; `None` when it did not.
 fn error(got: &Got) -> Option<String> {
     match got {
         Got::Reply(Err(error)) => Some(error.to_string()),

@@ -12,7 +12,7 @@ use crate::record::{Fact, Record};
 pub struct Summary {
     /// The id of the run.
     pub run: String,
-    /// When the run started, in milliseconds since 1970.
+    /// The time at which the run started, in milliseconds since 1970.
     pub began_ms: u64,
     /// The question as the user asked it.
     pub question: String,

@@ -67,7 +67,8 @@ impl BudgetedDatabase {
         result
     }
 
-    /// As [`Self::noted`], for calls whose errors carry no rule.
+    /// Returns the result, and stops the search if its call overran its deadline; for calls whose
+    /// errors carry no rule.
     fn noted_call<T>(&self, result: Result<T, PortError>) -> Result<T, PortError> {
         if matches!(result, Err(PortError::Budget)) {
             self.ledger.note_overrun();

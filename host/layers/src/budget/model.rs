@@ -56,7 +56,7 @@ struct Held {
     _mark: Mark,
 }
 
-/// What may still be spent.
+/// The tokens and the money that may still be spent.
 #[derive(Clone, Copy)]
 struct Left {
     tokens: u64,
@@ -65,8 +65,8 @@ struct Left {
 }
 
 impl Left {
-    /// Whether a call of at most that much fits. A call of unknown price fits here; the reservation
-    /// refuses it for its price.
+    /// Returns whether a call of at most that much fits. A call of unknown price fits here; the
+    /// reservation refuses it for its price.
     fn holds(self, estimate: &Estimate) -> bool {
         let is_paid =
             self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);

@@ -1,4 +1,4 @@
-//! What a call used, as far as the endpoint's report is credible.
+//! The usage of a call, as far as the endpoint's report is credible.
 
 use syrch_core::ports::{LlmError, ModelOutcome, Request, Shape, Usage};
 

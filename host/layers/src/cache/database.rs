@@ -80,8 +80,8 @@ impl CachedDatabase {
         result
     }
 
-    /// What the cache has for a request about cells, else what is `made`, which is stored if it
-    /// would be the same again.
+    /// Returns the cached answer to a request about cells, or else awaits `made` and stores its
+    /// result if it is repeatable.
     async fn cells<T: Serialize + DeserializeOwned>(
         &self,
         request: &impl Serialize,

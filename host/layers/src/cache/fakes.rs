@@ -116,14 +116,14 @@ impl ModelProvider for ScriptedModel {
 pub(super) struct ScriptedDatabase {
     pub(super) identity: Mutex<Option<String>>,
     pub(super) result: Mutex<Result<ResultSet, SqlError>>,
-    /// Whether the file changes while a statement runs.
+    /// True if the file changes while a statement runs.
     pub(super) is_restless: bool,
     pub(super) views: Vec<String>,
     pub(super) permits: Option<Semaphore>,
     pub(super) runs: AtomicUsize,
-    /// How often cells were searched for or sampled.
+    /// The number of times that cells were searched for or sampled.
     pub(super) finds: AtomicUsize,
-    /// Whether building its index of cells ended early.
+    /// True if building its index of cells ended early.
     pub(super) is_late: bool,
 }
 

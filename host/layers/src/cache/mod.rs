@@ -21,7 +21,7 @@ pub use model::CachedModel;
 /// Part of every key, since the meaning of a reply may change with the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the cache has for a key.
+/// The result of looking up a key.
 enum Lookup<'a, T> {
     /// The value that is cached for the key.
     Hit(T),

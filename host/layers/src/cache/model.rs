@@ -28,8 +28,8 @@ pub struct CachedModel {
     temperature: Option<f32>,
 }
 
-/// What identifies a call for the cache, in the form whose bytes are the key. Which model a purpose
-/// goes to is in the provider's identity.
+/// The identity of a call for the cache, in the form whose bytes are the key. The provider's
+/// identity includes which model a purpose goes to.
 #[derive(Serialize)]
 struct CacheKey<'a> {
     version: &'a str,
@@ -120,7 +120,7 @@ async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
     if is_good { lead.store(bytes.into()).await } else { lead.share(bytes.into()) }
 }
 
-/// Whether the same call of another search would have failed with the same error.
+/// Returns whether the same call of another search would have failed with the same error.
 fn is_shared(error: &LlmError) -> bool {
     use LlmError::{Malformed, Overflow, Refused, Unavailable, Unsupported};
     matches!(error, Refused(_) | Malformed(_) | Overflow(_) | Unsupported(_) | Unavailable(_))

@@ -75,7 +75,7 @@ const DATES: [&str; 5] = ["date", "datetime", "julianday", "time", "unixepoch"];
 /// Functions that use the present when a format is their only argument; Spark's do likewise.
 const FORMATS: [&str; 2] = ["strftime", "unix_timestamp"];
 
-/// Whether the result of a statement must not be cached.
+/// Returns whether the result of a statement must not be cached.
 pub(super) fn is_volatile(sql: &str) -> bool {
     let mut at = 0;
     for word in sql.split(is_between) {
@@ -101,7 +101,7 @@ fn is_volatile_call(function: &str, given: &str) -> bool {
         || (FORMATS.contains(&function) && !has_format_and_more(given))
 }
 
-/// Whether the statement may read a view: all words of its name stand in it somewhere.
+/// Returns whether the statement may read a view: all words of its name stand in it somewhere.
 pub(super) fn names_a_view(sql: &str, catalog: &Catalog) -> bool {
     let words = |text: &str| -> HashSet<String> {
         text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
@@ -129,12 +129,13 @@ fn is_comment(text: &str) -> bool {
     text.starts_with("--") || text.starts_with("/*")
 }
 
-/// Whether there is an argument. What follows a comment is not examined, so it counts as none.
+/// Returns whether there is an argument. What follows a comment is not examined, so it counts as
+/// none.
 fn begins_plainly(given: &str) -> bool {
     !given.starts_with(')') && !is_comment(given)
 }
 
-/// Whether the arguments are a format in quotes and something after it.
+/// Returns whether the arguments are a format in quotes and something after it.
 fn has_format_and_more(given: &str) -> bool {
     let format = given.strip_prefix('\'').and_then(|text| text.split_once('\''));
     format.is_some_and(|(_, after)| after.trim_start().starts_with(','))

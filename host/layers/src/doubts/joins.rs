@@ -1,5 +1,5 @@
-//! What may be wrong with tables that stand beside each other: columns that do not refer to each
-//! other, rows that are repeated.
+//! Doubts about tables that stand beside each other: columns that do not refer to each other, rows
+//! that are repeated.
 
 use syrch_core::ports::{ColumnName, Use, UseKind};
 use syrch_core::{Catalog, Doubt, DoubtKind, ForeignKey, Table};
@@ -20,7 +20,7 @@ impl<'c> Side<'c> {
         Some(Self { table: catalog.table(table)?, column })
     }
 
-    /// Whether the column alone is the primary key.
+    /// Returns whether the column alone is the primary key.
     pub(super) fn is_key(self) -> bool {
         matches!(self.table.primary_key.as_slice(), [key] if is_same(key, self.column))
     }
@@ -44,7 +44,7 @@ impl<'c> Side<'c> {
     }
 }
 
-/// Whether foreign keys lead from one table to the other, or back.
+/// Returns the foreign keys that lead from one table to the other, or back.
 fn keys_between<'c>(
     one: &'c Table,
     other: &'c Table,
@@ -58,7 +58,8 @@ fn keys_between<'c>(
     lead(one, other).chain(lead(other, one))
 }
 
-/// Whether any foreign key starts or ends at the table, so that those of the schema are known.
+/// Returns whether any foreign key starts or ends at the table, so that those of the schema are
+/// known.
 fn has_keys(table: &Table, catalog: &Catalog) -> bool {
     let is_referenced = |other: &Table| {
         let mut keys = other.foreign_keys.iter();
@@ -134,7 +135,7 @@ impl Judge<'_> {
         doubt("the columns have no value in common".to_owned())
     }
 
-    /// Whether an aggregate adds up a column that is a key, or refers to one.
+    /// Returns whether an aggregate adds up a column that is a key, or refers to one.
     pub(super) fn is_key_sum(&self, one: &Use, by: &str) -> bool {
         let side = Side::new(self.catalog, &one.table, &one.column);
         let is_key = side
@@ -211,7 +212,7 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::CrossJoin, text })
     }
 
-    /// Whether the statement joins the two tables by that column of one of them as well.
+    /// Returns whether the statement joins the two tables by that column of one of them as well.
     fn joins_by(&self, column: &str, left: Side<'_>, right: Side<'_>) -> bool {
         self.uses.iter().any(|one| {
             let UseKind::Join { table, column: other } = &one.kind else { return false };

@@ -1,5 +1,5 @@
-//! What may be wrong with a result as its statement's outermost query makes it: the rows that come
-//! first, groups that share a name, columns that say nothing.
+//! Doubts about a result as its statement's outermost query makes it: the rows that come first,
+//! groups that share a name, columns that say nothing.
 
 use syrch_core::ports::{OrderKey, Outline, Selected, Use, UseKind};
 use syrch_core::{Dialect, Doubt, DoubtKind, Value};
@@ -136,7 +136,7 @@ pub(super) fn is_unique(side: Side<'_>) -> bool {
         .any(|index| index.is_unique && index.predicate.is_none() && is_own(&index.columns))
 }
 
-/// Whether two values are the same, a whole number and its real too.
+/// Returns whether two values are the same; a whole number equals its real.
 fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Integer(whole), Value::Real(real)) | (Value::Real(real), Value::Integer(whole)) => {

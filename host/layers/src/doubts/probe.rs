@@ -60,12 +60,13 @@ impl<'u> Probe<'u> {
         format!("FROM {}{filter}", self.0.table)
     }
 
-    /// The values of the use, as what a statement can read.
+    /// Returns the values of the use as a relation that a statement can read.
     fn values(&self) -> String {
         format!("(SELECT {} AS v {}) AS t", self.value(), self.from(&[]))
     }
 
-    /// Whether a value matches a regular expression. `None` in a dialect that has none.
+    /// Returns the condition that a value matches a regular expression; `None` in a dialect without
+    /// them.
     fn matches(&self, pattern: &str) -> Option<String> {
         Some(match self.0.dialect {
             Dialect::Sqlite => format!("v REGEXP '{pattern}'"),
@@ -81,15 +82,15 @@ impl<'u> Probe<'u> {
         *self.0.dialect == Dialect::Sqlite
     }
 
-    /// Whether there is a text at all among the values of a column that promises none: 0 or 1.
+    /// Counts the texts among the values of a column that promises none, 1 at most.
     pub(super) fn any_text(&self) -> String {
         let text = [format!("typeof({}) = 'text'", self.value())];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&text))
     }
 
-    /// Counts of the values, of the texts, of the numbers among the values, of the texts that are
-    /// digits with a point at most, and of those that are days which do not begin with the year;
-    /// and the fewest and the most digits before the point.
+    /// Counts the values, the texts, the numbers among the values, the texts that are digits with
+    /// at most a point, and those that are days which do not begin with the year; and finds the
+    /// fewest and the most digits before the point.
     pub(super) fn numbers(&self) -> Option<String> {
         let number = self.matches(NUMBER)?;
         let digits = self.matches(DIGITS)?;
@@ -116,7 +117,7 @@ impl<'u> Probe<'u> {
         ))
     }
 
-    /// Three counts: the values, those that begin with a day, and those that have a time behind it.
+    /// Counts the values, those that begin with a day, and those that have a time behind it.
     pub(super) fn days(&self) -> String {
         let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
         let [first, second] = TIMES;
@@ -128,22 +129,22 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// Whether a column of times holds any other than midnight: 0 or 1.
+    /// Counts the times of a column other than midnight, 1 at most.
     pub(super) fn any_time(&self) -> String {
         let column = self.column();
         let time = [format!("{column} <> CAST({column} AS DATE)")];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&time))
     }
 
-    /// Whether the use's value is anything but NULL for any row that has the column: 0 or 1.
+    /// Counts the rows that have the column and for which the use's value is not NULL, 1 at most.
     pub(super) fn any_value(&self) -> String {
         let given =
             [format!("{} IS NOT NULL", self.column()), format!("({}) IS NOT NULL", self.value())];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&given))
     }
 
-    /// Whether the use's value is anything but NULL for a number that is no Julian day in SQLite's
-    /// range of dates: 0 or 1.
+    /// Counts the numbers that are no Julian day in SQLite's range of dates and for which the use's
+    /// value is not NULL, 1 at most.
     pub(super) fn any_day_beyond(&self) -> String {
         let column = self.column();
         let [first, last] = JULIAN;
@@ -156,8 +157,8 @@ impl<'u> Probe<'u> {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&beyond))
     }
 
-    /// Whether a text of the column is that number in another spelling, such as `007` or `1,200`: 0
-    /// or 1. For SQLite.
+    /// Counts the texts of the column that are that number in another spelling, such as `007` or
+    /// `1,200`, 1 at most. For SQLite.
     pub(super) fn any_spelling_of_number(&self, number: &str) -> String {
         let column = self.column();
         let spelled = [
@@ -169,13 +170,13 @@ impl<'u> Probe<'u> {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&spelled))
     }
 
-    /// Whether any row has the column: 0 or 1.
+    /// Counts the rows that have the column, 1 at most.
     pub(super) fn any_row(&self) -> String {
         let given = [format!("{} IS NOT NULL", self.column())];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&given))
     }
 
-    /// Two counts: the rows that have the column, and those for which the use's value is not NULL.
+    /// Counts the rows that have the column, and those for which the use's value is not NULL.
     pub(super) fn given(&self) -> String {
         format!(
             "SELECT count(c) AS n, count(v) AS given FROM (SELECT {} AS c, {} AS v {}) AS t",
@@ -185,8 +186,8 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// The further spellings of texts, each with its count, the most frequent first. `None` if a
-    /// text cannot be written in the dialect for certain.
+    /// Finds the further spellings of texts, each with its count, the most frequent first. `None`
+    /// if a text cannot be written in the dialect for certain.
     pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {
         let written = written(texts.iter().map(String::as_str), self.0.dialect)?;
         let folded: Vec<String> =
@@ -231,7 +232,8 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// Whether the column and one of another table have a value in common: 0 or 1.
+    /// Counts the pairs of rows in which the column and one of another table have equal values, 1
+    /// at most.
     pub(super) fn any_pair(&self, table: &Table, column: &str) -> String {
         let dialect = self.0.dialect;
         let condition = format!("a.{} = b.{}", self.column(), dialect.quoted(column));
@@ -241,12 +243,12 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// The number of rows of the table, 2 at most.
+    /// Counts the rows of the table, 2 at most.
     pub(super) fn two_rows(&self) -> String {
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 2) AS t", self.from(&[]))
     }
 
-    /// Whether several rows have one value of the column: 0 or 1.
+    /// Counts the values of the column that several rows share, 1 at most.
     pub(super) fn any_shared(&self) -> String {
         let column = self.column();
         let given = [format!("{column} IS NOT NULL")];
@@ -256,7 +258,7 @@ impl<'u> Probe<'u> {
         )
     }
 
-    /// Whether the column is NULL in any row: 0 or 1.
+    /// Counts the rows in which the column is NULL, 1 at most.
     pub(super) fn any_null(&self) -> String {
         let null = [format!("{} IS NULL", self.column())];
         format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&null))

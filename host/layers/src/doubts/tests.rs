@@ -12,7 +12,7 @@ use syrch_core::{Column, DoubtKind, Ledger, Limits, SqlErrorKind, Table};
 use super::*;
 use crate::BudgetedDatabase;
 
-/// What statements that count return.
+/// The results of statements that count.
 enum Counts {
     Row(Vec<i64>),
     Cells(Vec<(&'static str, i64)>),

@@ -1,4 +1,4 @@
-//! What may be wrong with one use of a column, decided by counts.
+//! Doubts about one use of a column, decided by counts.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use super::{Counted, Judge};
 /// The longest time of one statement that counts where the statement in question is doubtful by its
 /// types.
 pub(super) const LONG: Duration = Duration::from_secs(2);
-/// The same where as a rule nothing is wrong.
+/// The limit on a statement that counts where a doubt is rare.
 pub(super) const SHORT: Duration = Duration::from_millis(400);
 /// Bytes of a cell that a doubt shows.
 pub(super) const CELL: usize = 60;
 
-/// What is said of a ratio of whole numbers.
+/// The message on a ratio of whole numbers.
 const RATIO: &str =
     "whole numbers are divided, so that the ratio has no decimals: multiply one of them by 1.0";
 
@@ -28,7 +28,7 @@ struct Numbers {
     numbers: u64,
     /// Texts that are days which do not begin with the year.
     days: u64,
-    /// Whether the order of the texts is that of the numbers: digits alone, as many before the
+    /// True if the order of the texts is that of the numbers: digits alone, as many before the
     /// point in each.
     is_in_order: bool,
 }
@@ -170,8 +170,8 @@ impl Judge<'_> {
         (!found.is_in_order).then_some(Doubt { kind: DoubtKind::TextOrder, text })
     }
 
-    /// What is wrong with a comparison of texts with a number. A column of numbers with a few other
-    /// values may be asked for one of them.
+    /// Returns the doubt about a comparison of texts with a number. A column of numbers with a few
+    /// other values may be asked for one of them.
     async fn compared(
         &mut self,
         one: &Use,
@@ -319,7 +319,7 @@ impl Judge<'_> {
         doubt(text.unwrap_or_else(has_times))
     }
 
-    /// Whether the declared type has a time of day beside a day.
+    /// Returns whether the declared type has a time of day beside a day.
     fn may_hold_times(&self, one: &Use) -> bool {
         let column = self.catalog.table(&one.table).and_then(|table| table.column(&one.column));
         column.is_some_and(|column| {
@@ -328,7 +328,8 @@ impl Judge<'_> {
         })
     }
 
-    /// What is wrong with a day beside texts; the inner `None` is that they hold times.
+    /// Returns the text of a doubt about a day beside texts; the inner `None` if the texts hold
+    /// times.
     async fn day_in_texts(
         &mut self,
         one: &Use,
@@ -483,12 +484,12 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a day is written `YYYY-MM-DD`, or is today.
+/// Returns whether a day is written `YYYY-MM-DD`, or is today.
 fn is_ordered_day(day: &str) -> bool {
     day == "now" || (day.len() == 10 && day.as_bytes()[4] == b'-')
 }
 
-/// What is wrong with the sum of a column that numbers rows.
+/// Returns the doubt about the sum of a column that numbers rows.
 fn key_sum(one: &Use, by: &str) -> Doubt {
     let text = format!("{} numbers rows, and {by} takes it for an amount", one.column);
     Doubt { kind: DoubtKind::KeySum, text }

@@ -205,7 +205,7 @@ impl<P: Protocol> HttpProvider<P> {
         };
         // Some endpoints say that a reply is complete, however it ends.
         let is_full =
-            answer.usage.as_ref().is_some_and(|usage| usage.output_tokens >= sent.max_tokens);
+            answer.usage.as_ref().is_some_and(|usage| usage.output_tokens == sent.max_tokens);
         if is_full && answer.stopped == Stopped::Complete {
             answer.stopped = Stopped::Length;
         }

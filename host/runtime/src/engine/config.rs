@@ -1,6 +1,6 @@
-//! What guests may use, and how they are compiled. The build script of `host/app` uses this file,
-//! too: it compiles the built-in plugins ahead of time, and their code fits only an engine of the
-//! same settings.
+//! The settings of an engine: the resources that guests may use, and the compilation. The build
+//! script of `host/app` uses this file, too: it compiles the built-in plugins ahead of time, and
+//! their code fits only an engine of the same settings.
 
 use wasmtime::{Config, Strategy};
 

@@ -1,4 +1,4 @@
-//! Which graphs are refused, and in which words.
+//! Tests of the graphs that are refused, and of the messages.
 
 use super::*;
 use crate::check;

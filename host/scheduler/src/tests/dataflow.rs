@@ -1,4 +1,4 @@
-//! Who starts when. Virtual time makes every moment exact.
+//! Tests of the order of starts. Virtual time makes every moment exact.
 
 use super::*;
 

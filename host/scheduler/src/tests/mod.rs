@@ -46,7 +46,7 @@ fn graph(tasks: Vec<Task>) -> Graph {
     Graph { tasks, answer, memo: None }
 }
 
-/// What the runner does with tasks of a text.
+/// The behavior of the runner with tasks of a text.
 #[derive(Debug, Clone)]
 enum Act {
     Solve(u64, Option<f64>),
@@ -55,7 +55,7 @@ enum Act {
     Panic,
 }
 
-/// What happened, with the millisecond of virtual time.
+/// A log of what happened, with the millisecond of virtual time.
 #[derive(Debug, Clone)]
 struct Log {
     begin: Instant,
@@ -85,7 +85,7 @@ impl Log {
             .collect()
     }
 
-    /// When a task did that.
+    /// Returns the time at which a task did that.
     fn when(&self, word: &str, id: &str) -> Option<u64> {
         self.of(word).into_iter().find(|(_, what)| what == id).map(|(at, _)| at)
     }
@@ -105,7 +105,7 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// What a task's result depends on: its text and its parents' results as a set.
+/// Digests what a task's result depends on: its text and its parents' results as a set.
 fn digest<'a>(text: &str, parents: impl IntoIterator<Item = &'a String>) -> String {
     let parents: std::collections::BTreeSet<&String> = parents.into_iter().collect();
     let mut hasher = DefaultHasher::new();
@@ -288,7 +288,7 @@ impl Finished {
         self.run.seen.iter().map(|seen| &seen.task).collect()
     }
 
-    /// What a task was given, as `task<parent,parent`.
+    /// Returns the parents that a task was given, as `task<parent,parent`.
     fn parents(&self, id: &str) -> String {
         let all = self.log.of("parents");
         all.into_iter()

@@ -1,4 +1,4 @@
-//! What the passes leave out.
+//! Tests of what the passes leave out.
 
 use super::*;
 use crate::{check, optimise};

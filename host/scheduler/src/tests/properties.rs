@@ -157,7 +157,7 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
     Ok(())
 }
 
-/// Whether a task succeeds, computed from the graph alone.
+/// Returns whether a task succeeds, computed from the graph alone.
 fn succeeds(
     graph: &Graph,
     acts: &BTreeMap<String, Act>,

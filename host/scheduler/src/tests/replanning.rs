@@ -1,4 +1,4 @@
-//! What the planner may change during a run, and what it may not.
+//! Tests of what the planner may change during a run, and what it may not.
 
 use super::*;
 use crate::End;

@@ -9,7 +9,7 @@ use super::properties::graphs;
 use super::*;
 use crate::{End, Order};
 
-/// What a journal holds of a run's own decisions.
+/// The records in a journal of a run's own decisions.
 #[derive(Debug, Clone, PartialEq)]
 enum Mark {
     Took(Turn),
@@ -89,7 +89,8 @@ impl Order for Replayed {
     }
 }
 
-/// What must be the same: the observations in their order, and the output of each task.
+/// The parts of a run that must be the same: the observations in their order, and the output of
+/// each task.
 #[derive(Debug, PartialEq)]
 struct Trace {
     seen: Vec<(TaskId, Ending)>,

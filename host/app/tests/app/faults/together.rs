@@ -9,7 +9,7 @@ use super::world::{Chance, LAMP, World, each, ending, names, right, search};
 
 /// The limit on the time between the stop and the end of a search.
 const SOON: Duration = Duration::from_secs(5);
-/// Later than any search ends.
+/// A time later than the end of any search.
 const NEVER: Duration = Duration::from_secs(3_600);
 
 #[test]

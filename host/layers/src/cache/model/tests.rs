@@ -234,8 +234,7 @@ fn what_is_asked_is_written_the_same_everywhere() {
     );
 }
 
-/// What a request leaves open is sent as configured, and so is the same call as one that asks for
-/// it.
+/// A request that leaves a setting open is the same call as one that asks for the configured value.
 #[test]
 fn a_request_that_asks_for_the_default_is_the_same_call() {
     let open = request("x");

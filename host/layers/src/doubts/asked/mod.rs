@@ -1,5 +1,5 @@
-//! What may be wrong with a result as the answer to its question: a number where a thing is asked
-//! for, keys in place of names, the other end of an order.
+//! Doubts about a result as the answer to its question: a number where a thing is asked for, keys
+//! in place of names, the other end of an order.
 //!
 //! The rules read English questions; any other question raises no doubt. Each is certain by the
 //! question's words alone or says nothing.

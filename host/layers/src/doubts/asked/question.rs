@@ -41,7 +41,7 @@ impl Question {
         self.word(self.start())
     }
 
-    /// Whether the first words that count are each one of these.
+    /// Returns whether the first words that count are each one of these.
     pub(super) fn begins_with(&self, words: &[&[&str]]) -> bool {
         let start = self.start();
         words
@@ -54,7 +54,7 @@ impl Question {
         self.words().any(|word| any.contains(&word))
     }
 
-    /// Whether one of `next` stands directly behind the word.
+    /// Returns whether one of `next` stands directly behind the word.
     pub(super) fn has_pair(&self, word: &str, next: &[&str]) -> bool {
         self.words.windows(2).any(|pair| pair[0] == word && next.contains(&pair[1].as_str()))
     }
