@@ -120,7 +120,7 @@ fn the_schema_refuses_what_the_host_refuses() {
             true,
         ),
         (
-            "name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: }}}}}\n",
+            "name: a\nflow: {start: a, nodes: {a: {do: flow, times: 2, flow: {start: draft, nodes: {draft: {next: run}, run: }}}}}\n",
             true,
         ),
         ("name: a\nflow: {start: draft, nodes: {draft: {next: 3}}}\n", false),

@@ -153,7 +153,7 @@ fn a_metric_that_no_statement_has_is_doubted_in_the_end() {
         let endpoint = MockEndpoint::start(script);
         let flags = ["-P", "clarifier.threshold=1"];
         let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
-        assert_eq!(document["confidence"]["calibrated"], json!(0.5), "{document:#}");
+        assert!(document["confidence"]["calibrated"].as_f64().unwrap() <= 0.5, "{document:#}");
         let direct = document["tasks"]
             .as_array()
             .unwrap()
