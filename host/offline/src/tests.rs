@@ -178,8 +178,11 @@ fn groups_that_fulfil_a_condition_are_counted() {
 }
 
 #[test]
-fn a_list_with_repeated_rows_is_unsure() {
-    assert_unsure(&["Which products have been reviewed?", "names of products with reviews"]);
+fn a_list_over_a_join_names_each_thing_once() {
+    assert_reads(
+        &["Which products have been reviewed?", "names of products with reviews"],
+        "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id",
+    );
 }
 
 #[test]

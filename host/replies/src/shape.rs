@@ -98,6 +98,7 @@ pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>,
 /// a semicolon and a confidence behind it, or a document.
 #[must_use]
 pub fn is_statement_alone(text: &str, sql: &str) -> bool {
+    let text = thinking::without_thinking(text);
     let bare = text.trim();
     if bare.starts_with('{') && bare.ends_with('}') {
         return true;

@@ -74,7 +74,7 @@ async fn a_statement_that_was_cut_off_is_asked_for_once_more_and_never_used() {
 
 #[tokio::test]
 async fn what_a_cut_reply_has_whole_is_used() {
-    for text in [format!("```sql\n{COUNT}\n```\nIt counts the"), format!("{COUNT};")] {
+    for text in [format!("```sql\n{COUNT}\n```"), format!("{COUNT};")] {
         let outcome = ask(Reply::text(text).finish("length"), Shape::Sql).await;
         assert_eq!(statement(&outcome).as_deref(), Some(COUNT));
         assert!(outcome.result.unwrap().truncated);
@@ -208,7 +208,7 @@ async fn a_key_that_is_a_word_stays_in_what_is_read() {
 async fn an_answer_that_stands_in_the_reasoning_alone_is_read_if_it_can_be_nothing_else() {
     let only = |field: &str, text: &str| Reply::message(json!({"content": null, field: text}));
     for field in ["reasoning_content", "reasoning"] {
-        let read = ask(only(field, &format!("We count.\n```sql\n{COUNT}\n```")), Shape::Sql).await;
+        let read = ask(only(field, &format!("```sql\n{COUNT}\n```")), Shape::Sql).await;
         assert_eq!(statement(&read).as_deref(), Some(COUNT));
     }
     let after = format!("Perhaps\n```sql\nSELECT 1\n```\n</think>\n```sql\n{COUNT}\n```");
@@ -219,6 +219,7 @@ async fn an_answer_that_stands_in_the_reasoning_alone_is_read_if_it_can_be_nothi
     let document = ask(only("reasoning", "{\"n\": 1}"), Shape::Json(SCHEMA.into())).await;
     assert_eq!(document.result.unwrap().parsed.as_deref(), Some("{\"n\":1}"));
     for (text, expect) in [
+        (format!("We count.\n```sql\n{COUNT}\n```"), Shape::Sql),
         (format!("```sql\nSELECT 1\n```\nor rather\n```sql\n{COUNT}\n```"), Shape::Sql),
         ("We count.".to_owned(), Shape::Sql),
         ("We count.".to_owned(), Shape::Text),

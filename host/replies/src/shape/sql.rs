@@ -367,7 +367,10 @@ impl Reading<'_> {
             for (key, value) in object.iter().filter(|(key, _)| !is_aside(key)) {
                 self.read_value(
                     value,
-                    is_call || ARGUMENT_KEYS.contains(&plain_key(key).as_str()),
+                    is_call
+                        || [ARGUMENT_KEYS.as_slice(), &SQL_KEYS]
+                            .iter()
+                            .any(|keys| keys.contains(&plain_key(key).as_str())),
                     reader,
                     found,
                 );

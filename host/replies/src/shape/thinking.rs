@@ -257,7 +257,7 @@ fn without_asides(text: &str) -> String {
 fn is_about_thinking(part: &str) -> bool {
     let words: Vec<&str> =
         part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let heads = ["details", "summary", "my", "the", "model"];
+    let heads = ["details", "open", "summary", "my", "the", "model"];
     let first = words.iter().find(|word| !heads.contains(word));
     first.is_some_and(|word| TAGS.contains(word))
 }
