@@ -41,7 +41,7 @@ fn a_search_spends_no_more_money_than_it_may() {
     let cost = free.document(0)["cost"]["usd"].as_f64().unwrap();
     assert!((cost - 0.05).abs() < 1e-9, "{cost}");
     let endpoint = never_sure();
-    let flags = ["--max-attempts", "9", "--max-usd", "0.06", "--max-tokens", "100"];
+    let flags = ["--max-attempts", "9", "--max-usd", "0.06", "--max-tokens", "120"];
     let document = priced(&place, &endpoint, PRICES, &flags).document(0);
     let spent = document["cost"]["usd"].as_f64().unwrap();
     assert!((0.03..=0.06).contains(&spent), "{spent}");
