@@ -1,6 +1,5 @@
-//! The plugin `conformance` in Rust: all eight roles, each of which does what the case's setting
-//! `habit` says. The plugins of the other languages do the same, and all are tested with the cases
-//! of `tests/languages/cases`.
+//! The plugin `conformance` in Rust: all eight roles, as the setting `habit` of a case says. Those
+//! of the other languages do the same, and all pass the cases of `tests/languages/cases`.
 
 mod concurrent;
 mod echo;
