@@ -224,7 +224,7 @@ struct Judge<'j> {
     dialect: &'j Dialect,
     uses: &'j [Use],
     results: Seen<'j>,
-    /// Whether the statement has a LIMIT.
+    /// True if the statement has a LIMIT.
     is_cut: bool,
     started: Instant,
     /// Statements that may still count.

@@ -1,11 +1,14 @@
 //! The catalog in words: the names of tables and columns in English, what they hold, and which
 //! columns join.
 
+mod dates;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use syrch_core::{Catalog, Column, Dialect, Table};
 
 use super::{dialect, lexicon, words};
+pub(crate) use dates::Span;
 
 /// A column by position: table, then column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,14 +24,6 @@ pub(crate) enum Holds {
     Text,
     Time,
     Flag,
-}
-
-/// A span of time that the question names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Span {
-    Year,
-    Month,
-    Day,
 }
 
 /// A column in words.
@@ -213,117 +208,6 @@ impl Schema {
         (all, turned)
     }
 
-    /// The column of that table that a day is compared with: its one column of dates, else its one
-    /// column with a time of day. Of several, the one that only says that it is a date of the
-    /// table, as `order_date` of an order, else the one that says when its rows happened. The day
-    /// of a birth is meant only where it is named.
-    pub(crate) fn day(&self, table: usize) -> Option<ColumnRef> {
-        let columns = self.tables[table].columns.iter().enumerate();
-        let dates: Vec<(usize, bool)> = columns
-            .filter(|(_, view)| view.holds == Holds::Time && !view.is_key && !is_birth(view))
-            .map(|(column, view)| (column, dialect::is_timestamp(&view.declared)))
-            .collect();
-        [false, true].into_iter().find_map(|timed| {
-            let fits: Vec<usize> = dates
-                .iter()
-                .filter(|(_, other)| *other == timed)
-                .map(|(column, _)| *column)
-                .collect();
-            let is_plain = |column: &&usize| {
-                let required = &self.tables[table].columns[**column].required;
-                required.iter().all(|stem| lexicon::TIME_WORDS.contains(&stem.as_str()))
-            };
-            let mut plain = fits.iter().filter(is_plain);
-            let own = plain.next().filter(|_| plain.next().is_none());
-            let column = match fits.as_slice() {
-                [only] => Some(only),
-                several => own.or_else(|| self.beginning(table, several)),
-            };
-            column.map(|column| ColumnRef { table, column: *column })
-        })
-    }
-
-    /// The one of several columns of that table that says when its rows happened, if no other
-    /// says when they ended.
-    fn beginning<'a>(&self, table: usize, of: &'a [usize]) -> Option<&'a usize> {
-        [lexicon::HAPPENINGS, &["created"]].into_iter().find_map(|words| {
-            let mut found = of.iter().filter(|column| self.is_called(table, **column, words));
-            let first = found.next().filter(|_| found.next().is_none())?;
-            let ends = |column: &usize| self.is_called(table, *column, lexicon::ENDS);
-            let lasts = self.is_called(table, *first, lexicon::OPENINGS) && of.iter().any(ends);
-            (!lasts).then_some(first)
-        })
-    }
-
-    /// Returns true if one of these words distinguishes that column of that table.
-    fn is_called(&self, table: usize, column: usize, words: &[&str]) -> bool {
-        let required = &self.tables[table].columns[column].required;
-        words.iter().any(|word| required.contains(&words::stem(word)))
-    }
-
-    /// Returns true if that table has a column of dates, those of births aside.
-    fn is_dated(&self, table: usize) -> bool {
-        self.tables[table].columns.iter().any(|view| view.holds == Holds::Time && !is_birth(view))
-    }
-
-    /// The column of that table that a year, a month or a day is compared with: its years or its
-    /// months, else its dates. The inner part is `None` if several fit, and the outer one if the
-    /// table has none.
-    pub(crate) fn times(&self, table: usize, span: Span) -> Option<Option<ColumnRef>> {
-        let numbers = match span {
-            Span::Year => self.years(table),
-            Span::Month => self.month(table),
-            Span::Day => None,
-        };
-        numbers.map(Some).or_else(|| self.is_dated(table).then(|| self.day(table)))
-    }
-
-    /// The column of dates of that table that says when its rows happened, and nothing else of
-    /// them: `order_date` of an order, but not `signup_date` of a customer.
-    pub(crate) fn happening(&self, table: usize) -> Option<ColumnRef> {
-        self.day(table).filter(|at| {
-            let is_plain = |stem: &String| lexicon::TIME_WORDS.contains(&stem.as_str());
-            self.column(*at).required.iter().all(is_plain)
-                || self.is_called(table, at.column, lexicon::HAPPENINGS)
-                || self.is_called(table, at.column, &["created"])
-        })
-    }
-
-    /// The column of dates of the one table to which the rows of that table belong: of the items
-    /// of an order, the date of the order.
-    pub(crate) fn inherited(&self, table: usize) -> Option<ColumnRef> {
-        let owners = self.edges_of(table).filter_map(|edge| {
-            let end = if edge.left.table == table { edge.right } else { edge.left };
-            let is_owner = end.table != table && self.tables[end.table].key == Some(end.column);
-            is_owner.then(|| self.happening(end.table)).flatten()
-        });
-        let found: BTreeSet<ColumnRef> = owners.collect();
-        found.first().copied().filter(|_| found.len() == 1)
-    }
-
-    /// The column of that table that holds years, not those of births: the one of that name, else
-    /// the only one.
-    fn years(&self, table: usize) -> Option<ColumnRef> {
-        let columns = self.tables[table].columns.iter().enumerate();
-        let years: Vec<usize> = columns
-            .filter(|(_, view)| view.holds != Holds::Time && !view.is_key && !is_birth(view))
-            .map(|(column, _)| column)
-            .filter(|column| self.is_called(table, *column, &["year", "founded"]))
-            .collect();
-        let is_plain = |column: &&usize| self.tables[table].columns[**column].required == ["year"];
-        let only = || if let [only] = years.as_slice() { Some(only) } else { None };
-        let column = *years.iter().find(is_plain).or_else(only)?;
-        Some(ColumnRef { table, column })
-    }
-
-    /// The column of that table that holds months as numbers.
-    pub(crate) fn month(&self, table: usize) -> Option<ColumnRef> {
-        let is_month =
-            |view: &ColumnView| view.holds == Holds::Number && view.required == ["month"];
-        let column = self.tables[table].columns.iter().position(is_month)?;
-        Some(ColumnRef { table, column })
-    }
-
     /// Returns true if the values of a column may repeat over the rows: its table declares no key,
     /// and it neither numbers nor names the rows. The rows of a table with a year repeat their
     /// names, too.
@@ -377,12 +261,6 @@ impl Schema {
         let by_type = || columns.iter().position(|view| view.holds == Holds::Time);
         by_word.or_else(by_type).map(|column| ColumnRef { table, column })
     }
-}
-
-/// Returns true if a column says when somebody was born.
-fn is_birth(view: &ColumnView) -> bool {
-    let says = |stem: &String| stem.starts_with("birth") || matches!(stem.as_str(), "born" | "dob");
-    view.required.iter().any(says)
 }
 
 fn table_view(table: &Table, prefix: usize) -> TableView {

@@ -220,7 +220,8 @@ pub fn weight(sql: &str) -> usize {
         .count()
 }
 
-/// Returns true if the last thing of a statement is a semicolon, and not one in a text or a comment.
+/// Returns true if the last thing of a statement is a semicolon, and not one in a text or a
+/// comment.
 pub(crate) fn ends_with_separator(text: &str) -> bool {
     let text = text.trim_end();
     separators(text).last().is_some_and(|at| without_comments(&text[at + 1..]).is_empty())

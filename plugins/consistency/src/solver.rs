@@ -59,8 +59,8 @@ impl<'a> Samples<'a> {
         all.into_iter().find(|clusters| !clusters.is_empty()).unwrap_or_default()
     }
 
-    /// The number of samples among which a result is elected: those that ran, and where each has one
-    /// try also those that failed, which agree with nothing.
+    /// The number of samples among which a result is elected: those that ran, and where each has
+    /// one try also those that failed, which agree with nothing.
     fn voters(&self, pool: &Pool) -> u32 {
         if self.settings.repair { pool.ran() } else { count32(pool.draws().len()) }
     }

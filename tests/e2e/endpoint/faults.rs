@@ -60,7 +60,7 @@ fn an_endpoint_that_answers_with_an_error_is_named() {
     at_any_call(&Reply::raw(502, "<html>Bad Gateway</html>"), &["502", "Bad Gateway"]);
 }
 
-/// What no wait and no other form helps is asked for once.
+/// A request that no wait and no other form helps is made once.
 #[test]
 fn what_an_endpoint_says_decides_what_is_to_be_done() {
     let folder = syrch_kit::scratch();

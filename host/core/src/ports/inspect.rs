@@ -140,7 +140,7 @@ pub struct Outline {
     pub order: Option<OrderKey>,
     /// The most rows that it returns, if it says so.
     pub limit: Option<u64>,
-    /// Whether its WHERE leaves out the rows that a LEFT JOIN makes where there is none.
+    /// True if its WHERE leaves out the rows that a LEFT JOIN makes where there is none.
     pub is_inner: bool,
 }
 
@@ -155,7 +155,7 @@ pub enum Selected {
         function: String,
         /// The column that it is of, if it is of a column alone.
         of: Option<ColumnName>,
-        /// Whether it takes each value once.
+        /// True if it takes each value once.
         is_distinct: bool,
     },
     /// Anything else.

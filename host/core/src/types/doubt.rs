@@ -51,7 +51,7 @@ pub enum DoubtKind {
     RepeatedRows,
     /// Rows that a LEFT JOIN makes where there is none are counted.
     PaddedRows,
-    /// What has no row of a joined table is asked for, and left out.
+    /// Things without a row of a joined table are asked for, and left out.
     InnerJoin,
     /// Tables are joined without a condition.
     CrossJoin,

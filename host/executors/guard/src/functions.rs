@@ -1,4 +1,5 @@
-//! Lists of functions: the words of a text file in `functions/`, ten a line, in order of the alphabet.
+//! Lists of functions: the words of a text file in `functions/`, ten a line, in order of the
+//! alphabet.
 
 use std::sync::LazyLock;
 

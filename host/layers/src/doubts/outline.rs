@@ -126,7 +126,7 @@ impl Judge<'_> {
     }
 }
 
-/// Whether an index lets no two rows have one value of the column.
+/// Returns true if an index lets no two rows have one value of the column.
 pub(super) fn is_unique(side: Side<'_>) -> bool {
     let is_own =
         |columns: &[String]| matches!(columns, [only] if only.eq_ignore_ascii_case(side.column));

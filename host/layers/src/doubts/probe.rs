@@ -203,8 +203,8 @@ impl<'u> Probe<'u> {
         ))
     }
 
-    /// Whether any value of the column is one of these texts: 0 or 1. `None` if a text cannot be
-    /// written in the dialect for certain.
+    /// Returns the statement whose result is 1 if any value of the column is one of these texts, else
+    /// 0. `None` if a text cannot be written in the dialect for certain.
     pub(super) fn any_of(&self, texts: &[&str]) -> Option<String> {
         let written = written(texts.iter().copied(), self.0.dialect)?;
         let one_of = [format!("{} IN ({})", self.column(), written.join(", "))];

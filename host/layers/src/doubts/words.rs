@@ -495,7 +495,7 @@ fn key_sum(one: &Use, by: &str) -> Doubt {
     Doubt { kind: DoubtKind::KeySum, text }
 }
 
-/// What is wrong with a condition that no row meets.
+/// The doubt about a condition that no row meets.
 fn never(one: &Use) -> Doubt {
     let condition = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), 3 * CELL);
     let how = if condition.ends_with("NULL") { ": NULL is met by IS NULL" } else { "" };
@@ -503,7 +503,7 @@ fn never(one: &Use) -> Doubt {
     Doubt { kind: DoubtKind::Never, text }
 }
 
-/// What is wrong with a text made of a column that is compared with a number.
+/// The doubt about a text made of a column that is compared with a number.
 fn compared_text(one: &Use, by: &str) -> Doubt {
     let made = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), CELL);
     let effect =

@@ -11,9 +11,10 @@ use syrch_core::text::clip;
 use syrch_core::validate;
 use syrch_http::{client, is_exposed, read, root_cause};
 
+use super::cause::Cause;
 use super::events::{self, Events};
 use super::lenient::without_mark;
-use super::status::{Cause, Said, advice};
+use super::status::{Said, advice};
 use super::{EndpointConfig, EndpointError, Protocol, values};
 
 /// Characters of an endpoint's own error text that are shown.

@@ -7,6 +7,7 @@
 //! HTTP only to this machine, bodies are read up to a bound, and a call makes one request. The
 //! layers decide about another one.
 
+mod cause;
 mod config;
 mod endpoint;
 mod events;

@@ -14,9 +14,10 @@ use syrch_core::ports::{
 use syrch_replies::shape;
 use syrch_replies::size::{output_tokens, prompt_tokens};
 
+use super::cause::Cause;
 use super::endpoint::{Body, Endpoint, Failure};
 use super::quirks::Learnt;
-use super::status::{Cause, Said};
+use super::status::Said;
 use super::values;
 use super::{
     Answer, EndpointConfig, EndpointError, Protocol, Quirks, Settings, Stopped, Structured,
@@ -31,7 +32,7 @@ const LEAST_OUTPUT: u32 = 64;
 /// The output tokens with which it is made again where nothing says how many fit.
 const LITTLE_OUTPUT: u32 = 256;
 
-/// What only a reply of the protocol has, be it a broken one.
+/// The keys that only a reply of the protocol has, be it a broken one.
 const PARTS: [&str; 4] = ["choices", "content", "message", "data"];
 
 /// The provider of one endpoint. Each call makes one request. If the endpoint refuses its form, the
@@ -393,7 +394,7 @@ fn is_prose(answer: &Answer) -> bool {
 fn is_looping(text: &str) -> bool {
     /// Bytes of the end that is looked for.
     const END: usize = 60;
-    /// How often it stands in the reply.
+    /// The number of times that it stands in the reply.
     const TIMES: usize = 4;
     let text = text.trim_end();
     let from = (text.len().saturating_sub(END)..text.len()).find(|at| text.is_char_boundary(*at));

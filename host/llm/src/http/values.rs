@@ -28,7 +28,8 @@ pub(crate) fn holds_statement(shape: &Shape) -> bool {
     matches!(shape, Shape::Sql) || matches!(shape, Shape::Yaml(keys) if *keys == ["sql"])
 }
 
-/// Whether a reply ends for this reason because it was cut off, at a limit or by its server.
+/// Returns true if a reply ends for this reason because it was cut off, at a limit or by its
+/// server.
 pub(crate) fn is_cut_off(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
     const CUT: [&str; 8] = [
@@ -45,7 +46,7 @@ pub(crate) fn is_cut_off(reason: &str) -> bool {
     CUT.iter().any(|part| reason.contains(part))
 }
 
-/// Whether a reply ends for this reason because a filter stopped it.
+/// Returns true if a reply ends for this reason because a filter stopped it.
 pub(crate) fn is_filtered(reason: &str) -> bool {
     /// Parts of the names that endpoints have for it.
     const FILTER: [&str; 10] = [

@@ -74,6 +74,44 @@ fn balanced_end(text: &str) -> Option<usize> {
     None
 }
 
+/// Returns where a document begins that the text does not close: one that ends within a text, or
+/// before its last bracket.
+pub(super) fn unclosed(text: &str) -> Option<usize> {
+    let bare = text.trim_end_matches(|c: char| c.is_whitespace() || c == '`');
+    let start = bare.find("{\"").or_else(|| bare.find("{ \"")).or_else(|| bare.find("{\n"))?;
+    let is_closed = bare.ends_with(['}', ']']) || with_brackets(&bare[start..]).is_none();
+    (!is_closed && bare[start..].contains("\":")).then_some(start)
+}
+
+/// Returns a document with the brackets that are missing at its end; the same if it ends within a
+/// text, and `None` if none are missing.
+pub(super) fn with_brackets(text: &str) -> Option<String> {
+    let bare = text.trim();
+    if !bare.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut open = Vec::new();
+    let mut in_text = false;
+    let mut is_escaped = false;
+    for c in bare.chars() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_text => is_escaped = true,
+            '"' => in_text = !in_text,
+            _ if in_text => {}
+            '{' => open.push('}'),
+            '[' => open.push(']'),
+            '}' | ']' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    if open.is_empty() && !in_text {
+        return None;
+    }
+    let brackets = open.into_iter().rev().filter(|_| !in_text);
+    Some(bare.chars().chain(brackets).collect())
+}
+
 /// One node of a document, with the levels that may be below it.
 struct Node(usize);
 

@@ -7,91 +7,28 @@
 //! a statement that does not parse counts if it cannot be prose, so that its syntax error can be
 //! repaired.
 
+mod code;
+mod documents;
+
 use std::ops::Range;
 
-use serde_json::{Map, Value};
 use syrch_core::ports::{SqlReply, WrittenStatement};
 use syrch_core::{Json, Limits};
 
 use super::confidence;
-use super::document::{documents, strict};
-use super::marks::{Mark, is_taken_back, mark};
-use super::mend::{Curly, hides_line, is_damaged, mend, plain_blanks, without_brackets};
-use super::prose::{Fence, blocks, fences};
+use super::document::strict;
+use super::marks::{Mark, is_taken_back};
+use super::mend::{plain_blanks, without_brackets};
 use super::thinking::without_thinking;
-use crate::statement::{Reader, Standing, ends_with_separator, keyword, looks_like_query};
+use crate::statement::{Reader, Standing};
+use documents::Reading;
 
-/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their
-/// words.
-const SQL_KEYS: [&str; 8] = [
-    "sql",
-    "query",
-    "sqlquery",
-    "statement",
-    "sqlstatement",
-    "finalsql",
-    "finalquery",
-    "correctedsql",
-];
-/// Keys under which a document says that it has no answer.
-const DENIALS: [&str; 3] = ["error", "refusal", "cannotanswer"];
-/// Words of keys whose values are no answers.
-const ASIDES: [&str; 27] = [
-    "analysis",
-    "attempt",
-    "avoid",
-    "bad",
-    "comment",
-    "discarded",
-    "draft",
-    "example",
-    "explanation",
-    "failed",
-    "incorrect",
-    "invalid",
-    "note",
-    "notes",
-    "old",
-    "original",
-    "previous",
-    "question",
-    "rationale",
-    "reason",
-    "reasoning",
-    "rejected",
-    "step",
-    "steps",
-    "thinking",
-    "thoughts",
-    "wrong",
-];
 /// The confidence at most in one of several statements of which none is called the answer.
 const UNCLEAR: f64 = 0.4;
-/// Keys under which a call of a tool has its arguments.
-const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
-/// Languages of a fence that does not hold SQL.
-const NOT_SQL: [&str; 12] = [
-    "json",
-    "jsonc",
-    "yaml",
-    "yml",
-    "python",
-    "py",
-    "bash",
-    "sh",
-    "csv",
-    "markdown",
-    "md",
-    "javascript",
-];
 /// Statements of a reply that are tried at most.
 const MOST: usize = 16;
 /// Statements of a reply that are examined at most.
 const MAX_FOUND: usize = 64;
-/// Values of a document that are examined at most.
-const MAX_VALUES: usize = 256;
-/// Documents and texts within each other that are read at most.
-const MAX_NESTING: usize = 12;
 
 /// A statement that was found in a reply.
 struct Found {
@@ -105,16 +42,20 @@ struct Found {
     ended: bool,
 }
 
+impl Found {
+    /// Limits the confidence, where the reply does not stand by the statement.
+    fn doubt(&mut self) {
+        self.confidence = Some(self.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
+    }
+}
+
 /// The document [`SqlReply`].
 pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     let text = outside_thinking(text, limits);
-    let mut found = Reading { limits, is_cut: false, nesting: 0, values: 0 }
-        .statements(&text, &mut Reader::new(limits));
+    let mut found = Reading::new(limits, false).statements(&text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max().unwrap_or(text.len());
     if is_taken_back(text.get(end..).unwrap_or_default()) {
-        for one in &mut found {
-            one.confidence = Some(one.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
-        }
+        found.iter_mut().for_each(Found::doubt);
     }
     reply(found)
 }
@@ -124,8 +65,7 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
 pub(super) fn parse_cut(text: &str, limits: &Limits) -> Option<Json> {
     let text = outside_thinking(text, limits);
     let text = without_cut_confidence(&text);
-    let found = Reading { limits, is_cut: true, nesting: 0, values: 0 }
-        .statements(text, &mut Reader::new(limits));
+    let found = Reading::new(limits, true).statements(text, &mut Reader::new(limits));
     let end = found.iter().map(|found| found.place.end).max()?;
     let is_whole = found.iter().all(|found| found.ended) && !says_more(text, end);
     is_whole.then(|| reply(found))?
@@ -226,525 +166,10 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
     rest
 }
 
-/// Reads one reply, with a bound on what lies within each other.
-struct Reading<'a> {
-    limits: &'a Limits,
-    /// Whether the reply was cut off.
-    is_cut: bool,
-    nesting: usize,
-    values: usize,
-}
-
-impl Reading<'_> {
-    /// The statements of a text, in its order.
-    fn statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
-        if self.nesting >= MAX_NESTING {
-            return Vec::new();
-        }
-        self.nesting += 1;
-        let mut found = self.read_documents(text, reader);
-        if found.is_empty() && !is_answered_by_document(text, self.limits.json_depth) {
-            // What stands in a document that has no end may go on.
-            let text = &text[..unclosed(text).unwrap_or(text.len())];
-            found = from_blocks(text, reader);
-            if found.is_empty() {
-                found = from_prose(text, reader);
-            }
-        }
-        self.nesting -= 1;
-        found
-    }
-
-    /// The statements in the JSON documents of a text.
-    fn read_documents(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
-        let depth = self.limits.json_depth;
-        let whole = strict(text, depth).or_else(|| {
-            let closed = (!self.is_cut).then(|| with_brackets(text)).flatten()?;
-            strict(&closed, depth)
-        });
-        let mut read = whole.map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
-        if read.is_empty() {
-            read = fences(text)
-                .into_iter()
-                .filter_map(|fence| {
-                    strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value))
-                })
-                .collect();
-        }
-        if read.is_empty() && (text.contains("\":") || text.contains("\" :")) {
-            read = documents(text, depth);
-        }
-        let mut found = Vec::new();
-        let mut from = 0;
-        for (place, value) in read {
-            let mark = mark(text.get(from..place.start).unwrap_or_default());
-            from = place.end;
-            let mut inside = Vec::new();
-            self.read_value(&value, false, reader, &mut inside);
-            inside.truncate(MAX_FOUND.saturating_sub(found.len()));
-            let stated = || confidence::stated(&without(text, vec![place.clone()]));
-            found.extend(inside.into_iter().map(|one| Found {
-                mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
-                confidence: if is_silent(&value) {
-                    one.confidence.or_else(stated)
-                } else {
-                    one.confidence
-                },
-                place: place.clone(),
-                ended: true,
-                ..one
-            }));
-        }
-        let best = found.iter().map(|one| one.mark).max();
-        let mut rivals = found.iter().filter(|one| Some(one.mark) == best);
-        let is_one = rivals.next().is_none_or(|first| rivals.all(|one| one.sql == first.sql));
-        if !is_one {
-            // A document answers with one statement: which of several is meant, it does not say.
-            for one in &mut found {
-                one.confidence = Some(one.confidence.unwrap_or(UNCLEAR).min(UNCLEAR));
-            }
-        }
-        found
-    }
-
-    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it.
-    /// `is_call`: it has the arguments of a tool.
-    fn read_value(
-        &mut self,
-        value: &Value,
-        is_call: bool,
-        reader: &mut Reader,
-        found: &mut Vec<Found>,
-    ) {
-        self.values += 1;
-        if self.values > MAX_VALUES || self.nesting >= MAX_NESTING {
-            return;
-        }
-        self.nesting += 1;
-        match value {
-            Value::Object(object) => self.read_object(object, is_call, reader, found),
-            Value::Array(list) => {
-                list.iter().for_each(|value| self.read_value(value, is_call, reader, found))
-            }
-            // A text that is only a text of the document: a whole query, or a fence.
-            Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
-                found.extend(
-                    self.statements(&without_thinking(text), reader)
-                        .into_iter()
-                        .filter(|one| one.standing == Standing::Query),
-                );
-            }
-            Value::String(text) if self.nesting == 2 => {
-                found.extend(self.statements(&without_thinking(text), reader));
-            }
-            _ => {}
-        }
-        self.nesting -= 1;
-    }
-
-    fn read_object(
-        &mut self,
-        object: &Map<String, Value>,
-        is_call: bool,
-        reader: &mut Reader,
-        found: &mut Vec<Found>,
-    ) {
-        let before = found.len();
-        let is_denied = entry(object, &DENIALS)
-            .and_then(Value::as_str)
-            .is_some_and(|why| !["", "none", "null", "no"].contains(&plain_key(why).as_str()));
-        if is_denied {
-            return;
-        }
-        match entry(object, &SQL_KEYS) {
-            Some(Value::String(text)) => {
-                found.extend(self.read_statements(&without_thinking(text), reader));
-            }
-            Some(Value::Array(_) | Value::Object(_)) | None => {}
-            Some(_) => return,
-        }
-        if found.len() == before {
-            for (key, value) in object.iter().filter(|(key, _)| !is_aside(key)) {
-                self.read_value(
-                    value,
-                    is_call
-                        || [ARGUMENT_KEYS.as_slice(), &SQL_KEYS]
-                            .iter()
-                            .any(|keys| keys.contains(&plain_key(key).as_str())),
-                    reader,
-                    found,
-                );
-            }
-        }
-        let confidence = match entry(object, &["confidence"]) {
-            Some(Value::Number(number)) => {
-                number.as_f64().filter(|value| (0.0..=1.0).contains(value))
-            }
-            Some(Value::String(text)) => confidence::value(text),
-            _ => None,
-        };
-        found[before..].iter_mut().for_each(|one| one.confidence = confidence.or(one.confidence));
-    }
-
-    /// The statements that the value of a key of [`SQL_KEYS`] holds, fenced or bare.
-    fn read_statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
-        let found = from_blocks(text, reader);
-        let silent = |one: Found| Found { confidence: None, ..one };
-        if !found.is_empty() {
-            return found.into_iter().map(silent).collect();
-        }
-        from_code(text, 0..text.len(), 0, true, reader)
-    }
-}
-
-/// Returns true if a document decides alone what the reply answers: one that is all of the text, or
-/// one that names a key twice or has nothing under a key of a statement.
-fn is_answered_by_document(text: &str, depth: usize) -> bool {
-    let bare = text.trim();
-    if !bare.contains('{') {
-        return false;
-    }
-    let is_unclear = |document: &str| match strict(document, depth) {
-        Some(value) => declines(&value),
-        // The same key twice.
-        None => serde_json::from_str::<Value>(document).is_ok(),
-    };
-    if bare.starts_with(['{', '[']) && serde_json::from_str::<Value>(bare).is_ok() {
-        return true;
-    }
-    fences(text).into_iter().any(|fence| {
-        let body = text[fence.body].trim();
-        body.starts_with('{') && is_unclear(body)
-    }) || documents(text, depth).iter().any(|(_, value)| declines(value))
-}
-
-/// Returns true if a document has a key for a statement, and no statement under it.
-fn declines(value: &Value) -> bool {
-    let sql = value.as_object().and_then(|object| entry(object, &SQL_KEYS));
-    sql.is_some_and(|sql| sql.is_null() || sql.as_str().is_some_and(|text| text.trim().is_empty()))
-}
-
-/// Returns where a document begins that the text does not close: one that ends within a text, or
-/// before its last bracket.
-fn unclosed(text: &str) -> Option<usize> {
-    let bare = text.trim_end_matches(|c: char| c.is_whitespace() || c == '`');
-    let start = bare.find("{\"").or_else(|| bare.find("{ \"")).or_else(|| bare.find("{\n"))?;
-    let is_closed = bare.ends_with(['}', ']']) || with_brackets(&bare[start..]).is_none();
-    (!is_closed && bare[start..].contains("\":")).then_some(start)
-}
-
-/// Returns a document with the brackets that are missing at its end; the same if it ends within a
-/// text, and `None` if none are missing.
-fn with_brackets(text: &str) -> Option<String> {
-    let bare = text.trim();
-    if !bare.starts_with(['{', '[']) {
-        return None;
-    }
-    let mut open = Vec::new();
-    let mut in_text = false;
-    let mut is_escaped = false;
-    for c in bare.chars() {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' if in_text => is_escaped = true,
-            '"' => in_text = !in_text,
-            _ if in_text => {}
-            '{' => open.push('}'),
-            '[' => open.push(']'),
-            '}' | ']' => drop(open.pop()),
-            _ => {}
-        }
-    }
-    if open.is_empty() && !in_text {
-        return None;
-    }
-    let brackets = open.into_iter().rev().filter(|_| !in_text);
-    Some(bare.chars().chain(brackets).collect())
-}
-
-/// Returns true for a key of what a document says besides its answer: a draft, what is wrong, why.
-fn is_aside(key: &str) -> bool {
-    let words = key.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.into_iter().any(|word| ASIDES.contains(&word.as_str()))
-}
-
-/// Whether no object of a document states a confidence.
-fn is_silent(value: &Value) -> bool {
-    value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
-}
-
-/// The value under the first of the object's keys that is one of these.
-fn entry<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value> {
-    object.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value)
-}
-
-/// A key in lower case and without signs.
-fn plain_key(key: &str) -> String {
-    syrch_core::text::clip(key, 64)
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
-/// The statements in fences and between tags.
-fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
-    let blocks: Vec<Fence> = blocks(text)
-        .into_iter()
-        .filter(|fence| !NOT_SQL.contains(&fence.language.as_str()))
-        .collect();
-    let mut found: Vec<Found> = Vec::new();
-    for block in &blocks {
-        let is_labelled = !["", "text", "plaintext", "txt"].contains(&block.language.as_str());
-        let body = block.body.start..code_end(text, &block.body);
-        let from = found.last().map_or(0, |found| found.place.end);
-        let code = from_code(text, body, from, is_labelled, reader);
-        found.extend(
-            code.into_iter()
-                .map(|one| Found { ended: block.closed || is_ended(text, &one.place), ..one }),
-        );
-    }
-    found.truncate(MAX_FOUND);
-    let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
-    for (index, one) in found.iter_mut().enumerate() {
-        // What the reply says of this statement stands before the next one; else the reply may say
-        // it of all.
-        let others = blocks
-            .iter()
-            .map(|block| block.body.clone())
-            .filter(|body| !body.contains(&one.place.start));
-        let hidden: Vec<Range<usize>> = others.chain([one.place.clone()]).collect();
-        let until = places
-            .get(index + 1..)
-            .and_then(|later| later.iter().find(|later| later.start >= one.place.end));
-        let near = until.and_then(|next| {
-            let inside = hidden
-                .iter()
-                .filter(|part| part.start >= one.place.start && part.end <= next.start);
-            let parts = inside
-                .map(|part| part.start - one.place.start..part.end - one.place.start)
-                .collect();
-            confidence::stated(&without(&text[one.place.start..next.start], parts))
-        });
-        one.confidence = near.or_else(|| confidence::stated(&without(text, hidden)));
-    }
-    found
-}
-
-/// Returns true if a semicolon outside of texts and comments ends what stands at that place, with
-/// nothing behind it on its line.
-fn is_ended(text: &str, place: &Range<usize>) -> bool {
-    let behind = text[place.end..].trim_start_matches([' ', '\t']);
-    let more = if behind.starts_with(';') { text.len() - behind.len() + 1 - place.end } else { 0 };
-    let end = place.end + more;
-    let rest = text[end..].lines().next().unwrap_or_default();
-    rest.trim_matches(|c: char| c.is_whitespace() || "`;".contains(c)).is_empty()
-        && ends_with_separator(&text[place.start..end])
-}
-
-/// Returns the place where a fence's code ends: before a line that states the confidence.
-fn code_end(text: &str, body: &Range<usize>) -> usize {
-    let mut at = body.start;
-    for line in text[body.clone()].split_inclusive('\n') {
-        let bare = line
-            .trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c))
-            .to_ascii_lowercase();
-        if bare.starts_with("confidence") && confidence::stated(line).is_some() {
-            return at;
-        }
-        at += line.len();
-    }
-    body.end
-}
-
-/// The statements of a place with code, as they are written or, if none of them is a query or they
-/// are damaged, as they are mended. `from` is where the statement before it ends; `is_labelled`: it
-/// is marked as SQL.
-fn from_code(
-    text: &str,
-    place: Range<usize>,
-    from: usize,
-    is_labelled: bool,
-    reader: &mut Reader,
-) -> Vec<Found> {
-    let code = &text[place.clone()];
-    let before = text.get(from..place.start).unwrap_or_default();
-    let mut found = examine(code, before, is_labelled, reader);
-    for one in &mut found {
-        one.place = place.start + one.place.start..place.start + one.place.end;
-    }
-    let is_query = |found: &Found| found.standing == Standing::Query;
-    let is_damaged = is_damaged(code);
-    if found.iter().any(is_query) && !is_damaged && !hides_line(code, true) {
-        return found;
-    }
-    let mended = [Curly::Names, Curly::Texts]
-        .into_iter()
-        .filter_map(|curly| mend(unquoted(code).as_ref(), curly));
-    let read: Vec<Found> =
-        mended.flat_map(|code| examine(&code, before, is_labelled, reader)).collect();
-    let (mut instead, broken): (Vec<Found>, Vec<Found>) = read.into_iter().partition(is_query);
-    if instead.is_empty() && is_damaged {
-        // What parses in spite of its damage is a part of the statement, or another one.
-        instead = broken;
-    }
-    if instead.is_empty() && code.trim_start().starts_with('>') {
-        instead = examine(unquoted(code).as_ref(), before, is_labelled, reader)
-            .into_iter()
-            .filter(is_query)
-            .collect();
-    }
-    if instead.is_empty() {
-        return found;
-    }
-    instead.into_iter().map(|one| Found { place: place.clone(), ..one }).collect()
-}
-
-/// The code without the marks of a quotation before each of its lines.
-fn unquoted(code: &str) -> std::borrow::Cow<'_, str> {
-    let lines = || code.lines().filter(|line| !line.trim().is_empty());
-    if lines().next().is_none() || !lines().all(|line| line.trim_start().starts_with('>')) {
-        return code.into();
-    }
-    let bare = |line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n";
-    code.lines().map(bare).collect::<String>().into()
-}
-
-/// The statements of code, each at its place in it. `before` is the text before the code.
-fn examine(code: &str, before: &str, is_labelled: bool, reader: &mut Reader) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    for part in reader.split(code, 0..code.len()) {
-        let sql = &code[part.clone()];
-        let standing = match reader.standing(sql) {
-            Some(Standing::Other) if !is_labelled => continue,
-            Some(standing) => standing,
-            None if looks_like_query(sql) || (is_labelled && keyword(sql).is_some()) => {
-                Standing::Broken
-            }
-            None => continue,
-        };
-        let mark = match found.last() {
-            Some(last) => mark(&code[last.place.end..part.start]),
-            None => mark(&format!("{before}{}", &code[..part.start])),
-        };
-        let ended = is_ended(code, &part);
-        found.push(Found {
-            sql: sql.to_owned(),
-            standing,
-            mark,
-            confidence: None,
-            place: part,
-            ended,
-        });
-    }
-    found
-}
-
-/// The statements in prose without a fence: those at the beginnings of lines, else those within
-/// lines.
-fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
-    let mut at = 0;
-    let mut take = |found: &mut Vec<Found>, at: &mut usize, start: usize, is_head: bool| {
-        if start < *at {
-            return;
-        }
-        let read = query_at(text, start, reader)
-            .map(|(sql, end)| (sql, end, Standing::Query))
-            .or_else(|| {
-                let is_broken = is_head && looks_like_query(&text[start..]);
-                let end = is_broken.then(|| reader.first_end(text, start))?;
-                Some((vec![text[start..end].to_owned()], end, Standing::Broken))
-            });
-        if let Some((statements, end, standing)) = read {
-            let mark = mark(&text[*at..start]);
-            let place = start..end;
-            let ended = is_ended(text, &place);
-            let with =
-                |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
-            found.extend(statements.into_iter().map(with));
-            *at = end;
-        }
-    };
-    starts(text, true).into_iter().for_each(|start| take(&mut found, &mut at, start, true));
-    if found.is_empty() {
-        starts(text, false).into_iter().for_each(|start| take(&mut found, &mut at, start, false));
-    }
-    let places: Vec<Range<usize>> = found.iter().map(|found| found.place.clone()).collect();
-    for one in &mut found {
-        let next = places
-            .iter()
-            .find(|later| later.start >= one.place.end)
-            .map_or(text.len(), |later| later.start);
-        let near = confidence::stated(&text[one.place.end..next]);
-        one.confidence = near.or_else(|| confidence::stated(&without(text, places.clone())));
-    }
-    found
-}
-
-/// The query that begins at a place of prose, as it is written or as it is mended in one of several
-/// ways, and where it ends.
-fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String>, usize)> {
-    let rest = reader.take(&text[start..])?;
-    let paragraph = reader.first_end(text, start);
-    // A paragraph ends at a semicolon, with which a character reference ends too.
-    let near = text.get(start..=paragraph).unwrap_or(&text[start..paragraph]);
-    let is_damaged = is_damaged(near) || hides_line(near, true);
-    if !is_damaged && let Some(end) = reader.longest(text, start) {
-        return Some((vec![text[start..end].to_owned()], end));
-    }
-    let mended = [Curly::Names, Curly::Texts].into_iter().filter_map(|curly| mend(rest, curly));
-    let mut queries: Vec<String> = mended
-        .filter_map(|mended| reader.longest(&mended, 0).map(|end| mended[..end].to_owned()))
-        .collect();
-    queries.dedup();
-    if !queries.is_empty() {
-        return Some((queries, paragraph));
-    }
-    let end = reader.longest(text, start).filter(|_| is_damaged)?;
-    Some((vec![text[start..end].to_owned()], end))
-}
-
-/// The places of words that begin a query, at the beginning of lines (after a label or a bullet) or
-/// anywhere.
-fn starts(text: &str, lines: bool) -> Vec<usize> {
-    const MOST: usize = 64;
-    let head = |at: usize| {
-        let near =
-            (at.saturating_sub(64)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
-        let Some(line) = text[near..at]
-            .rfind('\n')
-            .map(|newline| near + newline + 1)
-            .or((near == 0).then_some(0))
-        else {
-            return false;
-        };
-        let before = text[line..at].trim();
-        let is_label = before.ends_with([':', '：']) && before.len() <= 24;
-        before.is_empty()
-            || is_label
-            || before.ends_with("\\n")
-            || before.chars().all(|c| "-*>(#`".contains(c))
-    };
-    let mut from = 0;
-    let mut found = Vec::new();
-    for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
-        // A line break that is written as `\n` belongs to no word.
-        let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
-        let start = from + usize::from(is_broken);
-        if keyword(&word[start - from..]).is_some() && (!lines || head(start)) && found.len() < MOST
-        {
-            // A union may begin with its first part in brackets.
-            found.push(text[..start].trim_end_matches('(').len());
-        }
-        from += word.len();
-        from += text[from..].chars().next().map_or(0, char::len_utf8);
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn read(text: &str) -> Option<(String, Option<f64>)> {

@@ -253,7 +253,7 @@ fn without_asides(text: &str) -> String {
     rest
 }
 
-/// Whether the first words of a part say that it is thinking.
+/// Returns true if the first words of a part say that it is thinking.
 fn is_about_thinking(part: &str) -> bool {
     let words: Vec<&str> =
         part.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();

@@ -196,7 +196,7 @@ fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, quote: char) -> 
     inner.trim().to_lowercase()
 }
 
-/// What is known within a pair of parentheses.
+/// The facts that are known within a pair of parentheses.
 #[derive(Debug, Clone, Default)]
 struct Frame {
     /// True if a NOT stands before it.

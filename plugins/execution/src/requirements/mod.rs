@@ -275,7 +275,8 @@ mod tests {
         }
     }
 
-    /// What a statement with that condition lacks; its literals are those in quotes.
+    /// The requirements that a statement with that condition lacks; its literals are those in
+    /// quotes.
     fn lacking_where(required: JsonValue, condition: &str) -> Vec<String> {
         let sql = format!("SELECT COUNT(*) FROM orders WHERE {condition}");
         let literals: Vec<&str> = condition.split('\'').skip(1).step_by(2).collect();

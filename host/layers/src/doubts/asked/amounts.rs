@@ -93,7 +93,8 @@ const UNITS: &[&str] = &[
 /// Words with which rows are included, and those that say of what there may be none.
 const INCLUDED: &[&str] = &["also", "even", "include", "including"];
 const NONE: &[&str] = &["0", "any", "never", "no", "none", "not", "without", "zero"];
-/// How many times as many things as a table has rows are too many: the number of rows may be an
+/// The multiple of a table's rows from which on a count of its things is too large: the number of
+/// rows may be an
 /// estimate.
 const TOO_MANY: f64 = 1.2;
 

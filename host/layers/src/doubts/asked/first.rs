@@ -92,7 +92,7 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherRows, text })
     }
 
-    /// Whether the statement may choose rows by anything but its own LIMIT.
+    /// Returns true if the statement may choose rows by anything but its own LIMIT.
     fn chooses(&self) -> bool {
         let is_choosing = |function: &String| CHOOSING.contains(&function.as_str());
         self.facts.functions.iter().any(is_choosing) || !self.lacks("LIMIT") || !self.lacks("FETCH")

@@ -160,7 +160,8 @@ impl Asked<'_> {
         rules.into_iter().flatten().collect()
     }
 
-    /// Whether the statement certainly has no such keyword, nor a finished task that may have it.
+    /// Returns true if the statement certainly has no such keyword, nor a finished task that may
+    /// have it.
     fn lacks(&self, keyword: &str) -> bool {
         let text = &self.facts.normalized;
         !text.is_empty() && self.facts.tasks.is_empty() && !text.contains(keyword)
@@ -269,8 +270,8 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::NotDistinct, text })
     }
 
-    /// Whether the things that are to be different are those that the result lists, and no others
-    /// of a condition: `more than 5 different products`, `from a different country`.
+    /// Returns true if the things that are to be different are those that the result lists, and no
+    /// others of a condition: `more than 5 different products`, `from a different country`.
     fn lists_different(&self) -> bool {
         let words: Vec<&str> = self.question.words().collect();
         let mut names: HashSet<String> = HashSet::new();

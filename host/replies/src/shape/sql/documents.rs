@@ -1,0 +1,290 @@
+//! The statements of JSON documents: those under the keys of statements, or in the values below.
+
+use serde_json::{Map, Value};
+use syrch_core::Limits;
+
+use super::code::{from_blocks, from_code, from_prose};
+use super::{Found, MAX_FOUND, without};
+use crate::shape::confidence;
+use crate::shape::document::{documents, strict, unclosed, with_brackets};
+use crate::shape::marks::{Mark, mark};
+use crate::shape::prose::fences;
+use crate::shape::thinking::without_thinking;
+use crate::statement::{Reader, Standing, looks_like_query};
+
+/// Keys of a JSON reply that may hold the statement, in lower case and without signs between their
+/// words.
+const SQL_KEYS: [&str; 8] = [
+    "sql",
+    "query",
+    "sqlquery",
+    "statement",
+    "sqlstatement",
+    "finalsql",
+    "finalquery",
+    "correctedsql",
+];
+/// Keys under which a document says that it has no answer.
+const DENIALS: [&str; 3] = ["error", "refusal", "cannotanswer"];
+/// Words of keys whose values are no answers.
+const ASIDES: [&str; 27] = [
+    "analysis",
+    "attempt",
+    "avoid",
+    "bad",
+    "comment",
+    "discarded",
+    "draft",
+    "example",
+    "explanation",
+    "failed",
+    "incorrect",
+    "invalid",
+    "note",
+    "notes",
+    "old",
+    "original",
+    "previous",
+    "question",
+    "rationale",
+    "reason",
+    "reasoning",
+    "rejected",
+    "step",
+    "steps",
+    "thinking",
+    "thoughts",
+    "wrong",
+];
+/// Keys under which a call of a tool has its arguments.
+const ARGUMENT_KEYS: [&str; 5] = ["arguments", "args", "input", "parameters", "params"];
+/// Values of a document that are examined at most.
+const MAX_VALUES: usize = 256;
+/// Documents and texts within each other that are read at most.
+const MAX_NESTING: usize = 12;
+
+/// Reads one reply, with a bound on what lies within each other.
+pub(super) struct Reading<'a> {
+    limits: &'a Limits,
+    /// True if the reply was cut off.
+    is_cut: bool,
+    nesting: usize,
+    values: usize,
+}
+
+impl<'a> Reading<'a> {
+    /// The reading of a reply; `is_cut` if it was cut off.
+    pub(super) fn new(limits: &'a Limits, is_cut: bool) -> Self {
+        Self { limits, is_cut, nesting: 0, values: 0 }
+    }
+
+    /// The statements of a text, in its order.
+    pub(super) fn statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        if self.nesting >= MAX_NESTING {
+            return Vec::new();
+        }
+        self.nesting += 1;
+        let mut found = self.read_documents(text, reader);
+        if found.is_empty() && !is_answered_by_document(text, self.limits.json_depth) {
+            // What stands in a document that has no end may go on.
+            let text = &text[..unclosed(text).unwrap_or(text.len())];
+            found = from_blocks(text, reader);
+            if found.is_empty() {
+                found = from_prose(text, reader);
+            }
+        }
+        self.nesting -= 1;
+        found
+    }
+
+    /// The statements in the JSON documents of a text.
+    fn read_documents(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        let depth = self.limits.json_depth;
+        let whole = strict(text, depth).or_else(|| {
+            let closed = (!self.is_cut).then(|| with_brackets(text)).flatten()?;
+            strict(&closed, depth)
+        });
+        let mut read = whole.map(|value| (0..text.len(), value)).into_iter().collect::<Vec<_>>();
+        if read.is_empty() {
+            read = fences(text)
+                .into_iter()
+                .filter_map(|fence| {
+                    strict(&text[fence.body.clone()], depth).map(|value| (fence.body, value))
+                })
+                .collect();
+        }
+        if read.is_empty() && (text.contains("\":") || text.contains("\" :")) {
+            read = documents(text, depth);
+        }
+        let mut found = Vec::new();
+        let mut from = 0;
+        for (place, value) in read {
+            let mark = mark(text.get(from..place.start).unwrap_or_default());
+            from = place.end;
+            let mut inside = Vec::new();
+            self.read_value(&value, false, reader, &mut inside);
+            inside.truncate(MAX_FOUND.saturating_sub(found.len()));
+            let stated = || confidence::stated(&without(text, vec![place.clone()]));
+            found.extend(inside.into_iter().map(|one| Found {
+                mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
+                confidence: if is_silent(&value) {
+                    one.confidence.or_else(stated)
+                } else {
+                    one.confidence
+                },
+                place: place.clone(),
+                ended: true,
+                ..one
+            }));
+        }
+        let best = found.iter().map(|one| one.mark).max();
+        let mut rivals = found.iter().filter(|one| Some(one.mark) == best);
+        let is_one = rivals.next().is_none_or(|first| rivals.all(|one| one.sql == first.sql));
+        if !is_one {
+            // A document answers with one statement: which of several is meant, it does not say.
+            found.iter_mut().for_each(Found::doubt);
+        }
+        found
+    }
+
+    /// The statements in a value: those under [`SQL_KEYS`], else those in the values below it.
+    /// `is_call`: it has the arguments of a tool.
+    fn read_value(
+        &mut self,
+        value: &Value,
+        is_call: bool,
+        reader: &mut Reader,
+        found: &mut Vec<Found>,
+    ) {
+        self.values += 1;
+        if self.values > MAX_VALUES || self.nesting >= MAX_NESTING {
+            return;
+        }
+        self.nesting += 1;
+        match value {
+            Value::Object(object) => self.read_object(object, is_call, reader, found),
+            Value::Array(list) => {
+                list.iter().for_each(|value| self.read_value(value, is_call, reader, found))
+            }
+            // A text that is only a text of the document: a whole query, or a fence.
+            Value::String(text) if is_call || text.contains("```") || looks_like_query(text) => {
+                found.extend(
+                    self.statements(&without_thinking(text), reader)
+                        .into_iter()
+                        .filter(|one| one.standing == Standing::Query),
+                );
+            }
+            Value::String(text) if self.nesting == 2 => {
+                found.extend(self.statements(&without_thinking(text), reader));
+            }
+            _ => {}
+        }
+        self.nesting -= 1;
+    }
+
+    fn read_object(
+        &mut self,
+        object: &Map<String, Value>,
+        is_call: bool,
+        reader: &mut Reader,
+        found: &mut Vec<Found>,
+    ) {
+        let before = found.len();
+        let is_denied = entry(object, &DENIALS)
+            .and_then(Value::as_str)
+            .is_some_and(|why| !["", "none", "null", "no"].contains(&plain_key(why).as_str()));
+        if is_denied {
+            return;
+        }
+        match entry(object, &SQL_KEYS) {
+            Some(Value::String(text)) => {
+                found.extend(self.read_statements(&without_thinking(text), reader));
+            }
+            Some(Value::Array(_) | Value::Object(_)) | None => {}
+            Some(_) => return,
+        }
+        if found.len() == before {
+            for (key, value) in object.iter().filter(|(key, _)| !is_aside(key)) {
+                self.read_value(
+                    value,
+                    is_call
+                        || [ARGUMENT_KEYS.as_slice(), &SQL_KEYS]
+                            .iter()
+                            .any(|keys| keys.contains(&plain_key(key).as_str())),
+                    reader,
+                    found,
+                );
+            }
+        }
+        let confidence = match entry(object, &["confidence"]) {
+            Some(Value::Number(number)) => {
+                number.as_f64().filter(|value| (0.0..=1.0).contains(value))
+            }
+            Some(Value::String(text)) => confidence::value(text),
+            _ => None,
+        };
+        found[before..].iter_mut().for_each(|one| one.confidence = confidence.or(one.confidence));
+    }
+
+    /// The statements that the value of a key of [`SQL_KEYS`] holds, fenced or bare.
+    fn read_statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
+        let found = from_blocks(text, reader);
+        let silent = |one: Found| Found { confidence: None, ..one };
+        if !found.is_empty() {
+            return found.into_iter().map(silent).collect();
+        }
+        from_code(text, 0..text.len(), 0, true, reader)
+    }
+}
+
+/// Returns true if a document decides alone what the reply answers: one that is all of the text, or
+/// one that names a key twice or has nothing under a key of a statement.
+fn is_answered_by_document(text: &str, depth: usize) -> bool {
+    let bare = text.trim();
+    if !bare.contains('{') {
+        return false;
+    }
+    let is_unclear = |document: &str| match strict(document, depth) {
+        Some(value) => declines(&value),
+        // The same key twice.
+        None => serde_json::from_str::<Value>(document).is_ok(),
+    };
+    if bare.starts_with(['{', '[']) && serde_json::from_str::<Value>(bare).is_ok() {
+        return true;
+    }
+    fences(text).into_iter().any(|fence| {
+        let body = text[fence.body].trim();
+        body.starts_with('{') && is_unclear(body)
+    }) || documents(text, depth).iter().any(|(_, value)| declines(value))
+}
+
+/// Returns true if a document has a key for a statement, and no statement under it.
+fn declines(value: &Value) -> bool {
+    let sql = value.as_object().and_then(|object| entry(object, &SQL_KEYS));
+    sql.is_some_and(|sql| sql.is_null() || sql.as_str().is_some_and(|text| text.trim().is_empty()))
+}
+
+/// Returns true for a key of what a document says besides its answer: a draft, what is wrong, why.
+fn is_aside(key: &str) -> bool {
+    let words = key.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.into_iter().any(|word| ASIDES.contains(&word.as_str()))
+}
+
+/// Returns true if no object of a document states a confidence.
+fn is_silent(value: &Value) -> bool {
+    value.as_object().is_none_or(|object| entry(object, &["confidence"]).is_none_or(Value::is_null))
+}
+
+/// The value under the first of the object's keys that is one of these.
+fn entry<'a>(object: &'a Map<String, Value>, keys: &[&str]) -> Option<&'a Value> {
+    object.iter().find(|(key, _)| keys.contains(&plain_key(key).as_str())).map(|(_, value)| value)
+}
+
+/// A key in lower case and without signs.
+fn plain_key(key: &str) -> String {
+    syrch_core::text::clip(key, 64)
+        .chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
