@@ -201,7 +201,7 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
 }
 
 /// The arguments with which a search is answered by a plugin whose confidences are the setting
-/// `share`; the path of a database follows.
+/// `share` and whose statement reads no table; the path of a database follows.
 #[cfg(unix)]
 const ASKED: [&str; 11] = [
     "--llm",
@@ -213,7 +213,7 @@ const ASKED: [&str; 11] = [
     "-P",
     "reward.share=1",
     "-q",
-    "How many customers are there?",
+    "What is 1?",
     "--db",
 ];
 

@@ -85,6 +85,10 @@ async fn ground(
     if task.text.trim() != context.problem.question.trim() {
         results = prepared.sql.run(&candidate.sql).await.unwrap_or(results);
     }
+    if let Some(reason) = unacceptable(&results) {
+        warnings.push(format!("the answer of task {} is {reason}", answer.task));
+        return Ok(None);
+    }
     answer.confidence = limit_confidence(answer.confidence, &results);
     Ok(Some(Grounded { answer, candidate: Some((ground.task.clone(), candidate)), results }))
 }

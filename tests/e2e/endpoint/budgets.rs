@@ -137,7 +137,7 @@ fn the_best_by_calibrated_confidence_wins() {
     // The second is the best; the third claims more, but has no rows.
     let script = Script::new()
         .on([PLAN], whole())
-        .once([WRITE], sql("SELECT 1 AS n", 0.6))
+        .once([WRITE], sql("SELECT COUNT(*) AS n FROM customers WHERE id = 1", 0.6))
         .once([WRITE], sql(COUNT, 0.93))
         .once([WRITE], sql("SELECT id AS n FROM customers WHERE id > 99", 0.97));
     let endpoint = MockEndpoint::start(script);
@@ -163,9 +163,9 @@ fn fewer_tokens_win_a_tie() {
         |statement: &str, tokens| Reply::sql(statement, 0.8).usage(Usage::Tokens(tokens, 10));
     let script = Script::new()
         .on([PLAN], whole())
-        .once([WRITE], said("SELECT 1 AS n", 5_000))
-        .once([WRITE], said("SELECT 2 AS n", 800))
-        .once([WRITE], said("SELECT 3 AS n", 2_000));
+        .once([WRITE], said("SELECT COUNT(*) AS n FROM customers WHERE id <= 1", 5_000))
+        .once([WRITE], said("SELECT COUNT(*) AS n FROM customers WHERE id <= 2", 800))
+        .once([WRITE], said("SELECT COUNT(*) AS n FROM customers WHERE id <= 3", 2_000));
     let endpoint = MockEndpoint::start(script);
     // Without the share for retries the three are equally trusted.
     let flags = ["-P", "calibrator.retry=0"];

@@ -163,7 +163,7 @@ fn the_key_of_the_flag_is_sent_and_hidden_as_well() {
     let key = "another-key-of-mine";
     let script = Script::new()
         .on([PLAN], whole())
-        .on([""], Reply::sql(&format!("SELECT '{key}' AS k"), 0.95));
+        .on([""], Reply::sql(&format!("SELECT '{key}' AS k FROM customers LIMIT 1"), 0.95));
     let endpoint = MockEndpoint::start(script.requires_key(key));
     let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--api-key", key, "-vvv"]);
     said.document(0);
@@ -193,7 +193,9 @@ fn no_proxy_is_reported_anything() {
     let proxy = MockEndpoint::start(Script::always(whole()));
     let address = proxy.url().replace("/v1", "");
     let endpoint = MockEndpoint::start(
-        Script::new().on([PLAN], whole()).on([""], Reply::sql("SELECT 1 AS n", 0.95)),
+        Script::new()
+            .on([PLAN], whole())
+            .on([""], Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95)),
     );
     let mut command = search(&endpoint.url(), &shop(folder.path()));
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]

@@ -129,12 +129,13 @@ fn a_plan_that_was_cut_off_leaves_the_question_whole() {
 #[test]
 fn a_word_that_is_the_key_stays_in_the_statement() {
     let folder = syrch_kit::scratch();
-    let endpoint = MockEndpoint::start(script(Reply::sql("SELECT 'none' AS k", 0.95)));
+    let statement = "SELECT 'none' AS k FROM customers WHERE id = 1";
+    let endpoint = MockEndpoint::start(script(Reply::sql(statement, 0.95)));
     let document =
         ask(&endpoint, &shop(folder.path()), "Which word?", &["--api-key", "none"]).document(0);
     assert_eq!(
         (&document["sql"], &document["answer"]["rows"]),
-        (&json!("SELECT 'none' AS k"), &json!([["none"]]))
+        (&json!(statement), &json!([["none"]]))
     );
     assert_eq!(endpoint.requests()[0].authorization(), Some("Bearer none"));
 }

@@ -89,6 +89,8 @@ pub enum DoubtKind {
     NoGroups,
     /// More things are counted than there are.
     TooMany,
+    /// The question asks about the data, and the statement reads no table.
+    NoTable,
 }
 
 impl DoubtKind {
@@ -97,7 +99,7 @@ impl DoubtKind {
     #[must_use]
     pub fn limit(self) -> f64 {
         match self {
-            Self::NullCondition => 0.0,
+            Self::NullCondition | Self::NoTable => 0.0,
             Self::NoNumbers
             | Self::TextOrder
             | Self::Day

@@ -197,6 +197,26 @@ async fn the_answer_of_a_task_in_other_words_is_held_to_the_question() {
     let right = "SELECT name FROM states ORDER BY population DESC LIMIT 1";
     let (confidence, trace) = answer("decompose", question, script(right)).await;
     assert!(confidence > 0.5 && trace.warnings.is_empty(), "{confidence} {:?}", trace.warnings);
+    let (_, trace) =
+        answer("decompose", "How many states are there?", script("SELECT 42 AS n")).await;
+    let warnings = trace.warnings.join("\n");
+    assert!(trace.answer.is_none() && warnings.contains("reads no table"), "{warnings}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_statement_without_a_table_answers_no_question_about_the_data() {
+    let reason = "not acceptable: the statement reads no table";
+    assert_doubts(&[
+        ("How many cities are there?", "SELECT 42 AS n", reason),
+        ("Wie viele Städte gibt es?", "SELECT 42 AS n", reason),
+        ("How many are there?", "SELECT 42 AS n", reason),
+        ("Which guests came?", "SELECT 'Ann' AS guest UNION ALL SELECT 'Bob'", reason),
+        ("Who came?", "WITH t(guest) AS (VALUES ('Ann')) SELECT guest FROM t", reason),
+        ("What is 1 + 1?", "SELECT 1 + 1 AS n", ""),
+        ("What is today's date?", "SELECT date('now') AS today", ""),
+        ("Are there any cities?", "SELECT EXISTS (SELECT 1 FROM cities) AS is_any", ""),
+    ])
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

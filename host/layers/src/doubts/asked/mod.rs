@@ -5,6 +5,7 @@
 //! question's words alone or says nothing.
 
 mod amounts;
+mod constant;
 mod first;
 mod measure;
 mod question;
@@ -109,14 +110,17 @@ pub(crate) async fn with_doubts(
     query: &SqlQuery,
     database: &dyn Database,
 ) -> Arc<ResultSet> {
-    let read = async {
-        let facts = database.check(query).await.ok()?;
-        Some((facts.outline.clone()?, facts, database.catalog().await.ok()?))
+    let read = async { Some((database.check(query).await.ok()?, database.catalog().await.ok()?)) };
+    let Some((facts, catalog)) = read.await else { return results };
+    let doubts = match constant::find(question, &facts, &catalog, query, database).await {
+        // Nothing else about such a result matters.
+        Some(doubt) => vec![doubt],
+        None => {
+            let Some(outline) = &facts.outline else { return results };
+            let results = &results;
+            Asked { question, outline, facts: &facts, catalog: &catalog, results }.doubts()
+        }
     };
-    let Some((outline, facts, catalog)) = read.await else { return results };
-    let asked =
-        Asked { question, outline: &outline, facts: &facts, catalog: &catalog, results: &results };
-    let doubts = asked.doubts();
     if doubts.is_empty() {
         return results;
     }
