@@ -10,6 +10,8 @@
 #define COLUMNS 50u
 // The most bytes of all solved examples before the question.
 #define EXAMPLES 6000u
+// The fewest bytes to which the catalog is shortened.
+#define LEAST 500u
 
 static void put_line(syrch_buffer *out, const char *label, syrch_string_t text) {
   syrch_puts(out, label);
@@ -138,14 +140,16 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   };
 }
 
-bool syrch_shorten(syrch_brief_t *brief) {
-  brief->catalog_bytes /= 2;
-  brief->example_bytes /= 2;
-  return brief->catalog_bytes >= 500;
-}
-
 static syrch_string_t tables(const syrch_brief_t *brief) {
   return syrch_concat(syrch_text("Tables:\n"), syrch_prompt_catalog(brief->catalog, brief->catalog_bytes), brief->facts);
+}
+
+bool syrch_shorten(syrch_brief_t *brief) {
+  bool is_long = brief->catalog_bytes >= 2 * LEAST;
+  syrch_string_t before = tables(brief);
+  while (brief->catalog_bytes >= 2 * LEAST && syrch_equal(tables(brief), before)) brief->catalog_bytes /= 2;
+  brief->example_bytes /= 2;
+  return is_long;
 }
 
 // The solved examples that fit, the most like the question first.

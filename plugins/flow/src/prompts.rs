@@ -14,6 +14,8 @@ use crate::settings::Common;
 
 // Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 const STATEMENT: usize = 4000;
+// The fewest bytes to which the schema is shortened.
+const LEAST: usize = 250;
 /// The keys of a judgement.
 pub(crate) const JUDGEMENT: [&str; 4] = ["score", "reasoning", "verdict", "feedback"];
 
@@ -184,8 +186,13 @@ impl<'a> Prompts<'a> {
     /// Makes the prompts half as long where they can be; false when that is no more use.
     pub(crate) fn shorten(&mut self) -> bool {
         self.brief.shorten();
-        self.schema_bytes /= 2;
-        self.schema_bytes >= 250
+        let is_long = self.schema_bytes >= 2 * LEAST;
+        let before = self.schema().len();
+        // A limit far above the schema can be halved several times without effect.
+        while self.schema_bytes >= 2 * LEAST && self.schema().len() == before {
+            self.schema_bytes /= 2;
+        }
+        is_long
     }
 
     /// Asks for statements without YAML from now on; false when it does already.

@@ -102,7 +102,8 @@ impl<H: SolverHost> Attempts<'_, H> {
                 self.chain.fail_without_statement(wrong);
                 Next::Repair
             }
-            Written::TooLarge if self.brief.shorten() => Next::Repair,
+            // A prompt that was too long is no attempt.
+            Written::TooLarge if self.brief.shorten() => self.attempt(number),
             Written::TooLarge => Next::Failed(too_large()),
             Written::Abstained(why) => Next::Abstained(why),
             Written::Failed(failure) => Next::Failed(failure),

@@ -15,6 +15,8 @@ const (
 	shownColumns   = 50
 	// The most bytes of all solved examples before the question.
 	examplesBytes = 6000
+	// The fewest bytes to which the catalog is shortened.
+	leastBytes = 500
 )
 
 // A Tried is a statement that failed, which is empty if the reply had none, and what was wrong with it, in words that a model can use.
@@ -83,11 +85,16 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 	return &Brief{catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String()}
 }
 
-// Shorten halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that.
+// Shorten halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
+// for that.
 func (b *Brief) Shorten() bool {
+	isLong := b.bytes >= 2*leastBytes
+	before := b.tables()
+	for b.bytes >= 2*leastBytes && b.tables() == before {
+		b.bytes /= 2
+	}
 	b.exampleBytes /= 2
-	b.bytes /= 2
-	return b.bytes >= 500
+	return isLong
 }
 
 // Request returns the request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.

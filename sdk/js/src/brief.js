@@ -14,6 +14,8 @@ const TASK = 2000;
 const COLUMNS = 50;
 // The most bytes of all solved examples before the question.
 const EXAMPLES = 6000;
+// The fewest bytes to which the catalog is shortened.
+const LEAST = 500;
 
 /** The part that all prompts of one task share. */
 export class Brief {
@@ -46,11 +48,16 @@ export class Brief {
     this.#bytes = catalogBytes;
   }
 
-  /** Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that. */
+  /**
+   * Halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short for
+   * that.
+   */
   shorten() {
+    const isLong = this.#bytes >= 2 * LEAST;
+    const before = this.#tables();
+    while (this.#bytes >= 2 * LEAST && this.#tables() === before) this.#bytes = Math.floor(this.#bytes / 2);
     this.#exampleBytes = Math.floor(this.#exampleBytes / 2);
-    this.#bytes = Math.floor(this.#bytes / 2);
-    return this.#bytes >= 500;
+    return isLong;
   }
 
   /**

@@ -22,6 +22,8 @@ _TASK = 2000
 _COLUMNS = 50
 # The most bytes of all solved examples before the question.
 _EXAMPLES = 6000
+# The fewest bytes to which the catalog is shortened.
+_LEAST = 500
 
 
 @dataclass
@@ -71,10 +73,14 @@ class Brief:
         self.rest = out + _join_hints(catalog.dialect, task, parents)
 
     def shorten(self) -> bool:
-        """Halves the catalog of the prompts, and what solved examples may fill; false if it is too short for that."""
+        """Halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
+        for that."""
+        is_long = self.catalog_bytes >= 2 * _LEAST
+        before = self._tables()
+        while self.catalog_bytes >= 2 * _LEAST and self._tables() == before:
+            self.catalog_bytes //= 2
         self.example_bytes //= 2
-        self.catalog_bytes //= 2
-        return self.catalog_bytes >= 500
+        return is_long
 
     def request(self, tried: Sequence[Tried] = (), sample: int = 0) -> Request:
         """The request for the next statement. If there are earlier statements, it is a repair with all of them and what was wrong.

@@ -15,6 +15,8 @@ const TASK: usize = 2000;
 const COLUMNS: usize = 50;
 // The most bytes of all solved examples before the question.
 const EXAMPLES: usize = 6000;
+// The fewest bytes to which the catalog is shortened.
+const LEAST: usize = 500;
 // The confidence in the reply to a solved example.
 const SOLVED: f64 = 0.95;
 
@@ -93,12 +95,17 @@ impl<'a> Brief<'a> {
         }
     }
 
-    /// Halves the catalog of the prompts, and what solved examples may fill; false if it is too
-    /// short for that.
+    /// Halves what the catalog of the prompts may fill until it is shorter, and what solved
+    /// examples may fill; false if it is too short for that.
     pub fn shorten(&mut self) -> bool {
+        let is_long = self.catalog_bytes >= 2 * LEAST;
+        let before = self.tables().len();
+        // A limit far above the catalog can be halved several times without effect.
+        while self.catalog_bytes >= 2 * LEAST && self.tables().len() == before {
+            self.catalog_bytes /= 2;
+        }
         self.example_bytes /= 2;
-        self.catalog_bytes /= 2;
-        self.catalog_bytes >= 500
+        is_long
     }
 
     /// The request for the next statement. If there are earlier statements, it is a repair with all
@@ -389,6 +396,30 @@ mod tests {
             1
         );
         assert!(shorter.messages.iter().all(|one| !one.text.contains("xxx")));
+    }
+
+    #[test]
+    fn the_first_shortening_makes_the_prompt_shorter() {
+        let columns = ["id", "label", "opened"]
+            .map(|name| Column { name: name.into(), ..Column::default() })
+            .to_vec();
+        let tables = (0..40)
+            .map(|number| Table {
+                name: format!("stores_{number}"),
+                columns: columns.clone(),
+                ..Table::default()
+            })
+            .collect();
+        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables };
+        let size = PromptSize { catalog_bytes: 48_000, parent_rows: 0 };
+        let problem = Problem::new("How much?");
+        let task = Task::new("A", "How much?");
+        let mut brief = Brief::new(&FakeHost::default(), size, &problem, &catalog, &task, &[]);
+        let mut lengths = vec![brief.setting().len()];
+        while brief.shorten() {
+            lengths.push(brief.setting().len());
+        }
+        assert!(lengths.len() > 1 && lengths.is_sorted_by(|one, next| one > next), "{lengths:?}");
     }
 
     #[test]
