@@ -191,6 +191,25 @@ fn rows_and_prompts_are_shown_under_the_grant_only() {
 }
 
 #[test]
+fn a_call_that_was_sent_again_says_why() {
+    let place = Place::new();
+    let count = "SELECT COUNT(*) AS n FROM customers";
+    let script = Script::new()
+        .once([WRITE], Reply::text(format!("```sql\n{count}")).finish("length"))
+        .on([WRITE], Reply::sql(count, 0.95));
+    let endpoint = MockEndpoint::start(script);
+    let mut command = place.here(search(&endpoint.url(), &shop(place.0.path())));
+    let flags = ["--strategy", "single", "-q", "How many customers are there?"];
+    let said = Said::of(command.args(flags).output().unwrap());
+    assert_eq!((said.code, endpoint.count()), (0, 2), "{}", said.all());
+    let reason = "it was sent again: the reply was cut off at the limit of 512 tokens";
+    for flags in [&["show", "last"][..], &["show", "last", "--calls"]] {
+        let shown = place.trace(flags);
+        assert!(shown.stdout.contains(reason), "{}", shown.all());
+    }
+}
+
+#[test]
 fn two_searches_lie_side_by_side() {
     let place = Place::new();
     let endpoint = diamond();

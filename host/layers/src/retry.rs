@@ -7,8 +7,9 @@ use async_trait::async_trait;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use syrch_core::ports::{
-    LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Request, Retry,
+    LlmError, ModelCall, ModelLayer, ModelOutcome, ModelProvider, Reply, Request, Retry, Usage,
 };
+use syrch_core::text::clip;
 
 /// The most simplifications of one request, each after the endpoint rejected the form before.
 const MAX_PLAINER: u32 = 8;
@@ -19,6 +20,9 @@ const READY: Duration = Duration::from_secs(120);
 const MAX_WAITS: u32 = 64;
 /// The fewest tokens of a reply that is asked for once more because the one before took too long.
 const SHORTEST: u32 = 64;
+/// The most reasons of further tries that a reply names, and the most bytes of one.
+const REPEATS: usize = 8;
+const REASON: usize = 200;
 /// The longest of these waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
@@ -159,6 +163,26 @@ fn with_reason(error: LlmError, reason: &str) -> LlmError {
     }
 }
 
+/// The reason why a call that failed so is made again, without the text of its reply.
+fn reason(error: &LlmError) -> String {
+    match error {
+        LlmError::Cut { tokens, .. } => {
+            format!("the reply was cut off at the limit of {tokens} tokens")
+        }
+        LlmError::Malformed(_) => "the reply was not in the form that was asked for".to_owned(),
+        other => clip(&other.to_string(), REASON).to_owned(),
+    }
+}
+
+/// The outcome whose reply names the reasons for which its request was sent again.
+fn with_repeats(outcome: ModelOutcome, repeats: Vec<String>) -> ModelOutcome {
+    let result = outcome.result.map(|reply| {
+        let usage = Usage { repeats, ..reply.usage };
+        Reply { usage, ..reply }
+    });
+    ModelOutcome { result, ..outcome }
+}
+
 #[async_trait]
 impl ModelLayer for RetriedModel {
     fn layer(&self) -> &'static str {
@@ -175,11 +199,12 @@ impl ModelLayer for RetriedModel {
         let mut sent = false;
         let mut waited = Waited::default();
         let mut shorter = None;
+        let mut repeats: Vec<String> = Vec::new();
         loop {
             let mut outcome = self.inner.complete(shorter.as_ref().unwrap_or(call)).await;
             sent |= outcome.sent;
             outcome.sent = sent;
-            let Err(error) = &outcome.result else { return outcome };
+            let Err(error) = &outcome.result else { return with_repeats(outcome, repeats) };
             match self.next(outcome.retry, tries, plainer, &waited, shorter.is_some()) {
                 Next::End(None) => return outcome,
                 Next::End(Some(reason)) => {
@@ -202,6 +227,10 @@ impl ModelLayer for RetriedModel {
                     tokio::time::sleep(wait).await;
                     tries += 1;
                 }
+            }
+            let reason = reason(error);
+            if repeats.len() < REPEATS && repeats.last() != Some(&reason) {
+                repeats.push(reason);
             }
         }
     }
@@ -241,6 +270,19 @@ mod tests {
         let (inner, model) = retried(vec![failed(Retry::No), answered()], Retries::default());
         assert_eq!(model.complete(&call("x")).await, failed(Retry::No));
         assert_eq!(inner.times().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reply_names_the_reasons_of_further_tries() {
+        let cut = LlmError::Cut { tokens: 512, begins: "SELECT".into() };
+        let cut = ModelOutcome::sent(Err(cut), None).retry(Retry::After(Duration::ZERO));
+        let outcomes = vec![failed(Retry::Yes), failed(Retry::Yes), cut, answered()];
+        let (_, model) = retried(outcomes, Retries::default());
+        let reply = model.complete(&call("x")).await.result.unwrap();
+        let reasons = ["failed", "the reply was cut off at the limit of 512 tokens"];
+        assert_eq!(reply.usage.repeats, reasons);
+        let (_, model) = retried(vec![answered()], Retries::default());
+        assert_eq!(model.complete(&call("x")).await, answered());
     }
 
     #[tokio::test(start_paused = true)]

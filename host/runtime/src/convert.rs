@@ -211,7 +211,7 @@ record_to!(port::Reply => wit::llm::Reply { text, parsed, truncated, logprob, us
 
 impl Conv<wit::llm::Usage> for port::Usage {
     fn conv(self) -> wit::llm::Usage {
-        // Where the numbers come from is for the host alone.
+        // Where the numbers come from, and how often it was tried, is for the host alone.
         let Self {
             input_tokens,
             output_tokens,
@@ -219,6 +219,7 @@ impl Conv<wit::llm::Usage> for port::Usage {
             model,
             cached_tokens: _,
             is_estimate: _,
+            repeats: _,
         } = self;
         wit::llm::Usage { input_tokens, output_tokens, cost_micros, model }
     }

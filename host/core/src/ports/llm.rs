@@ -261,6 +261,9 @@ pub struct Usage {
     /// True if the tokens are estimated from bytes, since the endpoint did not report them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimate: bool,
+    /// The reasons for which the request was sent again before this reply came, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<String>,
 }
 
 /// Returns whether a number is the default one, which need not be written.

@@ -137,8 +137,8 @@ pub struct ModelNode {
     pub prompt: Vec<Message>,
     /// The reply; `None` when it is hidden or there was none.
     pub reply: Option<String>,
-    /// The remark which of several statements of the reply is used; `None` if it held no more than
-    /// one.
+    /// The reasons for which the request was sent again, and the remark which of several
+    /// statements of the reply is used; `None` without any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
 }

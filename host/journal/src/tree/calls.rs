@@ -114,7 +114,12 @@ impl Calls {
                             .truncated
                             .then(|| "the reply was cut off at its limit of length".to_owned())
                     };
-                    model.remark = several.or_else(is_cut);
+                    let again = Some(usage.repeats.join("; "))
+                        .filter(|reasons| !reasons.is_empty())
+                        .map(|reasons| format!("it was sent again: {reasons}"));
+                    let remarks: Vec<String> =
+                        again.into_iter().chain(several.or_else(is_cut)).collect();
+                    model.remark = Some(remarks.join("; ")).filter(|text| !text.is_empty());
                 }
             }
             (What::Statement { rows, .. }, Got::Rows(Ok(stored))) => *rows = Some(stored.rows),

@@ -111,11 +111,12 @@ async fn store(lead: Lead<'_>, outcome: &ModelOutcome) {
     if !is_good && !outcome.result.as_ref().is_err_and(is_shared) {
         return;
     }
-    let stored = StoredOutcome {
-        result: outcome.result.clone(),
-        usage: outcome.usage.clone(),
-        sent: outcome.sent,
-    };
+    let mut result = outcome.result.clone();
+    if let Ok(reply) = &mut result {
+        // They are about the call that was sent.
+        reply.usage.repeats.clear();
+    }
+    let stored = StoredOutcome { result, usage: outcome.usage.clone(), sent: outcome.sent };
     let Ok(bytes) = serde_json::to_vec(&stored) else { return };
     if is_good { lead.store(bytes.into()).await } else { lead.share(bytes.into()) }
 }
