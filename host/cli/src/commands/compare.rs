@@ -34,6 +34,8 @@ use crate::failure::{Failure, Outcome};
 /// The part of the questions that arms usually differ in (16 systems on 919 questions of Spider
 /// differed in 12 %, two by two).
 const DISCORDANCE: f64 = 0.12;
+/// A difference between arms that is worth knowing.
+const SMALL: f64 = 0.05;
 
 #[derive(Args)]
 #[command(
@@ -183,9 +185,22 @@ fn detectable(questions: u64) -> String {
             least * 100.0
         ),
         None => format!(
-            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: they are too few"
+            "with {count}, of which perhaps {differ:.0} % will differ, no difference will be seen: they are too few; {}",
+            describe_needs()
         ),
     }
+}
+
+/// The numbers of questions that would show a difference (in 4 of 5 such runs).
+fn describe_needs() -> String {
+    [DISCORDANCE, SMALL]
+        .into_iter()
+        .filter_map(|difference| {
+            let questions = stats::questions_needed(DISCORDANCE, difference)?;
+            Some(format!("{questions} would show one of {:.0} points", difference * 100.0))
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The reason why the arms do not get the same replies to the same prompts. `None` if they do.
@@ -245,7 +260,9 @@ mod tests {
         );
         assert!(
             detectable(1).starts_with("with 1 question, ")
-                && detectable(1).ends_with("no difference will be seen: they are too few")
+                && detectable(1).ends_with(
+                    "too few; 65 would show one of 12 points, 398 would show one of 5 points"
+                )
         );
     }
 

@@ -2,6 +2,7 @@
 
 use super::pair::{Decision, Drawn, PairReport};
 use super::render::words::count;
+use crate::stats;
 
 /// Below this a difference is more than chance.
 pub(crate) const LEVEL: f64 = 0.05;
@@ -160,12 +161,19 @@ fn seen(pair: &PairReport) -> String {
     let differ = pair.discordance.unwrap_or(0.0) * 100.0;
     let least = match pair.minimum_detectable {
         Some(least) => format!("only {} points or more would have been seen", points(least)),
-        None => {
-            "even the largest possible difference would be missed in more than 1 of 5 such runs"
-                .to_owned()
-        }
+        None => too_few(pair.discordance.unwrap_or(0.0)),
     };
     format!("with {} of which {differ:.0} % differ, {least}", questions(pair.questions))
+}
+
+/// Says that the questions are too few for any difference, and how many would do.
+fn too_few(discordance: f64) -> String {
+    let missed =
+        "even the largest possible difference would be missed in more than 1 of 5 such runs";
+    match stats::questions_needed(discordance, discordance) {
+        Some(needed) => format!("{missed}; it takes {}", questions(needed)),
+        None => missed.to_owned(),
+    }
 }
 
 fn questions(number: u64) -> String {

@@ -19,7 +19,7 @@ pub use calibration::{Bin, brier, expected_calibration_error, log_loss, reliabil
 pub use e_process::{E_STOP, e_value};
 pub use holm::holm;
 pub use mcnemar::mcnemar;
-pub use power::{minimum_detectable, power};
+pub use power::{minimum_detectable, power, questions_needed};
 pub use ranking::{RiskPoint, auroc, risk_coverage};
 pub use wilson::wilson;
 

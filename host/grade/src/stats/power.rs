@@ -6,10 +6,12 @@ use statrs::distribution::{Binomial, Discrete};
 use super::Z_95;
 use super::mcnemar::lower_tail;
 
-/// The power that is wanted of a test, for [`minimum_detectable`].
+/// The power that is wanted of a test, for [`minimum_detectable`] and [`questions_needed`].
 const WANTED: f64 = 0.8;
 /// The test's level, two-sided.
 const LEVEL: f64 = 0.05;
+/// The most questions that a suite is thought to have, for [`questions_needed`].
+const MOST_QUESTIONS: u64 = 100_000;
 /// Beyond how many standard deviations (and ten more) a count of flips has no weight: under 1e-15
 /// in all.
 const REACH: f64 = 9.0;
@@ -47,6 +49,31 @@ pub fn minimum_detectable(questions: u64, discordance: f64) -> Option<f64> {
         if flips.power(middle) < WANTED { low = middle } else { high = middle }
     }
     Some(high)
+}
+
+/// The number of questions with which exact McNemar at two-sided 5 % finds this difference with
+/// 80 % power; `None` if 100,000 do not suffice. This is the inverse of [`power`], whose arguments
+/// it takes.
+#[must_use]
+pub fn questions_needed(discordance: f64, difference: f64) -> Option<u64> {
+    let mut few = 0;
+    let mut enough = 1;
+    while power(enough, discordance, difference) < WANTED {
+        few = enough;
+        enough *= 2;
+        if enough > MOST_QUESTIONS {
+            return None;
+        }
+    }
+    while enough - few > 1 {
+        let middle = u64::midpoint(few, enough);
+        if power(middle, discordance, difference) < WANTED {
+            few = middle;
+        } else {
+            enough = middle;
+        }
+    }
+    Some(enough)
 }
 
 /// Each likely number of flips, with its chance and the size of the rejected tails.
@@ -144,6 +171,22 @@ mod tests {
         assert!((power(300, 0.12, least) - WANTED).abs() < 1e-4);
         assert!((0.05..0.07).contains(&least), "{least}");
         assert!(minimum_detectable(1_000, 0.12).unwrap() < least);
+    }
+
+    #[test]
+    fn the_needed_questions_are_the_fewest_with_the_wanted_power() {
+        let needed = [(0.12, 0.12), (0.12, 0.05), (0.0625, 0.0625), (0.75, 0.75)];
+        let found = needed.map(|(discordance, difference)| {
+            let questions = questions_needed(discordance, difference).unwrap();
+            assert!(power(questions, discordance, difference) >= WANTED);
+            assert!(power(questions - 1, discordance, difference) < WANTED);
+            questions
+        });
+        assert_eq!(found, [65, 398, 126, 9]);
+        assert_eq!(minimum_detectable(64, 0.12), None);
+        assert!(minimum_detectable(65, 0.12).is_some());
+        assert_eq!(questions_needed(0.0, 0.0), None);
+        assert_eq!(questions_needed(0.12, 0.0001), None);
     }
 
     #[test]

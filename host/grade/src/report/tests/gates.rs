@@ -66,7 +66,7 @@ fn no_difference() {
     assert!(
         compared(1, 2, 4).pairs[0].verdict.ends_with(
             "): with 4 questions of which 75 % differ, even the largest possible difference would be missed in more than \
-             1 of 5 such runs"
+             1 of 5 such runs; it takes 9 questions"
         ),
         "{:?}",
         compared(1, 2, 4).pairs[0]
