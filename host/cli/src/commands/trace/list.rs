@@ -1,5 +1,7 @@
 //! `trace list`: the runs, the latest first.
 
+use std::time::{Duration, SystemTime};
+
 use serde_json::{Value, json};
 use syrch::journal::{Entry, Journal, JournalError, Summary};
 
@@ -48,6 +50,24 @@ impl Line {
             Err(_) => "unreadable",
         }
     }
+
+    /// Writes how long a run took. One that was killed has no end, and may have waited for a call
+    /// long after its last event.
+    fn took(&self, summary: &Summary) -> String {
+        let took = words::seconds(summary.took_us);
+        match self.outcome() {
+            "running" => format!("{} so far", words::seconds(microseconds_since(summary.began_ms))),
+            "unfinished" => format!("{took} until its last event"),
+            _ => took,
+        }
+    }
+}
+
+/// The time since a moment in milliseconds since 1970.
+fn microseconds_since(began_ms: u64) -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = now.saturating_sub(Duration::from_millis(began_ms));
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn grid(lines: &[Line], is_for_people: bool) -> Grid {
@@ -83,7 +103,7 @@ fn read(line: &Line) -> Vec<Value> {
                 .map(|confidence| format!("{confidence:.2}"))
         ),
         json!(known.map(|summary| summary.calls)),
-        json!(known.map(|summary| words::seconds(summary.took_us))),
+        json!(known.map(|summary| line.took(summary))),
         json!(super::prune::size(line.entry.bytes)),
     ]
 }
