@@ -221,6 +221,13 @@ fn a_suite_says_what_linking_shows_and_misses() {
         assert!(shown.all().contains(part), "{part}: {}", shown.all());
     }
     assert!(!shown.stdout.contains("t_xy,"), "{}", shown.all());
+    // Without any question that counts there is nothing to say.
+    fs::write(&suite, line("broken", "How many?", "SELECT nothing FROM nowhere")).unwrap();
+    let refused = run(&[]);
+    assert_eq!(refused.code, 10, "{}", refused.all());
+    for part in ["no question of the suite counts", "`broken`", "nowhere", "suite lint"] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.all());
+    }
 }
 
 #[test]

@@ -279,13 +279,10 @@ fn what_is_no_journal_is_reported() {
     assert!(killed.code == 0 && killed.stdout.contains("it was killed"), "{}", killed.all());
     fs::write(place.runs().join("00000000000000aa.jsonl"), &journal[..journal.len() / 2]).unwrap();
     let listed = place.trace(&["list", "--format", "markdown"]);
-    let lines: Vec<&str> =
+    let marked: Vec<&str> =
         listed.stdout.lines().filter(|line| line.contains("until its last event")).collect();
-    assert!(
-        matches!(lines.as_slice(), [line] if line.contains("00000000000000aa") && line.contains("unfinished")),
-        "{}",
-        listed.all()
-    );
+    let [line] = marked.as_slice() else { panic!("{}", listed.all()) };
+    assert!(line.contains("00000000000000aa") && line.contains("unfinished"), "{line}");
 }
 
 /// Written before the records, fields and ports got their present names: `books`, `kept`, `look-up`

@@ -92,17 +92,22 @@ impl Compared {
     }
 }
 
-/// Links one question; `None` if the guard passes none of its expected statements.
-async fn one(arena: &Arena, question: &Question) -> Result<Option<LinkedQuestion>, Error> {
+/// Links one question; the inner error is the reason why none of its expected statements can be
+/// read.
+async fn one(arena: &Arena, question: &Question) -> Result<Result<LinkedQuestion, String>, Error> {
     let database = arena.database(&question.db).await?;
     let whole = database.catalog().await?;
     let mut golds = Vec::new();
+    let mut reason = "it has no expected statement".to_owned();
     for sql in question.statements() {
         let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
-        golds.extend(database.check(&query).await);
+        match database.check(&query).await {
+            Ok(gold) => golds.push(gold),
+            Err(error) => reason = error.to_string(),
+        }
     }
     if golds.is_empty() {
-        return Ok(None);
+        return Ok(Err(reason));
     }
     let host = arena.host(0, &question.db).await?;
     let problem =
@@ -113,7 +118,7 @@ async fn one(arena: &Arena, question: &Question) -> Result<Option<LinkedQuestion
     let missed = |question: &LinkedQuestion| {
         [&question.tables, &question.columns, &question.literals].map(|part| part.missed().len())
     };
-    Ok(compared.min_by_key(missed))
+    Ok(compared.min_by_key(missed).ok_or(reason))
 }
 
 fn compared(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion {

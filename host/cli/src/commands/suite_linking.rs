@@ -53,9 +53,23 @@ pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome
         Ok(report) => report,
         Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
     };
+    check_read(&report)?;
     show(&context, &report)?;
     context.console.note(&summary(&report));
     Ok(Exit::Answered)
+}
+
+/// Refuses a report in which no question counts.
+fn check_read(report: &LinkingReport) -> Outcome<()> {
+    let unread = report.unread.first().filter(|_| report.questions == 0);
+    let Some(first) = unread else { return Ok(()) };
+    let reason = report.reason.as_deref().unwrap_or_default();
+    let message = format!(
+        "no question of the suite counts: the guard passes none of their expected statements; that \
+         of `{first}`: {reason}"
+    );
+    Err(Failure::new(Exit::Config, message)
+        .hint("`syrch-host suite lint` checks each of them; --db names the databases"))
 }
 
 struct Progress(Arc<Console>);

@@ -91,6 +91,9 @@ pub struct LinkingReport {
     pub prompt: Option<PromptLength>,
     /// The questions that are not shown all that they need, in the order of the suite.
     pub missed: Vec<MissedInLinking>,
+    /// The reason why the first of [`Self::unread`] is among them.
+    #[serde(skip)]
+    pub reason: Option<String>,
     #[serde(skip)]
     lengths: Vec<u64>,
 }
@@ -108,14 +111,19 @@ impl LinkingReport {
             literals: ShownShare::default(),
             prompt: None,
             missed: Vec::new(),
+            reason: None,
             lengths: Vec::new(),
         }
     }
 
-    pub(super) fn add(&mut self, question: &Question, found: Option<LinkedQuestion>) {
-        let Some(found) = found else {
-            self.unread.push(question.id.clone());
-            return;
+    pub(super) fn add(&mut self, question: &Question, found: Result<LinkedQuestion, String>) {
+        let found = match found {
+            Ok(found) => found,
+            Err(reason) => {
+                self.unread.push(question.id.clone());
+                self.reason.get_or_insert(reason);
+                return;
+            }
         };
         self.questions += 1;
         self.tables.add(&found.tables);
