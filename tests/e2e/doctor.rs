@@ -268,6 +268,20 @@ fn a_server_without_a_list_of_models_is_not_doubted() {
 }
 
 #[test]
+fn without_a_model_it_says_how_to_name_one() {
+    let place = Place::new();
+    let flags = ["--llm openai", "--base-url", "--model NAME", "SYRCH_API_KEY"];
+    let [state, detail, _] =
+        check(&examine(&mut place.words("doctor --db shop.sqlite"), 0), "endpoint");
+    assert_eq!(state, "ok");
+    assert!(flags.iter().all(|flag| detail.contains(flag)), "{detail}");
+    let [state, _, fix] =
+        check(&examine(&mut place.words("doctor --probe --db shop.sqlite"), 10), "probe");
+    assert_eq!(state, "fail");
+    assert!(flags.iter().all(|flag| fix.contains(flag)), "{fix}");
+}
+
+#[test]
 fn a_probe_that_fails_does_not_name_itself_as_the_fix() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(Reply::status(400, "no")));

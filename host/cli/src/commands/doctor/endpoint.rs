@@ -24,6 +24,10 @@ const SHOWN: usize = 5;
 /// The command that gives a key.
 const GIVE_KEY: &str = "export SYRCH_API_KEY=…";
 
+/// The flags that name a model, and what is enough to choose one.
+pub(super) const NAME_MODEL: &str = "add --llm openai --base-url http://localhost:11434/v1 \
+    --model NAME with the address of your server, or export SYRCH_API_KEY=…";
+
 /// Checks whether the endpoints on this machine answer: the default one and those of further
 /// models. For a recording or a simulated model, checks whether its file can be used.
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
@@ -80,7 +84,8 @@ fn suite(path: &Path, count: usize) -> String {
 /// Checks whether one endpoint answers, when it is on this machine.
 async fn check(model: &ModelSettings) -> Check {
     if model.provider == Provider::OFFLINE {
-        return Check::ok(NAME, "the offline rules answer, no endpoint is needed");
+        let detail = "the offline rules answer, no endpoint is needed";
+        return Check::ok(NAME, format!("{detail}; for a model {NAME_MODEL}"));
     }
     let Some(target) = models_of(model.provider, &model.base_url) else {
         // A wrong URL may hold a key: it is not shown.

@@ -4,10 +4,10 @@
 use serde_json::Value;
 use syrch::models::{Probe, SchemaSupport, is_loopback, probe_endpoint};
 use syrch::settings::ModelSettings;
-use syrch::{Error, Settings};
+use syrch::{Error, Provider, Settings};
 
 use super::Check;
-use super::endpoint::{document, models_of};
+use super::endpoint::{NAME_MODEL, document, models_of};
 
 /// The output tokens for which a call must have time.
 const TOKENS: f64 = 1_024.0;
@@ -35,6 +35,10 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
             "no endpoint answers, so nothing is measured",
             "name one by --base-url",
         )];
+    }
+    if model.provider == Provider::OFFLINE {
+        let detail = "the offline rules answer: there is no endpoint to probe";
+        return vec![Check::fail("probe", detail, NAME_MODEL)];
     }
     let probe = match probe_endpoint(settings).await {
         Ok(probe) => probe,
