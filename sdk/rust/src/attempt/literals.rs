@@ -28,6 +28,24 @@ pub(super) struct Absent {
     pub(super) misspelled: Vec<String>,
     /// A sentence for each text that nothing in its column is like.
     pub(super) unlike: Vec<String>,
+    /// The texts of `misspelled`, in backticks.
+    named: Vec<String>,
+}
+
+impl Absent {
+    /// Returns true if a warning of the host says no more than that columns lack the texts of
+    /// `misspelled`, which name the nearest as well.
+    pub(super) fn has_said(&self, warning: &str) -> bool {
+        absent_texts(warning).is_some_and(|texts| {
+            texts.split(", ").all(|text| self.named.iter().any(|named| named == text))
+        })
+    }
+}
+
+/// The texts, in backticks, of a warning of the host that a column lacks them.
+fn absent_texts(warning: &str) -> Option<&str> {
+    let (_, rest) = warning.split_once(" has no value ")?;
+    rest.split_once(", and the result").map(|(texts, _)| texts)
 }
 
 /// Finds the texts that their columns lack. Without the grant of cells nothing is found.
@@ -48,10 +66,12 @@ pub(super) fn find_absent(
         if nearest.is_empty() {
             // The host has read the column, and the grant may hide its cells behind those of
             // others.
-            let is_spelled = |warning: &String| {
-                warning.contains("further spelling") && warning.contains(&format!("`{text}`"))
-            };
-            if profile.warnings.iter().any(is_spelled) {
+            let is_known = profile.warnings.iter().any(|warning| {
+                let is_about =
+                    warning.contains("further spelling") || absent_texts(warning).is_some();
+                is_about && warning.contains(&format!("`{text}`"))
+            });
+            if is_known {
                 continue;
             }
             absent.unlike.push(format!("{place} has no known value like `{text}`"));
@@ -65,6 +85,7 @@ pub(super) fn find_absent(
                 "{place} has no known value `{text}`; the nearest: {}",
                 named.join(", ")
             ));
+            absent.named.push(format!("`{text}`"));
         }
     }
     absent
@@ -259,6 +280,26 @@ mod tests {
         let warning =
             "1 further spelling of `VIENNA` in city, taken for another value: `Vienna` (9)";
         assert_eq!(said(&[warning]), Absent::default());
+        let warning = "customers.city has no value `VIENNA`, and the result is 0 or has no rows";
+        assert_eq!(said(&[warning]), Absent::default());
+    }
+
+    #[test]
+    fn what_the_host_says_of_a_text_is_not_said_twice() {
+        let facts = with(&[("customers.country", "GERMANY"), ("customers.country", "Germani")]);
+        let absent = found(&host(), &facts, Vec::new());
+        for (texts, is_said) in [
+            ("`GERMANY`", true),
+            ("`GERMANY`, `Germani`", true),
+            ("`GERMANY`, `Vienna`", false),
+            ("`GER", false),
+        ] {
+            let warning = format!(
+                "customers.country has no value {texts}, and the result is 0 or has no rows"
+            );
+            assert_eq!(absent.has_said(&warning), is_said, "{warning}");
+        }
+        assert!(!absent.has_said("`GERMANY` stands in no column"));
     }
 
     #[test]

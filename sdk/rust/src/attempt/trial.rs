@@ -43,6 +43,8 @@ impl Ran {
         let mut faults: Vec<String> =
             warnings(&profile).iter().map(|warning| line(warning, 400)).collect();
         let absent = find_absent(host, &facts, &results, &profile);
+        doubts.retain(|doubt| !absent.has_said(doubt));
+        faults.retain(|fault| !absent.has_said(fault));
         doubts.extend(absent.misspelled.iter().cloned().chain(absent.unlike));
         faults.extend(absent.misspelled);
         let fingerprint =
