@@ -1,13 +1,18 @@
 //! A text that its column lacks, in a statement whose result says nothing.
 
-use syrch_core::ports::{Literal, Use, UseKind};
-use syrch_core::text::clip;
-use syrch_core::{Dialect, Doubt, DoubtKind};
+use syrch_core::ports::{Literal, SqlQuery, Use, UseKind};
+use syrch_core::text::{clip, nearest};
+use syrch_core::{Dialect, Doubt, DoubtKind, Value};
 
-use super::Judge;
 use super::kinds::Stored;
 use super::probe::Probe;
 use super::words::{CELL, LONG, SHORT};
+use super::{Judge, TIME};
+
+/// Different values of a column that are compared with a text that it lacks.
+const VALUES: u64 = 2_000;
+/// Nearest values that are named.
+const NEAREST: usize = 3;
 
 impl Judge<'_> {
     /// The doubt about a column that has none of the texts with which it is compared, where the
@@ -43,13 +48,64 @@ impl Judge<'_> {
             return None;
         }
         let named = wanted.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
+        let nearest = self.nearest(&probe, &wanted).await;
         let text = format!(
-            "{}.{} has no value {}, and the result is 0 or has no rows",
+            "{}.{} has no value {}, and the result is 0 or has no rows{nearest}",
             one.table,
             one.column,
             clip(&named, 3 * CELL)
         );
         Some(Doubt { kind: DoubtKind::AbsentText, text })
+    }
+
+    /// The values of the column that are most like the texts, as the end of a sentence; empty if
+    /// there are none, the column has too many, or cells are not shown.
+    async fn nearest(&mut self, probe: &Probe<'_>, wanted: &[&str]) -> String {
+        if !self.layer.shows_cells {
+            return String::new();
+        }
+        let values = self.texts_of(probe.different(VALUES + 1)).await;
+        if values.len() as u64 > VALUES {
+            return String::new();
+        }
+        let mut near: Vec<String> = Vec::new();
+        for text in wanted {
+            for value in nearest(text, values.iter().map(String::as_str)) {
+                if !near.contains(&value) {
+                    near.push(value);
+                }
+            }
+        }
+        near.truncate(NEAREST);
+        let named: Vec<String> =
+            near.iter().map(|value| format!("`{}`", clip(value, CELL))).collect();
+        if named.is_empty() {
+            return String::new();
+        }
+        format!("; the nearest: {}", named.join(", "))
+    }
+
+    /// The texts that a statement finds; none if it fails or takes too long.
+    async fn texts_of(&mut self, sql: String) -> Vec<String> {
+        let left = TIME.saturating_sub(self.started.elapsed()).min(LONG);
+        if self.left == 0 || left.is_zero() {
+            return Vec::new();
+        }
+        self.left -= 1;
+        let query = SqlQuery::new(sql);
+        let Ok(Ok(results)) = tokio::time::timeout(left, self.layer.counting.run(&query)).await
+        else {
+            return Vec::new();
+        };
+        results
+            .rows(0, VALUES + 1)
+            .into_iter()
+            .flatten()
+            .filter_map(|value| match value {
+                Value::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect()
     }
 }
 

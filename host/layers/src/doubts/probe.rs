@@ -186,6 +186,13 @@ impl<'u> Probe<'u> {
         )
     }
 
+    /// Finds the different values of the column, so many at most.
+    pub(super) fn different(&self, most: u64) -> String {
+        let column = self.column();
+        let given = [format!("{column} IS NOT NULL")];
+        format!("SELECT DISTINCT {column} AS v {} LIMIT {most}", self.from(&given))
+    }
+
     /// Finds the further spellings of texts, each with its count, the most frequent first. `None`
     /// if a text cannot be written in the dialect for certain.
     pub(super) fn spellings(&self, texts: &[String]) -> Option<String> {

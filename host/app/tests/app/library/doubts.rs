@@ -373,7 +373,7 @@ async fn a_result_that_says_nothing_for_a_text_that_its_column_lacks_is_doubtful
     for (sql, words) in [
         (
             "SELECT COUNT(*) FROM orders WHERE status = 'canceled' AND day LIKE '2023%'",
-            "orders.status has no value `canceled`, and the result is 0 or has no rows",
+            "`canceled`, and the result is 0 or has no rows; the nearest: `cancelled`",
         ),
         ("SELECT id FROM orders WHERE status IN ('canceled', 'Lost')", "`canceled`, `Lost`"),
         (
@@ -403,6 +403,18 @@ async fn a_result_that_says_nothing_for_a_text_that_its_column_lacks_is_doubtful
         let found = ask(ORDERS, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert!(found.confidence > 0.5, "{sql}: {} {:?}", found.confidence, found.trace.warnings);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_nearest_values_of_the_column_are_named() {
+    // The other columns hold the text itself.
+    let drugs = "CREATE TABLE drugs(id INTEGER PRIMARY KEY, name TEXT, a TEXT, b TEXT, c TEXT);
+        INSERT INTO drugs VALUES (1, 'Aspirin', 'asprin', 'asprin', 'asprin');
+        INSERT INTO drugs VALUES (2, 'Codeine', '', '', '');";
+    let found = ask(drugs, "SELECT COUNT(*) FROM drugs WHERE name = 'asprin'").await.unwrap();
+    let words = "drugs.name has no value `asprin`, and the result is 0 or has no rows; \
+                 the nearest: `Aspirin`";
+    assert!(said(&found.trace).contains(words), "{:?}", found.trace.warnings);
 }
 
 #[tokio::test(flavor = "multi_thread")]
