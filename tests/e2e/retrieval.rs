@@ -423,6 +423,29 @@ fn solved_examples_are_whole_turns_before_the_question() {
 }
 
 #[test]
+fn the_statement_of_an_example_is_doubted_for_another_question() {
+    let place = Place::new();
+    shop(&place);
+    let solved = "SELECT COUNT(*) AS n FROM customers WHERE country = 'Spain'";
+    let examples = place.path().join("examples.jsonl");
+    let line = json!({"question": "How many customers live in Spain?", "sql": solved});
+    fs::write(&examples, line.to_string()).unwrap();
+    let reply = Reply::sql(solved, 0.95);
+    let endpoint = MockEndpoint::start(Script::new().on(["You answer questions with one"], reply));
+    for (question, is_doubted) in [
+        ("How many customers live in Germany?", true),
+        ("What is the number of customers from Spain?", false),
+    ] {
+        let flags = ["--strategy", "single", "--rows", "full", "-q", question, "--examples"];
+        let said = place.ask(&endpoint, &[&flags[..], &[examples.to_str().unwrap()]].concat());
+        let document = said.document(0);
+        let confidence = document["confidence"]["calibrated"].as_f64().unwrap();
+        let is_warned = document["warnings"].to_string().contains("solved example");
+        assert_eq!((confidence <= 0.5, is_warned), (is_doubted, is_doubted), "{document:#}");
+    }
+}
+
+#[test]
 fn a_count_of_a_value_that_does_not_exist_is_repaired_by_every_strategy_that_repairs() {
     let count =
         |country: &str| format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");

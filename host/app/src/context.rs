@@ -254,7 +254,7 @@ impl Context {
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
-            sql = sql.answering(question);
+            sql = sql.answering(question, &self.problem.hints);
         }
         let sql = Arc::new(sql);
         let evaluate = Arc::new(EvaluateOfTask {

@@ -56,7 +56,7 @@ pub async fn run_as_answer(
     sql: &str,
 ) -> Result<Arc<ResultSet>, SqlError> {
     SqlBinding::new(Memo::new(Arc::clone(database)), Vec::new(), 0)
-        .answering(question)
+        .answering(question, &[])
         .run(sql)
         .await
 }

@@ -8,7 +8,7 @@ use syrch_core::ports::{
     ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan,
     PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
 };
-use syrch_core::{Catalog, Problem, ResultSet, SqlError, SqlErrorKind, Task};
+use syrch_core::{Catalog, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
 use crate::Memo;
 use crate::doubts::asked::{self, Question};
@@ -92,10 +92,11 @@ impl SqlBinding {
     }
 
     /// Binds the port to statements that answer this question as it stands: their results carry the
-    /// doubts about them as its answer.
+    /// doubts about them as its answer. `hints` are those that prompts show.
     #[must_use]
-    pub fn answering(self, question: &str) -> Self {
-        Self { question: Some(Arc::new(Question::new(question))), ..self }
+    pub fn answering(self, question: &str, hints: &[Hit]) -> Self {
+        let question = Question::new(question).with_examples(hints);
+        Self { question: Some(Arc::new(question)), ..self }
     }
 
     /// The statement together with the relations that it may name.

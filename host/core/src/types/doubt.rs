@@ -91,6 +91,8 @@ pub enum DoubtKind {
     TooMany,
     /// The question asks about the data, and the statement reads no table.
     NoTable,
+    /// The statement is that of a solved example, whose question asks for something else.
+    CopiedExample,
 }
 
 impl DoubtKind {
@@ -133,7 +135,8 @@ impl DoubtKind {
             | Self::OtherAggregate
             | Self::OtherYear
             | Self::NoGroups
-            | Self::TooMany => DOUBTFUL,
+            | Self::TooMany
+            | Self::CopiedExample => DOUBTFUL,
         }
     }
 }

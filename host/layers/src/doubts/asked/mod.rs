@@ -6,6 +6,7 @@
 
 mod amounts;
 mod constant;
+mod copied;
 mod first;
 mod measure;
 mod question;
@@ -112,15 +113,18 @@ pub(crate) async fn with_doubts(
 ) -> Arc<ResultSet> {
     let read = async { Some((database.check(query).await.ok()?, database.catalog().await.ok()?)) };
     let Some((facts, catalog)) = read.await else { return results };
-    let doubts = match constant::find(question, &facts, &catalog, query, database).await {
+    let mut doubts: Vec<Doubt> = Vec::new();
+    if let Some(doubt) = constant::find(question, &facts, &catalog, query, database).await {
         // Nothing else about such a result matters.
-        Some(doubt) => vec![doubt],
-        None => {
-            let Some(outline) = &facts.outline else { return results };
+        doubts.push(doubt);
+    } else {
+        if let Some(outline) = &facts.outline {
             let results = &results;
-            Asked { question, outline, facts: &facts, catalog: &catalog, results }.doubts()
+            let asked = Asked { question, outline, facts: &facts, catalog: &catalog, results };
+            doubts.extend(asked.doubts());
         }
-    };
+        doubts.extend(copied::find(question, &facts, &catalog, query));
+    }
     if doubts.is_empty() {
         return results;
     }

@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use syrch_words::stem;
+use syrch_core::Hit;
+use syrch_words::{is_stop_word, stem};
+
+use super::copied::Solved;
 
 /// Characters of a question that are read.
 const LONGEST: usize = 4_000;
@@ -14,13 +17,36 @@ const BEFORE: [&str; 7] = ["and", "at", "for", "from", "in", "on", "please"];
 pub(crate) struct Question {
     words: Vec<String>,
     stems: HashSet<String>,
+    /// The stems of numbers, and of words with a capital letter behind the first word.
+    names: HashSet<String>,
+    /// The solved examples that prompts for its answer show.
+    examples: Vec<Solved>,
 }
 
 impl Question {
     pub(crate) fn new(text: &str) -> Self {
-        let words = words(&text.chars().take(LONGEST).collect::<String>());
+        let text: String = text.chars().take(LONGEST).collect();
+        let words = words(&text);
         let stems = words.iter().map(|word| stem(word)).collect();
-        Self { words, stems }
+        Self { names: names(&text), words, stems, examples: Vec::new() }
+    }
+
+    /// Adds the solved examples among the hints that prompts show.
+    pub(crate) fn with_examples(self, hints: &[Hit]) -> Self {
+        Self { examples: hints.iter().filter_map(Solved::from_hit).collect(), ..self }
+    }
+
+    pub(super) fn examples(&self) -> &[Solved] {
+        &self.examples
+    }
+
+    pub(super) fn stems(&self) -> &HashSet<String> {
+        &self.stems
+    }
+
+    /// Returns true if the stem is that of a number or a name.
+    pub(super) fn is_name(&self, stem: &str) -> bool {
+        self.names.contains(stem)
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
@@ -62,6 +88,20 @@ impl Question {
     pub(super) fn has_stem(&self, stem: &str) -> bool {
         self.stems.contains(stem)
     }
+}
+
+/// The stems of the numbers in a text, and of its words with a capital letter, but for the first.
+fn names(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .enumerate()
+        .filter(|(at, word)| {
+            word.starts_with(|c: char| c.is_numeric() || *at > 0 && c.is_uppercase())
+        })
+        .map(|(_, word)| word.to_lowercase())
+        .filter(|word| !is_stop_word(word))
+        .map(|word| stem(&word))
+        .collect()
 }
 
 /// The words of a text or a name in lower case, split where a small letter meets a capital one.
