@@ -16,12 +16,14 @@ use super::samples::{self, Samples};
 use super::schema::{ColumnRef, Edge, Schema};
 use super::shapes;
 use super::writer::Writer;
-use super::{account, daytexts, fragment, imperative, values, walk, words};
+use super::{account, daytexts, fragment, imperative, periods, values, walk, words};
 
 /// The words that are read at most: longer questions are never understood, and the work is bounded.
 const WORDS: usize = 300;
 /// The confidence in the statement of an imperative.
 const SURE: f64 = 0.99;
+/// The confidence in the statement of a whole question of a known form.
+const FORMED: f64 = 0.85;
 /// The alternative choices that are tried at most.
 const CHOICES: usize = 24;
 
@@ -125,6 +127,15 @@ pub(crate) async fn interpret(
     // The likeliest choice stays first, whatever the others' confidence.
     if let Some((_, rest)) = list.split_first_mut() {
         rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    }
+    if list.is_empty()
+        && objection.is_none()
+        && let Some(formed) =
+            periods::read(&schema, &reading, &Writer { schema: &schema, bias: &bias })
+        && daytexts::are_days(&schema, &formed.rests_on, &mut known).await
+    {
+        let list = vec![Interpretation { sql: formed.sql, confidence: FORMED }];
+        return Interpretations { list, unknown: Vec::new(), objection: None };
     }
     let mut unknown: Vec<String> =
         reading.unknown.iter().map(|at| reading.tokens[*at].text.clone()).collect();

@@ -23,6 +23,7 @@ mod items;
 mod joins;
 mod lexicon;
 mod link;
+mod periods;
 mod provider;
 mod query;
 mod resolve;
