@@ -126,8 +126,12 @@ pub(crate) fn script() -> Script {
 
 /// Equal, byte for byte; else the first lines that differ are named.
 pub(crate) fn assert_same(report: &str, expected: &str) {
-    let differs = |(one, other): &(&str, &str)| one != other;
-    let lines: Vec<_> = report.lines().zip(expected.lines()).filter(differs).take(10).collect();
+    let lines: Vec<_> = report
+        .lines()
+        .zip(expected.lines())
+        .filter(|(one, other): &(&str, &str)| one != other)
+        .take(10)
+        .collect();
     assert!(report == expected, "the report is another: {lines:#?}");
 }
 

@@ -386,11 +386,10 @@ fn four_processes_in_lockstep_ask_once() {
             .on([PLAN], whole().delay_ms(400))
             .on([WRITE], Reply::sql(COUNT, 0.95).delay_ms(400)),
     );
-    let start = |_| {
+    for process in [0; 4].map(|_| {
         let mut command = place.search(&endpoint, &["-q", QUESTION]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    for process in [0; 4].map(start) {
+    }) {
         let said = Said::of(process.wait_with_output().unwrap());
         let document = said.document(0);
         assert_eq!(document["answer"]["rows"], json!([[4]]), "{}", said.all());

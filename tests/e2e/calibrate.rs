@@ -41,12 +41,11 @@ fn question(number: u32) -> String {
 fn place() -> Place {
     let place = Place::new();
     std::fs::copy(place.path().join("shop.sqlite"), place.path().join("stock.sqlite")).unwrap();
-    let line = |number: u32| {
+    place.file("suite.jsonl", (0..QUESTIONS).map(|number: u32| {
         let db = if number < QUESTIONS / 2 { "shop" } else { "stock" };
         let gold = format!("SELECT {number}");
         json!({"id": format!("q{number}"), "db": db, "question": question(number), "gold_sql": gold}).to_string() + "\n"
-    };
-    place.file("suite.jsonl", (0..QUESTIONS).map(line).collect::<String>());
+    }).collect::<String>());
     place.file("own.yml", "name: own\nroles: {planner: direct, solver: refine, linker: none}\n");
     place
 }

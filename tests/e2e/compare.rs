@@ -27,14 +27,13 @@ const ONCE: &str = "retry3:policy.max_attempts=1";
 
 /// A suite of questions that differ by a number.
 fn suite(place: &Place) {
-    let line = |n: usize| {
+    place.file("suite.jsonl", (0..QUESTIONS).map(|n: usize| {
         let question = format!("How many customers are there, plus {n}?");
         let level = if n % 4 == 3 { "easy" } else { "hard" };
         let gold = format!("SELECT count(*) + {n} FROM customers");
         json!({"id": format!("q{n}"), "db": "shop", "question": question, "gold_sql": gold, "level": level}).to_string()
             + "\n"
-    };
-    place.file("suite.jsonl", (0..QUESTIONS).map(line).collect::<String>());
+    }).collect::<String>());
 }
 
 /// Writes what does not run first, but for easy questions, and repairs it when it is shown.

@@ -172,11 +172,6 @@ fn core_does_no_io_and_only_app_names_backends() {
 #[test]
 fn only_layers_decorate_ports() {
     let root = metadata().workspace_root;
-    let decorator = |line: &str| {
-        line.starts_with("impl ModelLayer for")
-            || line.starts_with("impl LlmPort for")
-            || line.starts_with("impl SqlPort for")
-    };
     let mut found = 0;
     let mut folders = vec![root.join("host")];
     while let Some(folder) = folders.pop() {
@@ -188,7 +183,12 @@ fn only_layers_decorate_ports() {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let is_test = path.components().any(|part| part.as_os_str() == "tests")
                     || path.ends_with("tests.rs");
-                let decorates = !is_test && text.lines().any(decorator);
+                let decorates = !is_test
+                    && text.lines().any(|line: &str| {
+                        line.starts_with("impl ModelLayer for")
+                            || line.starts_with("impl LlmPort for")
+                            || line.starts_with("impl SqlPort for")
+                    });
                 found += u32::from(decorates);
                 assert!(
                     !decorates || path.starts_with(root.join("host/layers")),

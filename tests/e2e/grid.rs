@@ -367,12 +367,16 @@ fn a_budget_stops_a_grid_that_goes_on_where_it_stopped() {
     assert!(done.stderr.contains(" are done already"), "{}", done.all());
     let figures = |said: &Said| {
         let document = said.document(0);
-        let cell = |cell: &Value| {
-            (cell["name"].clone(), cell["right"].clone(), cell["costs"]["calls"].clone())
-        };
         (
             document["best"].clone(),
-            document["cells"].as_array().unwrap().iter().map(cell).collect::<Vec<_>>(),
+            document["cells"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|cell: &Value| {
+                    (cell["name"].clone(), cell["right"].clone(), cell["costs"]["calls"].clone())
+                })
+                .collect::<Vec<_>>(),
         )
     };
     assert_eq!(figures(&done), figures(&whole));

@@ -272,8 +272,11 @@ fn turns(endpoint: &MockEndpoint) -> Vec<(String, String)> {
     let sent = statements(endpoint).pop().unwrap().body;
     let messages = sent["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap().to_owned();
-    let is_example = |pair: &&[Value]| pair[1]["role"] == "assistant";
-    messages.windows(2).filter(is_example).map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
+    messages
+        .windows(2)
+        .filter(|pair: &&[Value]| pair[1]["role"] == "assistant")
+        .map(|pair| (text(&pair[0]), text(&pair[1])))
+        .collect()
 }
 
 #[test]

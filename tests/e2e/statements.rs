@@ -55,9 +55,12 @@ impl Guarded {
         let (stdout, stderr) = said(&output);
         // All heavy statements at once may keep a busy machine from ending one within a second of
         // its deadline: then it is left to itself.
-        let is_late =
-            |line: &str| line.contains("a statement has not ended although its time is over");
-        assert!(output.status.code() == Some(0) && stderr.lines().all(is_late), "{stdout}{stderr}");
+        assert!(
+            output.status.code() == Some(0)
+                && stderr.lines().all(|line: &str| line
+                    .contains("a statement has not ended although its time is over")),
+            "{stdout}{stderr}"
+        );
         let answers: Vec<Value> =
             stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers.len(), statements.len(), "{stdout}");

@@ -219,10 +219,15 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
 fn all_missing_databases_are_reported() {
     let place = Place::new();
     let named = [("first", "shpo"), ("sound", "shop"), ("second", "shpo"), ("out", "../shop")];
-    let line = |(id, db)| {
-        json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n"
-    };
-    place.file("suite.jsonl", named.map(line).concat());
+    place.file(
+        "suite.jsonl",
+        named
+            .map(|(id, db)| {
+                json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string()
+                    + "\n"
+            })
+            .concat(),
+    );
     let words = [
         "2 databases are missing",
         "there is no database `shpo` in `.`; 2 questions need it, the first is `first`",
@@ -276,13 +281,21 @@ fn databases_are_looked_for_where_the_user_says_and_only_there_by_flag() {
 #[test]
 fn ten_thousand_questions_are_linted() {
     let place = Place::new();
-    let line = |at: usize| {
-        let sql =
-            if at % 1_000 == 999 { "SELECT 1 WHERE 0".to_owned() } else { format!("SELECT {at}") };
-        json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql}).to_string()
-            + "\n"
-    };
-    place.file("suite.jsonl", (0..10_000).map(line).collect::<String>());
+    place.file(
+        "suite.jsonl",
+        (0..10_000)
+            .map(|at: usize| {
+                let sql = if at % 1_000 == 999 {
+                    "SELECT 1 WHERE 0".to_owned()
+                } else {
+                    format!("SELECT {at}")
+                };
+                json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql})
+                    .to_string()
+                    + "\n"
+            })
+            .collect::<String>(),
+    );
     let (document, code) = report(&mut place.words("suite lint suite.jsonl --fail-on any"));
     assert_eq!((code, counts(&document)), (Some(5), BTreeMap::from([("empty", 10)])));
     assert_eq!(document["findings"][9]["line"], 10_000);

@@ -116,8 +116,11 @@ pub(crate) fn document(
 fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let (task, candidate) = grounded.candidate.as_ref()?;
     let known = context.run.trace.candidates();
-    let is_its = |known: &&CandidateReport| known.id == candidate.id && known.task == *task;
-    let reward = known.iter().find(is_its)?.reward.as_ref()?;
+    let reward = known
+        .iter()
+        .find(|known: &&CandidateReport| known.id == candidate.id && known.task == *task)?
+        .reward
+        .as_ref()?;
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))

@@ -311,12 +311,14 @@ fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
             all.insert(column.name.clone(), terms(&each["terms"]));
         }
     }
-    let of = |(column, terms): (String, Vec<String>)| TermsOf {
-        table: part.table.name.clone(),
-        column,
-        terms,
-    };
-    all.into_iter().filter(|(_, terms)| !terms.is_empty()).map(of).collect()
+    all.into_iter()
+        .filter(|(_, terms)| !terms.is_empty())
+        .map(|(column, terms): (String, Vec<String>)| TermsOf {
+            table: part.table.name.clone(),
+            column,
+            terms,
+        })
+        .collect()
 }
 
 fn terms(list: &Value) -> Vec<String> {

@@ -265,9 +265,9 @@ impl HostBuilder {
             endpoint.base_url.clone_into(&mut model.base_url);
         }
         if let Some(own) = &model.own {
-            let none =
-                || Error::Config(format!("the model provider `{}` has no model", own.name()));
-            model.model = own.provider()?.models().into_iter().next().ok_or_else(none)?;
+            model.model = own.provider()?.models().into_iter().next().ok_or_else(|| {
+                Error::Config(format!("the model provider `{}` has no model", own.name()))
+            })?;
         }
         model.model = name.unwrap_or(std::mem::take(&mut model.model));
         model.base_url = base_url.unwrap_or(std::mem::take(&mut model.base_url));

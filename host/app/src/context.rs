@@ -118,13 +118,16 @@ impl Prepared {
     /// Ends the role call; `then` runs at its sequence point of the event log. A fault is noted.
     pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
         let fault = error.clone().filter(RoleError::is_fault);
-        let then = || {
-            if let Some(fault) = fault {
-                self.context.notes.note_fault(self.id, fault);
-            }
-            then();
-        };
-        self.context.run.event_log.end(self.id, error, then).await;
+        self.context
+            .run
+            .event_log
+            .end(self.id, error, || {
+                if let Some(fault) = fault {
+                    self.context.notes.note_fault(self.id, fault);
+                }
+                then();
+            })
+            .await;
     }
 
     /// The last warning of the plugin.

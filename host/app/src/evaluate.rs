@@ -58,17 +58,18 @@ impl EvaluateOfTask {
         let error = judged.as_ref().err();
         // At a sequence point, so that a replay knows them when the run did.
         let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
-        let remember = || {
-            let notes = &self.context.notes;
-            for (id, judged, verdict) in &reported {
-                notes.note_verdict(&task.id, judged, verdict);
-                self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
-            }
-            failure
-                .into_iter()
-                .for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
-        };
-        prepared.end(error.cloned(), remember).await;
+        prepared
+            .end(error.cloned(), || {
+                let notes = &self.context.notes;
+                for (id, judged, verdict) in &reported {
+                    notes.note_verdict(&task.id, judged, verdict);
+                    self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
+                }
+                failure
+                    .into_iter()
+                    .for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
+            })
+            .await;
         judged.map(|(_, verdicts)| verdicts)
     }
 

@@ -365,9 +365,11 @@ impl Executor {
             .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
             .unwrap_or_default();
         let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
-        let is_own =
-            |files: &FileEntry| files.endings.contains(&ending.as_str()) || (files.claims)(path);
-        let fits = Self::all().find(|executor| executor.files().is_some_and(is_own));
+        let fits = Self::all().find(|executor| {
+            executor.files().is_some_and(|files: &FileEntry| {
+                files.endings.contains(&ending.as_str()) || (files.claims)(path)
+            })
+        });
         fits.or_else(|| engines.next().map(|(executor, _)| executor)).ok_or_else(|| {
             Error::Config("no executor reads files; name a database by its URL".to_owned())
         })
@@ -487,13 +489,16 @@ pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
         return Vec::new();
     };
     let Some(files) = executor.files() else { return Vec::new() };
-    let with_beside = |path: PathBuf| {
-        // The engine finds its files beside the file itself, not beside a link to it.
-        let real = path.canonicalize().unwrap_or(path);
-        let beside = files.beside.iter().map(|ending| appended(&real, ending)).collect::<Vec<_>>();
-        std::iter::once(real).chain(beside)
-    };
-    (files.sources)(&path).into_iter().flat_map(with_beside).collect()
+    (files.sources)(&path)
+        .into_iter()
+        .flat_map(|path: PathBuf| {
+            // The engine finds its files beside the file itself, not beside a link to it.
+            let real = path.canonicalize().unwrap_or(path);
+            let beside =
+                files.beside.iter().map(|ending| appended(&real, ending)).collect::<Vec<_>>();
+            std::iter::once(real).chain(beside)
+        })
+        .collect()
 }
 
 /// Returns the suffixes of a database's files, for all engines: the empty text for the file itself,
@@ -511,9 +516,9 @@ pub(crate) fn file_endings() -> Vec<&'static str> {
 /// Returns whether a path ends like the file of a database.
 #[must_use]
 pub fn is_database_file(path: &Path) -> bool {
-    let ends =
-        |known: &&str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known));
-    file_endings().iter().any(ends)
+    file_endings().iter().any(|known: &&str| {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known))
+    })
 }
 
 /// Returns the name of a database: its file's name without the ending, or the last part of a

@@ -273,13 +273,12 @@ impl Host {
         shared: &Arc<Shared>,
     ) -> Self {
         let cache = shared.cache(&settings);
-        let is_untrusted = |(source, one): &(Option<&PluginSource>, &Configured)| {
-            source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
-        };
         // One plugin of a role that is not trusted is enough.
         let untrusted = plugins
             .with_sources(&settings)
-            .filter(is_untrusted)
+            .filter(|(source, one): &(Option<&PluginSource>, &Configured)| {
+                source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
+            })
             .map(|(_, one)| one.role())
             .collect();
         let searches = Arc::new(Semaphore::new(settings.limits.searches));

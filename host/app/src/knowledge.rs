@@ -129,13 +129,12 @@ pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     let (hold, are) = if examples + notes == 1 { ("holds", "is") } else { ("hold", "are") };
     let counted: Vec<String> =
         [count(examples, "solved example"), count(notes, "note")].into_iter().flatten().collect();
-    let reported = || {
+    Ok((!counted.is_empty()).then(|| {
         format!(
             "{} {hold} a graded question or its answer, and {are} left out",
             counted.join(" and ")
         )
-    };
-    Ok((!counted.is_empty()).then(reported))
+    }))
 }
 
 /// The file that `build-index` writes: the business terms of a catalog, and their vectors.
@@ -309,19 +308,21 @@ struct NoteLine {
 /// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one,
 /// `table` and `column`.
 fn notes(path: &Path) -> Result<Vec<Note>, Error> {
-    let read = |(number, line): (usize, String)| {
-        let reported = match line.starts_with('{') {
-            true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
-            false => NoteLine { note: line, table: None, column: None },
-        };
-        Ok(Note {
-            id: format!("note {number}"),
-            text: reported.note,
-            table: reported.table,
-            column: reported.column,
+    lines(path, "notes")?
+        .into_iter()
+        .map(|(number, line): (usize, String)| {
+            let reported = match line.starts_with('{') {
+                true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
+                false => NoteLine { note: line, table: None, column: None },
+            };
+            Ok(Note {
+                id: format!("note {number}"),
+                text: reported.note,
+                table: reported.table,
+                column: reported.column,
+            })
         })
-    };
-    lines(path, "notes")?.into_iter().map(read).collect()
+        .collect()
 }
 
 #[derive(Deserialize)]
@@ -333,12 +334,14 @@ struct ExampleLine {
 
 /// Solved examples: a JSON object a line, with `question` and `sql`.
 fn examples(path: &Path) -> Result<Vec<Example>, Error> {
-    let read = |(number, line): (usize, String)| {
-        let ExampleLine { question, sql } =
-            of_json(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
-        Ok(Example { question, sql })
-    };
-    lines(path, "examples")?.into_iter().map(read).collect()
+    lines(path, "examples")?
+        .into_iter()
+        .map(|(number, line): (usize, String)| {
+            let ExampleLine { question, sql } =
+                of_json(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
+            Ok(Example { question, sql })
+        })
+        .collect()
 }
 
 #[cfg(test)]

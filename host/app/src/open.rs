@@ -151,10 +151,9 @@ pub(crate) fn open_model(
     let cells =
         cached_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
     let open = |name: &str, route: &RouteSettings, embeds: bool| {
-        let unknown = || {
+        let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(|| {
             Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
-        };
-        let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
+        })?;
         let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
         let provider = match endpoint.provider.endpoint() {
             // The rules read the database's cells.

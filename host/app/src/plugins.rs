@@ -94,10 +94,11 @@ pub struct Origins {
 /// When there is none of that name, or the file is no component.
 pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Error> {
     let label = source.to_string();
-    let refused = |error| rejected(&label, error);
     let bytes = match source {
         PluginSource::Builtin(name) => builtin_component(name).ok_or_else(|| unknown(name))?,
-        PluginSource::File(path) => read_component(path, &settings.limits).map_err(refused)?,
+        PluginSource::File(path) => {
+            read_component(path, &settings.limits).map_err(|error| rejected(&label, error))?
+        }
     };
     let digest = digest(&bytes);
     let is_precompiled =
@@ -196,8 +197,11 @@ pub(crate) async fn load(
     }
     let bytes = bytes.or_else(|| known.map(builtin::Builtin::component)).unwrap_or_default();
     let origin = if known.is_some() { Origin::BuiltIn } else { Origin::ThirdParty };
-    let compiling = || observer.event(&SearchEvent::Compiling { plugin: label.clone() });
-    let loaded = runtime.load(&label, bytes, origin, &compiling).await;
+    let loaded = runtime
+        .load(&label, bytes, origin, &|| {
+            observer.event(&SearchEvent::Compiling { plugin: label.clone() })
+        })
+        .await;
     loaded.map_err(|error| match (rejected(&label, error), source) {
         (Error::PluginRejected { plugin, source, .. }, PluginSource::File(path)) => {
             let toolchain = read_component(path, runtime.limits())

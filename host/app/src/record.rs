@@ -99,18 +99,20 @@ pub fn written(settings: &Settings) -> Value {
 }
 
 fn plugins(host: &Host) -> Vec<PluginRecord> {
-    let record = |(source, configured): (Option<&PluginSource>, &syrch_runtime::Configured)| {
-        let identity = configured.plugin().identity();
-        PluginRecord {
-            role: configured.role(),
-            source: source.map(ToString::to_string).unwrap_or_default(),
-            name: identity.name.clone(),
-            version: identity.version.clone(),
-            digest: configured.plugin().digest().to_owned(),
-            untrusted: host.untrusted.contains(&configured.role()),
-        }
-    };
-    host.plugins.with_sources(&host.settings).map(record).collect()
+    host.plugins
+        .with_sources(&host.settings)
+        .map(|(source, configured): (Option<&PluginSource>, &syrch_runtime::Configured)| {
+            let identity = configured.plugin().identity();
+            PluginRecord {
+                role: configured.role(),
+                source: source.map(ToString::to_string).unwrap_or_default(),
+                name: identity.name.clone(),
+                version: identity.version.clone(),
+                digest: configured.plugin().digest().to_owned(),
+                untrusted: host.untrusted.contains(&configured.role()),
+            }
+        })
+        .collect()
 }
 
 /// The settings that a run was started with. Keys and folders are not among them.
@@ -216,10 +218,9 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
             for key in keys {
                 let a = recorded.get(key).unwrap_or(&Value::Null);
                 let b = now.get(key).unwrap_or(&Value::Null);
-                let dotted = |inner: String| {
+                all.extend(differing(a, b).into_iter().map(|inner: String| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
-                };
-                all.extend(differing(a, b).into_iter().map(dotted));
+                }));
             }
             all
         }
@@ -347,15 +348,15 @@ impl Nothing {
 /// The models of a journal, none of which answers.
 pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<RoutedModel, Error> {
     let limiter = Limiter::new(Rates::default());
-    let route = |name: &String| Route {
+    let mut routes = header.models.iter().map(|name: &String| Route {
         name: name.clone(),
         provider: Arc::clone(nothing) as _,
         model: None,
         limiter: Arc::clone(&limiter),
-    };
-    let mut routes = header.models.iter().map(route);
-    let none = || Error::Unfit(format!("the journal of `{}` names no model", header.run));
-    let default = routes.next().ok_or_else(none)?;
+    });
+    let default = routes
+        .next()
+        .ok_or_else(|| Error::Unfit(format!("the journal of `{}` names no model", header.run)))?;
     RoutedModel::new(default, routes.collect(), &Default::default())
         .map_err(|error| Error::Unfit(error.to_string()))
 }

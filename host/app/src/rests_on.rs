@@ -235,10 +235,12 @@ mod tests {
 
     #[test]
     fn an_answer_at_the_edge_is_in_the_upper_band() {
-        let counts =
-            |confidence| rests_on(&settings("flights.db"), confidence).map(|found| found.answers);
         assert_eq!(
-            [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(counts),
+            [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(|confidence| rests_on(
+                &settings("flights.db"),
+                confidence
+            )
+            .map(|found| found.answers)),
             [Some(9), Some(9), Some(300), Some(300), Some(100), Some(100)]
         );
         let without_the_last = changed(|basis| basis.all.truncate(2));

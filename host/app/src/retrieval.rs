@@ -125,8 +125,13 @@ impl Retrieval {
             Ok((index, found))
         });
         let retrievers = queries.iter().map(|query| &query.retriever);
-        let broken = |_| PortError::Unavailable("the index could not be searched".to_owned());
-        self.given_up.within(retrievers, COMPUTED, async { work.await.map_err(broken)? }).await
+        self.given_up
+            .within(retrievers, COMPUTED, async {
+                work.await.map_err(|_| {
+                    PortError::Unavailable("the index could not be searched".to_owned())
+                })?
+            })
+            .await
     }
 
     /// Searches with each query: first those that are computed, then those that wait for a model.
@@ -168,8 +173,10 @@ impl SearchPort for Retrieval {
         let mut found = found
             .unwrap_or_else(|error| left.iter().map(|_| Err(error.clone())).collect())
             .into_iter();
-        let answer = |left| if left { found.next() } else { Some(Err(PortError::Unsupported)) };
-        is_left.into_iter().filter_map(answer).collect()
+        is_left
+            .into_iter()
+            .filter_map(|left| if left { found.next() } else { Some(Err(PortError::Unsupported)) })
+            .collect()
     }
 }
 
@@ -233,21 +240,25 @@ impl ModelEmbedder {
     /// The vector of a text with its prefix.
     fn found(&self, text: &str) -> Option<Vec<f32>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let stored = || {
-            let text = text.strip_prefix(&self.prefixes.document)?;
-            self.knowledge.vector(&self.prefixes.made_by(&self.name), text)
-        };
-        known.get(text).or_else(stored).cloned()
+        known
+            .get(text)
+            .or_else(|| {
+                let text = text.strip_prefix(&self.prefixes.document)?;
+                self.knowledge.vector(&self.prefixes.made_by(&self.name), text)
+            })
+            .cloned()
     }
 
     /// Vectors of some texts, in one call.
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        let message = |text: &String| Message {
-            speaker: Speaker::User,
-            text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
-        };
         let purpose = Purpose::Other(EMBED.to_owned());
-        let messages = texts.iter().map(message).collect();
+        let messages = texts
+            .iter()
+            .map(|text: &String| Message {
+                speaker: Speaker::User,
+                text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
+            })
+            .collect();
         let request = Request {
             model: Some(self.name.clone()),
             // It writes none.

@@ -88,11 +88,14 @@ impl TaskRunner for Runner {
             self.solve(&task, &prepared, &parents, relations, &mut question).await;
         let mut name = String::new();
         // At the call's sequence point, so that a replay gives the same names and questions.
-        let then = || {
-            name = self.context.notes.relation_name(&task.id, &self.context.run.catalog);
-            question.into_iter().for_each(|question| self.context.notes.ask(prepared.id, question));
-        };
-        prepared.end(error, then).await;
+        prepared
+            .end(error, || {
+                name = self.context.notes.relation_name(&task.id, &self.context.run.catalog);
+                question
+                    .into_iter()
+                    .for_each(|question| self.context.notes.ask(prepared.id, question));
+            })
+            .await;
         observation.task.clone_from(&task.id);
         (observation, solved.map(|solved| Solved { name, ..solved }))
     }

@@ -330,8 +330,12 @@ impl Attempt {
         }
         if matches!(outcome, Outcome::Answered | Outcome::Partial) {
             self.warnings.extend(context.notes.faults().iter().map(ToString::to_string));
-            let unjudged = |error: RoleError| format!("some candidates were not judged: {error}");
-            self.warnings.extend(context.notes.failed_reward().map(unjudged));
+            self.warnings.extend(
+                context
+                    .notes
+                    .failed_reward()
+                    .map(|error: RoleError| format!("some candidates were not judged: {error}")),
+            );
             self.warnings.extend(context.notes.model_error());
             self.warnings
                 .extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));

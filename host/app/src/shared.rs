@@ -190,14 +190,16 @@ impl Shared {
         settings: &Settings,
         database: &Arc<dyn Database>,
     ) -> Result<Arc<Known>, Error> {
-        let read = || async {
-            let retrieval = settings.retrieval.clone();
-            let catalog = database.catalog().await?;
-            let known = move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
-            let known = tokio::task::spawn_blocking(known).await;
-            Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
-        };
-        self.known.get((opened(settings), settings.retrieval.clone()), read).await
+        self.known
+            .get((opened(settings), settings.retrieval.clone()), || async {
+                let retrieval = settings.retrieval.clone();
+                let catalog = database.catalog().await?;
+                let known =
+                    move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
+                let known = tokio::task::spawn_blocking(known).await;
+                Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
+            })
+            .await
     }
 
     /// A plugin that was loaded, with a role and its settings, of whose use nothing is counted yet.
@@ -208,17 +210,21 @@ impl Shared {
         settings: &Settings,
         observer: &dyn Observer,
     ) -> Result<Configured, Error> {
-        let unnamed = || Error::Config(format!("the strategy names no plugin for the role {role}"));
-        let source = settings.strategy.roles.get(&role).ok_or_else(unnamed)?;
+        let source = settings.strategy.roles.get(&role).ok_or_else(|| {
+            Error::Config(format!("the strategy names no plugin for the role {role}"))
+        })?;
         let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
-        let configure = || async {
-            let plugin = self.plugin(source, settings, observer).await?;
-            plugin
-                .configure(role, &config)
-                .await
-                .map_err(|error| plugins::rejected(&source.to_string(), error))
-        };
-        Ok(self.configured.get(&offered(role, source, &config), configure).await?.anew())
+        Ok(self
+            .configured
+            .get(&offered(role, source, &config), || async {
+                let plugin = self.plugin(source, settings, observer).await?;
+                plugin
+                    .configure(role, &config)
+                    .await
+                    .map_err(|error| plugins::rejected(&source.to_string(), error))
+            })
+            .await?
+            .anew())
     }
 
     async fn plugin(

@@ -112,8 +112,11 @@ pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)
     match (&request.expect, request.subjects.as_slice()) {
         (Shape::Choice(words), subjects) if words.len() == subjects.len() => {
             let chosen = words.iter().position(|word| parsed.as_str() == Some(word));
-            let one = |(place, sql): (usize, &String)| Some((sql.clone(), place == chosen?));
-            subjects.iter().enumerate().filter_map(one).collect()
+            subjects
+                .iter()
+                .enumerate()
+                .filter_map(|(place, sql): (usize, &String)| Some((sql.clone(), place == chosen?)))
+                .collect()
         }
         (_, [sql]) => {
             is_accepted(&parsed).map(|accepted| (sql.clone(), accepted)).into_iter().collect()
@@ -123,12 +126,13 @@ pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)
 }
 
 fn is_accepted(parsed: &Value) -> Option<bool> {
-    let word = || match parsed.get("verdict")?.as_str()?.trim().to_ascii_uppercase().as_str() {
-        "PASS" => Some(true),
-        "FAIL" => Some(false),
-        _ => None,
-    };
-    parsed.get("accepted").and_then(Value::as_bool).or_else(word)
+    parsed.get("accepted").and_then(Value::as_bool).or_else(|| {
+        match parsed.get("verdict")?.as_str()?.trim().to_ascii_uppercase().as_str() {
+            "PASS" => Some(true),
+            "FAIL" => Some(false),
+            _ => None,
+        }
+    })
 }
 
 #[cfg(test)]

@@ -72,8 +72,9 @@ pub const fn mixed(value: u64) -> u64 {
 /// FNV-1a over bytes, 64 bits: the same on every machine and in every run; not for secrets.
 #[must_use]
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte: u8| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]

@@ -205,12 +205,11 @@ impl Input {
 
     fn graph(&mut self) -> Result<Graph, RunError> {
         let whole = (self.role != Role::Aggregator).then(|| self.whole_problem());
-        let or = || Graph {
+        self.read_or("graph", fill::graph, || Graph {
             answer: whole.as_ref().map(|task| task.id.clone()).unwrap_or_default(),
             tasks: whole.into_iter().collect(),
             memo: None,
-        };
-        self.read_or("graph", fill::graph, or)
+        })
     }
 
     fn seen(&mut self) -> Result<Vec<Observation>, RunError> {
@@ -327,11 +326,17 @@ impl Input {
         match of.shift_remove("name") {
             Some(Value::String(name)) => Ok(name),
             Some(_) => Err(self.wrong("`name` is no text".to_owned())),
-            None => {
-                let word =
-                    |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-                Ok(format!("task_{}", task.id.chars().map(word).collect::<String>()))
-            }
+            None => Ok(format!(
+                "task_{}",
+                task.id
+                    .chars()
+                    .map(|c: char| if c.is_ascii_alphanumeric() {
+                        c.to_ascii_lowercase()
+                    } else {
+                        '_'
+                    })
+                    .collect::<String>()
+            )),
         }
     }
 

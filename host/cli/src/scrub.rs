@@ -44,11 +44,13 @@ pub(crate) struct Scrubber {
 impl Scrubber {
     /// A scrubber of these secrets, also in the quoted form of logs.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let hidden = |secret: &SecretString| {
-            let text = secret.expose_secret();
-            text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
-        };
-        let mut secrets: Vec<SecretString> = secrets.into_iter().filter(hidden).collect();
+        let mut secrets: Vec<SecretString> = secrets
+            .into_iter()
+            .filter(|secret: &SecretString| {
+                let text = secret.expose_secret();
+                text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
+            })
+            .collect();
         let quoted: Vec<SecretString> = secrets.iter().filter_map(quoted).collect();
         secrets.extend(quoted);
         Self { secrets }

@@ -51,8 +51,10 @@ fn optional<T: Copy>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked 
 }
 
 fn id(field: &str, value: &str, limits: &Limits) -> Checked {
-    let well_formed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-    if value.is_empty() || value.len() > limits.id_bytes || !value.chars().all(well_formed) {
+    if value.is_empty()
+        || value.len() > limits.id_bytes
+        || !value.chars().all(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+    {
         let shown = text::clip(value, 32).escape_default();
         return refuse(
             field,

@@ -253,12 +253,13 @@ fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
         |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
     let tasks: Vec<&str> =
         document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
-    let answers = |candidate: &&CandidateReport| {
-        tasks.contains(&candidate.task.as_str())
-            || answer.is_some_and(|answer| answer.task == candidate.task)
-    };
     let mut found: Vec<Reviewed> = Vec::new();
-    for candidate in answer.into_iter().chain(document.candidates.iter().filter(answers)) {
+    for candidate in answer.into_iter().chain(document.candidates.iter().filter(
+        |candidate: &&CandidateReport| {
+            tasks.contains(&candidate.task.as_str())
+                || answer.is_some_and(|answer| answer.task == candidate.task)
+        },
+    )) {
         let reward =
             candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| {
                 match reward.verdict {

@@ -149,8 +149,11 @@ fn chosen<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
 fn points(record: &RunRecord, arm: &Arm, parts: &Parts) -> (Vec<Point>, u64) {
     let mut left_out = 0;
     let mut points = Vec::new();
-    let answered = |graded: &&Graded| graded.arm == arm.name && graded.end == End::Answered;
-    for graded in record.graded.iter().filter(answered) {
+    for graded in record
+        .graded
+        .iter()
+        .filter(|graded: &&Graded| graded.arm == arm.name && graded.end == End::Answered)
+    {
         let right = match graded.verdict(&record.header.rule) {
             Some(Verdict::Right) => true,
             Some(Verdict::Wrong) => false,
@@ -316,9 +319,16 @@ fn settings_of(curve: &Curve) -> Map<String, Value> {
 /// The name of the arm's strategy with `-fitted` behind it, in the characters that strategy files
 /// allow.
 fn name_of(arm: &Arm) -> String {
-    let plain =
-        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
-    let stem: String = arm.strategy.chars().map(plain).take(NAME - "-fitted".len()).collect();
+    let stem: String = arm
+        .strategy
+        .chars()
+        .map(
+            |c: char| {
+                if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }
+            },
+        )
+        .take(NAME - "-fitted".len())
+        .collect();
     let stem = stem.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     format!(
         "{}-fitted",

@@ -223,20 +223,25 @@ struct Difference {
 /// names, and by position otherwise.
 fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Difference {
     let order = by_name(&names(expected), &names(answer));
-    let in_order = |row: Vec<Value>| -> Vec<Value> {
-        match &order {
-            Some(order) => order.iter().filter_map(|at| row.get(*at).cloned()).collect(),
-            None => row,
-        }
-    };
     let expected = expected.rows(0, expected.row_count());
-    let answer: Vec<Vec<Value>> =
-        answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
+    let answer: Vec<Vec<Value>> = answer
+        .rows(0, answer.row_count())
+        .into_iter()
+        .map(|row: Vec<Value>| -> Vec<Value> {
+            match &order {
+                Some(order) => order.iter().filter_map(|at| row.get(*at).cloned()).collect(),
+                None => row,
+            }
+        })
+        .collect();
     let missing = lacking(&expected, &answer);
     let unexpected = lacking(&answer, &expected);
     let same = missing.is_empty() && unexpected.is_empty();
-    let differs = |(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other);
-    let place = expected.iter().zip(&answer).position(differs).filter(|_| ordered && same);
+    let place = expected
+        .iter()
+        .zip(&answer)
+        .position(|(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other))
+        .filter(|_| ordered && same);
     Difference { missing, unexpected, out_of_order: place.map(|place| place as u64 + 1) }
 }
 
@@ -271,13 +276,15 @@ fn lacking(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Va
 
 /// A text that is equal for equal rows: 1 equals 1.0, and numbers are rounded.
 fn key(row: &[Value]) -> String {
-    let cell = |value: &Value| match value {
-        Value::Integer(number) => rounded(*number as f64),
-        Value::Real(number) => rounded(*number),
-        Value::Decimal(text) => text.parse().map_or_else(|_| format!("{text:?}"), rounded),
-        other => json_value(other).to_string(),
-    };
-    row.iter().map(cell).collect::<Vec<_>>().join(",")
+    row.iter()
+        .map(|value: &Value| match value {
+            Value::Integer(number) => rounded(*number as f64),
+            Value::Real(number) => rounded(*number),
+            Value::Decimal(text) => text.parse().map_or_else(|_| format!("{text:?}"), rounded),
+            other => json_value(other).to_string(),
+        })
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 fn rounded(number: f64) -> String {

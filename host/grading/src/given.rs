@@ -250,11 +250,10 @@ fn nothing() -> Asked {
 #[async_trait]
 impl Asker for Given {
     async fn ask(&self, _: usize, question: &Question, _: Option<&Path>) -> Result<Asked, Error> {
-        let missing = || {
+        Ok(self.answers.get(&question.id).cloned().unwrap_or_else(|| {
             let message = "there is no line for it in the answers".to_owned();
             without_answer(Fault { class: "no-answer".to_owned(), message }, Cost::default())
-        };
-        Ok(self.answers.get(&question.id).cloned().unwrap_or_else(missing))
+        }))
     }
 }
 
@@ -267,10 +266,14 @@ mod tests {
         let mut reported = Vec::new();
         let input =
             b"\xef\xbb\xbf12345\n\n12345678901234567890\n 1234567\n\xff\n12345678\n123456789";
-        let take = |number: usize, line: Result<&str, String>| {
-            reported.push((number, line.map(str::to_owned)))
-        };
-        lines(&mut BufReader::with_capacity(3, &input[..]), 8, take).unwrap();
+        lines(
+            &mut BufReader::with_capacity(3, &input[..]),
+            8,
+            |number: usize, line: Result<&str, String>| {
+                reported.push((number, line.map(str::to_owned)))
+            },
+        )
+        .unwrap();
         let long = || Err("is longer than 8 bytes".to_owned());
         let text = |text: &str| Ok(text.to_owned());
         let expected = [

@@ -181,9 +181,10 @@ impl Grader {
         let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
         let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
         let Fault { class, message } = fault_of(Error::Sql(error));
-        let unjudged =
-            || Fault { class, message: format!("the answer cannot be judged now: {message}") };
-        let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
+        let fault = Some(graded.fault.clone().unwrap_or_else(|| Fault {
+            class,
+            message: format!("the answer cannot be judged now: {message}"),
+        }));
         // Figures beside the verdicts must not use it either.
         let confidence = None;
         let candidate_confidence = None;

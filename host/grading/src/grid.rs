@@ -119,10 +119,12 @@ fn check(axes: &[Axis]) -> Result<(), GridError> {
             }
         }
     }
-    let is_off =
-        |axis: &Axis| axis.knob == Knob::Calibration && axis.values.contains(&json!(false));
     let turned = axes.iter().find(|axis| matches!(axis.knob, Knob::Plugin(Role::Calibrator, _)));
-    match turned.filter(|_| axes.iter().any(is_off)) {
+    match turned.filter(|_| {
+        axes.iter().any(|axis: &Axis| {
+            axis.knob == Knob::Calibration && axis.values.contains(&json!(false))
+        })
+    }) {
         Some(axis) => Err(GridError::NoCalibrator(axis.knob.to_string())),
         None => Ok(()),
     }

@@ -110,10 +110,9 @@ async fn one(arena: &Arena, question: &Question) -> Result<Option<LinkedQuestion
     let linking = host.linking(problem).await?;
     // Any expected statement is right, so what counts is the one of which most is shown.
     let compared = golds.iter().map(|gold| compared(gold, &linking, &whole));
-    let missed = |question: &LinkedQuestion| {
+    Ok(compared.min_by_key(|question: &LinkedQuestion| {
         [&question.tables, &question.columns, &question.literals].map(|part| part.missed().len())
-    };
-    Ok(compared.min_by_key(missed))
+    }))
 }
 
 fn compared(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion {
@@ -174,11 +173,14 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
         cells.filter_map(|hint| Some((hint.snippet.as_deref()?, hint.column.is_some()))).collect();
     let columns = linking.catalog.tables.iter().flat_map(|table| &table.columns);
     let sets: Vec<String> = columns.filter_map(|column| column.values_in_words()).collect();
-    let is_shown = |text: &&String| {
-        cells.iter().any(|(cell, _)| holds(cell, text))
-            || sets.iter().any(|set| set.contains(&format!("'{text}'")))
-    };
-    let mut shown: BTreeSet<String> = needed.iter().filter(is_shown).cloned().collect();
+    let mut shown: BTreeSet<String> = needed
+        .iter()
+        .filter(|text: &&String| {
+            cells.iter().any(|(cell, _)| holds(cell, text))
+                || sets.iter().any(|set| set.contains(&format!("'{text}'")))
+        })
+        .cloned()
+        .collect();
     // A hint that shows a needed text within more is that text, and no further one.
     let others = cells
         .iter()

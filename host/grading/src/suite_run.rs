@@ -373,13 +373,14 @@ const SEED: &str = " #";
 
 /// The arms again, under further seeds.
 fn again(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
-    let under = |more: u32| {
-        arms.iter().map(move |(name, settings)| {
-            let seed = settings.seed.wrapping_add(u64::from(more));
-            (format!("{name}{SEED}{seed}"), Settings { seed, ..settings.clone() })
+    (1..seeds)
+        .flat_map(|more: u32| {
+            arms.iter().map(move |(name, settings)| {
+                let seed = settings.seed.wrapping_add(u64::from(more));
+                (format!("{name}{SEED}{seed}"), Settings { seed, ..settings.clone() })
+            })
         })
-    };
-    (1..seeds).flat_map(under).collect()
+        .collect()
 }
 
 /// The questions of the suite and the statements that answer them, which must not be in a solved

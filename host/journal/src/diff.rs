@@ -311,16 +311,21 @@ fn counts(left: &SearchTree, right: &SearchTree) -> Vec<Count> {
         ("candidates", |tree| Some(candidates(tree) as f64)),
         ("milliseconds", |tree| Some(tree.took_us as f64 / 1000.0)),
     ];
-    let count = |(what, take): (&str, Take)| Count {
-        what: what.to_owned(),
-        left: take(left),
-        right: take(right),
-    };
-    takes.into_iter().map(count).collect()
+    takes
+        .into_iter()
+        .map(|(what, take): (&str, Take)| Count {
+            what: what.to_owned(),
+            left: take(left),
+            right: take(right),
+        })
+        .collect()
 }
 
 fn candidates(tree: &SearchTree) -> usize {
-    let of =
-        |round: &Round| -> usize { round.tasks.iter().map(|task| task.candidates.len()).sum() };
-    tree.rounds.iter().map(of).sum()
+    tree.rounds
+        .iter()
+        .map(|round: &Round| -> usize {
+            round.tasks.iter().map(|task| task.candidates.len()).sum()
+        })
+        .sum()
 }

@@ -221,12 +221,13 @@ impl Recording {
         let header = header(path, &first)?;
         let mut all = Vec::new();
         while let Some(line) = whole_line(&mut reader).map_err(fail)? {
-            let malformed = |error: serde_json::Error| RecordingError::Malformed {
-                path: path.to_owned(),
-                line: all.len() + 2,
-                reason: error.to_string(),
-            };
-            all.push(serde_json::from_slice(&line).map_err(malformed)?);
+            all.push(serde_json::from_slice(&line).map_err(|error: serde_json::Error| {
+                RecordingError::Malformed {
+                    path: path.to_owned(),
+                    line: all.len() + 2,
+                    reason: error.to_string(),
+                }
+            })?);
         }
         Ok((header, all))
     }

@@ -65,14 +65,23 @@ impl InOrder {
     /// ended.
     fn next(&self, asked: &[Ticket]) -> Vec<Ticket> {
         let mut progress = self.lock();
-        let is_open =
-            |ticket: &&Ticket| progress.made.contains(*ticket) && !progress.seen.contains(*ticket);
-        if let Some(first) = asked.iter().filter(is_open).min().copied() {
+        if let Some(first) = asked
+            .iter()
+            .filter(|ticket: &&Ticket| {
+                progress.made.contains(*ticket) && !progress.seen.contains(*ticket)
+            })
+            .min()
+            .copied()
+        {
             progress.seen.insert(first);
         }
-        let is_ended =
-            |ticket: &Ticket| !progress.made.contains(ticket) || progress.seen.contains(ticket);
-        asked.iter().copied().filter(is_ended).collect()
+        asked
+            .iter()
+            .copied()
+            .filter(|ticket: &Ticket| {
+                !progress.made.contains(ticket) || progress.seen.contains(ticket)
+            })
+            .collect()
     }
 
     /// The guest gives a call up; whether it knew that the call had ended. From here on it does.

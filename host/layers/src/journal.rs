@@ -148,12 +148,17 @@ impl SqlPort for Journalled<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Journalled<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        let write = |facts: &Result<Facts, SqlError>, _| Got::Facts(facts.clone().map(Box::new));
         let read = |got: &Got| match got {
             Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
             _ => None,
         };
-        self.awaited(Ask::Check(text.to_owned()), self.inner.check(text), write, read).await
+        self.awaited(
+            Ask::Check(text.to_owned()),
+            self.inner.check(text),
+            |facts: &Result<Facts, SqlError>, _| Got::Facts(facts.clone().map(Box::new)),
+            read,
+        )
+        .await
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
@@ -161,8 +166,13 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Got::Plan(plan) => Some(plan.clone()),
             _ => None,
         };
-        let write = |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone());
-        self.awaited(Ask::Explain(text.to_owned()), self.inner.explain(text), write, read).await
+        self.awaited(
+            Ask::Explain(text.to_owned()),
+            self.inner.explain(text),
+            |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone()),
+            read,
+        )
+        .await
     }
 
     async fn column_stats(
@@ -174,9 +184,14 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Got::Stats(stats) => Some(stats.clone()),
             _ => None,
         };
-        let write = |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone());
         let actual = self.inner.column_stats(table, columns);
-        self.awaited(Ask::Stats(table.to_owned(), columns.to_vec()), actual, write, read).await
+        self.awaited(
+            Ask::Stats(table.to_owned(), columns.to_vec()),
+            actual,
+            |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone()),
+            read,
+        )
+        .await
     }
 }
 
@@ -206,12 +221,18 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Samples(samples) => samples.clone(),
             _ => None,
         };
-        let write = |samples: &Result<Vec<Sample>, PortError>, rows| {
-            Got::Samples((rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()))
-        };
         let actual = self.inner.samples(table, columns, limit);
-        self.awaited(Ask::Samples(table.to_owned(), columns.to_vec(), limit), actual, write, read)
-            .await
+        self.awaited(
+            Ask::Samples(table.to_owned(), columns.to_vec(), limit),
+            actual,
+            |samples: &Result<Vec<Sample>, PortError>, rows| {
+                Got::Samples(
+                    (rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()),
+                )
+            },
+            read,
+        )
+        .await
     }
 
     async fn find(
@@ -224,11 +245,16 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Hits(hits) => hits.clone(),
             _ => None,
         };
-        let write = |hits: &Result<Vec<Vec<Hit>>, PortError>, rows| {
-            Got::Hits((rows == RowRetention::Full || hits.is_err()).then(|| hits.clone()))
-        };
         let actual = self.inner.find(phrases, how.clone(), limit);
-        self.awaited(Ask::Find(phrases.to_vec(), how, limit), actual, write, read).await
+        self.awaited(
+            Ask::Find(phrases.to_vec(), how, limit),
+            actual,
+            |hits: &Result<Vec<Vec<Hit>>, PortError>, rows| {
+                Got::Hits((rows == RowRetention::Full || hits.is_err()).then(|| hits.clone()))
+            },
+            read,
+        )
+        .await
     }
 }
 
@@ -278,9 +304,12 @@ impl SearchPort for Journalled<dyn SearchPort> {
             let allowed = |query: &&RetrievalQuery| !(is_denied && is_embedded(query));
             let granted: Vec<RetrievalQuery> = queries.iter().filter(allowed).cloned().collect();
             let mut found = self.inner.find(&granted).await.into_iter();
-            let answer =
-                |query| if allowed(&query) { found.next() } else { Some(taint::denied_search()) };
-            queries.iter().filter_map(answer).collect()
+            queries
+                .iter()
+                .filter_map(|query| {
+                    if allowed(&query) { found.next() } else { Some(taint::denied_search()) }
+                })
+                .collect()
         };
         self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
@@ -293,7 +322,6 @@ impl Embedder for Journalled<dyn SearchPort> {
             Got::Vectors(vectors) => Some(vectors.clone()),
             _ => None,
         };
-        let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
         let admission = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
         let actual = async {
             let Some(_permit) = self.recorder.taint.admitted(admission).await else {
@@ -301,7 +329,16 @@ impl Embedder for Journalled<dyn SearchPort> {
             };
             self.inner.embed(texts).await
         };
-        self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
+        self.recorder
+            .event_log
+            .other(
+                self.recorder.call,
+                HOST,
+                actual,
+                |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone()),
+                read,
+            )
+            .await
     }
 }
 

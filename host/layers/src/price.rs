@@ -105,21 +105,27 @@ impl Prices {
     /// # Errors
     /// When a pattern is not a glob.
     pub fn new(entries: impl IntoIterator<Item = (String, Price)>) -> Result<Self, PriceError> {
-        let entry = |(pattern, price): (String, Price)| match Glob::new(&pattern) {
-            Ok(glob) => Ok((glob.compile_matcher(), price)),
-            Err(error) => Err(PriceError::Pattern { reason: error.kind().to_string(), pattern }),
-        };
-        Ok(Self { entries: entries.into_iter().map(entry).collect::<Result<_, _>>()? })
+        Ok(Self {
+            entries: entries
+                .into_iter()
+                .map(|(pattern, price): (String, Price)| match Glob::new(&pattern) {
+                    Ok(glob) => Ok((glob.compile_matcher(), price)),
+                    Err(error) => {
+                        Err(PriceError::Pattern { reason: error.kind().to_string(), pattern })
+                    }
+                })
+                .collect::<Result<_, _>>()?,
+        })
     }
 
     /// The price of a model; `None` when it is unknown.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<Price> {
-        let fits =
-            |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
         self.entries
             .iter()
-            .filter(fits)
+            .filter(|(glob, _): &&(GlobMatcher, Price)| {
+                glob.glob().glob() == model || glob.is_match(model)
+            })
             .max_by_key(|(glob, _)| glob.glob().glob().len())
             .map(|(_, price)| *price)
     }
@@ -162,8 +168,12 @@ impl ModelLayer for PricedModel {
 
     fn estimated(&self, call: &ModelCall) -> Estimate {
         let estimate = self.inner.estimate(call);
-        let cost = || Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens));
-        Estimate { cost_micros: estimate.cost_micros.or_else(cost), ..estimate }
+        Estimate {
+            cost_micros: estimate.cost_micros.or_else(|| {
+                Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens))
+            }),
+            ..estimate
+        }
     }
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {

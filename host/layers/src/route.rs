@@ -76,14 +76,17 @@ impl RoutedModel {
                 return Err(RouteError::Foreign { name: route.name.clone(), model: model.clone() });
             }
         }
-        let purpose = |(purpose, name): (&String, &String)| match routes
+        let purposes = purposes
             .iter()
-            .position(|route| route.name == *name)
-        {
-            Some(at) => Ok((purpose.clone(), at)),
-            None => Err(RouteError::Unknown { purpose: purpose.clone(), name: name.clone() }),
-        };
-        let purposes = purposes.iter().map(purpose).collect::<Result<_, _>>()?;
+            .map(|(purpose, name): (&String, &String)| {
+                match routes.iter().position(|route| route.name == *name) {
+                    Some(at) => Ok((purpose.clone(), at)),
+                    None => {
+                        Err(RouteError::Unknown { purpose: purpose.clone(), name: name.clone() })
+                    }
+                }
+            })
+            .collect::<Result<_, _>>()?;
         Ok(Self { routes, purposes })
     }
 

@@ -124,11 +124,13 @@ mod tests {
         let cache = MemoryCache::new(2);
         let made = AtomicU32::new(0);
         let get = async |key: &str| {
-            let make = || async {
-                made.fetch_add(1, Ordering::Relaxed);
-                Ok::<_, ()>(key.to_owned())
-            };
-            cache.get(&key.to_owned(), make).await.unwrap()
+            cache
+                .get(&key.to_owned(), || async {
+                    made.fetch_add(1, Ordering::Relaxed);
+                    Ok::<_, ()>(key.to_owned())
+                })
+                .await
+                .unwrap()
         };
         for key in ["a", "b", "a", "c", "a"] {
             assert_eq!(*get(key).await, key);
@@ -143,11 +145,17 @@ mod tests {
         let cache = MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len());
         let made = AtomicU32::new(0);
         let get = async |bytes: usize| {
-            let make = || async {
-                made.fetch_add(1, Ordering::Relaxed);
-                Ok::<_, ()>(vec![0_u8; bytes])
-            };
-            assert_eq!(cache.get(&bytes, make).await.unwrap().len(), bytes);
+            assert_eq!(
+                cache
+                    .get(&bytes, || async {
+                        made.fetch_add(1, Ordering::Relaxed);
+                        Ok::<_, ()>(vec![0_u8; bytes])
+                    })
+                    .await
+                    .unwrap()
+                    .len(),
+                bytes
+            );
             made.load(Ordering::Relaxed)
         };
         for (bytes, expected) in [(4, 1), (6, 2), (4, 2), (6, 2)] {

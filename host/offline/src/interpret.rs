@@ -84,8 +84,9 @@ pub(crate) async fn interpret(
         if rank == 0 {
             let is_part =
                 reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
-            let part = || is_part.then(|| fragment::WHY.to_owned());
-            objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
+            objection = objection
+                .or_else(|| unmeasured(&schema, &reading, &draft))
+                .or_else(|| is_part.then(|| fragment::WHY.to_owned()));
         }
         let assembler = Assembler {
             schema: &schema,

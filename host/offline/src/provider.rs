@@ -170,9 +170,12 @@ fn why(found: &Interpretations) -> String {
         }
         [] => "the question was not understood well enough".to_owned(),
         words => {
-            let is_first = |(at, word): &(usize, &String)| !words[..*at].contains(word);
-            let once: Vec<&str> =
-                words.iter().enumerate().filter(is_first).map(|(_, word)| word.as_str()).collect();
+            let once: Vec<&str> = words
+                .iter()
+                .enumerate()
+                .filter(|(at, word): &(usize, &String)| !words[..*at].contains(word))
+                .map(|(_, word)| word.as_str())
+                .collect();
             format!("not understood: {}", once.join(", "))
         }
     }

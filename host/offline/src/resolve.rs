@@ -93,8 +93,7 @@ impl<'a> Resolver<'a> {
     pub(crate) fn dated(&self, tables: &[usize], span: Span) -> Option<ColumnRef> {
         let happens = |table: &&usize| self.schema.happening(**table).is_some();
         let found = |table: &usize| {
-            let inherited = || self.schema.inherited(*table).map(Some);
-            self.schema.times(*table, span).or_else(inherited)
+            self.schema.times(*table, span).or_else(|| self.schema.inherited(*table).map(Some))
         };
         let happening = tables.iter().filter(happens).find_map(found);
         happening.or_else(|| tables.iter().find_map(found)).flatten()

@@ -482,8 +482,8 @@ fn row_of_the_extreme(query: &mut LogicalQuery) {
 
 /// Returns true if a text begins with a day, as in `2024-05-31`.
 fn is_day(text: &str) -> bool {
-    let form = |(at, byte): (usize, u8)| {
-        if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
-    };
-    text.len() >= 10 && text.bytes().take(10).enumerate().all(form)
+    text.len() >= 10
+        && text.bytes().take(10).enumerate().all(|(at, byte): (usize, u8)| {
+            if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
+        })
 }

@@ -125,13 +125,12 @@ impl Outcome {
     #[must_use]
     pub fn of(iterations: &[Iteration]) -> Self {
         let has = |state| iterations.iter().any(|iteration| iteration.state == state);
-        let is_none = |iteration: &Iteration| {
-            iteration.state == IterationState::CandidateError && !iteration.is_statement
-        };
         if iterations.is_empty() {
             return Self::Unchanged;
         }
-        if iterations.iter().all(is_none) {
+        if iterations.iter().all(|iteration: &Iteration| {
+            iteration.state == IterationState::CandidateError && !iteration.is_statement
+        }) {
             return Self::NoValidCandidate;
         }
         let ordered = [

@@ -52,12 +52,14 @@ fn admitted(sql: &str) -> Admitted {
 }
 
 fn columns(names: &[&str]) -> Vec<Column> {
-    let column = |name: &&str| Column {
-        name: (*name).to_owned(),
-        sql_type: "INTEGER".to_owned(),
-        ..Column::default()
-    };
-    names.iter().map(column).collect()
+    names
+        .iter()
+        .map(|name: &&str| Column {
+            name: (*name).to_owned(),
+            sql_type: "INTEGER".to_owned(),
+            ..Column::default()
+        })
+        .collect()
 }
 
 fn error(kind: SqlErrorKind, rule: &str) -> SqlError {

@@ -436,10 +436,9 @@ fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> 
     if original.len() != candidate.len() {
         return Some(format!("{} columns in place of {}", candidate.len(), original.len()));
     }
-    let differs = |(a, b): &(&Column, &Column)| {
+    let (wanted, found) = original.iter().zip(candidate).find(|(a, b): &(&Column, &Column)| {
         (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type
-    };
-    let (wanted, found) = original.iter().zip(candidate).find(differs)?;
+    })?;
     let written =
         |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
     Some(format!("the column {} in place of {}", written(found), written(wanted)))

@@ -98,8 +98,8 @@ fn fenced(sql: &str, confidence: Option<f64>) -> String {
 
 /// Returns true if a schema describes an object with the key.
 fn has_property(schema: &str, key: &str) -> bool {
-    let pointed = |schema: Value| schema.pointer(&format!("/properties/{key}")).is_some();
-    serde_json::from_str(schema).is_ok_and(pointed)
+    serde_json::from_str(schema)
+        .is_ok_and(|schema: Value| schema.pointer(&format!("/properties/{key}")).is_some())
 }
 
 /// The statement, and null for all else that the schema requires, if it allows that.

@@ -169,12 +169,13 @@ pub fn compile_component(
     output: &mut dyn Write,
 ) -> Result<(), CompileFailure> {
     let process = |error: std::io::Error| CompileFailure::Process(error.to_string());
-    let refused = |error: wasmtime::Error| CompileFailure::Component(format!("{error:#}"));
     limit_process(limits).map_err(process)?;
     let mut component = Vec::new();
     input.read_to_end(&mut component).map_err(process)?;
     let engine = compiler(limits).map_err(|error| CompileFailure::Process(format!("{error:#}")))?;
-    let code = engine.precompile_component(&component).map_err(refused)?;
+    let code = engine
+        .precompile_component(&component)
+        .map_err(|error: wasmtime::Error| CompileFailure::Component(format!("{error:#}")))?;
     output.write_all(&code).and_then(|()| output.flush()).map_err(process)
 }
 

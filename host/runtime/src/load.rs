@@ -409,12 +409,11 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     let Contract { imports, exports } = component::contract(bytes)?;
     let said = |checked: Result<(), LoadError>| checked.err().map(|error| error.to_string());
     let is_role = |name: &str, role: &Role| signature::plain(name) == role.name();
-    let is_ours = |name: &&String| name.starts_with(PACKAGE);
     let roles: Vec<Role> = Role::ALL
         .into_iter()
         .filter(|role| exports.iter().any(|name| is_role(name, role)))
         .collect();
-    let exported = exports.iter().filter(is_ours).map(|name| {
+    let exported = exports.iter().filter(|name: &&String| name.starts_with(PACKAGE)).map(|name| {
         let is_known =
             signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
         let wrong = said(check_version(name));

@@ -135,11 +135,12 @@ pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T)
         return poll();
     }
     let mut has_started = false;
-    let work = || {
-        has_started = true;
-        poll()
-    };
-    match catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        tokio::task::block_in_place(|| {
+            has_started = true;
+            poll()
+        })
+    })) {
         Ok(polled) => polled,
         Err(panic) if has_started => resume_unwind(panic),
         // In a `LocalSet` on the thread of `block_on` the runtime panics, and cannot be asked

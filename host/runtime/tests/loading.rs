@@ -143,11 +143,13 @@ impl Compiled {
     async fn compiles(&self, component: &Path) -> bool {
         let bytes = std::fs::read(component).unwrap();
         let before = self.count.load(Ordering::Relaxed);
-        let count = || {
-            self.count.fetch_add(1, Ordering::Relaxed);
-        };
         let runtime = runtime(Some(self.folder.path()));
-        let plugin = runtime.load("test", bytes.clone(), Origin::ThirdParty, &count).await.unwrap();
+        let plugin = runtime
+            .load("test", bytes.clone(), Origin::ThirdParty, &|| {
+                self.count.fetch_add(1, Ordering::Relaxed);
+            })
+            .await
+            .unwrap();
         assert_eq!(plugin.size(), bytes.len() as u64);
         assert_eq!(
             plugin.identity().name,
@@ -262,7 +264,6 @@ async fn the_folder_of_compiled_code_is_pruned_by_age_and_size() {
 async fn the_contract_is_compared_before_anything_is_compiled() {
     let wrong = "(core module (func (result i32) i64.const 1))";
     let runtime = runtime(None);
-    let never = || panic!("it was compiled");
     for (exports, is_expected) in [
         ("", (|error| matches!(error, LoadError::NoRole { .. })) as fn(&LoadError) -> bool),
         (r#"(instance $i) (export "syrch:plugin/planner@0.9.0" (instance $i))"#, |error| {
@@ -272,7 +273,7 @@ async fn the_contract_is_compared_before_anything_is_compiled() {
         // The text format does not check bodies.
         let component = wat::parse_str(format!("(component {wrong} {exports})")).unwrap();
         let error = runtime
-            .load("test", component, Origin::ThirdParty, &never)
+            .load("test", component, Origin::ThirdParty, &|| panic!("it was compiled"))
             .await
             .map(drop)
             .unwrap_err();

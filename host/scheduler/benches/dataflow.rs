@@ -27,13 +27,20 @@ impl Watch for Silence {}
 
 /// Tasks of distinct texts, so that none is merged; the last is the answer.
 fn graph(dependencies: impl Fn(usize) -> std::ops::Range<usize>) -> Graph {
-    let task = |position: usize| Task {
-        id: format!("t{position}"),
-        text: format!("question {position}"),
-        depends_on: dependencies(position).map(|dependency| format!("t{dependency}")).collect(),
-        ..Task::default()
-    };
-    Graph { tasks: (0..TASKS).map(task).collect(), answer: format!("t{}", TASKS - 1), memo: None }
+    Graph {
+        tasks: (0..TASKS)
+            .map(|position: usize| Task {
+                id: format!("t{position}"),
+                text: format!("question {position}"),
+                depends_on: dependencies(position)
+                    .map(|dependency| format!("t{dependency}"))
+                    .collect(),
+                ..Task::default()
+            })
+            .collect(),
+        answer: format!("t{}", TASKS - 1),
+        memo: None,
+    }
 }
 
 /// One answer that needs 255 tasks.

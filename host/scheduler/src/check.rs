@@ -121,10 +121,14 @@ fn sizes(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
 }
 
 fn ids(tasks: &[Task], limits: &Limits) -> Result<(), GraphError> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let mut known = BTreeSet::new();
     for Task { id, .. } in tasks {
-        if id.is_empty() || id.len() > limits.id_bytes || !id.bytes().all(allowed) {
+        if id.is_empty()
+            || id.len() > limits.id_bytes
+            || !id
+                .bytes()
+                .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        {
             return Err(GraphError::BadId { id: shown(id), limit: limits.id_bytes });
         }
         if !known.insert(id.as_str()) {

@@ -337,16 +337,17 @@ impl<R: TaskRunner> Driver<'_, R> {
         if *step == Step::default() {
             return false;
         }
-        let standing = |id: &str| self.frontier.standing(id);
-        let edited = match edit::apply(self.frontier.graph(), step, &self.options.limits, standing)
-        {
-            Ok(edited) => edited,
-            Err(refusal) => {
-                self.refused.push(refusal.to_string());
-                self.watch.refused(&refusal.to_string());
-                return false;
-            }
-        };
+        let edited =
+            match edit::apply(self.frontier.graph(), step, &self.options.limits, |id: &str| {
+                self.frontier.standing(id)
+            }) {
+                Ok(edited) => edited,
+                Err(refusal) => {
+                    self.refused.push(refusal.to_string());
+                    self.watch.refused(&refusal.to_string());
+                    return false;
+                }
+            };
         if !step.edits.is_empty() {
             self.planning.count();
             self.watch.edited(&step.edits);

@@ -25,9 +25,13 @@ static CACHE: LazyLock<MemoryCache<Key, Schema>> = LazyLock::new(|| {
 
 /// Returns the cached schema of that text.
 pub(crate) fn get(text: &str, patterns: Patterns, limits: &Limits) -> Option<Arc<Schema>> {
-    let is_wanted =
-        |key: &Key| key.text == text && key.patterns == patterns && key.depth == limits.json_depth;
-    if text.len() > limits.json_bytes { None } else { CACHE.cached(is_wanted) }
+    if text.len() > limits.json_bytes {
+        None
+    } else {
+        CACHE.cached(|key: &Key| {
+            key.text == text && key.patterns == patterns && key.depth == limits.json_depth
+        })
+    }
 }
 
 /// Returns the cached schema of that text, or compiles and caches it. It is compiled without the

@@ -114,15 +114,18 @@ impl Schema {
                 "the document is too large to be validated against this schema".to_owned(),
             ];
         }
-        let reported = |error: jsonschema::ValidationError<'_>| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() {
-                error.to_string()
-            } else {
-                format!("{}: {error}", place.trim_start_matches('/'))
-            }
-        };
-        self.validator.iter_errors(document).take(count).map(reported).collect()
+        self.validator
+            .iter_errors(document)
+            .take(count)
+            .map(|error: jsonschema::ValidationError<'_>| {
+                let place = error.instance_path().to_string();
+                if place.is_empty() {
+                    error.to_string()
+                } else {
+                    format!("{}: {error}", place.trim_start_matches('/'))
+                }
+            })
+            .collect()
     }
 
     fn is_affordable(&self, document: &Value) -> bool {

@@ -246,10 +246,9 @@ impl Times {
 
     fn take(&mut self) -> impl Iterator<Item = (usize, f64)> {
         let Self { times, documents } = self;
-        let take = |number: u32| {
+        documents.drain(..).filter_map(|number: u32| {
             times.get_mut(number as usize).map(|times| (number as usize, std::mem::take(times)))
-        };
-        documents.drain(..).filter_map(take)
+        })
     }
 }
 

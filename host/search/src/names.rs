@@ -131,8 +131,14 @@ impl Names {
             }
             // A query without a separator names a part of a path and not a whole one.
             if wanted.is_path {
-                let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
-                for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
+                for (whole, best) in self
+                    .wholes
+                    .get_or_init(|| {
+                        self.paths.iter().map(|path| Spelling::new(&path.whole)).collect()
+                    })
+                    .iter()
+                    .zip(&mut best)
+                {
                     *best = best.max(PATH * component(variant, whole.whole(), THRESHOLD / PATH));
                 }
             }

@@ -157,9 +157,10 @@ impl Segments {
         for (count, line) in &mut lines {
             *count = counts.get_mut(*line as usize).map(std::mem::take).unwrap_or(0);
         }
-        let order = |a: &(u32, u32), b: &(u32, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
         if lines.len() > NEAR {
-            lines.select_nth_unstable_by(NEAR, order);
+            lines.select_nth_unstable_by(NEAR, |a: &(u32, u32), b: &(u32, u32)| {
+                b.0.cmp(&a.0).then(a.1.cmp(&b.1))
+            });
             lines.truncate(NEAR);
         }
         let all = u32::try_from(groups.len()).unwrap_or(u32::MAX).max(1);

@@ -170,14 +170,17 @@ pub(crate) fn compact(text: &str) -> String {
 /// column (`custName`, `custCity`).
 pub(crate) fn common_prefix(names: &[&str]) -> usize {
     let Some((first, others)) = names.split_first().filter(|_| names.len() >= 3) else { return 0 };
-    let shared = |other: &&str| {
-        let same = first
-            .bytes()
-            .zip(other.bytes())
-            .take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
-        same.count()
-    };
-    let length = others.iter().map(shared).min().unwrap_or(0);
+    let length = others
+        .iter()
+        .map(|other: &&str| {
+            let same = first
+                .bytes()
+                .zip(other.bytes())
+                .take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
+            same.count()
+        })
+        .min()
+        .unwrap_or(0);
     if length < 2 { 0 } else { length }
 }
 

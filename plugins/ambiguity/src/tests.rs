@@ -25,10 +25,14 @@ fn graph() -> Graph {
 }
 
 fn seen(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
-    let candidate =
-        |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
     Observation {
-        candidates: confidences.iter().map(candidate).collect(),
+        candidates: confidences
+            .iter()
+            .map(|confidence: &f64| Candidate {
+                confidence: Some(*confidence),
+                ..Candidate::default()
+            })
+            .collect(),
         ..Observation::ended(task, ending)
     }
 }

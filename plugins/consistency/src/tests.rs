@@ -202,8 +202,11 @@ fn a_chain_ends_after_the_users_attempts_and_the_next_sample_is_fresh() {
         repairs(&mut host, &["BAD A", "BAD B", "BAD C", "BAD D", "BAD E"]);
         host.policy.max_attempts = attempts;
         solve(&host, r#"{"samples":6,"agree":2,"repair":true}"#).unwrap();
-        let repairs = |request: &Request| request.subjects.len();
-        host.model.requests().iter().map(repairs).collect::<Vec<_>>()
+        host.model
+            .requests()
+            .iter()
+            .map(|request: &Request| request.subjects.len())
+            .collect::<Vec<_>>()
     };
     // Two at once, as many as have to agree: what is repaired grows from round to round.
     assert_eq!(purposes(1), [0, 0, 0, 0, 0, 0]);

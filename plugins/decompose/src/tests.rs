@@ -492,12 +492,15 @@ fn assert_is_sound(graph: &Graph) {
         }
     }
     while ended.len() < graph.tasks.len() {
-        let is_ready = |task: &&Task| {
-            !ended.contains(&task.id.as_str())
-                && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
-        };
-        let ready: Vec<&str> =
-            graph.tasks.iter().filter(is_ready).map(|task| task.id.as_str()).collect();
+        let ready: Vec<&str> = graph
+            .tasks
+            .iter()
+            .filter(|task: &&Task| {
+                !ended.contains(&task.id.as_str())
+                    && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
+            })
+            .map(|task| task.id.as_str())
+            .collect();
         assert!(!ready.is_empty(), "a circle among {:?}", graph.tasks);
         ended.extend(ready);
     }

@@ -8,18 +8,20 @@ use crate::solver::evidence::{Evidence, Looker};
 use crate::{Discern, Settings};
 
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
-    let key = |(column, table, to): &(&str, &str, &str)| ForeignKey {
-        columns: vec![(*column).into()],
-        ref_table: (*table).into(),
-        ref_columns: vec![(*to).into()],
-    };
     Table {
         name: name.into(),
         columns: columns
             .iter()
             .map(|name| Column { name: (*name).into(), ..Column::default() })
             .collect(),
-        foreign_keys: keys.iter().map(key).collect(),
+        foreign_keys: keys
+            .iter()
+            .map(|(column, table, to): &(&str, &str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*table).into(),
+                ref_columns: vec![(*to).into()],
+            })
+            .collect(),
         ..Table::default()
     }
 }

@@ -31,10 +31,12 @@ fn finished(id: &str, confidence: f64, tokens: f64, rows: &FakeRows) -> Finished
 }
 
 fn seen(id: &str, ending: Ending, confidence: Option<f64>, rows: u64) -> Observation {
-    let candidate = |confidence| Candidate { confidence: Some(confidence), ..Candidate::default() };
     let is_success = matches!(ending, Ending::Solved | Ending::Empty);
     Observation {
-        candidates: confidence.map(candidate).into_iter().collect(),
+        candidates: confidence
+            .map(|confidence| Candidate { confidence: Some(confidence), ..Candidate::default() })
+            .into_iter()
+            .collect(),
         profile: is_success.then(|| Profile { rows, ..Profile::default() }),
         ..Observation::ended(id, ending)
     }

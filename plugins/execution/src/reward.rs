@@ -21,16 +21,19 @@ impl RewardRole for ExecutionReward {
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
         let required = Requirements::of(task).unwrap_or_default();
-        let verdict = |rival: &Rival| {
-            let lacks = if required.is_empty() {
-                Vec::new()
-            } else {
-                find_lacks(host, catalog, &required, rival)
-            };
-            let verdict = self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
-            self.settings.with_lacks(verdict, &lacks, required.lenient)
-        };
-        Ok(rivals.iter().map(verdict).collect())
+        Ok(rivals
+            .iter()
+            .map(|rival: &Rival| {
+                let lacks = if required.is_empty() {
+                    Vec::new()
+                } else {
+                    find_lacks(host, catalog, &required, rival)
+                };
+                let verdict =
+                    self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
+                self.settings.with_lacks(verdict, &lacks, required.lenient)
+            })
+            .collect())
     }
 }
 
@@ -88,10 +91,13 @@ impl Settings {
     }
 
     fn shape(&self, profile: &Profile) -> Shape {
-        let is_null = |column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows;
         Shape {
             rows: profile.rows,
-            null_columns: profile.columns.iter().filter(is_null).count(),
+            null_columns: profile
+                .columns
+                .iter()
+                .filter(|column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows)
+                .count(),
             is_overflow: profile.truncated || profile.rows > self.overflow_rows,
         }
     }

@@ -65,13 +65,16 @@ fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
     let mut names: Vec<&str> = handed.to_vec();
     names.sort_unstable();
     names.dedup();
-    let one = |(place, name): (usize, &&str)| Task {
-        id: format!("S{}", place + 1),
-        operation: Operation::Other(format!("{SOLVER}{name}")),
-        depends_on: Vec::new(),
-        ..task.clone()
-    };
-    let mut tasks: Vec<Task> = names.iter().enumerate().map(one).collect();
+    let mut tasks: Vec<Task> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name): (usize, &&str)| Task {
+            id: format!("S{}", place + 1),
+            operation: Operation::Other(format!("{SOLVER}{name}")),
+            depends_on: Vec::new(),
+            ..task.clone()
+        })
+        .collect();
     if tasks.len() > 1 {
         let depends_on = tasks.iter().map(|task| task.id.clone()).collect();
         let choice = Task {

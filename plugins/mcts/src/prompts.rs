@@ -66,13 +66,13 @@ pub(crate) fn request(
 /// The failures on the way to a node, its own, and those of its children.
 fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
     let all = tree.path(place).into_iter().chain(tree.nodes[place].children.iter().copied());
-    let tried = |place: usize| {
+    all.filter_map(|place: usize| {
         let node = &tree.nodes[place];
         node.ended
             .wrong()
             .map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
-    };
-    all.filter_map(tried).collect()
+    })
+    .collect()
 }
 
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
@@ -96,8 +96,10 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
 /// The earliest statement of each other result, the strongest result first.
 fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
     let clusters = tree.clusters().into_iter().filter(|cluster| !cluster.members.contains(&place));
-    let first = |cluster: Cluster| cluster.members.first().copied();
-    clusters.filter_map(first).take(tree.settings.others as usize).collect()
+    clusters
+        .filter_map(|cluster: Cluster| cluster.members.first().copied())
+        .take(tree.settings.others as usize)
+        .collect()
 }
 
 /// A statement that ran, its result as far as it may be shown, and the number of statements that

@@ -12,16 +12,18 @@ const QUESTION: &str = "Which customers in Texas have orders?";
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
     let column =
         |name: &&str| Column { name: (*name).into(), sql_type: "TEXT".into(), ..Column::default() };
-    let key = |(column, to): &(&str, &str)| ForeignKey {
-        columns: vec![(*column).into()],
-        ref_table: (*to).into(),
-        ref_columns: vec!["id".into()],
-    };
     Table {
         name: name.into(),
         columns: columns.iter().map(column).collect(),
         primary_key: vec!["id".into()],
-        foreign_keys: keys.iter().map(key).collect(),
+        foreign_keys: keys
+            .iter()
+            .map(|(column, to): &(&str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*to).into(),
+                ref_columns: vec!["id".into()],
+            })
+            .collect(),
         ..Table::default()
     }
 }
@@ -107,16 +109,26 @@ fn selected<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
 /// The catalog as the other roles get it, as prompts show it.
 fn shown(linked: &Linked) -> String {
     let catalog = catalog();
-    let table = |relevant: &Relevant| {
-        let mut table =
-            catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
-        table.columns.retain(|column| {
-            relevant.columns.is_empty() || relevant.columns.contains(&column.name)
-        });
-        table
-    };
     prompt::catalog(
-        &Catalog { tables: linked.tables.iter().map(table).collect(), ..catalog.clone() },
+        &Catalog {
+            tables: linked
+                .tables
+                .iter()
+                .map(|relevant: &Relevant| {
+                    let mut table = catalog
+                        .tables
+                        .iter()
+                        .find(|table| table.name == relevant.table)
+                        .unwrap()
+                        .clone();
+                    table.columns.retain(|column| {
+                        relevant.columns.is_empty() || relevant.columns.contains(&column.name)
+                    });
+                    table
+                })
+                .collect(),
+            ..catalog.clone()
+        },
         usize::MAX,
     )
 }
@@ -261,10 +273,14 @@ fn every_retriever_has_its_weight() {
         let without = link(&host, json!({ setting: 0.0 }));
         assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
         let again = &host.search.queries()[asked..];
-        let of_names =
-            |query: &&RetrievalQuery| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
         assert!(
-            again.iter().filter(of_names).all(|query| query.retriever != retriever),
+            again
+                .iter()
+                .filter(|query: &&RetrievalQuery| matches!(
+                    query.corpus,
+                    Corpus::Tables | Corpus::Columns
+                ))
+                .all(|query| query.retriever != retriever),
             "{setting}"
         );
     }

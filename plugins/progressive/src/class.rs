@@ -118,23 +118,30 @@ impl ErrorClass {
     /// The class that a judge's opinion shows: the most important failed check, else what its words
     /// name first.
     pub(crate) fn of_opinion(opinion: &Opinion) -> Option<Self> {
-        let failed = |class: &&Self| {
-            Aspect::ALL.into_iter().any(|aspect| {
-                aspect.class() == Some(**class)
-                    && opinion.checks.iter().any(|(name, passed)| !passed && name == aspect.check())
+        Self::ALL
+            .iter()
+            .find(|class: &&Self| {
+                Aspect::ALL.into_iter().any(|aspect| {
+                    aspect.class() == Some(**class)
+                        && opinion
+                            .checks
+                            .iter()
+                            .any(|(name, passed)| !passed && name == aspect.check())
+                })
             })
-        };
-        Self::ALL.iter().find(failed).copied().or_else(|| Self::of_words(&opinion.reason))
+            .copied()
+            .or_else(|| Self::of_words(&opinion.reason))
     }
 
     /// The class that a text names, else the one that it names first.
     pub(crate) fn of_words(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let named = Self::ALL.into_iter().find(|class| text.contains(class.name()));
-        let spoken = |word: &str| {
-            SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class)
-        };
-        named.or_else(|| text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(spoken))
+        named.or_else(|| {
+            text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word: &str| {
+                SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class)
+            })
+        })
     }
 }
 

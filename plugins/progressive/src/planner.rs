@@ -130,8 +130,11 @@ fn steps(host: &impl PlannerHost, document: Option<&Value>) -> Vec<String> {
         .unwrap_or_default();
     let mut out = Vec::new();
     for (kind, title) in KINDS {
-        let of_kind = |item: &&Value| item.get("step_type").and_then(Value::as_str) == Some(kind);
-        let reported: Vec<String> = items.iter().filter(of_kind).filter_map(reported).collect();
+        let reported: Vec<String> = items
+            .iter()
+            .filter(|item: &&Value| item.get("step_type").and_then(Value::as_str) == Some(kind))
+            .filter_map(reported)
+            .collect();
         if !reported.is_empty() {
             out.push(format!("{title}: {}", reported.join(" ")));
         } else if document.is_some() {

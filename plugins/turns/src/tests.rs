@@ -170,10 +170,14 @@ impl Scene {
     }
 
     fn ready(&self) -> Vec<String> {
-        let is_ready = |task: &&Task| {
-            !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id))
-        };
-        self.graph.tasks.iter().filter(is_ready).map(|task| task.id.clone()).collect()
+        self.graph
+            .tasks
+            .iter()
+            .filter(|task: &&Task| {
+                !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id))
+            })
+            .map(|task| task.id.clone())
+            .collect()
     }
 
     fn outcome(&self, id: &str) -> Observation {

@@ -124,8 +124,8 @@ impl<'a> Brief<'a> {
                 .user(format!("{}{more}", self.setting()));
         }
         let ask = Ask::new(purpose).system(format!("{instructions}\n\n{}", self.tables()));
-        let reply = |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}");
-        self.add_turns(ask, reply).user(format!("{}{}{more}", self.asked, self.task))
+        self.add_turns(ask, |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}"))
+            .user(format!("{}{}{more}", self.asked, self.task))
     }
 
     /// Adds the solved examples as turns, the one that is most like the question last: the user
@@ -146,13 +146,15 @@ impl<'a> Brief<'a> {
     /// The solved examples that fit, the most like the question first.
     fn shown_examples(&self) -> Vec<&Example> {
         let mut left = self.example_bytes;
-        let fits = |example: &&Example| {
-            let bytes = example.question.len() + example.sql.len();
-            let is_fitting = bytes <= left;
-            left -= if is_fitting { bytes } else { 0 };
-            is_fitting
-        };
-        self.examples.iter().filter(fits).collect()
+        self.examples
+            .iter()
+            .filter(|example: &&Example| {
+                let bytes = example.question.len() + example.sql.len();
+                let is_fitting = bytes <= left;
+                left -= if is_fitting { bytes } else { 0 };
+                is_fitting
+            })
+            .collect()
     }
 
     /// The tables with the facts about them. They are the same for every question, so that an

@@ -38,8 +38,9 @@ const SHOWN: usize = 256;
 /// at its end. Never for a statement that is run.
 #[must_use]
 pub fn shown(dialect: &Dialect, name: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    if !name.contains(breaks) && name.chars().take(SHOWN + 1).count() <= SHOWN {
+    if !name.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+        && name.chars().take(SHOWN + 1).count() <= SHOWN
+    {
         return quote_if_odd(dialect, name);
     }
     quote_if_odd(dialect, &crate::text::line(name, SHOWN))

@@ -118,11 +118,14 @@ impl Requirements {
     /// The requirements in words, for a prompt; empty without any. Tables are not among them.
     #[must_use]
     pub fn words(&self) -> String {
-        let metric = |metric: &Metric| match &metric.aggregation {
-            Some(aggregation) => format!("the metric {} ({aggregation})", metric.name),
-            None => format!("the metric {}", metric.name),
-        };
-        let mut parts: Vec<String> = self.metrics.iter().map(metric).collect();
+        let mut parts: Vec<String> = self
+            .metrics
+            .iter()
+            .map(|metric: &Metric| match &metric.aggregation {
+                Some(aggregation) => format!("the metric {} ({aggregation})", metric.name),
+                None => format!("the metric {}", metric.name),
+            })
+            .collect();
         parts.extend(
             self.aggregation.iter().map(|aggregation| format!("the aggregation {aggregation}")),
         );

@@ -45,8 +45,10 @@ impl World {
         let folder = tempfile::Builder::new().prefix("syrch-bench-").tempdir()?;
         let shop = folder.path().join("shop.sqlite");
         syrch_examples::make_shop(&shop)?;
-        let beside = || std::env::current_exe().map(|own| own.with_file_name("syrch-host"));
-        let host = options.host.clone().map_or_else(beside, Ok)?;
+        let host = options.host.clone().map_or_else(
+            || std::env::current_exe().map(|own| own.with_file_name("syrch-host")),
+            Ok,
+        )?;
         if !host.is_file() {
             let host = host.display();
             return Err(format!(

@@ -36,12 +36,14 @@ fn count() -> Reply {
 }
 
 fn outcomes(answers: &[Value]) -> Vec<(u64, &str, &str)> {
-    let end = |answer| -> (u64, &str, &str) {
-        let answer: &Value = answer;
-        let class = answer["error"]["class"].as_str().unwrap_or_default();
-        (answer["id"].as_u64().unwrap(), answer["outcome"].as_str().unwrap(), class)
-    };
-    answers.iter().map(end).collect()
+    answers
+        .iter()
+        .map(|answer| -> (u64, &str, &str) {
+            let answer: &Value = answer;
+            let class = answer["error"]["class"].as_str().unwrap_or_default();
+            (answer["id"].as_u64().unwrap(), answer["outcome"].as_str().unwrap(), class)
+        })
+        .collect()
 }
 
 #[test]

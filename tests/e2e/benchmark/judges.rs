@@ -83,8 +83,7 @@ fn misled(request: &Recorded) -> Option<Reply> {
 #[test]
 fn a_models_choice_is_compared_with_the_truth() {
     let bench = bench();
-    let step = |kind: &str| json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] });
-    let steps = ["find_tables", "perform_operations", "select_columns"].map(step);
+    let steps = ["find_tables", "perform_operations", "select_columns"].map(|kind: &str| json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] }));
     let script = Script::new()
         .on(["You plan one SELECT statement"], Reply::json(&json!({ "steps": steps })))
         .on(["Work along the plan"], Reply::sql(ALL, 0.9))

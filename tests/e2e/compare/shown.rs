@@ -52,20 +52,23 @@ pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
     let said = said(&mut place.words(&format!("{command} --help")));
     assert_eq!(said.code, 0, "{}", said.all());
     let (head, _) = said.stdout.split_once("\nOptions:\n").unwrap();
-    let section = |heading: &&str| {
-        let (_, rest) = said
-            .stdout
-            .split_once(&format!("\n{heading}:\n"))
-            .unwrap_or_else(|| panic!("no {heading}"));
-        let end = rest.find("\n\n").map_or(rest.len(), |_| {
-            rest.match_indices("\n\n")
-                .map(|(at, _)| at)
-                .find(|at| !rest[at + 2..].starts_with(' '))
-                .unwrap_or(rest.len())
-        });
-        format!("\n{heading}:\n{}\n", &rest[..end])
-    };
-    let now = head.to_owned() + &headings.iter().map(section).collect::<String>();
+    let now = head.to_owned()
+        + &headings
+            .iter()
+            .map(|heading: &&str| {
+                let (_, rest) = said
+                    .stdout
+                    .split_once(&format!("\n{heading}:\n"))
+                    .unwrap_or_else(|| panic!("no {heading}"));
+                let end = rest.find("\n\n").map_or(rest.len(), |_| {
+                    rest.match_indices("\n\n")
+                        .map(|(at, _)| at)
+                        .find(|at| !rest[at + 2..].starts_with(' '))
+                        .unwrap_or(rest.len())
+                });
+                format!("\n{heading}:\n{}\n", &rest[..end])
+            })
+            .collect::<String>();
     let now: String = now.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     assert_snapshot(snapshot, &now);
 }
@@ -107,9 +110,15 @@ pub(crate) fn without_times(text: &str) -> String {
         let number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
         number && matches!(words.next(), Some("ms" | "s")) && words.next().is_none()
     };
-    let cell = |cell: &str| if is_time(cell) { " TIME ".to_owned() } else { cell.to_owned() };
     let line = |line: &str| match line.starts_with('│') {
-        true => line.trim_end_matches('│').split('┆').map(cell).collect::<Vec<_>>().join("┆") + "│",
+        true => {
+            line.trim_end_matches('│')
+                .split('┆')
+                .map(|cell: &str| if is_time(cell) { " TIME ".to_owned() } else { cell.to_owned() })
+                .collect::<Vec<_>>()
+                .join("┆")
+                + "│"
+        }
         // Rules are as wide as the times are.
         false if line.starts_with(['┌', '╞', '└']) => line.chars().take(1).collect(),
         false => line.to_owned(),

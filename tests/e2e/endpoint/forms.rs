@@ -104,13 +104,12 @@ fn a_reply_without_a_statement_is_asked_for_again() {
 
 /// A model that writes a statement only where a schema holds it to that.
 fn held() -> Script {
-    let reply = |request: &Recorded, _| {
-        let is_held = request.body["response_format"]["type"] == "json_schema"
-            && request.prompt().contains(WRITE);
-        is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
-    };
     Script::new()
-        .with(reply)
+        .with(|request: &Recorded, _| {
+            let is_held = request.body["response_format"]["type"] == "json_schema"
+                && request.prompt().contains(WRITE);
+            is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
+        })
         .on([PLAN], whole())
         .on([""], Reply::text("There are 4 customers in this table."))
 }

@@ -15,19 +15,24 @@ fn canaries(folder: &Path) -> PathBuf {
 
 fn canaries_with(folder: &Path, id: &str) -> PathBuf {
     let rows = |table: usize| {
-        let row = |row: usize| {
-            format!("({table}9990{row}, 'CANARY-{table}-{row}', x'43414E4152592D{table}{row}')")
-        };
-        (1..=8).map(row).collect::<Vec<_>>().join(", ")
+        (1..=8)
+            .map(|row: usize| {
+                format!("({table}9990{row}, 'CANARY-{table}-{row}', x'43414E4152592D{table}{row}')")
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let tables = ["customers", "products", "orders"];
-    let table = |(number, name): (usize, &&str)| {
-        format!(
-            "CREATE TABLE {name}({id}, name TEXT, picture BLOB); INSERT INTO {name} VALUES {};",
-            rows(number + 1)
-        )
-    };
-    let script: String = tables.iter().enumerate().map(table).collect();
+    let script: String = tables
+        .iter()
+        .enumerate()
+        .map(|(number, name): (usize, &&str)| {
+            format!(
+                "CREATE TABLE {name}({id}, name TEXT, picture BLOB); INSERT INTO {name} VALUES {};",
+                rows(number + 1)
+            )
+        })
+        .collect();
     syrch_kit::sqlite(folder.join("canaries.sqlite"), &script)
 }
 

@@ -56,14 +56,6 @@ fn script() -> Script {
         "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. With France it would be CORRECT: YES",
     ));
     // Alternatives are samples of one prompt.
-    let alternatives = |request: &Recorded, _: usize| {
-        let prompt = request.prompt();
-        let is_one = prompt.contains(REPAIR)
-            && prompt.contains("Your step now, filter: keep those from France");
-        is_one.then(|| {
-            write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize])
-        })
-    };
     Script::new()
         .on([SUBTASKS], reported(Reply::json(&subtasks)))
         .on([PLAN], reported(Reply::json(&plan())))
@@ -75,7 +67,14 @@ fn script() -> Script {
         )
         .on([JUDGE, &format!("Statement:\n{SPAIN}\n")], no)
         .on([JUDGE], yes)
-        .with(alternatives)
+        .with(|request: &Recorded, _: usize| {
+            let prompt = request.prompt();
+            let is_one = prompt.contains(REPAIR)
+                && prompt.contains("Your step now, filter: keep those from France");
+            is_one.then(|| {
+                write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize])
+            })
+        })
         .on([WRITE, "Your step now, filter: read the customers"], write(ALL))
         .on([WRITE, "Your step now, filter: keep those from France"], write(SPAIN))
         .on(

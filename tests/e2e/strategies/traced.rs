@@ -55,14 +55,19 @@ fn scrubbed(text: &str) -> String {
         let is_seconds = |place: usize| {
             words.get(place + 1).is_some_and(|next| next.trim_end_matches([':', ',', '.']) == "s")
         };
-        let word = |(place, word): (usize, &&str)| {
-            if is_seconds(place) && word.parse::<f64>().is_ok() {
-                "TIME".to_owned()
-            } else {
-                (*word).to_owned()
-            }
-        };
-        out += &(words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ") + "\n");
+        out += &(words
+            .iter()
+            .enumerate()
+            .map(|(place, word): (usize, &&str)| {
+                if is_seconds(place) && word.parse::<f64>().is_ok() {
+                    "TIME".to_owned()
+                } else {
+                    (*word).to_owned()
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+            + "\n");
     }
     out.replace(concat!(" ", env!("CARGO_PKG_VERSION")), "")
 }

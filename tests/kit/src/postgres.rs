@@ -39,15 +39,17 @@ fn programs() -> Option<PathBuf> {
         .map(PathBuf::from)
         .to_vec();
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let version =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path()).collect();
-    versions.sort_by_key(version);
+    versions.sort_by_key(|path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok())
+    });
     folders.extend(versions.into_iter().map(|folder| folder.join("bin")));
-    let has_server = |folder: &&PathBuf| {
-        ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
-    };
-    folders.iter().rfind(has_server).cloned()
+    folders
+        .iter()
+        .rfind(|folder: &&PathBuf| {
+            ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
+        })
+        .cloned()
 }
 
 /// The folder of the server's programs, where its tests run. Where they do not, this is reported

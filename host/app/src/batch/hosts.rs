@@ -83,15 +83,17 @@ impl Hosts {
         };
         let path = database_in(folder, db.unwrap_or_default(), suite_engines())
             .map_err(|why| unresolved(why, folder))?;
-        let open = || async {
-            let database = DatabaseUrl::of_path(&path).expose().to_owned();
-            let settings = Settings { database, ..self.settings.clone() };
-            Host::beside(settings, &self.shared, self.observer.as_ref()).await
-        };
-        hosts.get(&path, open).await.map_err(|error| match error.class() {
-            DATABASE => NoHost::Line(fault(&error)),
-            _ => NoHost::Fatal(error),
-        })
+        hosts
+            .get(&path, || async {
+                let database = DatabaseUrl::of_path(&path).expose().to_owned();
+                let settings = Settings { database, ..self.settings.clone() };
+                Host::beside(settings, &self.shared, self.observer.as_ref()).await
+            })
+            .await
+            .map_err(|error| match error.class() {
+                DATABASE => NoHost::Line(fault(&error)),
+                _ => NoHost::Fatal(error),
+            })
     }
 }
 

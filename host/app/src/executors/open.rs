@@ -35,11 +35,10 @@ async fn opened(
     open: impl FnOnce() -> Result<SqliteDatabase, DatabaseError> + Send + 'static,
 ) -> Opened {
     let opened = tokio::task::spawn_blocking(open).await;
-    let failed = |_| {
+    Ok(Arc::new(opened.unwrap_or_else(|_| {
         let reason = "the thread that opens it failed".to_owned();
         Err(DatabaseError::Unavailable { path: url.to_string(), reason })
-    };
-    Ok(Arc::new(opened.unwrap_or_else(failed)?))
+    })?))
 }
 
 /// Ends the reading of files when whoever waits for the database has left.

@@ -26,7 +26,7 @@ pub(super) async fn requests(
     let host = host.clone();
     let proposer = proposer.clone();
     let optimization = optimization.clone();
-    let work = move || {
+    let found = tokio::task::spawn_blocking(move || {
         host.dry_run(optimization.given(), async |run| {
             // The search's first calls of the role have been made; the seed of a call follows from
             // its number.
@@ -34,8 +34,8 @@ pub(super) async fn requests(
             proposer.call(&context, &optimization).await;
             Ok(())
         })
-    };
-    let found = tokio::task::spawn_blocking(work).await;
+    })
+    .await;
     found.map_err(|error| Error::Internal(error.to_string()))?
 }
 

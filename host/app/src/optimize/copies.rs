@@ -181,10 +181,9 @@ impl ScratchFolder {
             lock.lock()?;
             Ok(lock)
         };
-        let failed = |error: std::io::Error| {
+        let lock = locked().map_err(|error: std::io::Error| {
             Error::Config(format!("`{}` cannot be made: {error}", path.display()))
-        };
-        let lock = locked().map_err(failed)?;
+        })?;
         Ok(Self { path, _lock: lock })
     }
 }

@@ -96,10 +96,9 @@ impl<'a> Driver<'a> {
             };
             match came {
                 StepResult::Fed(fed) => {
-                    let departs = |error| {
+                    optimization.feed(fed).map_err(|error| {
                         Error::Replay(format!("the journal departs from the optimizer: {error}"))
-                    };
-                    optimization.feed(fed).map_err(departs)?;
+                    })?;
                 }
                 StepResult::Stopped(why) => optimization.stop(why),
             }

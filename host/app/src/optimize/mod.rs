@@ -185,8 +185,11 @@ impl Optimize {
         parts.settings.check().map_err(|error| Error::Config(error.to_string()))?;
         let observer = Arc::clone(&parts.observer);
         let named = |settings: &mut crate::Settings| {
-            let default = || PluginSource::parse(DEFAULT_REWRITER);
-            settings.strategy.roles.entry(Role::Rewriter).or_insert_with(default);
+            settings
+                .strategy
+                .roles
+                .entry(Role::Rewriter)
+                .or_insert_with(|| PluginSource::parse(DEFAULT_REWRITER));
         };
         let needs_plugin = parts.rewriter.is_none();
         let host = match host {

@@ -217,8 +217,10 @@ impl Optimized {
 
 fn written(journal: &Journal) -> Result<Written, Error> {
     let run = &journal.header.run;
-    let none = || Error::Unfit(format!("the run `{run}` is a search, and no optimization"));
-    let written = journal.header.optimize.as_ref().ok_or_else(none)?;
+    let written =
+        journal.header.optimize.as_ref().ok_or_else(|| {
+            Error::Unfit(format!("the run `{run}` is a search, and no optimization"))
+        })?;
     Written::deserialize(written).map_err(|error| {
         Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}"))
     })

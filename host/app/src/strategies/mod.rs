@@ -75,8 +75,8 @@ pub fn is_file(word: &str) -> bool {
 pub fn find(word: &str) -> Result<Definition, StrategyError> {
     if is_file(word) {
         let path = Path::new(word);
-        let unreadable = |why| StrategyError::Unreadable { file: word.to_owned(), why };
-        let text = yaml::text_of(path, false).map_err(unreadable)?;
+        let text = yaml::text_of(path, false)
+            .map_err(|why| StrategyError::Unreadable { file: word.to_owned(), why })?;
         let read = read::read(&text, word, path.parent(), of_default())?;
         return Ok(Definition { path: Some(path.to_owned()), ..read });
     }

@@ -29,8 +29,13 @@ fn every_built_in_file_is_read_and_called_like_its_file() {
         let parts = [&definition.summary, &definition.idea, &definition.when];
         assert!(parts.iter().all(|text| !text.is_empty()), "{name} does not say what it is for");
         assert!(definition.summary.len() <= 120 && !definition.summary.ends_with('.'), "{name}");
-        let builtin = |part: &Part| matches!(part.plugin, PluginSource::Builtin(_));
-        assert!(definition.roles.values().all(builtin), "{name} names a file");
+        assert!(
+            definition
+                .roles
+                .values()
+                .all(|part: &Part| matches!(part.plugin, PluginSource::Builtin(_))),
+            "{name} names a file"
+        );
     }
 }
 

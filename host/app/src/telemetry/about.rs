@@ -44,14 +44,17 @@ pub(super) struct Models {
 impl About {
     pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
         let settings = &host.settings;
-        let plugin = |configured: &syrch_runtime::Configured| {
-            (configured.role(), configured.plugin().identity().name.clone())
-        };
         Self {
             run: run.to_owned(),
             database: catalog.database.clone(),
             system: telemetry_name(&catalog.dialect),
-            plugins: host.plugins.all().map(plugin).collect(),
+            plugins: host
+                .plugins
+                .all()
+                .map(|configured: &syrch_runtime::Configured| {
+                    (configured.role(), configured.plugin().identity().name.clone())
+                })
+                .collect(),
             temperature: Some(settings.model.temperature),
             max_tokens: Some(settings.model.max_tokens),
             models: Models::of(&settings.model),

@@ -102,10 +102,12 @@ async fn a_search_is_one_trace_without_secrets() {
     assert!(models.iter().all(|span| span.kind == SpanKind::Client));
     assert!(models.iter().all(|span| span.attribute("syrch.cached") == Some(&Value::Flag(false))));
     let solver = |task: &str| {
-        let of_task = |span: &&Span| {
-            span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())
-        };
-        spans.iter().find(of_task).unwrap()
+        spans
+            .iter()
+            .find(|span: &&Span| {
+                span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())
+            })
+            .unwrap()
     };
     assert!(solver("A").links.is_empty());
     assert_eq!(

@@ -101,13 +101,12 @@ fn text(
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
             parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));
-            let more = || {
+            parts.extend((left > 0).then(|| {
                 let all = answer.rows.len();
                 format!(
                     "The first {most} of {all} rows. --all-rows shows all of them, -o FILE writes them to a file.\n"
                 )
-            };
-            parts.extend((left > 0).then(more));
+            }));
             parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
             parts.extend(sql.map(|sql| format!("{}\n", terminal::block(sql.trim_end()))));
             parts.join("\n")

@@ -135,18 +135,24 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
 
 /// The entries by kind, those without any too.
 fn held(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static str, Size)> {
-    let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
     let all =
         Size { entries: stats.all.entries + files.entries, bytes: stats.all.bytes + files.bytes };
-    Kind::ALL.map(kind).into_iter().chain([(FILES, files), ("all", all)])
+    Kind::ALL
+        .map(|kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default()))
+        .into_iter()
+        .chain([(FILES, files), ("all", all)])
 }
 
 fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         let path = stats.path.display().to_string();
         let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
-        let line = |(name, held): (&str, Size)| format!("{name:<5} {}\n", amount(held));
-        let text: String = std::iter::once(head).chain(held(stats, files).map(line)).collect();
+        let text: String = std::iter::once(head)
+            .chain(
+                held(stats, files)
+                    .map(|(name, held): (&str, Size)| format!("{name:<5} {}\n", amount(held))),
+            )
+            .collect();
         return context.output.write(&context.scrubber.text(&text));
     }
     let mut grid = Grid::new(["kind", "entries", "bytes"]);
@@ -158,14 +164,13 @@ fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
 
 /// The statistics as the document `syrch.cache/1`.
 fn document(stats: &Stats, files: Size) -> Value {
-    let kind = |(name, held): (&str, Size)| {
-        (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}))
-    };
     json!({
         "schema": "syrch.cache/1",
         "path": stats.path.to_string_lossy(),
         "file_bytes": stats.file_bytes,
-        "kept": held(stats, files).map(kind).collect::<Map<_, _>>(),
+        "kept": held(stats, files).map(|(name, held): (&str, Size)| {
+        (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}))
+    }).collect::<Map<_, _>>(),
     })
 }
 

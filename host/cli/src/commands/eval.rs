@@ -58,9 +58,9 @@ pub(crate) struct EvalArgs {
 impl EvalArgs {
     fn expectation(&self) -> Outcome<Expectation> {
         let csv = self.expected.clone().map(Expectation::Csv);
-        let sql = || self.expected_sql.clone().map(Expectation::Sql);
-        let answer = || self.expected_answer.clone().map(Expectation::Answer);
-        csv.or_else(sql).or_else(answer).ok_or_else(|| Failure::usage("nothing is expected"))
+        csv.or_else(|| self.expected_sql.clone().map(Expectation::Sql))
+            .or_else(|| self.expected_answer.clone().map(Expectation::Answer))
+            .ok_or_else(|| Failure::usage("nothing is expected"))
     }
 }
 

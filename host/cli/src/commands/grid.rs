@@ -211,9 +211,10 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     let mut plugins = Plugins::new(watch);
     let mut axes = Vec::new();
     for Assigned { named, name, values } in &arguments.parameters {
-        let with_flag =
-            |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
-        let knob = plugins.knob(named, settings).await.map_err(with_flag)?;
+        let knob = plugins.knob(named, settings).await.map_err(|failure: Failure| Failure {
+            message: format!("-P {}", failure.message),
+            ..failure
+        })?;
         if let Some(flag) = fixed(context, &knob) {
             return Err(Failure::usage(format!("-P {name} and {flag} set the same"))
                 .hint("leave out one of them; -P with one value holds for all cells"));

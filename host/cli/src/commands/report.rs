@@ -197,8 +197,12 @@ struct Line {
 }
 
 fn list(context: &Context, runs: &Runs) -> Outcome {
-    let read = |entry: RunEntry| Line { summary: entry.summary(), entry };
-    let lines: Vec<Line> = runs.list().map_err(syrch::Error::from)?.into_iter().map(read).collect();
+    let lines: Vec<Line> = runs
+        .list()
+        .map_err(syrch::Error::from)?
+        .into_iter()
+        .map(|entry: RunEntry| Line { summary: entry.summary(), entry })
+        .collect();
     for error in lines.iter().filter_map(|line| line.summary.as_ref().err()) {
         context.console.warn(&error.to_string());
     }

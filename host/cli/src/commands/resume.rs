@@ -101,11 +101,10 @@ fn give_keys(
     for (name, endpoint) in &mut recorded.endpoints {
         let same =
             today.endpoints.get(name).filter(|one| one.base_url.trim() == endpoint.base_url.trim());
-        let vendors = || {
+        endpoint.api_key = same.and_then(|one| one.api_key.clone()).or_else(|| {
             vendor_key(&context.environment, endpoint.provider, &endpoint.base_url)
                 .map(|(_, key)| key)
-        };
-        endpoint.api_key = same.and_then(|one| one.api_key.clone()).or_else(vendors);
+        });
     }
     Ok(())
 }

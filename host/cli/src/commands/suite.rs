@@ -146,18 +146,21 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
         return context.output.write("no findings\n");
     }
     let mut grid = Grid::new(["severity", "kind", "id", "line", "db", "gold", "what"]);
-    let row = |finding: &syrch_grading::Finding| {
-        vec![
-            json!(finding.severity.name()),
-            json!(finding.kind.name()),
-            json!(finding.id),
-            json!(finding.line.or(finding.item)),
-            json!(finding.db),
-            json!(finding.gold),
-            json!(finding.what),
-        ]
-    };
-    grid.rows = report.findings.iter().map(row).collect();
+    grid.rows = report
+        .findings
+        .iter()
+        .map(|finding: &syrch_grading::Finding| {
+            vec![
+                json!(finding.severity.name()),
+                json!(finding.kind.name()),
+                json!(finding.id),
+                json!(finding.line.or(finding.item)),
+                json!(finding.db),
+                json!(finding.gold),
+                json!(finding.what),
+            ]
+        })
+        .collect();
     let document = serde_json::to_value(report).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
     })?;

@@ -68,7 +68,7 @@ impl FuzzObserver for Watch {
 fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
     let mut grid = Grid::new(["database", "variant", "rows", "golds with rows", "golds"]);
     for (name, database) in &manifest.databases {
-        let row = |variant: &syrch_grading::FuzzedVariant| {
+        grid.rows.extend(database.variants.iter().map(|variant: &syrch_grading::FuzzedVariant| {
             vec![
                 json!(name),
                 json!(variant.file),
@@ -76,8 +76,7 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
                 json!(variant.golds),
                 json!(variant.of),
             ]
-        };
-        grid.rows.extend(database.variants.iter().map(row));
+        }));
     }
     let document = serde_json::to_value(manifest).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the manifest cannot be written: {error}"))

@@ -145,9 +145,13 @@ fn chosen(
     } else if has_url {
         Some((by_url, "a base URL is configured"))
     } else {
-        let has_key =
-            |endpoint: &EndpointEntry| environment.vendor_keys.contains_key(endpoint.key_variable);
-        Provider::all().find(|one| is_of(one, &has_key)).map(|provider| (provider, KEY))
+        Provider::all()
+            .find(|one| {
+                is_of(one, &|endpoint: &EndpointEntry| {
+                    environment.vendor_keys.contains_key(endpoint.key_variable)
+                })
+            })
+            .map(|provider| (provider, KEY))
     }
 }
 

@@ -421,10 +421,16 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
     );
     let keys = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
-        let key = |endpoint: &syrch::settings::EndpointSettings| {
-            endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned())
-        };
-        config.effective.settings.model.endpoints.values().map(key).collect::<Vec<_>>()
+        config
+            .effective
+            .settings
+            .model
+            .endpoints
+            .values()
+            .map(|endpoint: &syrch::settings::EndpointSettings| {
+                endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned())
+            })
+            .collect::<Vec<_>>()
     };
     let is = |key: &str| Some(key.to_owned());
     assert_eq!(keys(&place, &[]), [is("sk-file"), None, is("sk-vendor")]);

@@ -22,8 +22,9 @@ pub(crate) fn table(grid: &Grid) -> String {
             .peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     };
-    let rule = |column| if numeric(column) { "---:" } else { "---" }.to_owned();
-    out += &row((0..grid.columns.len()).map(rule).collect());
+    out += &row((0..grid.columns.len())
+        .map(|column| if numeric(column) { "---:" } else { "---" }.to_owned())
+        .collect());
     for cells in &grid.rows {
         out += &row(cells.iter().map(cell).collect());
     }

@@ -381,10 +381,9 @@ impl Catalog {
     /// by executors whose engine has schemas, once the catalog is read, with `schema.table` in
     /// every `ref_table`.
     pub fn mark_schemas(&mut self, path: &[String]) {
-        let has = |schema: &&String| {
+        if let Some(first) = path.iter().find(|schema: &&String| {
             self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema))
-        };
-        if let Some(first) = path.iter().find(has) {
+        }) {
             let others =
                 self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
             others.for_each(Table::mark_schema);

@@ -163,10 +163,10 @@ impl DatabaseUrl {
     /// before them.
     fn pair_places(&self) -> Vec<(usize, usize)> {
         let start = if self.scheme == 0 { 0 } else { self.scheme + 1 };
-        let is_server = |pair: &str| {
-            ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name))
-        };
-        let is_pairs = self.scheme > 0 || self.text.split_whitespace().any(is_server);
+        let is_pairs = self.scheme > 0
+            || self.text.split_whitespace().any(|pair: &str| {
+                ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name))
+            });
         if !is_pairs || self.text[start..].starts_with("//") {
             return Vec::new();
         }
@@ -209,16 +209,17 @@ impl DatabaseUrl {
 
 /// The secrets among the parameters of an address, as ranges of bytes.
 fn parameter_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
     let mut begin = 0;
-    text.split(is_separator).filter_map(move |part| {
-        let from = begin;
-        begin += part.len();
-        begin += text[begin..].chars().next().map_or(0, char::len_utf8);
-        let (name, value) = part.split_once('=').filter(|(name, _)| is_secret(name))?;
-        let from = from + name.len() + 1;
-        Some((from, from + value.len()))
-    })
+    text.split(|c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace()).filter_map(
+        move |part| {
+            let from = begin;
+            begin += part.len();
+            begin += text[begin..].chars().next().map_or(0, char::len_utf8);
+            let (name, value) = part.split_once('=').filter(|(name, _)| is_secret(name))?;
+            let from = from + name.len() + 1;
+            Some((from, from + value.len()))
+        },
+    )
 }
 
 /// Returns where the password before the server is in what follows `//`, and where the user and the

@@ -62,8 +62,9 @@ impl Connector {
     /// When the file is gone.
     pub(crate) fn stamp(&self) -> Result<Option<Stamp>, DatabaseError> {
         let Some(file) = &self.file else { return Ok(None) };
-        let missing = |_| DatabaseError::Missing { path: self.config.shown(), similar: Vec::new() };
-        Stamp::of(file, &self.config.dialect).map(Some).map_err(missing)
+        Stamp::of(file, &self.config.dialect)
+            .map(Some)
+            .map_err(|_| DatabaseError::Missing { path: self.config.shown(), similar: Vec::new() })
     }
 
     /// The database in the state that its file has now: a driver may hold on to what it has read

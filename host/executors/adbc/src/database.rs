@@ -107,8 +107,11 @@ impl ArrowEngine for AdbcEngine {
     /// The state of an embedded database's file; other engines do not say whether they changed.
     async fn identity(&self) -> Option<String> {
         let connector = Arc::clone(&self.connector);
-        let digest = move || Some(connector.stamp().ok()??.digest(connector.file.as_deref()?));
-        blocking::awaited(tokio::task::spawn_blocking(digest)).await.ok()?
+        blocking::awaited(tokio::task::spawn_blocking(move || {
+            Some(connector.stamp().ok()??.digest(connector.file.as_deref()?))
+        }))
+        .await
+        .ok()?
     }
 
     /// Returns a longer time for a server whose catalog takes long to read.
@@ -124,11 +127,10 @@ impl ArrowEngine for AdbcEngine {
         let read = async {
             self.start(&self.catalog, deadline, introspect::read).await?.result(deadline).await
         };
-        let failed = |error: SqlError| DatabaseError::Unavailable {
+        blocking::awaited(read).await.map_err(|error: SqlError| DatabaseError::Unavailable {
             path: self.shown(),
             reason: error.to_string(),
-        };
-        blocking::awaited(read).await.map_err(failed)
+        })
     }
 
     async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError> {
@@ -150,8 +152,12 @@ impl ArrowEngine for AdbcEngine {
         };
         let sql = format!("{explain} {sql}");
         let rows = async {
-            let work = move |work: &mut Work<'_>| work.rows(&sql, &mut PLAN.clone());
-            self.start(&self.places, deadline, work).await?.result(deadline).await
+            self.start(&self.places, deadline, move |work: &mut Work<'_>| {
+                work.rows(&sql, &mut PLAN.clone())
+            })
+            .await?
+            .result(deadline)
+            .await
         };
         let rows = blocking::awaited(rows).await?;
         // The last text of a row: DuckDB and SQLite have further columns before it.

@@ -145,36 +145,37 @@ impl<T: Send + 'static> Job<T> {
         let limit = connector.config.limits.sql_deadline;
         let connector = Arc::clone(connector);
         let shared = Arc::clone(&control);
-        let run = move || {
-            let _permit = permit;
-            let ending = Ending(&shared);
-            let connection = if is_plain { connector.connect() } else { connector.session() };
-            shared.is_connected.store(true, Ordering::Relaxed);
-            let result = match connection {
-                Ok(connection) => {
-                    let mut work_of = Work {
-                        connector: &connector,
-                        control: &shared,
-                        connection,
-                        is_read: false,
-                    };
-                    let result = work(&mut work_of);
-                    let Work { connection, is_read, .. } = work_of;
-                    let is_cancelled = shared.end();
-                    let is_reusable = is_read && !is_cancelled && !is_plain;
-                    let _ = sender.send(result);
-                    if is_reusable {
-                        connector.settle(connection);
+        let spawned = thread::Builder::new()
+            .name("adbc-statement".to_owned())
+            .stack_size(STACK)
+            .spawn(move || {
+                let _permit = permit;
+                let ending = Ending(&shared);
+                let connection = if is_plain { connector.connect() } else { connector.session() };
+                shared.is_connected.store(true, Ordering::Relaxed);
+                let result = match connection {
+                    Ok(connection) => {
+                        let mut work_of = Work {
+                            connector: &connector,
+                            control: &shared,
+                            connection,
+                            is_read: false,
+                        };
+                        let result = work(&mut work_of);
+                        let Work { connection, is_read, .. } = work_of;
+                        let is_cancelled = shared.end();
+                        let is_reusable = is_read && !is_cancelled && !is_plain;
+                        let _ = sender.send(result);
+                        if is_reusable {
+                            connector.settle(connection);
+                        }
+                        return;
                     }
-                    return;
-                }
-                Err(error) => Err(unavailable(error.to_string())),
-            };
-            drop(ending);
-            let _ = sender.send(result);
-        };
-        let spawned =
-            thread::Builder::new().name("adbc-statement".to_owned()).stack_size(STACK).spawn(run);
+                    Err(error) => Err(unavailable(error.to_string())),
+                };
+                drop(ending);
+                let _ = sender.send(result);
+            });
         spawned.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         Ok(Self { control, done, limit })
     }

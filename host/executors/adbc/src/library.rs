@@ -120,11 +120,10 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
             break;
         }
     }
-    let unusable = |reason: String| {
+    let driver = found.map_err(|reason: String| {
         let reason = reason.replace(&*name.to_string_lossy(), &library.to_string_lossy());
         failed(format!("`{}` is not a usable driver: {reason}", library.display()))
-    };
-    let driver = found.map_err(unusable)?;
+    })?;
     let now = File::open(library).and_then(|file| Identity::of(&file)).map_err(unread)?;
     if Identity::of(file).map_err(unread)? != *identity || now != *identity {
         return Err(failed(format!(

@@ -89,10 +89,9 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         let Schema { tables, path, catalog: within, mut left_out } = schema;
         let matches = |schema: Option<&str>, name: &str| {
             let full = schema.map(|schema| format!("{schema}.{name}"));
-            let is_matched = |globs: &GlobSet| {
+            self.globs.as_ref().is_none_or(|globs: &GlobSet| {
                 globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full))
-            };
-            self.globs.as_ref().is_none_or(is_matched)
+            })
         };
         let names: Vec<String> = tables.iter().map(|table| table.name.clone()).take(100).collect();
         let mut bytes = 0_usize;

@@ -67,16 +67,21 @@ impl BatchSink {
             );
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
-        let column = |field: &Arc<Field>| {
-            Column::of(field).ok_or_else(|| {
-                let message = format!(
-                    "the column `{}` has a type that cannot be read: cast it to a text",
-                    field.name()
-                );
-                SqlError::new(SqlErrorKind::TypeMismatch, message)
-            })
-        };
-        self.columns = Some(schema.fields().iter().map(column).collect::<Result<_, _>>()?);
+        self.columns = Some(
+            schema
+                .fields()
+                .iter()
+                .map(|field: &Arc<Field>| {
+                    Column::of(field).ok_or_else(|| {
+                        let message = format!(
+                            "the column `{}` has a type that cannot be read: cast it to a text",
+                            field.name()
+                        );
+                        SqlError::new(SqlErrorKind::TypeMismatch, message)
+                    })
+                })
+                .collect::<Result<_, _>>()?,
+        );
         Ok(())
     }
 

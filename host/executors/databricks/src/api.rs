@@ -94,9 +94,17 @@ impl Api {
         let url = &url;
         self.authorized(deadline, |token| async move {
             let bearer = bearer(&token)?;
-            let request =
-                || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone());
-            answer(&self.http.retried(request, most, deadline).await?, &token)
+            answer(
+                &self
+                    .http
+                    .retried(
+                        || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone()),
+                        most,
+                        deadline,
+                    )
+                    .await?,
+                &token,
+            )
         })
         .await
     }

@@ -87,15 +87,24 @@ impl Tokens {
             form.extend([("client_id", id.as_str()), ("client_secret", secret.expose_secret())]);
         }
         let form: String = encoded(&form);
-        let request = || {
-            let request = http
-                .client
-                .post(token_url.clone())
-                .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-            let request = request.header(ACCEPT, "application/json").body(form.clone());
-            if *in_body { request } else { request.basic_auth(id, Some(secret.expose_secret())) }
-        };
-        let reply = http.retried(request, REPLY, deadline).await?;
+        let reply = http
+            .retried(
+                || {
+                    let request = http
+                        .client
+                        .post(token_url.clone())
+                        .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+                    let request = request.header(ACCEPT, "application/json").body(form.clone());
+                    if *in_body {
+                        request
+                    } else {
+                        request.basic_auth(id, Some(secret.expose_secret()))
+                    }
+                },
+                REPLY,
+                deadline,
+            )
+            .await?;
         let host = token_url.host_str().unwrap_or_default();
         if !reply.status.is_success() {
             return Err(refusal(&reply, host, secret));

@@ -61,8 +61,12 @@ impl DatabricksConfig {
 
     /// The first of these variables that is set, with its name.
     fn variable<'a>(&self, names: &[&'a str]) -> Option<(&'a str, String)> {
-        let set = |name: &&'a str| Some((*name, self.variables.get(*name)?.trim().to_owned()));
-        names.iter().filter_map(set).find(|(_, value)| !value.is_empty())
+        names
+            .iter()
+            .filter_map(|name: &&'a str| {
+                Some((*name, self.variables.get(*name)?.trim().to_owned()))
+            })
+            .find(|(_, value)| !value.is_empty())
     }
 }
 

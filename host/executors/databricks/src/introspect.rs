@@ -208,8 +208,12 @@ mod tests {
     use super::*;
 
     fn rows(lines: &[&str]) -> DataArray {
-        let cell = |cell: &str| (cell != "-").then(|| cell.to_owned());
-        lines.iter().map(|line| line.split(' ').map(cell).collect()).collect()
+        lines
+            .iter()
+            .map(|line| {
+                line.split(' ').map(|cell: &str| (cell != "-").then(|| cell.to_owned())).collect()
+            })
+            .collect()
     }
 
     #[test]

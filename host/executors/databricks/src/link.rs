@@ -104,12 +104,11 @@ impl Download<'_> {
         pushed: &mut usize,
     ) -> Result<ControlFlow<()>, Refused> {
         let mut response = self.open(link).await?;
-        let broken = |error: reqwest::Error| {
-            Refused::Later(None, Failure::of_exchange(&error.without_url()))
-        };
         let mut stream = Stream::default();
         let mut seen = 0;
-        while let Some(piece) = response.chunk().await.map_err(broken)? {
+        while let Some(piece) = response.chunk().await.map_err(|error: reqwest::Error| {
+            Refused::Later(None, Failure::of_exchange(&error.without_url()))
+        })? {
             let flow = stream.take(piece, self.request.reply, |batch| {
                 seen += 1;
                 if seen <= *pushed {

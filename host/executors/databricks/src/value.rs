@@ -17,11 +17,19 @@ use crate::wire::{ColumnInfo, DataArray};
 
 /// The schema of a result whose rows come as texts.
 pub(crate) fn schema(columns: &[ColumnInfo]) -> Schema {
-    let field = |column: &ColumnInfo| {
-        let field = Field::new(column.name.clone().unwrap_or_default(), data_type(column), true);
-        field.with_metadata([(SQL_TYPE.to_owned(), column.type_text.clone().unwrap_or_default())])
-    };
-    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+    Schema::new(
+        columns
+            .iter()
+            .map(|column: &ColumnInfo| {
+                let field =
+                    Field::new(column.name.clone().unwrap_or_default(), data_type(column), true);
+                field.with_metadata([(
+                    SQL_TYPE.to_owned(),
+                    column.type_text.clone().unwrap_or_default(),
+                )])
+            })
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The schema of a stream of batches, with the declared types of its columns.

@@ -405,7 +405,6 @@ impl<'t> Reader<'t> {
             let message = "not supported: a word or `_` right behind a number".to_owned();
             return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
         }
-        let is_seen = |token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_));
         let is_postgres = self.reading.grammar.is::<PostgreSqlDialect>();
         // The parser takes strings of this form in the grammar of PostgreSQL only.
         let plain = |token: Symbol| match token {
@@ -415,12 +414,15 @@ impl<'t> Reader<'t> {
             }
             token => token,
         };
-        self.found.extend(tokens.into_iter().filter(is_seen).map(
-            |TokenWithSpan { token, span }| TokenWithSpan {
-                token: plain(token),
-                span: Span::new(shifted(span.start), shifted(span.end)),
-            },
-        ));
+        self.found.extend(
+            tokens
+                .into_iter()
+                .filter(|token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_)))
+                .map(|TokenWithSpan { token, span }| TokenWithSpan {
+                    token: plain(token),
+                    span: Span::new(shifted(span.start), shifted(span.end)),
+                }),
+        );
         self.place.advance(self.text, stop);
         Ok(end)
     }
@@ -554,11 +556,14 @@ mod tests {
     }
 
     fn strings(text: &str, dialect: &Dialect) -> Vec<String> {
-        let strings = |token: TokenWithSpan| match token.token {
-            Symbol::SingleQuotedString(text) => Some(text),
-            _ => None,
-        };
-        tokens(text, dialect).unwrap().into_iter().filter_map(strings).collect()
+        tokens(text, dialect)
+            .unwrap()
+            .into_iter()
+            .filter_map(|token: TokenWithSpan| match token.token {
+                Symbol::SingleQuotedString(text) => Some(text),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Returns the tokens of the parser's own tokenizer, without those that the parser skips.

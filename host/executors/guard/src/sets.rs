@@ -85,12 +85,16 @@ fn read<T: Default>(
     let grammar: Box<dyn Grammar> =
         dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
     let chains = lex(text, dialect, DEPTH).ok().and_then(|tokens| check_chains(text, &tokens).ok());
-    let read = || {
-        let mut parser =
-            Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
-        work(&mut parser)
-    };
-    chains.and_then(|chains| stack::on_a_large_stack(chains, read)).flatten().unwrap_or_default()
+    chains
+        .and_then(|chains| {
+            stack::on_a_large_stack(chains, || {
+                let mut parser =
+                    Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
+                work(&mut parser)
+            })
+        })
+        .flatten()
+        .unwrap_or_default()
 }
 
 /// The closed sets of a condition whose parts all hold.

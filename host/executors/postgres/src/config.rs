@@ -387,24 +387,29 @@ fn endpoints(
     if many(hosts.len()) || many(addresses.len()) || many(ports.len()) {
         return Err("the lists of hosts, addresses and ports differ in length".to_owned());
     }
-    let endpoint = |index: usize| {
-        let port = ports.get(index).or(if ports.len() == 1 { ports.first() } else { None });
-        let port = match port.filter(|port| !port.is_empty()) {
-            None => PORT,
-            Some(text) => {
-                text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?
-            }
-        };
-        let address = addresses.get(index).filter(|address| !address.is_empty()).cloned();
-        let host = hosts.get(index).filter(|host| !host.is_empty()).cloned();
-        let host = host.or_else(|| address.clone()).unwrap_or_else(|| {
-            let is_there =
-                |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
-            SOCKETS.iter().find(is_there).map_or("localhost", |folder| folder).to_owned()
-        });
-        Ok(Endpoint { host, address, port })
-    };
-    (0..count).map(endpoint).collect()
+    (0..count)
+        .map(|index: usize| {
+            let port = ports.get(index).or(if ports.len() == 1 { ports.first() } else { None });
+            let port = match port.filter(|port| !port.is_empty()) {
+                None => PORT,
+                Some(text) => {
+                    text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?
+                }
+            };
+            let address = addresses.get(index).filter(|address| !address.is_empty()).cloned();
+            let host = hosts.get(index).filter(|host| !host.is_empty()).cloned();
+            let host = host.or_else(|| address.clone()).unwrap_or_else(|| {
+                SOCKETS
+                    .iter()
+                    .find(|folder: &&&str| {
+                        Path::new(folder).join(format!(".s.PGSQL.{port}")).exists()
+                    })
+                    .map_or("localhost", |folder| folder)
+                    .to_owned()
+            });
+            Ok(Endpoint { host, address, port })
+        })
+        .collect()
 }
 
 /// The password of the first line of a file of passwords that fits. A file that others may read is

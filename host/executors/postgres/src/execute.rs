@@ -157,12 +157,15 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
         )
         .rule("parameters"));
     }
-    let output = |column: &tokio_postgres::Column| Output {
-        name: column.name().to_owned(),
-        sql_type: name(column.type_()),
-        form: Form::of(column.type_()),
-    };
-    let columns: Vec<Output> = statement.columns().iter().map(output).collect();
+    let columns: Vec<Output> = statement
+        .columns()
+        .iter()
+        .map(|column: &tokio_postgres::Column| Output {
+            name: column.name().to_owned(),
+            sql_type: name(column.type_()),
+            form: Form::of(column.type_()),
+        })
+        .collect();
     if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES
     {
         let message = format!(

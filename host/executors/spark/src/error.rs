@@ -69,10 +69,11 @@ impl Failure {
 
     /// Returns true if the message speaks of names and of the statement's own text alone.
     fn is_analysis(&self) -> bool {
-        let is_one = |name: &String| {
-            name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
-        };
-        self.state.is_some() && self.class.is_some() && self.exceptions.iter().any(is_one)
+        self.state.is_some()
+            && self.class.is_some()
+            && self.exceptions.iter().any(|name: &String| {
+                name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
+            })
     }
 
     /// Returns true if a statement failed while it ran for a reason that the server did not name by
@@ -166,14 +167,15 @@ impl Failure {
 
 /// The error class in brackets of a message: capital letters, digits, dots and underscores.
 fn class(message: &str) -> Option<&str> {
-    let is_class = |text: &&str| {
-        text.len() > 4
-            && text.starts_with(|c: char| c.is_ascii_uppercase())
-            && text
-                .bytes()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.'))
-    };
-    message.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0)).find(is_class)
+    message.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0)).find(
+        |text: &&str| {
+            text.len() > 4
+                && text.starts_with(|c: char| c.is_ascii_uppercase())
+                && text.bytes().all(|c| {
+                    c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.')
+                })
+        },
+    )
 }
 
 /// The first line of a message, without error class, SQLSTATE and place: `[CLASS] Text. SQLSTATE:

@@ -286,13 +286,16 @@ fn size(table: &Table) -> usize {
         + table.schema_name.as_ref().map_or(0, String::len)
         + table.name.len()
         + table.comment.as_ref().map_or(0, String::len);
-    let column = |column: &Column| {
-        ENTRY
-            + column.name.len()
-            + column.sql_type.len()
-            + column.comment.as_ref().map_or(0, String::len)
-    };
-    own + table.columns.iter().map(column).sum::<usize>()
+    own + table
+        .columns
+        .iter()
+        .map(|column: &Column| {
+            ENTRY
+                + column.name.len()
+                + column.sql_type.len()
+                + column.comment.as_ref().map_or(0, String::len)
+        })
+        .sum::<usize>()
 }
 
 fn left_out_size(left_out: &LeftOut) -> usize {

@@ -164,15 +164,20 @@ impl<'a> Near<'a> {
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let numbers =
             retained.numbers().filter(|constant| (least..=most).contains(constant)).collect();
-        let text = |cell: &'a Value| match cell {
-            Value::Text(text)
-                if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) =>
-            {
-                Some(text.as_str())
-            }
-            _ => None,
-        };
-        Self { numbers, texts: cells.iter().filter_map(text).collect() }
+        Self {
+            numbers,
+            texts: cells
+                .iter()
+                .filter_map(|cell: &'a Value| match cell {
+                    Value::Text(text)
+                        if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) =>
+                    {
+                        Some(text.as_str())
+                    }
+                    _ => None,
+                })
+                .collect(),
+        }
     }
 
     /// Picks one for a cell of this kind.

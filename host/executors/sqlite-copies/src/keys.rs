@@ -138,10 +138,13 @@ impl Key {
         let taken: HashSet<String> =
             table.rows.iter().filter_map(|row| spelled(row, columns)).collect();
         let places: Vec<usize> = (0..columns.len()).collect();
-        let is_free = |cells: &&Vec<Value>| {
-            !is_unique || spelled(cells, &places).is_some_and(|text| !taken.contains(&text))
-        };
-        let mut free: Vec<&Vec<Value>> = self.cells.iter().filter(is_free).collect();
+        let mut free: Vec<&Vec<Value>> = self
+            .cells
+            .iter()
+            .filter(|cells: &&Vec<Value>| {
+                !is_unique || spelled(cells, &places).is_some_and(|text| !taken.contains(&text))
+            })
+            .collect();
         let mut used: HashSet<String> = HashSet::new();
         table.rows.retain_mut(|row| {
             let Some(text) = spelled(row, columns) else { return true };

@@ -64,10 +64,12 @@ pub(crate) struct Reference {
 impl Sampled {
     /// The places of columns by their names; `None` if one is missing.
     pub(crate) fn places(&self, names: &[String]) -> Option<Vec<usize>> {
-        let place = |name: &String| {
-            self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
-        };
-        names.iter().map(place).collect()
+        names
+            .iter()
+            .map(|name: &String| {
+                self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
+            })
+            .collect()
     }
 }
 
@@ -179,15 +181,18 @@ fn empty(table: &Table) -> Sampled {
     sampled.unique =
         unique.map(|index| sampled.places(&index.columns).unwrap_or_default()).collect();
     sampled.unique.retain(|columns| *columns != sampled.primary_key);
-    let reference = |key: &ForeignKey| {
-        let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
-        Some(Reference {
-            columns: sampled.places(&key.columns)?,
-            table: key.ref_table.to_lowercase(),
-            others,
+    sampled.foreign_keys = table
+        .foreign_keys
+        .iter()
+        .filter_map(|key: &ForeignKey| {
+            let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
+            Some(Reference {
+                columns: sampled.places(&key.columns)?,
+                table: key.ref_table.to_lowercase(),
+                others,
+            })
         })
-    };
-    sampled.foreign_keys = table.foreign_keys.iter().filter_map(reference).collect();
+        .collect();
     sampled
 }
 

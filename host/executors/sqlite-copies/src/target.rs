@@ -71,9 +71,9 @@ impl Target {
         declarations: &[Declaration],
     ) -> Result<Vec<String>, VariantError> {
         self.connection.execute_batch("BEGIN").map_err(|error| self.failed(error))?;
-        let is_first =
-            |declaration: &&Declaration| declaration.kind == "table" || is_unique(declaration);
-        self.declare(declarations.iter().filter(is_first))
+        self.declare(declarations.iter().filter(|declaration: &&Declaration| {
+            declaration.kind == "table" || is_unique(declaration)
+        }))
     }
 
     /// Makes everything else: indexes and views, which nobody looks into here.
@@ -81,9 +81,9 @@ impl Target {
         &self,
         declarations: &[Declaration],
     ) -> Result<Vec<String>, VariantError> {
-        let is_other =
-            |declaration: &&Declaration| declaration.kind != "table" && !is_unique(declaration);
-        let skipped = self.declare(declarations.iter().filter(is_other))?;
+        let skipped = self.declare(declarations.iter().filter(|declaration: &&Declaration| {
+            declaration.kind != "table" && !is_unique(declaration)
+        }))?;
         self.connection.execute_batch("COMMIT").map_err(|error| self.failed(error))?;
         Ok(skipped)
     }

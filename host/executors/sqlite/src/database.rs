@@ -75,9 +75,9 @@ impl SqliteDatabase {
         held: Box<dyn Any + Send + Sync>,
     ) -> Result<Self, DatabaseError> {
         let path = connect::locate(&config)?;
-        let stem =
-            || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = config.name.clone().unwrap_or_else(stem);
+        let name = config.name.clone().unwrap_or_else(|| {
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+        });
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
@@ -520,18 +520,19 @@ mod tests {
         let cancel = Arc::new(Cancel::default());
         let deadline = Duration::from_secs(2);
         let rounds = Mutex::new(0);
-        let work = |_: &Inner, _: &Session, _: &Snapshot| {
-            *lock(&rounds) += 1;
-            rusqlite::Connection::open(&path)
-                .unwrap()
-                .execute_batch("INSERT INTO t VALUES ('Ben')")
-                .unwrap();
-            std::thread::sleep(deadline);
-            Ok(())
-        };
         let started = Instant::now();
         for _ in 0..2 {
-            let error = inner.work(&cancel, started, deadline, &work).unwrap_err();
+            let error = inner
+                .work(&cancel, started, deadline, &|_: &Inner, _: &Session, _: &Snapshot| {
+                    *lock(&rounds) += 1;
+                    rusqlite::Connection::open(&path)
+                        .unwrap()
+                        .execute_batch("INSERT INTO t VALUES ('Ben')")
+                        .unwrap();
+                    std::thread::sleep(deadline);
+                    Ok(())
+                })
+                .unwrap_err();
             assert_eq!(error, deadline::deadline_error(deadline));
             assert!(*lock(&rounds) <= 1);
         }

@@ -118,10 +118,11 @@ impl Deadline {
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.check_slow(now) {
-            let neighbours =
-                || self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours());
-            let has_waited =
-                threads::give_way(&neighbours, self.until, &|| self.cancel.is_stopped());
+            let has_waited = threads::give_way(
+                &|| self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours()),
+                self.until,
+                &|| self.cancel.is_stopped(),
+            );
             if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
                 slot.charge(threads::cpu_time().saturating_sub(self.started.1));
             }

@@ -65,11 +65,10 @@ pub(crate) fn read(sql: &str) -> Option<Declaration> {
 /// for a name.
 pub(crate) fn name(token: &Token, sql: &str) -> String {
     let text = token.text(sql);
-    let string = || match token.kind {
+    token.name(sql).unwrap_or_else(|| match token.kind {
         Kind::Text => text[1..text.len() - 1].replace("''", "'"),
         _ => text.to_owned(),
-    };
-    token.name(sql).unwrap_or_else(string)
+    })
 }
 
 /// Names that a full-text table may take its content from (`content='name'`), in lower case. The

@@ -101,7 +101,7 @@ impl Composed<'_> {
 /// The names of the columns, and the types that they were declared with.
 pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
     let mut bytes = 0;
-    let read = |column: rusqlite::Column<'_>| {
+    statement.columns().map(|column: rusqlite::Column<'_>| {
         let name = column.name();
         let declared = column.decl_type();
         bytes += name.len() + declared.map_or(0, str::len);
@@ -112,8 +112,7 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
         Ok((name.to_owned(), declared.map(str::to_owned)))
-    };
-    statement.columns().map(read).collect()
+    }).collect()
 }
 
 /// Returns the number of bytes that a cell counts for, unless it is larger than any may be.

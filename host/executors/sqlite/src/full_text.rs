@@ -92,9 +92,9 @@ impl Search {
                 None,
             ));
         }
-        let unreadable =
-            |_| refused("the words of the full-text search cannot be found in the statement", None);
-        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(unreadable)?;
+        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(|_| {
+            refused("the words of the full-text search cannot be found in the statement", None)
+        })?;
         tokens.retain(Token::is_significant);
         let text = Text { sql, tokens: &tokens, words: Cell::new(0) };
         for (at, token) in tokens.iter().enumerate() {

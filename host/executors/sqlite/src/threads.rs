@@ -231,13 +231,15 @@ mod tests {
     async fn threads_are_used_again_unless_they_gave_way() {
         let id = || std::thread::current().id();
         let run = async |slow: Option<Neighbours>| {
-            let work = move || {
+            let ran = spawn(move || {
                 if let Some(neighbours) = slow {
                     give_way(&|| neighbours, Instant::now() + IDLE, &|| false);
                 }
                 id()
-            };
-            let ran = spawn(work).unwrap().await.unwrap();
+            })
+            .unwrap()
+            .await
+            .unwrap();
             // The result is there a moment before its thread is.
             tokio::time::sleep(Duration::from_millis(50)).await;
             ran

@@ -126,8 +126,12 @@ impl ColumnBuilder {
         if let Cells::Mixed(cells) = self.cells {
             let is_real = cells.iter().all(is_exact);
             let mut cells = cells.into_iter();
-            let batch = |rows: &usize| mixed(cells.by_ref().take(*rows), is_real);
-            return (rows.iter().map(batch).collect(), self.replaced);
+            return (
+                rows.iter()
+                    .map(|rows: &usize| mixed(cells.by_ref().take(*rows), is_real))
+                    .collect(),
+                self.replaced,
+            );
         }
         // A builder has its type from batch to batch, so the last batch has the column's even if
         // all of its cells are NULL.

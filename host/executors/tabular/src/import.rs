@@ -91,8 +91,11 @@ fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, Impo
         let path = file.into_temp_path();
         return Ok(Filled { path: path.to_path_buf(), notes, held: Box::new(path) });
     };
-    let fill = |path: &Path| write(path)?.write(&place.notes()).map_err(wrong);
-    if place.fill(fill, wrong, cancelled)? {
+    if place.fill(
+        |path: &Path| write(path)?.write(&place.notes()).map_err(wrong),
+        wrong,
+        cancelled,
+    )? {
         config
             .folder
             .iter()

@@ -131,10 +131,13 @@ pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
         }
     };
-    let is_file =
-        |source: &Source| fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file());
-    let mut found: Vec<Source> =
-        names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
+    let mut found: Vec<Source> = names
+        .iter()
+        .filter_map(|name| Source::of(name))
+        .filter(|source: &Source| {
+            fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file())
+        })
+        .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     match found.len() {
         0 => Err(nothing(&format!("it has no file that ends with {}", endings()))),

@@ -255,8 +255,13 @@ mod tests {
     fn what_failed_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::open(folder.path(), "one").unwrap();
-        let bad = |path: &Path| fs::write(path, "x").and(Err(io::Error::other("bad")));
-        place.fill(bad, |error| error, &AtomicBool::new(false)).unwrap_err();
+        place
+            .fill(
+                |path: &Path| fs::write(path, "x").and(Err(io::Error::other("bad"))),
+                |error| error,
+                &AtomicBool::new(false),
+            )
+            .unwrap_err();
         assert_eq!(names(folder.path()), ["one.lock"]);
     }
 

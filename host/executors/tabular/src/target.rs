@@ -119,8 +119,9 @@ impl Target {
     /// Waits for the end of the thread, and returns what it ended with, once.
     fn wait(&self) -> Result<(), ImportError> {
         let Some(thread) = self.thread.take() else { return Ok(()) };
-        let failed = |_| Err(ImportError::Write("the thread that writes failed".to_owned()));
-        thread.join().unwrap_or_else(failed)
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(ImportError::Write("the thread that writes failed".to_owned())))
     }
 }
 

@@ -52,12 +52,14 @@ fn distinct(points: &[Point]) -> Vec<Tie> {
     let mut sorted: Vec<(f64, bool)> =
         points.iter().map(|point| (point.confidence, point.right)).collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let tie = |same: &[(f64, bool)]| Tie {
-        confidence: same[0].0,
-        right: same.iter().filter(|(_, right)| *right).count() as f64,
-        answers: same.len() as f64,
-    };
-    sorted.chunk_by(|one, other| one.0 == other.0).map(tie).collect()
+    sorted
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|same: &[(f64, bool)]| Tie {
+            confidence: same[0].0,
+            right: same.iter().filter(|(_, right)| *right).count() as f64,
+            answers: same.len() as f64,
+        })
+        .collect()
 }
 
 /// The value of each tie: neighbours that fall are merged until none does.
@@ -127,14 +129,15 @@ mod tests {
     use super::*;
 
     fn points(all: &[(f64, bool)]) -> Vec<Point> {
-        let point = |(confidence, right): &(f64, bool)| Point {
-            database: "shop".to_owned(),
-            confidence: *confidence,
-            printed: *confidence,
-            left: 1.0,
-            right: *right,
-        };
-        all.iter().map(point).collect()
+        all.iter()
+            .map(|(confidence, right): &(f64, bool)| Point {
+                database: "shop".to_owned(),
+                confidence: *confidence,
+                printed: *confidence,
+                left: 1.0,
+                right: *right,
+            })
+            .collect()
     }
 
     #[test]

@@ -162,10 +162,10 @@ fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
                 && left + wide <= frame.right + 22.0
                 && top >= frame.top - 12.0
                 && top + 14.0 <= frame.bottom;
-            let free = |one: &(f64, f64, f64, f64)| {
-                left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3
-            };
-            inside && taken.iter().all(free)
+            inside
+                && taken.iter().all(|one: &(f64, f64, f64, f64)| {
+                    left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3
+                })
         };
         let places = shifts.iter().flat_map(|shift| sides.map(|left| (left, y + shift)));
         let place = places.into_iter().find(|(left, middle)| fits(*left, middle - 7.0));

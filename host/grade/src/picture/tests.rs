@@ -137,10 +137,9 @@ fn the_strip_has_every_question() {
     let made = Made::of(200);
     for pair in &made.compare.pairs {
         let cells = marks(&strip(pair, &made.compare.results), "data-outcome");
-        let count = |outcome: &str| {
+        let counts = ["first", "second", "both", "neither"].map(|outcome: &str| {
             cells.iter().filter(|cell| cell["data-outcome"] == outcome).count() as u64
-        };
-        let counts = ["first", "second", "both", "neither"].map(count);
+        });
         assert_eq!(counts, [pair.b, pair.c, pair.both_right, pair.both_wrong]);
         let flipped: BTreeMap<&str, &str> = cells
             .iter()
@@ -229,11 +228,13 @@ fn risk_has_every_point() {
     let made = Made::of(200);
     let drawn = marks(&made.risk(), "data-points");
     for (mark, (name, figures)) in drawn.iter().zip(made.figures()) {
-        let pair = |text: &str| {
-            text.split_once(',')
-                .map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
-        };
-        let points: Vec<(f64, f64)> = mark["data-points"].split(' ').filter_map(pair).collect();
+        let points: Vec<(f64, f64)> = mark["data-points"]
+            .split(' ')
+            .filter_map(|text: &str| {
+                text.split_once(',')
+                    .map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
+            })
+            .collect();
         let expected: Vec<_> = figures
             .calibration
             .as_ref()

@@ -44,8 +44,17 @@ fn common<'a>(lists: &[Vec<&'a Graded>]) -> Vec<Vec<&'a Graded>> {
         .iter()
         .flatten()
         .for_each(|one| *counts.entry((one.place, one.id.as_str())).or_default() += 1);
-    let in_all = |one: &&&Graded| counts.get(&(one.place, one.id.as_str())) == Some(&lists.len());
-    lists.iter().map(|list| list.iter().filter(in_all).copied().collect()).collect()
+    lists
+        .iter()
+        .map(|list| {
+            list.iter()
+                .filter(|one: &&&Graded| {
+                    counts.get(&(one.place, one.id.as_str())) == Some(&lists.len())
+                })
+                .copied()
+                .collect()
+        })
+        .collect()
 }
 
 /// The band of an arm's share of right answers, over the questions that all seeds have.
@@ -63,11 +72,12 @@ pub(crate) fn of_difference(
 ) -> Option<Band> {
     let all = common(&[first, second].concat());
     let (first, second) = all.split_at(first.len().min(all.len()));
-    let difference = |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
-        let both = counting(&meet(first, second), rule);
-        Tally::of(&both, rule).difference(both.len() as u64)
-    };
-    Band::over(first.iter().zip(second).filter_map(difference))
+    Band::over(first.iter().zip(second).filter_map(
+        |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
+            let both = counting(&meet(first, second), rule);
+            Tally::of(&both, rule).difference(both.len() as u64)
+        },
+    ))
 }
 
 /// Arms whose bands are reported one by one; of more, as a grid has, only the widest is.
@@ -111,13 +121,19 @@ mod tests {
             arm.again = Some(arm.name[..1].to_owned());
         }
         let verdict = |is_right| if is_right { Verdict::Right } else { Verdict::Wrong };
-        let of = |(name, right): (&str, u64)| {
-            let name = name.to_owned();
-            (0..4)
-                .map(move |place| answer(&name, place, verdict(place < right)))
-                .collect::<Vec<_>>()
-        };
-        (header, names.into_iter().zip(right).flat_map(of).collect())
+        (
+            header,
+            names
+                .into_iter()
+                .zip(right)
+                .flat_map(|(name, right): (&str, u64)| {
+                    let name = name.to_owned();
+                    (0..4)
+                        .map(move |place| answer(&name, place, verdict(place < right)))
+                        .collect::<Vec<_>>()
+                })
+                .collect(),
+        )
     }
 
     #[test]

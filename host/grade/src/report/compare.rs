@@ -130,15 +130,18 @@ impl CompareReport {
             header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
         let seeds: Vec<_> =
             header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
-        let report =
-            |((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
+        let arms: Vec<ArmReport> = header
+            .arms
+            .iter()
+            .zip(&answers)
+            .zip(&seeds)
+            .map(|((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
                 arm: arm.clone(),
                 band: bands::of_share(seeds, rule),
                 r_ves: None,
                 figures: Figures::of(answers, rule),
-            };
-        let arms: Vec<ArmReport> =
-            header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
+            })
+            .collect();
         let mut basis = Basis::new(header, &seeds, rule);
         let mut pairs = pairs(header, &answers, rule, options);
         for pair in &mut pairs {
@@ -310,14 +313,16 @@ fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<Bu
         let point = budget::point(answers, rule, calls);
         ShareOfArm { arm: name.to_owned(), right: point.right, of: point.of, share: point.share }
     };
-    let row = |calls| BudgetRow {
-        calls,
-        arms: header
-            .arms
-            .iter()
-            .zip(answers)
-            .map(|(arm, answers)| share(&arm.name, answers, calls))
-            .collect(),
-    };
-    budgets.into_iter().map(row).collect()
+    budgets
+        .into_iter()
+        .map(|calls| BudgetRow {
+            calls,
+            arms: header
+                .arms
+                .iter()
+                .zip(answers)
+                .map(|(arm, answers)| share(&arm.name, answers, calls))
+                .collect(),
+        })
+        .collect()
 }

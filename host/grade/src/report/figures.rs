@@ -245,12 +245,12 @@ pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
 }
 
 fn soft_f1(graded: &[&Graded], rule: &str) -> Option<f64> {
-    let counts =
-        |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
     mean(
         graded
             .iter()
-            .filter(counts)
+            .filter(|one: &&&Graded| {
+                one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded)
+            })
             .map(|one| one.soft_f1.filter(|score| score.is_finite()).unwrap_or(0.0)),
     )
 }

@@ -81,10 +81,16 @@ pub(crate) fn warnings<'a>(
     if !cached.is_empty() {
         notes.push(format!("{CACHED_TIMES}{}", text::few(cached)));
     }
-    let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| {
-        Some((arm.name.as_str(), bands::of_share(seeds, rule)?))
-    };
-    notes.extend(bands::notes(&header.arms.iter().zip(seeds).filter_map(band).collect::<Vec<_>>()));
+    notes.extend(bands::notes(
+        &header
+            .arms
+            .iter()
+            .zip(seeds)
+            .filter_map(|(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| {
+                Some((arm.name.as_str(), bands::of_share(seeds, rule)?))
+            })
+            .collect::<Vec<_>>(),
+    ));
     if header.simulated.is_some() {
         notes.extend(too_good(header, seeds, rule));
     }

@@ -206,15 +206,19 @@ mod tests {
             Execution::Empty => Some("empty".to_owned()),
             Execution::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
-        let of = |question: &syrch_kit::recorded::Question| {
-            question
-                .order(seed)
-                .into_iter()
-                .take(samples)
-                .map(|answer| (result(&answer.outcome), answer.is_right))
-                .collect()
-        };
-        Some(questions(&data.join("spider")).iter().map(of).collect())
+        Some(
+            questions(&data.join("spider"))
+                .iter()
+                .map(|question: &syrch_kit::recorded::Question| {
+                    question
+                        .order(seed)
+                        .into_iter()
+                        .take(samples)
+                        .map(|answer| (result(&answer.outcome), answer.is_right))
+                        .collect()
+                })
+                .collect(),
+        )
     }
 
     /// Independent samples, no two wrong answers alike.

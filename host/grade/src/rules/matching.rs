@@ -181,14 +181,13 @@ impl Search<'_> {
     /// row looks for its equal. Only small results can afford it, and only they are worth it.
     fn loosely(&mut self) -> bool {
         let Pair { pool, gold, predicted, .. } = self.pair;
-        let is_real = |(column, _): &(usize, usize)| {
-            gold.columns[*column].iter().any(|cell| matches!(pool.cell(*cell), Cell::Real(_)))
-        };
         let cost = gold.height as u64 * gold.height as u64;
         if self.same.tolerance == 0.0
             || gold.height > LOOSE_ROWS
             || self.visits < cost
-            || !self.assigned.iter().any(is_real)
+            || !self.assigned.iter().any(|(column, _): &(usize, usize)| {
+                gold.columns[*column].iter().any(|cell| matches!(pool.cell(*cell), Cell::Real(_)))
+            })
         {
             return false;
         }

@@ -40,9 +40,15 @@ pub(super) fn empty(names: &[&str]) -> ResultSet {
 }
 
 fn result(names: &[&str], arrays: Vec<ArrayRef>, truncated: bool) -> ResultSet {
-    let field =
-        |(name, array): (&&str, &ArrayRef)| Field::new(*name, array.data_type().clone(), true);
-    let schema = Arc::new(Schema::new(names.iter().zip(&arrays).map(field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(
+        names
+            .iter()
+            .zip(&arrays)
+            .map(|(name, array): (&&str, &ArrayRef)| {
+                Field::new(*name, array.data_type().clone(), true)
+            })
+            .collect::<Vec<_>>(),
+    ));
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
     ResultSet::new(schema, vec![batch], truncated, Vec::new(), String::new())
 }

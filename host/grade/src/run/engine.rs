@@ -269,8 +269,9 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         while let Some(ended) = self.running.join_next_with_id().await {
             self.take(ended)?;
         }
-        let early = || self.logged.clone().map(Stopped::Early);
-        let stopped = stopped.or_else(early).or(self.used_up.map(Stopped::Budget));
+        let stopped = stopped
+            .or_else(|| self.logged.clone().map(Stopped::Early))
+            .or(self.used_up.map(Stopped::Budget));
         if matches!(stopped, None | Some(Stopped::Early(_))) {
             self.folder.forget_all()?;
         }

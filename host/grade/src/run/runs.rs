@@ -132,7 +132,9 @@ impl RunEntry {
 fn entry(path: &Path) -> Option<RunEntry> {
     let started = fs::metadata(path.join(HEADER)).ok().filter(fs::Metadata::is_file)?;
     let changed = fs::metadata(path.join(RESULTS)).ok().unwrap_or(started).modified().ok()?;
-    let named = || Some(path.file_name()?.to_string_lossy().into_owned());
-    let id = read_header(path).map(|header| header.id).ok().or_else(named)?;
+    let id = read_header(path)
+        .map(|header| header.id)
+        .ok()
+        .or_else(|| Some(path.file_name()?.to_string_lossy().into_owned()))?;
     Some(RunEntry { id, path: path.to_owned(), changed })
 }

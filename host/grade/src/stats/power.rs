@@ -72,9 +72,14 @@ impl Flips {
         let Ok(binomial) = Binomial::new(discordance, questions) else {
             return Self { discordance, counts: Vec::new() };
         };
-        let count =
-            |flips| Some(Count { flips, chance: binomial.pmf(flips), tail: rejected(flips)? });
-        Self { discordance, counts: (first..=last).filter_map(count).collect() }
+        Self {
+            discordance,
+            counts: (first..=last)
+                .filter_map(|flips| {
+                    Some(Count { flips, chance: binomial.pmf(flips), tail: rejected(flips)? })
+                })
+                .collect(),
+        }
     }
 
     fn power(&self, difference: f64) -> f64 {
@@ -82,12 +87,15 @@ impl Flips {
             return 0.0;
         }
         let share = (0.5 + 0.5 * difference.abs() / self.discordance).min(1.0);
-        let found = |count: &Count| {
-            let tails = lower_tail(count.tail, count.flips, share)
-                + lower_tail(count.tail, count.flips, 1.0 - share);
-            count.chance * tails
-        };
-        self.counts.iter().map(found).sum::<f64>().min(1.0)
+        self.counts
+            .iter()
+            .map(|count: &Count| {
+                let tails = lower_tail(count.tail, count.flips, share)
+                    + lower_tail(count.tail, count.flips, 1.0 - share);
+                count.chance * tails
+            })
+            .sum::<f64>()
+            .min(1.0)
     }
 }
 

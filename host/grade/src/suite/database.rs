@@ -198,9 +198,10 @@ pub fn database_in(folder: &Path, db: &str, engines: Engines) -> Result<PathBuf,
         return Err(Unresolved::Unnamed);
     }
     let folder = Folder::of_suite(folder);
-    let missing =
-        || Unresolved::Missing { db: db.to_owned(), searched: format!("`{}`", folder.shown()) };
-    find(&folder, db, engines)?.ok_or_else(missing)
+    find(&folder, db, engines)?.ok_or_else(|| Unresolved::Missing {
+        db: db.to_owned(),
+        searched: format!("`{}`", folder.shown()),
+    })
 }
 
 /// The file of a database in one folder; `None` if it is not there.

@@ -66,8 +66,9 @@ pub fn expected(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
         Gold::Csv(path) => table(path, &load(path)?).map(Some),
         Gold::Text(text) => {
             let cell = Some(text.clone()).filter(|text| !text.is_empty());
-            let malformed = |reason| GoldError::Malformed { path: PathBuf::new(), line: 1, reason };
-            result(vec![ANSWER.to_owned()], vec![vec![cell]]).map(Some).map_err(malformed)
+            result(vec![ANSWER.to_owned()], vec![vec![cell]])
+                .map(Some)
+                .map_err(|reason| GoldError::Malformed { path: PathBuf::new(), line: 1, reason })
         }
     }
 }

@@ -282,28 +282,30 @@ impl Members {
 
     /// The remaining short scalars.
     fn fields(&mut self) -> BTreeMap<String, String> {
-        let short = |(name, value): (String, Value)| {
-            let text = match value {
-                Value::String(text) => text,
-                Value::Number(number) => number.to_string(),
-                Value::Bool(truth) => truth.to_string(),
-                _ => return None,
-            };
-            let fits = |text: &str| !text.is_empty() && text.len() <= FIELD;
-            (fits(&name) && fits(&text)).then_some((name, text))
-        };
-        std::mem::take(&mut self.object).into_iter().filter_map(short).take(FIELDS).collect()
+        std::mem::take(&mut self.object)
+            .into_iter()
+            .filter_map(|(name, value): (String, Value)| {
+                let text = match value {
+                    Value::String(text) => text,
+                    Value::Number(number) => number.to_string(),
+                    Value::Bool(truth) => truth.to_string(),
+                    _ => return None,
+                };
+                let fits = |text: &str| !text.is_empty() && text.len() <= FIELD;
+                (fits(&name) && fits(&text)).then_some((name, text))
+            })
+            .take(FIELDS)
+            .collect()
     }
 }
 
 /// Returns true if a text is a day of the calendar, `YYYY-MM-DD`.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    let is_written = |(place, byte): (usize, u8)| {
-        if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() }
-    };
     text.len() == 10
-        && text.bytes().enumerate().all(is_written)
+        && text.bytes().enumerate().all(|(place, byte): (usize, u8)| {
+            if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() }
+        })
         && text.parse::<NaiveDate>().is_ok()
 }
 

@@ -84,12 +84,14 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
         let mut by_question = 0;
         for world in 0..WORLDS {
             let drawn = clustered(&mut random, &names);
-            let pair = |(database, difference): &(usize, f64)| Pair {
-                cluster: &names[*database],
-                first: if *difference < 0.0 { 1.0 } else { 0.0 },
-                second: if *difference > 0.0 { 1.0 } else { 0.0 },
-            };
-            let pairs: Vec<Pair<'_>> = drawn.iter().map(pair).collect();
+            let pairs: Vec<Pair<'_>> = drawn
+                .iter()
+                .map(|(database, difference): &(usize, f64)| Pair {
+                    cluster: &names[*database],
+                    first: if *difference < 0.0 { 1.0 } else { 0.0 },
+                    second: if *difference > 0.0 { 1.0 } else { 0.0 },
+                })
+                .collect();
             let holds = |interval: Option<syrch_grade::stats::Interval>| {
                 u32::from(interval.unwrap().contains(TRUTH))
             };

@@ -127,10 +127,9 @@ fn prepare(folder: &Path) -> Result<(), Error> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |error: std::io::Error| {
+    syrch_files::replace(path, text.as_bytes()).map_err(|error: std::io::Error| {
         Error::Config(format!("`{}` cannot be written: {error}", path.display()))
-    };
-    syrch_files::replace(path, text.as_bytes()).map_err(failed)
+    })
 }
 
 /// The name of the folder for a database's variants: the database's name with `_` in place of
@@ -140,8 +139,10 @@ fn place(name: &str, manifest: &FuzzManifest) -> String {
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let stem: String = stem.chars().map(plain).collect();
+    let stem: String = stem
+        .chars()
+        .map(|c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+        .collect();
     let stem = if stem.is_empty() { "database".to_owned() } else { stem };
     let is_taken = |place: &str| {
         let begin = format!("{place}/").to_lowercase();

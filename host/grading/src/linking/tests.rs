@@ -39,15 +39,17 @@ fn cell(text: &str, column: Option<&str>) -> Hit {
 }
 
 fn gold(texts: &[&str]) -> Facts {
-    let literal = |text: &&str| Literal {
-        table: Some("Orders".into()),
-        column: Some("State".into()),
-        text: (*text).into(),
-    };
     Facts {
         tables: vec!["Orders".into(), "gone".into()],
         columns: vec!["Orders.State".into(), "Orders.none".into()],
-        literals: texts.iter().map(literal).collect(),
+        literals: texts
+            .iter()
+            .map(|text: &&str| Literal {
+                table: Some("Orders".into()),
+                column: Some("State".into()),
+                text: (*text).into(),
+            })
+            .collect(),
         ..Facts::default()
     }
 }

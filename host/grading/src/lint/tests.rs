@@ -38,11 +38,14 @@ impl Home {
     /// The findings as `id gold kind`.
     async fn lint(&self, questions: &[Value]) -> Vec<String> {
         let report = self.lint_with(questions, &Settings::default(), &Silent).await;
-        let shown = |finding: &Finding| {
-            let gold = finding.gold.map(|gold| format!(" {gold}")).unwrap_or_default();
-            format!("{}{gold} {}", finding.id, finding.kind.name())
-        };
-        report.findings.iter().map(shown).collect()
+        report
+            .findings
+            .iter()
+            .map(|finding: &Finding| {
+                let gold = finding.gold.map(|gold| format!(" {gold}")).unwrap_or_default();
+                format!("{}{gold} {}", finding.id, finding.kind.name())
+            })
+            .collect()
     }
 
     /// The kind found in one statement, if any.

@@ -50,11 +50,12 @@ impl Order {
         }
         let sql = sql.to_owned();
         let dialect = dialect.to_owned();
-        let work = move || {
+        tokio::task::spawn_blocking(move || {
             let thread = std::thread::Builder::new().name("lint".to_owned()).stack_size(STACK);
             thread.spawn(move || read(&sql, &dialect, width, is_graded)).ok()?.join().ok()?
-        };
-        tokio::task::spawn_blocking(work).await.ok()?
+        })
+        .await
+        .ok()?
     }
 }
 
@@ -142,12 +143,13 @@ fn cuts(query: &Query) -> bool {
 /// The number of columns of an inner query; `None` if only the catalog has it.
 fn width(body: &SetExpr) -> Option<usize> {
     match body {
-        SetExpr::Select(select) => {
-            let is_one = |item: &SelectItem| {
+        SetExpr::Select(select) => select
+            .projection
+            .iter()
+            .all(|item: &SelectItem| {
                 matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. })
-            };
-            select.projection.iter().all(is_one).then_some(select.projection.len())
-        }
+            })
+            .then_some(select.projection.len()),
         SetExpr::SetOperation { left, .. } => width(left),
         _ => None,
     }

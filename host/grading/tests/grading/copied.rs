@@ -46,20 +46,21 @@ fn table_script(source: &Connection, table: &str) -> String {
     let mut statement = source.prepare(&format!("SELECT * FROM {}", quoted(table))).unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
-        let value = |at: usize| match (row.get_ref(at).unwrap(), kinds[at]) {
-            (ValueRef::Null, _) => "NULL".to_owned(),
-            (ValueRef::Integer(number), "text") => text(&number.to_string()),
-            (ValueRef::Integer(number), _) => number.to_string(),
-            (ValueRef::Real(number), "text") => text(&number.to_string()),
-            (ValueRef::Real(number), _) => format!("{number:?}"),
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => {
-                text(&String::from_utf8_lossy(bytes))
-            }
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => {
-                String::from_utf8_lossy(bytes).into_owned()
-            }
-        };
-        let values: Vec<String> = (0..columns.len()).map(value).collect();
+        let values: Vec<String> = (0..columns.len())
+            .map(|at: usize| match (row.get_ref(at).unwrap(), kinds[at]) {
+                (ValueRef::Null, _) => "NULL".to_owned(),
+                (ValueRef::Integer(number), "text") => text(&number.to_string()),
+                (ValueRef::Integer(number), _) => number.to_string(),
+                (ValueRef::Real(number), "text") => text(&number.to_string()),
+                (ValueRef::Real(number), _) => format!("{number:?}"),
+                (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => {
+                    text(&String::from_utf8_lossy(bytes))
+                }
+                (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => {
+                    String::from_utf8_lossy(bytes).into_owned()
+                }
+            })
+            .collect();
         script += &format!("INSERT INTO {} VALUES ({});\n", quoted(table), values.join(", "));
     }
     script
@@ -78,13 +79,19 @@ fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'
     );
     let is_key = "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" FROM pragma_foreign_key_list($t)";
     let is_key = texts(source, &is_key.replace("$t", &text(table))).contains(&column.to_owned());
-    let is_integer =
-        |value: &String| value.parse::<i64>().is_ok_and(|number| number.to_string() == *value);
     let all = |names: &[&str]| kinds.iter().all(|kind| names.contains(&kind.as_str()));
     match kinds.is_empty() {
         true if declared.to_ascii_lowercase().contains("int") => "bigint",
         true => "text",
-        false if all(&["integer"]) || (is_key && values.iter().all(is_integer)) => "bigint",
+        false
+            if all(&["integer"])
+                || (is_key
+                    && values.iter().all(|value: &String| {
+                        value.parse::<i64>().is_ok_and(|number| number.to_string() == *value)
+                    })) =>
+        {
+            "bigint"
+        }
         false if all(&["integer", "real"]) => "double precision",
         false => "text",
     }

@@ -27,21 +27,24 @@ struct Question {
 
 fn questions(file: &Path) -> BTreeMap<String, Question> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let question = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let others = line["gold_alternatives"].as_array().into_iter().flatten();
-        let question = Question {
-            id: text(&line["id"]).replace("_pg_", "_"),
-            db: text(&line["db"]),
-            text: text(&line["question"]),
-            evidence: line["evidence"].as_str().map(str::to_owned),
-            golds: std::iter::once(&line["gold_sql"]).chain(others).map(text).collect(),
-            ordered: line["ordered"] == true,
-            is_same: line["cross_engine"] == "same",
-        };
-        (question.id.clone(), question)
-    };
-    std::fs::read_to_string(file).unwrap().lines().map(question).collect()
+    std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let others = line["gold_alternatives"].as_array().into_iter().flatten();
+            let question = Question {
+                id: text(&line["id"]).replace("_pg_", "_"),
+                db: text(&line["db"]),
+                text: text(&line["question"]),
+                evidence: line["evidence"].as_str().map(str::to_owned),
+                golds: std::iter::once(&line["gold_sql"]).chain(others).map(text).collect(),
+                ordered: line["ordered"] == true,
+                is_same: line["cross_engine"] == "same",
+            };
+            (question.id.clone(), question)
+        })
+        .collect()
 }
 
 /// Both engines with the databases of defog, those of PostgreSQL as a role that only reads.

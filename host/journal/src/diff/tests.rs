@@ -17,11 +17,17 @@ fn tree(journal: &Journal) -> SearchTree {
 
 /// The journal with one text replaced by another throughout.
 fn with(journal: &Journal, old: &str, new: &str) -> Journal {
-    let change = |record: &Record| {
-        let text = serde_json::to_string(record).unwrap().replace(old, new);
-        serde_json::from_str(&text).unwrap()
-    };
-    Journal { records: journal.records.iter().map(change).collect(), ..journal.clone() }
+    Journal {
+        records: journal
+            .records
+            .iter()
+            .map(|record: &Record| {
+                let text = serde_json::to_string(record).unwrap().replace(old, new);
+                serde_json::from_str(&text).unwrap()
+            })
+            .collect(),
+        ..journal.clone()
+    }
 }
 
 #[test]

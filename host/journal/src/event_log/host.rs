@@ -25,9 +25,8 @@ impl EventLog {
 
     /// Called when the scheduler has made a decision, before anything follows from it.
     pub async fn took(&self, turn: Turn) {
-        let is_mine = |event: &Event| matches!(event, Event::Turn(_));
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Turn(_)),
             |_| false,
             |state, step| match step {
                 Step::Replay(event) => self.compare(state, &*event, &Event::Turn(turn)),
@@ -53,10 +52,13 @@ impl EventLog {
     /// happens.
     pub async fn over(&self, role: Role, actual: impl Future<Output = ()>) {
         let place = role.name();
-        let is_mine =
-            |event: &Event| matches!(event, Event::Over { place: other } if other == place);
-        let is_recorded =
-            self.sequence_point(is_mine, |_| false, |_, step| matches!(step, Step::Record)).await;
+        let is_recorded = self
+            .sequence_point(
+                |event: &Event| matches!(event, Event::Over { place: other } if other == place),
+                |_| false,
+                |_, step| matches!(step, Step::Record),
+            )
+            .await;
         if is_recorded {
             actual.await;
             self.close_role(role).await;
@@ -66,10 +68,8 @@ impl EventLog {
     /// Called for a decision that depends on time. Returns the decision of that name that the
     /// journal has, or else that of `actual`.
     pub async fn known(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place);
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place),
             |_| false,
             |state, step| match step {
                 Step::Replay(event) => matches!(*event, Event::Known { value: true, .. }),
@@ -89,10 +89,9 @@ impl EventLog {
         question: &Question,
         actual: impl Future<Output = Option<String>>,
     ) -> Option<String> {
-        let is_mine = |event: &Event| matches!(event, Event::User { .. });
         let replayed = self
             .sequence_point(
-                is_mine,
+                |event: &Event| matches!(event, Event::User { .. }),
                 |_| false,
                 |state, step| {
                     let Step::Replay(event) = step else { return None };

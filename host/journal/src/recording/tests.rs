@@ -18,14 +18,18 @@ fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded 
             Shape::Sql,
         )
     };
-    let reply = |()| Reply {
-        text: text.to_owned(),
-        parsed: None,
-        truncated: false,
-        logprob: Some(-0.25),
-        usage: usage.clone(),
-    };
-    Recorded { request, result: result.map(reply), usage: Some(usage.clone()), again }
+    Recorded {
+        request,
+        result: result.map(|()| Reply {
+            text: text.to_owned(),
+            parsed: None,
+            truncated: false,
+            logprob: Some(-0.25),
+            usage: usage.clone(),
+        }),
+        usage: Some(usage.clone()),
+        again,
+    }
 }
 
 fn models() -> Vec<String> {

@@ -158,8 +158,12 @@ impl<'a> Builder<'a> {
     }
 
     fn calls_of(&self, round: u32, task: &str) -> Vec<CallId> {
-        let its = |call: &&RoleCall| call.round == round && call.task == task;
-        self.tree.role_calls.iter().filter(its).map(|call| call.call).collect()
+        self.tree
+            .role_calls
+            .iter()
+            .filter(|call: &&RoleCall| call.round == round && call.task == task)
+            .map(|call| call.call)
+            .collect()
     }
 
     /// A port call that was answered at once.

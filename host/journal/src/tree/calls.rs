@@ -109,12 +109,11 @@ impl Calls {
                 if let Ask::Llm(request) = &ask {
                     let several = SqlReply::with_several(&request.expect, reply)
                         .map(|several| several.remark());
-                    let is_cut = || {
+                    model.remark = several.or_else(|| {
                         reply
                             .truncated
                             .then(|| "the reply was cut off at its limit of length".to_owned())
-                    };
-                    model.remark = several.or_else(is_cut);
+                    });
                 }
             }
             (What::Statement { rows, .. }, Got::Rows(Ok(stored))) => *rows = Some(stored.rows),

@@ -193,8 +193,12 @@ fn a_killed_run_shows_what_it_had() {
 #[test]
 fn a_call_in_flight_at_a_kill_stays_charged() {
     let whole = journal();
-    let issued = |record: &Record| matches!(record, Record::Ledger { .. });
-    let end = whole.records.iter().position(issued).unwrap() + 1;
+    let end = whole
+        .records
+        .iter()
+        .position(|record: &Record| matches!(record, Record::Ledger { .. }))
+        .unwrap()
+        + 1;
     let tree = SearchTree::of(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
     assert_eq!((tree.cost.calls, tree.cost.in_flight, tree.cost.tokens_charged), (1, 1, 500));
 }

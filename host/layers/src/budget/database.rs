@@ -43,8 +43,11 @@ impl BudgetedDatabase {
     /// Waits for a slot, then charges the statement. A statement that is cancelled while it waits
     /// is not charged.
     async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
-        let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
-        let slot = self.slots.acquire().await.map_err(cancelled)?;
+        let slot = self
+            .slots
+            .acquire()
+            .await
+            .map_err(|_| SqlError::new(SqlErrorKind::Cancelled, "cancelled"))?;
         self.ledger.charge_sql_run().map_err(|which| match which {
             Exhausted::Overrun => stopped(),
             _ => {

@@ -133,12 +133,13 @@ fn tagged(tag: u8, bytes: &[u8]) -> Arc<[u8]> {
 
 /// Decodes what [`encoded`] returned; `None` when the bytes are something else.
 async fn decoded(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
-    let read = move || match bytes.split_first()? {
+    blocking::awaited(tokio::task::spawn_blocking(move || match bytes.split_first()? {
         (&RESULT, results) => decode(results).ok().map(Ok),
         (&ERROR, error) => serde_json::from_slice(error).ok().map(Err),
         _ => None,
-    };
-    blocking::awaited(tokio::task::spawn_blocking(read)).await.ok()?
+    }))
+    .await
+    .ok()?
 }
 
 #[async_trait]
@@ -150,10 +151,10 @@ impl CellIndex for CachedDatabase {
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
         // What a view shows may change while the data do not.
-        let is_table =
-            |catalog: Arc<Catalog>| catalog.table(table).is_some_and(|table| !table.is_view());
         let made = self.inner.samples(table, columns, limit);
-        if !self.inner.catalog().await.is_ok_and(is_table) {
+        if !self.inner.catalog().await.is_ok_and(|catalog: Arc<Catalog>| {
+            catalog.table(table).is_some_and(|table| !table.is_view())
+        }) {
             return made.await;
         }
         self.cells(&(VERSION, "samples", table, columns, limit), made).await

@@ -158,13 +158,15 @@ impl CellIndex for ScriptedDatabase {
         let count = self.finds.fetch_add(1, Ordering::SeqCst) as u64;
         let least = Value::Real(f64::NEG_INFINITY);
         let greatest = Value::Text("z".into());
-        let sample = |column: &String| Sample {
-            column: column.clone(),
-            least: least.clone(),
-            greatest: greatest.clone(),
-            frequent: vec![(Value::Null, count)],
-        };
-        Ok(columns.iter().map(sample).collect())
+        Ok(columns
+            .iter()
+            .map(|column: &String| Sample {
+                column: column.clone(),
+                least: least.clone(),
+                greatest: greatest.clone(),
+                frequent: vec![(Value::Null, count)],
+            })
+            .collect())
     }
 
     async fn find(
@@ -210,13 +212,17 @@ impl Database for ScriptedDatabase {
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        let view = |name: &String| Table {
-            name: name.clone(),
-            extra: vec![("kind".into(), "\"view\"".into())],
-            ..Table::default()
-        };
         let table = Table { name: "t".into(), ..Table::default() };
-        let tables = self.views.iter().map(view).chain([table]).collect();
+        let tables = self
+            .views
+            .iter()
+            .map(|name: &String| Table {
+                name: name.clone(),
+                extra: vec![("kind".into(), "\"view\"".into())],
+                ..Table::default()
+            })
+            .chain([table])
+            .collect();
         Ok(Arc::new(Catalog { database: "scripted".into(), dialect: Dialect::Sqlite, tables }))
     }
 

@@ -61,13 +61,13 @@ fn keys_between<'c>(
 /// Returns whether any foreign key starts or ends at the table, so that those of the schema are
 /// known.
 fn has_keys(table: &Table, catalog: &Catalog) -> bool {
-    let is_referenced = |other: &Table| {
-        let mut keys = other.foreign_keys.iter();
-        keys.any(|key| {
-            catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table))
+    !table.foreign_keys.is_empty()
+        || catalog.tables.iter().any(|other: &Table| {
+            let mut keys = other.foreign_keys.iter();
+            keys.any(|key| {
+                catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table))
+            })
         })
-    };
-    !table.foreign_keys.is_empty() || catalog.tables.iter().any(is_referenced)
 }
 
 fn is_same(one: &str, other: &str) -> bool {

@@ -92,12 +92,11 @@ impl Judge<'_> {
     fn null_aggregate(&self, outline: &Outline) -> Option<Doubt> {
         let rows = self.results.0.rows(0, 2);
         let [row] = rows.as_slice() else { return None };
-        let is_null = |(column, value): (&Selected, &Value)| {
-            column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null
-        };
         if !outline.groups.is_empty()
             || outline.columns.len() != row.len()
-            || !outline.columns.iter().zip(row).any(is_null)
+            || !outline.columns.iter().zip(row).any(|(column, value): (&Selected, &Value)| {
+                column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null
+            })
         {
             return None;
         }

@@ -385,13 +385,15 @@ impl Judge<'_> {
         let named = syrch_core::text::clip(&named, 3 * CELL);
         let rows_with: u64 = cells.clone().map(|(_, count)| count).sum();
         let shown = if self.layer.shows_cells {
-            let cell = |(cell, count): (Option<&Value>, u64)| match cell {
-                Some(Value::Text(text)) => {
-                    format!("`{}` ({count})", syrch_core::text::clip(text, CELL))
-                }
-                _ => count.to_string(),
-            };
-            cells.map(cell).collect::<Vec<_>>().join(", ")
+            cells
+                .map(|(cell, count): (Option<&Value>, u64)| match cell {
+                    Some(Value::Text(text)) => {
+                        format!("`{}` ({count})", syrch_core::text::clip(text, CELL))
+                    }
+                    _ => count.to_string(),
+                })
+                .collect::<Vec<_>>()
+                .join(", ")
         } else {
             format!("in {rows_with} rows")
         };

@@ -186,16 +186,17 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
 
 /// The text of a message: a string, or the parts of a list that are text.
 fn content(value: Option<&Value>) -> String {
-    let is_text = |part: &&Value| {
-        part.get("type")
-            .and_then(Value::as_str)
-            .is_none_or(|kind| ["text", "output_text"].contains(&kind))
-    };
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => {
-            parts.iter().filter(is_text).filter_map(|part| part.get("text")?.as_str()).collect()
-        }
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter(|part: &&Value| {
+                part.get("type")
+                    .and_then(Value::as_str)
+                    .is_none_or(|kind| ["text", "output_text"].contains(&kind))
+            })
+            .filter_map(|part| part.get("text")?.as_str())
+            .collect(),
         _ => String::new(),
     }
 }

@@ -100,14 +100,13 @@ impl Walk<'_> {
     fn measures_amount(&self, at: usize, column: ColumnRef) -> bool {
         let [Function::Sum] = self.pending.functions.as_slice() else { return false };
         let (Some(by), Some(named)) = (at.checked_sub(1), at.checked_sub(2)) else { return false };
-        let is_amount = |item: &Item| {
-            let words = &self.reading.tokens[item.from..item.to];
-            matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
-                && words.iter().any(|one| one.lower == "amount")
-        };
         matches!(self.item(by).what, What::Cue(Cue::By))
             && matches!(self.item(named).what, What::Table(_))
-            && self.reading.items[..named].iter().any(is_amount)
+            && self.reading.items[..named].iter().any(|item: &Item| {
+                let words = &self.reading.tokens[item.from..item.to];
+                matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
+                    && words.iter().any(|one| one.lower == "amount")
+            })
             && self.schema.measures(column.table).any(|measure| measure == column)
     }
 
@@ -276,8 +275,10 @@ impl Walk<'_> {
 
     /// Returns whether `best` or `worst` was said of a column whose greater values are worse.
     fn is_worse_with_more(&self, at: usize, column: ColumnRef) -> bool {
-        let is_superlative = |item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_)));
-        let said = self.reading.items[..at].iter().rev().find(is_superlative);
+        let said = self.reading.items[..at]
+            .iter()
+            .rev()
+            .find(|item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_))));
         let judges = said.is_some_and(|item| {
             matches!(self.reading.tokens[item.from].lower.as_str(), "best" | "worst")
         });
@@ -411,8 +412,11 @@ impl Walk<'_> {
             matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their")
         };
         let is_owned = self.reading.tokens.iter().any(|token| owned(&token.lower));
-        let names = |item: &Item| matches!(item.what, What::Table(table) if table == column.table);
-        token.lower == "total" || !(is_owned || self.reading.items.iter().any(names))
+        token.lower == "total"
+            || !(is_owned
+                || self.reading.items.iter().any(
+                    |item: &Item| matches!(item.what, What::Table(table) if table == column.table),
+                ))
     }
 
     /// Returns whether a cell follows the word that counts, and the column stands apart from it.

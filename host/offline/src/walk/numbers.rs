@@ -144,12 +144,14 @@ impl Walk<'_> {
     pub(super) fn alternative(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
         let number = matches!(last.condition.operand, Operand::Number(_));
-        let only = |item: &Item| match item.what {
-            What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
-            What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
-            _ => false,
-        };
-        self.reading.items[last.item + 1..at].iter().all(only).then_some(last.condition.column)
+        self.reading.items[last.item + 1..at]
+            .iter()
+            .all(|item: &Item| match item.what {
+                What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
+                What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
+                _ => false,
+            })
+            .then_some(last.condition.column)
     }
 
     /// `more than once`, `at least 3 times`.

@@ -72,8 +72,10 @@ impl Walk<'_> {
 
     /// Returns true if a verb means the column: `reports to`, `manages`, `hired`, `earn more`.
     pub(super) fn is_verb(&self, at: usize) -> bool {
-        let refers = |column: ColumnRef| self.schema.referred_to(column).is_some();
-        let is_reference = self.resolver.column(at).is_some_and(refers);
+        let is_reference = self
+            .resolver
+            .column(at)
+            .is_some_and(|column: ColumnRef| self.schema.referred_to(column).is_some());
         (is_reference && self.form(at) != Form::Noun) || self.names_event(at) || self.compares(at)
     }
 

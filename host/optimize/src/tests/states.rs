@@ -149,14 +149,20 @@ fn other_rows_on_a_changed_copy_are_a_mismatch_whose_copy_is_named() {
 fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
     let mut script = Script::of(vec![takes("x", 1_000)]);
     let report = script.run(Settings { copies: 0, ..Settings::default() });
-    let of = |step: &Step| match step {
-        Step::Time(Which::Best, Purpose::Round) => Some('B'),
-        Step::Time(Which::Candidate, Purpose::Round) => Some('C'),
-        Step::Time(Which::Best, Purpose::Warm) => Some('b'),
-        Step::Time(Which::Candidate, Purpose::Warm) => Some('c'),
-        _ => None,
-    };
-    assert_eq!(script.steps.iter().filter_map(of).collect::<String>(), "bcBCCBBC");
+    assert_eq!(
+        script
+            .steps
+            .iter()
+            .filter_map(|step: &Step| match step {
+                Step::Time(Which::Best, Purpose::Round) => Some('B'),
+                Step::Time(Which::Candidate, Purpose::Round) => Some('C'),
+                Step::Time(Which::Best, Purpose::Warm) => Some('b'),
+                Step::Time(Which::Candidate, Purpose::Warm) => Some('c'),
+                _ => None,
+            })
+            .collect::<String>(),
+        "bcBCCBBC"
+    );
     assert_eq!(report.iterations[0].trial, Trial::Slower(1.0));
     assert!(!script.steps.iter().any(|step| matches!(step, Step::CompareOnCopy(_))));
 }

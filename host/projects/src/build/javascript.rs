@@ -31,8 +31,8 @@ enum Engine {
 impl Engine {
     /// That of a project: StarlingMonkey if its package.json has the package of its tool.
     fn of(project: &Path) -> Result<Self, Error> {
-        let broken = |error| Error::file(&project.join(MANIFEST), error);
-        let manifest: Value = serde_json::from_str(&manifest(project)?).map_err(broken)?;
+        let manifest: Value = serde_json::from_str(&manifest(project)?)
+            .map_err(|error| Error::file(&project.join(MANIFEST), error))?;
         let lists = ["dependencies", "devDependencies"];
         let is_named =
             lists.iter().any(|list| manifest[list].get(Self::StarlingMonkey.package()).is_some());

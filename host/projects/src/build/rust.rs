@@ -83,17 +83,16 @@ fn remapped(metadata: &str) -> Option<String> {
 
 /// The component among what cargo reports that it made of the package of this manifest.
 fn made(messages: &str, manifest: &Path) -> Option<PathBuf> {
-    let of_package = |message: &Value| {
-        message.get("reason").is_some_and(|reason| reason == "compiler-artifact")
-            && message
-                .get("manifest_path")
-                .and_then(Value::as_str)
-                .is_some_and(|path| Path::new(path) == manifest)
-    };
     let messages = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(of_package);
+        .filter(|message: &Value| {
+            message.get("reason").is_some_and(|reason| reason == "compiler-artifact")
+                && message
+                    .get("manifest_path")
+                    .and_then(Value::as_str)
+                    .is_some_and(|path| Path::new(path) == manifest)
+        });
     let files =
         messages.filter_map(|message| message.get("filenames")?.as_array().cloned()).flatten();
     let mut paths = files.filter_map(|file| file.as_str().map(PathBuf::from));

@@ -69,8 +69,7 @@ pub(super) enum Curly {
 /// The statement with the characters of SQL in the place of those that stand for them, up to a
 /// token that ends the text; `None` if there is nothing to repair.
 pub(super) fn mend(sql: &str, curly: Curly) -> Option<String> {
-    let is_plain = |byte: u8| byte < 0x80 && !b"\\&<[".contains(&byte);
-    if sql.bytes().all(is_plain) {
+    if sql.bytes().all(|byte: u8| byte < 0x80 && !b"\\&<[".contains(&byte)) {
         return None;
     }
     let mut out = String::with_capacity(sql.len());

@@ -24,8 +24,11 @@ impl Host for State {
             return Ok(ended);
         }
         let ready = |state: &Self| -> Vec<u32> {
-            let is_ready = |ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow());
-            tickets.iter().copied().filter(is_ready).collect()
+            tickets
+                .iter()
+                .copied()
+                .filter(|ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow()))
+                .collect()
         };
         let now = ready(self);
         if !now.is_empty() || tickets.is_empty() {

@@ -127,12 +127,16 @@ fn limits_are_inclusive() {
     let deep = "the chain of dependencies that ends in `t16` has 17 tasks, over the limit of 16";
     assert_eq!(refused(&graph(chain(17))), deep);
     let parents = |length| {
-        let of = |task: Task| Task {
-            parent: task.depends_on.first().cloned(),
-            depends_on: vec![],
-            ..task
-        };
-        graph(chain(length).into_iter().map(of).collect())
+        graph(
+            chain(length)
+                .into_iter()
+                .map(|task: Task| Task {
+                    parent: task.depends_on.first().cloned(),
+                    depends_on: vec![],
+                    ..task
+                })
+                .collect(),
+        )
     };
     assert_eq!(check(&parents(16), &limits), Ok(()));
     assert_eq!(

@@ -131,11 +131,17 @@ fn prompt_of(catalog: &Catalog, problem: &Problem) -> usize {
 }
 
 fn paths(catalog: &Catalog) -> BTreeSet<String> {
-    let of = |table: &Table| {
-        let path = |column: &Column| format!("{}.{}", table.name, column.name).to_lowercase();
-        table.columns.iter().map(path).collect::<Vec<_>>()
-    };
-    catalog.tables.iter().flat_map(of).collect()
+    catalog
+        .tables
+        .iter()
+        .flat_map(|table: &Table| {
+            table
+                .columns
+                .iter()
+                .map(|column: &Column| format!("{}.{}", table.name, column.name).to_lowercase())
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[test]

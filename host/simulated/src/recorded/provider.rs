@@ -72,10 +72,9 @@ impl RecordedProvider {
         let order = in_order(self.config.seed, &asked.id, &asked.answers);
         let held = order.len();
         let plural = if held == 1 { "" } else { "s" };
-        let spent = || {
+        let answer = order.get(number).ok_or_else(|| {
             LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"))
-        };
-        let answer = order.get(number).ok_or_else(spent)?;
+        })?;
         Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }
 

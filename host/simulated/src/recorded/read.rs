@@ -154,8 +154,10 @@ impl RecordedAnswers {
             if !asked.answers.is_empty() {
                 return Err(format!("it repeats the id `{id}`"));
             }
-            let answer = |(system, Candidate { sql })| Answer { system, sql };
-            asked.answers = candidates.into_iter().map(answer).collect();
+            asked.answers = candidates
+                .into_iter()
+                .map(|(system, Candidate { sql })| Answer { system, sql })
+                .collect();
             Ok(())
         })?;
         asked.retain(|asked| !asked.answers.is_empty());
@@ -209,10 +211,12 @@ fn each_line<T: DeserializeOwned>(
             continue;
         }
         // To the parser, each line is the first.
-        let message = |error: serde_json::Error| {
-            error.to_string().replace(" at line 1 column ", " at column ")
-        };
-        serde_json::from_slice(&bytes).map_err(message).and_then(&mut take).map_err(malformed)?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error: serde_json::Error| {
+                error.to_string().replace(" at line 1 column ", " at column ")
+            })
+            .and_then(&mut take)
+            .map_err(malformed)?;
     }
     Ok(())
 }

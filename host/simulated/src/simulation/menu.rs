@@ -67,12 +67,11 @@ pub(super) struct Right {
 impl Right {
     /// Returns true if a catalog has all tables and columns that it reads.
     pub(super) fn is_shown(&self, catalog: &Catalog) -> bool {
-        let has_column = |name: &String| {
-            let Some((table, column)) = name.rsplit_once('.') else { return true };
-            catalog.table(table).is_some_and(|table| table.column(column).is_some())
-        };
         self.tables.iter().all(|name| catalog.table(name).is_some())
-            && self.columns.iter().all(has_column)
+            && self.columns.iter().all(|name: &String| {
+                let Some((table, column)) = name.rsplit_once('.') else { return true };
+                catalog.table(table).is_some_and(|table| table.column(column).is_some())
+            })
     }
 }
 
@@ -186,8 +185,9 @@ pub(super) async fn run(
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, LlmError> {
-    let failed = |_| LlmError::Other("a thread of the simulated model failed".to_owned());
-    blocking::awaited(tokio::task::spawn_blocking(work)).await.map_err(failed)
+    blocking::awaited(tokio::task::spawn_blocking(work))
+        .await
+        .map_err(|_| LlmError::Other("a thread of the simulated model failed".to_owned()))
 }
 
 /// Wrong answers by their kind.
@@ -255,16 +255,21 @@ fn is_mistake(kind: SqlErrorKind) -> bool {
 
 /// Statements that read whole tables, whatever the question.
 fn whole_tables(catalog: &Catalog) -> Vec<String> {
-    let of = |table: &syrch_core::Table| {
-        let name = catalog.dialect.quoted(&table.name);
-        let schema = table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
-        let name = schema.map_or_else(
-            || name.clone(),
-            |schema| format!("{}.{name}", catalog.dialect.quoted(schema)),
-        );
-        [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
-    };
-    catalog.tables.iter().take(LEAST * 2).flat_map(of).collect()
+    catalog
+        .tables
+        .iter()
+        .take(LEAST * 2)
+        .flat_map(|table: &syrch_core::Table| {
+            let name = catalog.dialect.quoted(&table.name);
+            let schema =
+                table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
+            let name = schema.map_or_else(
+                || name.clone(),
+                |schema| format!("{}.{name}", catalog.dialect.quoted(schema)),
+            );
+            [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -102,11 +102,14 @@ impl SimulatedProvider {
         question: &SimulatedQuestion,
         own: &Chance,
     ) -> Result<Arc<Menu>, LlmError> {
-        let identity = || async {
-            let identity = self.database.identity().await?;
-            Some(format!("{identity} {:?}", self.config.limits))
-        };
-        let (menus, state) = match self.state.get_or_init(identity).await {
+        let (menus, state) = match self
+            .state
+            .get_or_init(|| async {
+                let identity = self.database.identity().await?;
+                Some(format!("{identity} {:?}", self.config.limits))
+            })
+            .await
+        {
             Some(state) => (self.suite.menus(), state.as_str()),
             None => (&self.own, ""),
         };
@@ -147,11 +150,12 @@ impl SimulatedProvider {
             Drawn::Right => right.map(|right| &right.sql),
             Drawn::Wrong(place) => place.and_then(|place| menu.wrong.get(place)),
         };
-        let none = || {
-            LlmError::Refused("nothing in this database could be taken for an answer".to_owned())
-        };
         statement(
-            sql.ok_or_else(none)?,
+            sql.ok_or_else(|| {
+                LlmError::Refused(
+                    "nothing in this database could be taken for an answer".to_owned(),
+                )
+            })?,
             Some(claim(knobs, ease, source)),
             &request.expect,
             &self.config.limits,

@@ -105,8 +105,10 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
         return (!words.is_empty()).then(|| words.to_owned());
     }
     let quoted = reason.split('`').skip(1).step_by(2);
-    let is_name = |name: &&str| !name.is_empty() && name.len() <= 64;
-    quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
+    quoted
+        .filter(|name: &&str| !name.is_empty() && name.len() <= 64)
+        .find(|name| !is_known(name, catalog))
+        .map(str::to_owned)
 }
 
 /// Returns the ambiguous words that a provider without a model names after `beginning`, and the

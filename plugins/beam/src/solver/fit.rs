@@ -93,13 +93,16 @@ impl<'a> Seen<'a> {
             .map(|column| column.rsplit('.').next().unwrap_or(column).to_owned());
         let shown = profile.columns.iter().map(|column| column.column.name.clone());
         let columns: Vec<String> = used.clone().chain(shown).collect();
-        let is_function = |name: &String| FUNCTIONS.contains(&name.to_ascii_lowercase().as_str());
         let was_added_up = used
             .into_iter()
             .any(|column| parts(&column).iter().any(|part| ADDED_UP.contains(&part.as_str())));
         let in_tables = tables.iter().flat_map(|table| &table.columns).any(is_temporal);
         Self {
-            aggregates: facts.functions.iter().any(is_function) || was_added_up,
+            aggregates: facts
+                .functions
+                .iter()
+                .any(|name: &String| FUNCTIONS.contains(&name.to_ascii_lowercase().as_str()))
+                || was_added_up,
             has_time: in_tables || columns.iter().any(|column| is_temporal_name(column)),
             tables,
             columns,
@@ -123,10 +126,9 @@ impl<'a> Seen<'a> {
     }
 
     fn tables_have(&self, word: &str) -> bool {
-        let has = |table: &&Table| {
+        self.tables.iter().any(|table: &&Table| {
             names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word))
-        };
-        self.tables.iter().any(has) || self.columns.iter().any(|column| names(column, word))
+        }) || self.columns.iter().any(|column| names(column, word))
     }
 }
 

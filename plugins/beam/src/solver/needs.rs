@@ -114,9 +114,10 @@ fn has_time(words: &[String]) -> bool {
     let is_named = |word: &String| {
         MONTHS.contains(&word.as_str()) || ["today", "yesterday"].contains(&word.as_str())
     };
-    let is_relative =
-        |pair: &[String]| RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str());
-    words.iter().any(|word| is_year(word) || is_named(word)) || words.windows(2).any(is_relative)
+    words.iter().any(|word| is_year(word) || is_named(word))
+        || words.windows(2).any(|pair: &[String]| {
+            RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str())
+        })
 }
 
 fn is_known(catalog: &Catalog, word: &str) -> bool {

@@ -120,24 +120,28 @@ fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -
 
 /// Both readings, or all of them, for the user.
 fn question(task: &Task, tied: &[Cluster<'_>]) -> Question {
-    let choice = |found: &Found| {
-        let columns: Vec<String> = found
-            .profile
-            .columns
-            .iter()
-            .take(6)
-            .map(|column| line(&column.column.name, 40))
-            .collect();
-        let built = found.candidate.rationale.as_deref().unwrap_or_default();
-        format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
-    };
     Question {
         text: format!(
             "\"{}\" can be read in {} ways that give different results. Which one is meant?",
             line(&task.text, 300),
             tied.len()
         ),
-        choices: tied.iter().filter_map(Cluster::best).take(CHOICES).map(choice).collect(),
+        choices: tied
+            .iter()
+            .filter_map(Cluster::best)
+            .take(CHOICES)
+            .map(|found: &Found| {
+                let columns: Vec<String> = found
+                    .profile
+                    .columns
+                    .iter()
+                    .take(6)
+                    .map(|column| line(&column.column.name, 40))
+                    .collect();
+                let built = found.candidate.rationale.as_deref().unwrap_or_default();
+                format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
+            })
+            .collect(),
         ambiguity: doubt(tied.len()),
     }
 }

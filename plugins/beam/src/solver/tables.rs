@@ -70,12 +70,14 @@ pub(crate) fn candidates<'a>(
         .map(|(table, score)| json!({ "table": table.name, "score": score }))
         .collect();
     host.event(None, "tables", &json!({ "by": by, "tables": reported }));
-    let primary = |(table, score): (&'a Table, f64)| Primary {
-        table,
-        score,
-        joins: joins(catalog, table).into_iter().collect(),
-    };
-    scored.into_iter().map(primary).collect()
+    scored
+        .into_iter()
+        .map(|(table, score): (&'a Table, f64)| Primary {
+            table,
+            score,
+            joins: joins(catalog, table).into_iter().collect(),
+        })
+        .collect()
 }
 
 /// The hits among the catalog's tables, each once.
@@ -189,8 +191,12 @@ fn by_key(dialect: &Dialect, from: &Table, to: &Table, key: &ForeignKey) -> Stri
         let name = name.or_else(|| table.primary_key.first()).map(|name| shown(dialect, name));
         format!("{}.{}", table_name(dialect, table), name.unwrap_or_else(|| "rowid".to_owned()))
     };
-    let pair = |(index, name): (usize, &String)| {
-        format!("{} = {}", column(from, Some(name)), column(to, key.ref_columns.get(index)))
-    };
-    key.columns.iter().enumerate().map(pair).collect::<Vec<_>>().join(" AND ")
+    key.columns
+        .iter()
+        .enumerate()
+        .map(|(index, name): (usize, &String)| {
+            format!("{} = {}", column(from, Some(name)), column(to, key.ref_columns.get(index)))
+        })
+        .collect::<Vec<_>>()
+        .join(" AND ")
 }

@@ -44,10 +44,9 @@ impl<'p> Cluster<'p> {
 pub(crate) fn clusters<'p>(viable: impl IntoIterator<Item = &'p Found>) -> Vec<Cluster<'p>> {
     let mut clusters: Vec<Cluster<'_>> = Vec::new();
     for found in viable {
-        let same = |cluster: &&mut Cluster<'_>| {
+        match clusters.iter_mut().find(|cluster: &&mut Cluster<'_>| {
             cluster.members.iter().any(|known| known.fingerprint == found.fingerprint)
-        };
-        match clusters.iter_mut().find(same) {
+        }) {
             Some(cluster) => cluster.members.push(found),
             None => clusters.push(Cluster { members: vec![found] }),
         }

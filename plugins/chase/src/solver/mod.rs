@@ -112,12 +112,14 @@ fn comparisons(settings: &Settings, grouped: &[Vec<usize>], replied: u32) -> u32
 }
 
 fn entrants<'a>(contenders: &'a [Contender], grouped: &[Vec<usize>]) -> Vec<Entrant<'a>> {
-    let entrant = |members: &Vec<usize>| {
-        let first = &contenders[members[0]];
-        let shown = Shown { sql: &first.candidate.sql, results: &first.ran.results };
-        Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
-    };
-    grouped.iter().map(entrant).collect()
+    grouped
+        .iter()
+        .map(|members: &Vec<usize>| {
+            let first = &contenders[members[0]];
+            let shown = Shown { sql: &first.candidate.sql, results: &first.ran.results };
+            Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
+        })
+        .collect()
 }
 
 /// The candidate that represents a group, with the confidence of [`claim`]. Its score is the share

@@ -85,11 +85,14 @@ fn draws(statements: &[&str]) -> FakeHost {
 }
 
 fn events(host: &FakeHost, name: &str) -> Vec<(Option<String>, JsonValue)> {
-    let event = |line: Traced| match line {
-        Traced::Event(candidate, event, data) if event == name => Some((candidate, data)),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(event).collect()
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Event(candidate, event, data) if event == name => Some((candidate, data)),
+            _ => None,
+        })
+        .collect()
 }
 
 fn asked(host: &FakeHost, purpose: &Purpose) -> usize {

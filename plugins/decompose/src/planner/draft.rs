@@ -21,10 +21,13 @@ pub(crate) fn stated(reply: &Reply) -> Option<Vec<Stated>> {
     let items =
         parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let required = |subtask: &Subtask| {
-        let is_its = |item: &&Value| {
-            item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
-        };
-        items.iter().find(is_its).map(required).unwrap_or_default()
+        items
+            .iter()
+            .find(|item: &&Value| {
+                item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
+            })
+            .map(required)
+            .unwrap_or_default()
     };
     let subtasks = plan_reply(reply)?;
     Some(
@@ -75,15 +78,25 @@ impl Draft {
             .flat_map(|subtask| &subtask.join_keys)
             .filter_map(|key| renamed(key, &ids))
             .collect();
-        let node = |Stated { subtask, required }: &Stated| Node {
-            id: ids[&subtask.id].clone(),
-            text: subtask.description.clone(),
-            expected: subtask.expected_output.clone(),
-            required: required.clone(),
-            is_atomic: subtask.is_atomic,
-            depends_on: subtask.depends_on.iter().filter_map(|id| ids.get(id)).cloned().collect(),
+        let draft = Self {
+            nodes: stated
+                .iter()
+                .map(|Stated { subtask, required }: &Stated| Node {
+                    id: ids[&subtask.id].clone(),
+                    text: subtask.description.clone(),
+                    expected: subtask.expected_output.clone(),
+                    required: required.clone(),
+                    is_atomic: subtask.is_atomic,
+                    depends_on: subtask
+                        .depends_on
+                        .iter()
+                        .filter_map(|id| ids.get(id))
+                        .cloned()
+                        .collect(),
+                })
+                .collect(),
+            keys,
         };
-        let draft = Self { nodes: stated.iter().map(node).collect(), keys };
         match draft.circle() {
             Some(circle) => Err(format!(
                 "these subtasks depend on each other in a circle: {}",
@@ -122,8 +135,11 @@ fn check_names(stated: &[Stated]) -> Result<(), String> {
         if stated[..index].iter().any(|earlier| earlier.subtask.id == subtask.id) {
             return Err(format!("the id `{}` is used twice", subtask.id));
         }
-        let known = |id: &&String| !stated.iter().any(|other| other.subtask.id == **id);
-        if let Some(unknown) = subtask.depends_on.iter().find(known) {
+        if let Some(unknown) = subtask
+            .depends_on
+            .iter()
+            .find(|id: &&String| !stated.iter().any(|other| other.subtask.id == **id))
+        {
             return Err(format!("`{}` depends on `{unknown}`, which is not a subtask", subtask.id));
         }
     }

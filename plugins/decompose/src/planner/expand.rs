@@ -99,14 +99,26 @@ fn within(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
     let new = |old: &String| {
         ids.iter().find(|(id, _)| id == old).map_or_else(|| old.clone(), |(_, id)| id.clone())
     };
-    let node = |node: &Node| Node {
-        id: new(&node.id),
-        depends_on: node.depends_on.iter().map(new).collect(),
-        ..node.clone()
-    };
-    let key =
-        |key: &JoinKey| JoinKey { left: new(&key.left), right: new(&key.right), ..key.clone() };
-    Draft { nodes: sub.nodes.iter().map(node).collect(), keys: sub.keys.iter().map(key).collect() }
+    Draft {
+        nodes: sub
+            .nodes
+            .iter()
+            .map(|node: &Node| Node {
+                id: new(&node.id),
+                depends_on: node.depends_on.iter().map(new).collect(),
+                ..node.clone()
+            })
+            .collect(),
+        keys: sub
+            .keys
+            .iter()
+            .map(|key: &JoinKey| JoinKey {
+                left: new(&key.left),
+                right: new(&key.right),
+                ..key.clone()
+            })
+            .collect(),
+    }
 }
 
 /// Roots of the sub-plan inherit the task's dependencies, and what depended on the task depends on

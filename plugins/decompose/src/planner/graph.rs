@@ -38,12 +38,15 @@ pub(crate) fn finished(draft: Draft, problem: &Problem) -> Graph {
 }
 
 fn task(node: &Node, keys: &[JoinKey]) -> Task {
-    let concerns = |key: &&JoinKey| {
-        (key.left == node.id && node.depends_on.contains(&key.right))
-            || (key.right == node.id && node.depends_on.contains(&key.left))
-            || (node.depends_on.contains(&key.left) && node.depends_on.contains(&key.right))
-    };
-    let own: Vec<JoinKey> = keys.iter().filter(concerns).cloned().collect();
+    let own: Vec<JoinKey> = keys
+        .iter()
+        .filter(|key: &&JoinKey| {
+            (key.left == node.id && node.depends_on.contains(&key.right))
+                || (key.right == node.id && node.depends_on.contains(&key.left))
+                || (node.depends_on.contains(&key.left) && node.depends_on.contains(&key.right))
+        })
+        .cloned()
+        .collect();
     Task {
         depends_on: node.depends_on.clone(),
         expected: expected(node),
@@ -69,14 +72,13 @@ pub(crate) fn is_lost(graph: &Graph, seen: &[Observation]) -> bool {
     let ended_badly = |observation: &Observation| {
         matches!(observation.ending, Ending::Failed(_) | Ending::Skipped(_) | Ending::Other(_))
     };
-    let is_spent = |observation: &Observation| match &observation.ending {
-        Ending::Failed(failure) => {
-            matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled)
-        }
-        _ => false,
-    };
     seen.iter().rfind(|observation| observation.task == graph.answer).is_some_and(ended_badly)
-        && !seen.iter().any(is_spent)
+        && !seen.iter().any(|observation: &Observation| match &observation.ending {
+            Ending::Failed(failure) => {
+                matches!(failure.kind, FailureKind::Budget | FailureKind::Cancelled)
+            }
+            _ => false,
+        })
 }
 
 /// The whole question as one more task, which now gives the answer. The metrics, aggregations and

@@ -129,12 +129,14 @@ fn hand_over(graph: &mut Graph, seen: &[Observation], old: &str, new: &str, edit
         .filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(task))
     {
         let keys = join_keys_of(task);
-        let key = |key: &JoinKey| JoinKey {
-            left: name(&key.left),
-            right: name(&key.right),
-            ..key.clone()
-        };
-        let keys: Vec<JoinKey> = keys.iter().map(key).collect();
+        let keys: Vec<JoinKey> = keys
+            .iter()
+            .map(|key: &JoinKey| JoinKey {
+                left: name(&key.left),
+                right: name(&key.right),
+                ..key.clone()
+            })
+            .collect();
         task.depends_on = task.depends_on.iter().map(name).collect();
         task.context = task_context(&keys, &Requirements::of(task).unwrap_or_default());
         let earlier = edits.iter_mut().find_map(|edit| match edit {

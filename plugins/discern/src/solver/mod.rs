@@ -68,11 +68,13 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
     fn weighed(&self, clusters: Vec<Cluster>) -> Vec<Weighed> {
         let members = clusters.iter().flat_map(|cluster| &cluster.members);
         let unit = members.map(|number| self.weight(*number)).fold(f64::MIN_POSITIVE, f64::max);
-        let weigh = |cluster: Cluster| Weighed {
-            votes: cluster.members.iter().map(|number| self.weight(*number) / unit).sum(),
-            cluster,
-        };
-        let mut weighed: Vec<Weighed> = clusters.into_iter().map(weigh).collect();
+        let mut weighed: Vec<Weighed> = clusters
+            .into_iter()
+            .map(|cluster: Cluster| Weighed {
+                votes: cluster.members.iter().map(|number| self.weight(*number) / unit).sum(),
+                cluster,
+            })
+            .collect();
         weighed.sort_by(|a, b| {
             b.votes.total_cmp(&a.votes).then_with(|| a.cluster.first().cmp(&b.cluster.first()))
         });
@@ -155,11 +157,13 @@ impl<H: Run + Sql + Trace> Voter for Votes<'_, H> {
         let voting = pool.clusters(false);
         let weighed = self.weighed(if voting.is_empty() { pool.clusters(true) } else { voting });
         let all: f64 = weighed.iter().map(|group| group.votes).sum();
-        let standing = |group: Weighed| Standing {
-            confidence: self.confidence(group.votes, all),
-            reason: self.reason(pool, &group),
-            cluster: group.cluster,
-        };
-        weighed.into_iter().map(standing).collect()
+        weighed
+            .into_iter()
+            .map(|group: Weighed| Standing {
+                confidence: self.confidence(group.votes, all),
+                reason: self.reason(pool, &group),
+                cluster: group.cluster,
+            })
+            .collect()
     }
 }

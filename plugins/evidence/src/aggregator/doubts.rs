@@ -46,14 +46,20 @@ pub(crate) struct Support<'a>(Vec<Step<'a>>);
 impl<'a> Support<'a> {
     pub(crate) fn of(graph: &'a Graph, finished: &'a [Finished], seen: &'a [Observation]) -> Self {
         let needed = ancestry(graph);
-        let step = |task: &'a Task| Step {
-            task,
-            seen: seen.iter().rfind(|seen| seen.task == task.id),
-            done: finished.iter().find(|done| done.task.id == task.id),
-        };
-        let is_step =
-            |task: &&Task| needed.contains(&task.id.as_str()) && task.operation == Operation::Solve;
-        Self(graph.tasks.iter().filter(is_step).map(step).collect())
+        Self(
+            graph
+                .tasks
+                .iter()
+                .filter(|task: &&Task| {
+                    needed.contains(&task.id.as_str()) && task.operation == Operation::Solve
+                })
+                .map(|task: &'a Task| Step {
+                    task,
+                    seen: seen.iter().rfind(|seen| seen.task == task.id),
+                    done: finished.iter().find(|done| done.task.id == task.id),
+                })
+                .collect(),
+        )
     }
 
     /// One line for each task: what it was, and what it found.
@@ -172,8 +178,11 @@ fn top_n(text: &str) -> Option<u64> {
 }
 
 fn lacks_year(question: &str, answer: &Profile) -> bool {
-    let has_year = |column: &ColumnProfile| column.column.name.to_lowercase().contains("year");
-    question.to_lowercase().contains("by year") && !answer.columns.iter().any(has_year)
+    question.to_lowercase().contains("by year")
+        && !answer
+            .columns
+            .iter()
+            .any(|column: &ColumnProfile| column.column.name.to_lowercase().contains("year"))
 }
 
 #[cfg(test)]

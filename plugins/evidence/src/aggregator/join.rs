@@ -210,18 +210,22 @@ impl Writer {
     }
 
     fn sql(&self) -> String {
-        let output = |output: &Output| match output.is_renamed {
-            true => format!("{} AS {}", output.expression, quoted(&output.name)),
-            false => output.expression.clone(),
-        };
-        let outputs: Vec<String> = self.outputs.iter().map(output).collect();
+        let outputs: Vec<String> = self
+            .outputs
+            .iter()
+            .map(|output: &Output| match output.is_renamed {
+                true => format!("{} AS {}", output.expression, quoted(&output.name)),
+                false => output.expression.clone(),
+            })
+            .collect();
         format!("SELECT {} FROM {}", outputs.join(", "), self.from)
     }
 }
 
 /// The keys between two tasks, turned so that `old` is on the left.
 fn pairs(keys: &[JoinKey], old: &str, new: &str) -> Vec<JoinKey> {
-    let turned = |key: &JoinKey| {
+    let mut pairs: Vec<JoinKey> = Vec::new();
+    for pair in keys.iter().filter_map(|key: &JoinKey| {
         if key.left == old && key.right == new {
             Some(key.clone())
         } else if key.right == old && key.left == new {
@@ -235,12 +239,10 @@ fn pairs(keys: &[JoinKey], old: &str, new: &str) -> Vec<JoinKey> {
         } else {
             None
         }
-    };
-    let mut pairs: Vec<JoinKey> = Vec::new();
-    for pair in keys.iter().filter_map(turned) {
-        let is_new =
-            |known: &JoinKey| known.left_col != pair.left_col || known.right_col != pair.right_col;
-        if pairs.iter().all(is_new) {
+    }) {
+        if pairs.iter().all(|known: &JoinKey| {
+            known.left_col != pair.left_col || known.right_col != pair.right_col
+        }) {
             pairs.push(pair);
         }
     }

@@ -7,13 +7,15 @@ use super::*;
 /// The visits that were logged: the node, and the action that it ended with.
 fn visits(host: &FakeHost) -> Vec<(String, String)> {
     let lines = host.trace.lines();
-    let visit = |line: &Traced| match line {
-        Traced::Event(_, name, data) if name == "visit" => {
-            Some((data["node"].as_str()?.to_owned(), data["action"].as_str()?.to_owned()))
-        }
-        _ => None,
-    };
-    lines.iter().filter_map(visit).collect()
+    lines
+        .iter()
+        .filter_map(|line: &Traced| match line {
+            Traced::Event(_, name, data) if name == "visit" => {
+                Some((data["node"].as_str()?.to_owned(), data["action"].as_str()?.to_owned()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {

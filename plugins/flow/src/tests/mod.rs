@@ -57,15 +57,16 @@ fn voted(flow: &Json, votes: u32) -> Settings {
 }
 
 fn catalog() -> Catalog {
-    let column = |(name, kind): (&str, &str)| Column {
-        name: name.to_owned(),
-        sql_type: kind.to_owned(),
-        comment: Some("a comment that is not shown".to_owned()),
-        ..Column::default()
-    };
     let table = |name: &str, columns: [(&str, &str); 2]| Table {
         name: name.to_owned(),
-        columns: columns.map(column).to_vec(),
+        columns: columns
+            .map(|(name, kind): (&str, &str)| Column {
+                name: name.to_owned(),
+                sql_type: kind.to_owned(),
+                comment: Some("a comment that is not shown".to_owned()),
+                ..Column::default()
+            })
+            .to_vec(),
         primary_key: vec!["id".to_owned()],
         ..Table::default()
     };

@@ -113,9 +113,8 @@ impl<H: SolverHost> Search<'_, H> {
 /// The visits and means from a node up to the root.
 fn backed_up(tree: &Tree<'_>, place: usize) -> serde_json::Value {
     let up = tree.path(place).into_iter().rev().chain([ROOT]);
-    let values = |place: usize| {
+    json!({ "path": up.map(|place: usize| {
         let (visits, mean) = tree.visits_and_mean(place);
         json!({ "id": tree.nodes[place].candidate.id, "visits": visits, "mean": mean })
-    };
-    json!({ "path": up.map(values).collect::<Vec<_>>() })
+    }).collect::<Vec<_>>() })
 }

@@ -69,26 +69,34 @@ fn ids(outcome: &Outcome) -> Vec<&str> {
 }
 
 fn proposed(host: &FakeHost) -> Vec<Candidate> {
-    let of = |line: Traced| match line {
-        Traced::Proposed(candidate) => Some(candidate),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(of).collect()
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Proposed(candidate) => Some(candidate),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The edges of the tree: each candidate with its parent, or with nothing.
 fn edges(host: &FakeHost) -> Vec<Edge> {
-    let edge = |candidate: Candidate| (candidate.parents.concat(), candidate.id, candidate.origin);
-    proposed(host).into_iter().map(edge).collect()
+    proposed(host)
+        .into_iter()
+        .map(|candidate: Candidate| (candidate.parents.concat(), candidate.id, candidate.origin))
+        .collect()
 }
 
 /// The strategy's own steps: the candidate they are shown under, their names and what they say.
 fn events(host: &FakeHost) -> Vec<Step> {
-    let of = |line: Traced| match line {
-        Traced::Event(candidate, name, data) => Some((candidate, name, data)),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(of).collect()
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Event(candidate, name, data) => Some((candidate, name, data)),
+            _ => None,
+        })
+        .collect()
 }
 
 fn named(host: &FakeHost, name: &str) -> Vec<JsonValue> {

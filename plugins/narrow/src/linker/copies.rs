@@ -33,11 +33,12 @@ impl Copies {
         }
         let asked: Vec<String> =
             question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-        let is_asked = |mark: &String| {
-            asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()))
-        };
         let copies = names.iter().enumerate().filter(|(_, name)| !name.marks.is_empty());
-        let copies = copies.filter(|(_, name)| !name.marks.iter().any(is_asked));
+        let copies = copies.filter(|(_, name)| {
+            !name.marks.iter().any(|mark: &String| {
+                asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()))
+            })
+        });
         let pairs = copies
             .filter_map(|(copy, name)| Some((copy, *real.get(name.words.as_slice())?)))
             .collect();
@@ -65,8 +66,9 @@ impl Copies {
 
     /// Returns the tables of which a retriever is sure, with a copy's table in place of the copy.
     pub(crate) fn replaced(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
-        let real = |table: usize| self.pairs.get(&table).copied().unwrap_or(table);
-        sure.into_iter().map(real).collect()
+        sure.into_iter()
+            .map(|table: usize| self.pairs.get(&table).copied().unwrap_or(table))
+            .collect()
     }
 }
 
@@ -102,15 +104,22 @@ mod tests {
     use super::*;
 
     fn copies(tables: &[&str], question: &str) -> Vec<(String, String)> {
-        let table = |name: &&str| {
-            let (schema, name) =
-                name.split_once('.').map_or((None, *name), |(schema, name)| (Some(schema), name));
-            Table { schema_name: schema.map(str::to_owned), name: name.into(), ..Table::default() }
-        };
         let catalog = Catalog {
             database: "shop".into(),
             dialect: Dialect::Postgres,
-            tables: tables.iter().map(table).collect(),
+            tables: tables
+                .iter()
+                .map(|name: &&str| {
+                    let (schema, name) = name
+                        .split_once('.')
+                        .map_or((None, *name), |(schema, name)| (Some(schema), name));
+                    Table {
+                        schema_name: schema.map(str::to_owned),
+                        name: name.into(),
+                        ..Table::default()
+                    }
+                })
+                .collect(),
         };
         let named = |number: usize| tables[number].to_owned();
         Copies::new(&catalog, question)

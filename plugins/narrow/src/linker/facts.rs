@@ -81,10 +81,12 @@ fn can_sample(host: &impl LinkerHost, dialect: &Dialect) -> bool {
 /// A hit for each table with facts about its columns.
 pub(crate) fn hints(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
     let mut left = BYTES;
-    let hint = |one: &Sampled<'_>| {
-        facts(catalog.table_name(one.table), one.table, &one.samples, &mut left)
-    };
-    sampled.iter().filter_map(hint).collect()
+    sampled
+        .iter()
+        .filter_map(|one: &Sampled<'_>| {
+            facts(catalog.table_name(one.table), one.table, &one.samples, &mut left)
+        })
+        .collect()
 }
 
 /// The most frequent value of a column of texts that has few values; `None` for any other column.
@@ -158,8 +160,11 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
         rest.is_some()
     };
     let most = samples.iter().map(|sample| sample.frequent.len()).max().unwrap_or_default();
-    let fact = |sample: &Sample| fact(sample, rows(table), most);
-    let facts: Vec<String> = samples.iter().filter_map(fact).filter(fits).collect();
+    let facts: Vec<String> = samples
+        .iter()
+        .filter_map(|sample: &Sample| fact(sample, rows(table), most))
+        .filter(fits)
+        .collect();
     if facts.is_empty() {
         return None;
     }

@@ -95,9 +95,11 @@ impl Joins {
             own.keys().flat_map(|table| &self.neighbours[*table]).copied().collect();
         let new = reached.into_iter().filter(|key| !own.contains_key(key));
         tables.extend(new.map(|key| Fused { key, score: 0.0, retrievers: vec!["a neighbour"] }));
-        let of = |table: &usize| own.get(table).copied().unwrap_or(0.0);
         for table in tables.iter_mut() {
-            let best = self.neighbours[table.key].iter().map(of).fold(0.0, f64::max);
+            let best = self.neighbours[table.key]
+                .iter()
+                .map(|table: &usize| own.get(table).copied().unwrap_or(0.0))
+                .fold(0.0, f64::max);
             table.score = (table.score + share * best) / (1.0 + share);
         }
         fuse::sort(tables);
@@ -177,15 +179,17 @@ mod tests {
             .iter()
             .map(|name| Column { name: (*name).into(), ..Column::default() })
             .collect();
-        let key = |(column, to): &(&str, &str)| ForeignKey {
-            columns: vec![(*column).into()],
-            ref_table: (*to).into(),
-            ref_columns: vec!["id".into()],
-        };
         Table {
             name: name.into(),
             columns,
-            foreign_keys: keys.iter().map(key).collect(),
+            foreign_keys: keys
+                .iter()
+                .map(|(column, to): &(&str, &str)| ForeignKey {
+                    columns: vec![(*column).into()],
+                    ref_table: (*to).into(),
+                    ref_columns: vec!["id".into()],
+                })
+                .collect(),
             ..Table::default()
         }
     }

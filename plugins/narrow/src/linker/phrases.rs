@@ -78,10 +78,12 @@ impl Phrases {
 fn is_foreign(tokens: &[Token<'_>]) -> bool {
     let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
     let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
-    let is_other = |token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked();
-    let is_english = |token: &&Token<'_>| is_one_of(ENGLISH, &token.text.to_lowercase());
-    let others = words.iter().filter(is_other).count();
-    let has_english = words.iter().any(is_english);
+    let others = words
+        .iter()
+        .filter(|token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked())
+        .count();
+    let has_english =
+        words.iter().any(|token: &&Token<'_>| is_one_of(ENGLISH, &token.text.to_lowercase()));
     others * 2 >= words.len().max(1) || !has_english && (others > 0 || words.len() >= SENTENCE)
 }
 

@@ -158,27 +158,28 @@ fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
 
 /// Returns the text after `REASONING:`; without it, the lines that are no answers.
 fn reasoning(lines: &[&str]) -> String {
-    let starts = |line: &&str| line.to_ascii_uppercase().contains("REASONING:");
-    let reported = match lines.iter().position(starts) {
-        Some(at) => {
-            let first = lines[at];
-            let from = first
-                .to_ascii_uppercase()
-                .find("REASONING:")
-                .map_or(0, |found| found + "REASONING:".len());
-            std::iter::once(&first[from..])
-                .chain(lines[at + 1..].iter().copied())
-                .collect::<Vec<_>>()
-        }
-        None => {
-            let labels = || Aspect::ALL.into_iter().map(Aspect::label).chain(["CORRECT"]);
-            lines
-                .iter()
-                .copied()
-                .filter(|line| labels().all(|label| answer(line, label).is_none()))
-                .collect()
-        }
-    };
+    let reported =
+        match lines.iter().position(|line: &&str| line.to_ascii_uppercase().contains("REASONING:"))
+        {
+            Some(at) => {
+                let first = lines[at];
+                let from = first
+                    .to_ascii_uppercase()
+                    .find("REASONING:")
+                    .map_or(0, |found| found + "REASONING:".len());
+                std::iter::once(&first[from..])
+                    .chain(lines[at + 1..].iter().copied())
+                    .collect::<Vec<_>>()
+            }
+            None => {
+                let labels = || Aspect::ALL.into_iter().map(Aspect::label).chain(["CORRECT"]);
+                lines
+                    .iter()
+                    .copied()
+                    .filter(|line| labels().all(|label| answer(line, label).is_none()))
+                    .collect()
+            }
+        };
     text::line(&reported.join(" "), 500)
 }
 

@@ -104,9 +104,9 @@ impl<H: SolverHost> Solve<'_, H> {
     ) -> Option<Result<Reply, String>> {
         let mut given = draft.reply.take();
         loop {
-            let asked =
-                || self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample));
-            match given.take().unwrap_or_else(asked) {
+            match given.take().unwrap_or_else(|| {
+                self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample))
+            }) {
                 Ok(reply) => return Some(Ok(reply)),
                 Err(LlmError::Malformed(start)) => return Some(Err(start)),
                 Err(LlmError::TooLarge) if self.brief.shorten() => {}

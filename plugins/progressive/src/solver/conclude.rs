@@ -222,12 +222,13 @@ impl<H: SolverHost> Solve<'_, H> {
 /// The first records that fit into so many bytes.
 fn fitting<'a>(records: impl Iterator<Item = &'a Value>, bytes: usize) -> Vec<&'a Value> {
     let mut space = bytes;
-    let fits = |record: &&Value| {
-        let left = space.checked_sub(record.to_string().len());
-        space = left.unwrap_or_default();
-        left.is_some()
-    };
-    records.take_while(fits).collect()
+    records
+        .take_while(|record: &&Value| {
+            let left = space.checked_sub(record.to_string().len());
+            space = left.unwrap_or_default();
+            left.is_some()
+        })
+        .collect()
 }
 
 /// Makes the confidence in a statement that was written for some of the sub-tasks, and not accepted

@@ -61,12 +61,13 @@ impl<H: SolverHost> Solve<'_, H> {
         let reported = json!({ "from": from.id, "into": children, "subtask": self.name(goal),
                            "class": miss.class.map(crate::class::ErrorClass::name) });
         self.host.event(miss.after.as_deref(), "branched", &reported);
-        let request = |sample| {
-            let mut request = self.request(from, goal, &miss.tried, sample);
-            request.temperature = Some(self.settings.alternative_temperature as f32);
-            request
-        };
-        let requests: Vec<Request> = (0..number).map(request).collect();
+        let requests: Vec<Request> = (0..number)
+            .map(|sample| {
+                let mut request = self.request(from, goal, &miss.tried, sample);
+                request.temperature = Some(self.settings.alternative_temperature as f32);
+                request
+            })
+            .collect();
         for ((sample, id), reply) in (0..).zip(children).zip(self.host.complete_all(&requests)) {
             let mut child = from.child(id);
             child.failures.push(self.failure_point(goal, miss));

@@ -106,9 +106,8 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     fn later(&self, branch: &Branch, place: usize) -> String {
-        let waiting = |at: &usize| *at != place && branch.states[*at].status == Status::Waiting;
         let later: Vec<String> = (0..self.subtasks.len())
-            .filter(waiting)
+            .filter(|at: &usize| *at != place && branch.states[*at].status == Status::Waiting)
             .map(|at| line(&self.subtasks[at].operation, 200))
             .collect();
         if later.is_empty() {

@@ -50,27 +50,33 @@ pub(crate) fn listed(tables: impl IntoIterator<Item = TableFactor>) -> Vec<Table
 pub(crate) fn crossed(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
     let mut tables = tables.into_iter();
     let relation = tables.next()?;
-    let join = |relation| Join {
+    Some(TableWithJoins {
         relation,
-        global: false,
-        join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
-    };
-    Some(TableWithJoins { relation, joins: tables.map(join).collect() })
+        joins: tables
+            .map(|relation| Join {
+                relation,
+                global: false,
+                join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+            })
+            .collect(),
+    })
 }
 
 /// Writes `*` as one `table.*` for each table, so that neither a further table nor another order
 /// shows.
 pub(crate) fn spell_out(select: &mut Select, scope: &Scope) {
     let old = std::mem::take(&mut select.projection);
-    let spelled = |item| match item {
-        SelectItem::Wildcard(options) => {
-            let each = |name: &Ident| {
-                let kind = SelectItemQualifiedWildcardKind::ObjectName(name.clone().into());
-                SelectItem::QualifiedWildcard(kind, options.clone())
-            };
-            scope.sources.iter().map(|source| each(&source.name)).collect()
-        }
-        other => vec![other],
-    };
-    select.projection = old.into_iter().flat_map(spelled).collect();
+    select.projection = old
+        .into_iter()
+        .flat_map(|item| match item {
+            SelectItem::Wildcard(options) => {
+                let each = |name: &Ident| {
+                    let kind = SelectItemQualifiedWildcardKind::ObjectName(name.clone().into());
+                    SelectItem::QualifiedWildcard(kind, options.clone())
+                };
+                scope.sources.iter().map(|source| each(&source.name)).collect()
+            }
+            other => vec![other],
+        })
+        .collect();
 }

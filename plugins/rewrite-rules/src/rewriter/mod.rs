@@ -39,8 +39,10 @@ impl RewriterRole for RewriteRules {
         // The proposals from one best statement are always the same list. What was tried before it
         // became the best is left out, and of the others the first that has not had its turn is the
         // next.
-        let is_accepted = |attempt: &Attempt| matches!(attempt.trial, Trial::Accepted(_));
-        let since = history.iter().rposition(is_accepted).map_or(0, |place| place + 1);
+        let since = history
+            .iter()
+            .rposition(|attempt: &Attempt| matches!(attempt.trial, Trial::Accepted(_)))
+            .map_or(0, |place| place + 1);
         let (earlier, later) = history.split_at(since);
         let written = |text: &str| {
             engine.query(text).map_or_else(|| text.to_owned(), |query| query.to_string())

@@ -76,17 +76,19 @@ pub(crate) fn one_item(paths: &[Vec<Ident>], scope: &Scope) -> Option<usize> {
 
 /// Returns true if a part of a sub-query refers only to the sub-query's own rows.
 pub(crate) fn is_own(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let is_hidden =
-        |path: &Vec<Ident>| matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path);
-    inner.owns_all(&found.own) && found.nested.iter().all(is_hidden)
+    inner.owns_all(&found.own)
+        && found.nested.iter().all(|path: &Vec<Ident>| {
+            matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path)
+        })
 }
 
 /// Returns true if an expression refers to the outer row, and to nothing else.
 fn is_outer(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let belongs = |path: &Vec<Ident>| {
-        inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))
-    };
-    !found.has_query && !found.own.is_empty() && found.own.iter().all(belongs)
+    !found.has_query
+        && !found.own.is_empty()
+        && found.own.iter().all(|path: &Vec<Ident>| {
+            inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))
+        })
 }
 
 fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
@@ -152,9 +154,12 @@ pub(crate) fn apart(
         return Some(query.clone());
     }
     let found = refs(select);
-    let is_known =
-        |path: &Vec<Ident>| matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path);
-    if found.has_query || scope.has_merged_columns || !found.own.iter().all(is_known) {
+    if found.has_query
+        || scope.has_merged_columns
+        || !found.own.iter().all(|path: &Vec<Ident>| {
+            matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path)
+        })
+    {
         return None;
     }
     let renamed: Vec<Option<Ident>> =

@@ -116,8 +116,11 @@ impl Replay<'_> {
         let Some(id) = id.map(str::trim).filter(|id| !id.is_empty()) else {
             return Err(self.fault(fault, format!("`{field}` is missing")));
         };
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if id.len() > ID || !id.bytes().all(is_plain) {
+        if id.len() > ID
+            || !id
+                .bytes()
+                .all(|byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        {
             return Err(self.unusable(&format!("`{field}` is not 1 to {ID} of A-Z a-z 0-9 _ -")));
         }
         Ok(id.to_owned())

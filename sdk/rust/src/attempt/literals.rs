@@ -48,10 +48,9 @@ pub(super) fn find_absent(
         if nearest.is_empty() {
             // The host has read the column, and the grant may hide its cells behind those of
             // others.
-            let is_spelled = |warning: &String| {
+            if profile.warnings.iter().any(|warning: &String| {
                 warning.contains("further spelling") && warning.contains(&format!("`{text}`"))
-            };
-            if profile.warnings.iter().any(is_spelled) {
+            }) {
                 continue;
             }
             absent.unlike.push(format!("{place} has no known value like `{text}`"));
@@ -99,15 +98,16 @@ fn place(literal: &Literal) -> String {
 /// Returns true if the result is void: without rows, or with only zeros and NULL, as far as its
 /// rows may be read.
 fn is_void(host: &impl Rows, results: &ResultSet, profile: &Profile) -> bool {
-    let is_nothing = |value: &Value| match value {
-        Value::Null | Value::Integer(0) => true,
-        Value::Real(number) => *number == 0.0,
-        Value::Decimal(text) => text.parse() == Ok(0.0),
-        _ => false,
-    };
     match profile.rows {
         0 => true,
-        1 => host.read(results, 0, 1).is_ok_and(|page| page.rows.iter().flatten().all(is_nothing)),
+        1 => host.read(results, 0, 1).is_ok_and(|page| {
+            page.rows.iter().flatten().all(|value: &Value| match value {
+                Value::Null | Value::Integer(0) => true,
+                Value::Real(number) => *number == 0.0,
+                Value::Decimal(text) => text.parse() == Ok(0.0),
+                _ => false,
+            })
+        }),
         _ => false,
     }
 }
@@ -121,10 +121,12 @@ fn missing<'f>(host: &impl Cells, facts: &Facts, literals: &[&'f Literal]) -> Ve
     let mut unspelled: Vec<&Literal> = Vec::new();
     for (literal, hits) in literals.iter().zip(look_up(host, literals, &Match::Exact)) {
         let is_cut = hits.len() >= CELLS as usize;
-        let is_spelling =
-            |value: &String| value.trim().to_lowercase() == literal.text.trim().to_lowercase();
-        let spellings: Vec<String> =
-            values(literal, &hits, 0.0).into_iter().filter(is_spelling).collect();
+        let spellings: Vec<String> = values(literal, &hits, 0.0)
+            .into_iter()
+            .filter(|value: &String| {
+                value.trim().to_lowercase() == literal.text.trim().to_lowercase()
+            })
+            .collect();
         if spellings.iter().any(|value| any_case || *value == literal.text) {
             continue;
         }
@@ -155,13 +157,16 @@ fn look_up(host: &impl Cells, literals: &[&Literal], how: &Match) -> Vec<Vec<Hit
 fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
     let is_column =
         |name: &str| literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
-    let is_table = |name: &str| literal.table.as_deref().is_some_and(|own| is_same(own, name));
-    let is_own = |hit: &&Hit| {
-        hit.score >= least
-            && hit.column.as_deref().is_some_and(is_column)
-            && hit.table.as_deref().is_some_and(is_table)
-    };
-    hits.iter().filter(is_own).filter_map(|hit| hit.snippet.clone()).collect()
+    hits.iter()
+        .filter(|hit: &&Hit| {
+            hit.score >= least
+                && hit.column.as_deref().is_some_and(is_column)
+                && hit.table.as_deref().is_some_and(|name: &str| {
+                    literal.table.as_deref().is_some_and(|own| is_same(own, name))
+                })
+        })
+        .filter_map(|hit| hit.snippet.clone())
+        .collect()
 }
 
 /// Returns true if two names are those of one table; either may be without its schema.
@@ -191,11 +196,20 @@ mod tests {
     }
 
     fn with(texts: &[(&str, &str)]) -> Facts {
-        let literal = |(path, text): &(&str, &str)| {
-            let (table, column) = path.rsplit_once('.').unwrap();
-            Literal { table: Some(table.into()), column: Some(column.into()), text: (*text).into() }
-        };
-        Facts { literals: texts.iter().map(literal).collect(), ..facts("SELECT 1", &[]) }
+        Facts {
+            literals: texts
+                .iter()
+                .map(|(path, text): &(&str, &str)| {
+                    let (table, column) = path.rsplit_once('.').unwrap();
+                    Literal {
+                        table: Some(table.into()),
+                        column: Some(column.into()),
+                        text: (*text).into(),
+                    }
+                })
+                .collect(),
+            ..facts("SELECT 1", &[])
+        }
     }
 
     fn host() -> FakeHost {

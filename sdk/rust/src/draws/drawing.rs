@@ -167,11 +167,12 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         let is_ready = |call: &Call| ready.is_empty() || ready.contains(&call.pending.ticket());
         let (ready, waiting) = std::mem::take(&mut self.in_flight).into_iter().partition(is_ready);
         self.in_flight = waiting;
-        let replied = |call: Call| {
-            let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
-            (call, reply)
-        };
-        Vec::<Call>::into_iter(ready).map(replied).collect()
+        Vec::<Call>::into_iter(ready)
+            .map(|call: Call| {
+                let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
+                (call, reply)
+            })
+            .collect()
     }
 
     /// Waits for replies and tests their statements together. The error is the database's; the pool

@@ -99,14 +99,16 @@ impl Verdicts {
     }
 
     fn rejections(&self, standings: &[Standing]) -> Vec<(String, String)> {
-        let rejection = |standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
-            Verdict::Rejected(opinion) => {
-                Some((standing.cluster.fingerprint.clone(), opinion.reason.clone()))
-            }
-            // A judge that cannot judge counts as neither acceptance nor rejection.
-            Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
-        };
-        standings.iter().filter_map(rejection).collect()
+        standings
+            .iter()
+            .filter_map(|standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
+                Verdict::Rejected(opinion) => {
+                    Some((standing.cluster.fingerprint.clone(), opinion.reason.clone()))
+                }
+                // A judge that cannot judge counts as neither acceptance nor rejection.
+                Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
+            })
+            .collect()
     }
 }
 

@@ -24,15 +24,18 @@ impl FakeRows {
     /// A result with these columns and rows; its profile is counted from them.
     #[must_use]
     pub fn new(columns: &[&str], rows: Vec<Vec<Value>>) -> Self {
-        let column = |(index, name): (usize, &&str)| ColumnProfile {
-            column: Column { name: (*name).to_owned(), nullable: true, ..Column::default() },
-            nulls: rows
-                .iter()
-                .filter(|row| matches!(row.get(index), None | Some(Value::Null)))
-                .count() as u64,
-            distinct: None,
-        };
-        let columns = columns.iter().enumerate().map(column).collect();
+        let columns = columns
+            .iter()
+            .enumerate()
+            .map(|(index, name): (usize, &&str)| ColumnProfile {
+                column: Column { name: (*name).to_owned(), nullable: true, ..Column::default() },
+                nulls: rows
+                    .iter()
+                    .filter(|row| matches!(row.get(index), None | Some(Value::Null)))
+                    .count() as u64,
+                distinct: None,
+            })
+            .collect();
         let profile =
             Profile { rows: rows.len() as u64, truncated: false, columns, warnings: Vec::new() };
         Self { profile: Rc::new(profile), rows: Rc::new(rows) }
@@ -203,14 +206,16 @@ impl FakeDatabase {
     }
 
     pub(super) fn checked(&self, sql: &str) -> Result<Facts, SqlError> {
-        let unknown =
-            || Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"));
-        self.checks.get(sql).cloned().unwrap_or_else(unknown)
+        self.checks.get(sql).cloned().unwrap_or_else(|| {
+            Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"))
+        })
     }
 
     pub(super) fn explained(&self, sql: &str) -> Result<Plan, SqlError> {
-        let unknown = || sql_error(SqlErrorKind::Other, "no plan scripted for this statement");
-        self.plans.get(sql).cloned().ok_or_else(unknown)
+        self.plans
+            .get(sql)
+            .cloned()
+            .ok_or_else(|| sql_error(SqlErrorKind::Other, "no plan scripted for this statement"))
     }
 
     pub(super) fn statistics(
@@ -224,8 +229,9 @@ impl FakeDatabase {
 
     pub(super) fn ran(&self, sql: &str) -> Result<FakeRows, SqlError> {
         self.log.borrow_mut().push(sql.to_owned());
-        let unknown = || Err(sql_error(SqlErrorKind::Other, "nothing scripted for this statement"));
-        self.runs.get(sql).cloned().unwrap_or_else(unknown)
+        self.runs.get(sql).cloned().unwrap_or_else(|| {
+            Err(sql_error(SqlErrorKind::Other, "nothing scripted for this statement"))
+        })
     }
 
     pub(super) fn page(&self, rows: &FakeRows, offset: u64, limit: u32) -> Result<Page, PortError> {
@@ -261,12 +267,14 @@ impl FakeDatabase {
 
     pub(super) fn found(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
-        let hits = |phrase: &String| {
-            self.hits
-                .get(phrase)
-                .map(|hits| hits.iter().take(limit as usize).cloned().collect())
-                .unwrap_or_default()
-        };
-        Ok(phrases.iter().map(hits).collect())
+        Ok(phrases
+            .iter()
+            .map(|phrase: &String| {
+                self.hits
+                    .get(phrase)
+                    .map(|hits| hits.iter().take(limit as usize).cloned().collect())
+                    .unwrap_or_default()
+            })
+            .collect())
     }
 }

@@ -52,10 +52,14 @@ impl FakeEvaluate {
         if let Some(error) = &self.reward_error {
             return Err(error.clone());
         }
-        let verdict = |candidate: &Candidate| {
-            let unknown = || Verdict::Unavailable("nothing scripted".to_owned());
-            self.verdicts.get(&candidate.sql).cloned().unwrap_or_else(unknown)
-        };
-        Ok(candidates.iter().map(verdict).collect())
+        Ok(candidates
+            .iter()
+            .map(|candidate: &Candidate| {
+                self.verdicts
+                    .get(&candidate.sql)
+                    .cloned()
+                    .unwrap_or_else(|| Verdict::Unavailable("nothing scripted".to_owned()))
+            })
+            .collect())
     }
 }

@@ -44,10 +44,12 @@ impl FakeSearch {
 
     pub(super) fn embedded(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let vectors = self.vectors.as_ref().ok_or(PortError::Unsupported)?;
-        let vector = |text: &String| {
-            vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()))
-        };
-        texts.iter().map(vector).collect()
+        texts
+            .iter()
+            .map(|text: &String| {
+                vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()))
+            })
+            .collect()
     }
 }
 

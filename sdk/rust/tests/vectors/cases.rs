@@ -242,10 +242,8 @@ fn schemas(dialect: &str) -> Json {
 }
 
 fn wide(tables: usize, columns: usize) -> Json {
-    let column = |number: usize| json!({"name": format!("column_{number}"), "sql_type": "TEXT", "comment": "of no use"});
-    let columns: Vec<Json> = (0..columns).map(column).collect();
-    let table = |number: usize| json!({"name": format!("table_{number}"), "columns": columns, "primary_key": ["column_0"]});
-    json!({"database": "wide", "dialect": "duckdb", "tables": (0..tables).map(table).collect::<Vec<_>>()})
+    let columns: Vec<Json> = (0..columns).map(|number: usize| json!({"name": format!("column_{number}"), "sql_type": "TEXT", "comment": "of no use"})).collect();
+    json!({"database": "wide", "dialect": "duckdb", "tables": (0..tables).map(|number: usize| json!({"name": format!("table_{number}"), "columns": columns, "primary_key": ["column_0"]})).collect::<Vec<_>>()})
 }
 
 fn catalogs() -> Vec<Case> {

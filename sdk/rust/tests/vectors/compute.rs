@@ -73,15 +73,19 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
             json!(subtasks.map(|subtasks| subtasks.iter().map(write::subtask).collect::<Vec<_>>()))
         }
         "replies.join_context" => {
-            let key = |key: &Json| replies::JoinKey {
-                left: read::text(&key["left"]),
-                left_col: read::text(&key["left_col"]),
-                right: read::text(&key["right"]),
-                right_col: read::text(&key["right_col"]),
-                how: read::join_how(&key["how"]),
-            };
             json!(replies::join_context(
-                &of("keys").as_array().unwrap().iter().map(key).collect::<Vec<_>>()
+                &of("keys")
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|key: &Json| replies::JoinKey {
+                        left: read::text(&key["left"]),
+                        left_col: read::text(&key["left_col"]),
+                        right: read::text(&key["right"]),
+                        right_col: read::text(&key["right_col"]),
+                        how: read::join_how(&key["how"]),
+                    })
+                    .collect::<Vec<_>>()
             ))
         }
         "replies.plan_context" => json!(replies::plan_context(&read::texts(of("steps")))),
@@ -126,9 +130,14 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
 }
 
 fn tried(value: &Json) -> Vec<Tried> {
-    let tried =
-        |tried: &Json| Tried { sql: read::text(&tried["sql"]), wrong: read::text(&tried["wrong"]) };
-    value.as_array().map_or_else(Vec::new, |all| all.iter().map(tried).collect())
+    value.as_array().map_or_else(Vec::new, |all| {
+        all.iter()
+            .map(|tried: &Json| Tried {
+                sql: read::text(&tried["sql"]),
+                wrong: read::text(&tried["wrong"]),
+            })
+            .collect()
+    })
 }
 
 /// `granted_rows`: the most rows of a result that the user grants; null for none.

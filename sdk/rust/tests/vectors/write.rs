@@ -37,17 +37,16 @@ fn shape(shape: &Shape) -> Json {
 }
 
 pub(crate) fn request(request: &Request) -> Json {
-    let message = |message: &Message| {
+    json!({
+        "purpose": purpose(&request.purpose),
+        "messages": request.messages.iter().map(|message: &Message| {
         let speaker = match message.speaker {
             Speaker::System => "system",
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
         json!({ "speaker": speaker, "text": message.text })
-    };
-    json!({
-        "purpose": purpose(&request.purpose),
-        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+    }).collect::<Vec<_>>(),
         "expect": shape(&request.expect),
         "model": request.model,
         "subjects": request.subjects,

@@ -82,22 +82,25 @@ struct Vote {
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let all = asked(world)?;
     let chosen: Vec<Vec<usize>> = std::thread::scope(|scope| {
-        let start = |out: usize| {
-            let all = &all;
-            scope.spawn(move || choose(all, out))
-        };
-        let running: Vec<_> = (0..all.len()).map(start).collect();
+        let running: Vec<_> = (0..all.len())
+            .map(|out: usize| {
+                let all = &all;
+                scope.spawn(move || choose(all, out))
+            })
+            .collect();
         running
             .into_iter()
             .map(|thread| thread.join().map_err(|_| "a choice broke off"))
             .collect::<Result<_, _>>()
     })?;
     let tallies = |signs: &dyn Fn(usize) -> Vec<usize>, lead: f64| -> Vec<Tally> {
-        let of_database = |(out, asked): (usize, &Vec<Asked>)| {
-            let signs = signs(out);
-            asked.iter().map(|asked| sampled(asked, &signs, lead)).collect::<Vec<_>>()
-        };
-        all.iter().enumerate().flat_map(of_database).collect()
+        all.iter()
+            .enumerate()
+            .flat_map(|(out, asked): (usize, &Vec<Asked>)| {
+                let signs = signs(out);
+                asked.iter().map(|asked| sampled(asked, &signs, lead)).collect::<Vec<_>>()
+            })
+            .collect()
     };
     let databases: Vec<&str> = all.iter().flatten().map(|asked| asked.database.as_str()).collect();
     let elsewhere = |out: usize| chosen[out].clone();
@@ -211,11 +214,11 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let mut reached = right(&chosen);
     loop {
-        let with = |sign: usize| {
-            let wider = [&chosen[..], &[sign]].concat();
-            (right(&wider), wider)
-        };
-        let candidates = (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(with);
+        let candidates =
+            (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(|sign: usize| {
+                let wider = [&chosen[..], &[sign]].concat();
+                (right(&wider), wider)
+            });
         let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
         let Some((share, wider)) = best.filter(|(share, _)| *share >= reached + GAIN) else {
             break;

@@ -168,9 +168,14 @@ fn run(
         let started = Instant::now();
         let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
         let rule = &outcome.record.header.rule;
-        let is_right =
-            |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
-        let right = outcome.record.graded.iter().filter(is_right).count();
+        let right = outcome
+            .record
+            .graded
+            .iter()
+            .filter(|graded: &&Graded| {
+                graded.verdict(rule).is_some_and(|verdict| verdict.is_right())
+            })
+            .count();
         Ok::<_, syrch::Error>((started.elapsed().as_secs_f64(), right))
     })?;
     if right != questions as usize {

@@ -306,8 +306,7 @@ fn described(shared: &Shared, state: &mut State, id: &str) -> Response {
         }
     }
     if let (Some(answer), "SUCCEEDED") = (&statement.result, statement.state) {
-        let column = |(at, (name, kind)): (usize, &(String, sql::Kind))| json!({"name": name, "position": at, "type_name": kind.names().0, "type_text": kind.names().1});
-        let columns: Vec<Value> = answer.table.columns.iter().enumerate().map(column).collect();
+        let columns: Vec<Value> = answer.table.columns.iter().enumerate().map(|(at, (name, kind)): (usize, &(String, sql::Kind))| json!({"name": name, "position": at, "type_name": kind.names().0, "type_text": kind.names().1})).collect();
         reply["manifest"] = json!({
             "format": if statement.is_inline { "JSON_ARRAY" } else { "ARROW_STREAM" },
             "schema": {"column_count": columns.len(), "columns": columns},

@@ -19,8 +19,7 @@ pub(crate) fn asked(description: &str) -> String {
 
 /// A plan of subtasks: id, description, dependencies.
 pub(crate) fn plan(subtasks: &[(&str, &str, &[&str])]) -> Reply {
-    let subtask = |(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true});
-    let subtasks: Vec<Value> = subtasks.iter().map(subtask).collect();
+    let subtasks: Vec<Value> = subtasks.iter().map(|(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true})).collect();
     Reply::json(&json!({ "subtasks": subtasks }))
 }
 

@@ -36,9 +36,8 @@ pub(super) async fn resolve(
     watch: &Watch,
 ) -> Outcome<Arms> {
     let words = words.iter().map(|text| Word::read(text)).collect::<Outcome<Vec<Word>>>()?;
-    let is_strategy = |word: &Word| matches!(word.who, Who::Strategy(_));
     if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY)
-        && words.iter().all(is_strategy)
+        && words.iter().all(|word: &Word| matches!(word.who, Who::Strategy(_)))
     {
         return Err(Failure::usage("--strategy has no effect: every arm names its own").hint(
             "--strategy names the other plugins of an arm that is a plugin, such as solver=refine",
@@ -47,9 +46,9 @@ pub(super) async fn resolve(
     let mut plugins = Plugins::new(watch);
     let mut all = Vec::new();
     for word in &words {
-        let of_arm =
-            |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure };
-        all.push(arm(word, arguments, context, &mut plugins).await.map_err(of_arm)?);
+        all.push(arm(word, arguments, context, &mut plugins).await.map_err(
+            |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure },
+        )?);
     }
     let names =
         distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());

@@ -126,10 +126,10 @@ pub(super) async fn database(settings: &Settings) -> Vec<Check> {
         Ok(opened) => opened,
         Err(check) => return vec![check],
     };
-    let warned =
-        |warning: String| Check::warn("connection", warning, "see docs/databases.md, Connections");
     let mut checks: Vec<Check> = vec![opened];
-    checks.extend(warnings.into_iter().map(warned));
+    checks.extend(warnings.into_iter().map(|warning: String| {
+        Check::warn("connection", warning, "see docs/databases.md, Connections")
+    }));
     if checks[0].state == State::Ok {
         checks.extend(role(settings).await);
     }

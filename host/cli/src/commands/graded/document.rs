@@ -56,9 +56,13 @@ impl Document {
 
     /// A line of JSON for each answer.
     fn lines(&self) -> Outcome<String> {
-        let line =
-            |row| serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable);
-        self.0.rows().iter().map(line).collect()
+        self.0
+            .rows()
+            .iter()
+            .map(|row| {
+                serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable)
+            })
+            .collect()
     }
 
     /// A Parquet file with a row for each answer.

@@ -45,11 +45,17 @@ impl Timed {
             .arms
             .iter()
             .filter_map(|arm| Some((&arm.name, timings.untimed.get(&arm.name)?.len())));
-        let note = |(arm, number): (&String, usize)| {
-            let are = if number == 1 { "is left out, for it" } else { "are left out, for they" };
-            format!("{} of `{arm}` {are} could not be timed", count(number as u64, "right answer"))
-        };
-        let notes = untimed.filter(|(_, number)| *number > 0).map(note).collect();
+        let notes = untimed
+            .filter(|(_, number)| *number > 0)
+            .map(|(arm, number): (&String, usize)| {
+                let are =
+                    if number == 1 { "is left out, for it" } else { "are left out, for they" };
+                format!(
+                    "{} of `{arm}` {are} could not be timed",
+                    count(number as u64, "right answer")
+                )
+            })
+            .collect();
         Self { r_ves: timings.r_ves(), repeats: timings.repeats, notes }
     }
 

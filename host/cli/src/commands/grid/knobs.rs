@@ -41,10 +41,12 @@ impl FromStr for Named {
         match whose {
             "policy" => Knob::policy(key).map(Self::Knob).ok_or_else(|| {
                 let similar = alternatives(&nearest(key, Knob::policies()));
-                let known = || Knob::policies().collect::<Vec<_>>().join(", ");
                 format!(
                     "the policy has no `{key}`: {}",
-                    similar.map_or_else(known, |names| format!("did you mean {names}?"))
+                    similar.map_or_else(
+                        || Knob::policies().collect::<Vec<_>>().join(", "),
+                        |names| format!("did you mean {names}?")
+                    )
                 )
             }),
             "settings" => Ok(Self::Knob(Knob::Setting(key.to_owned()))),

@@ -41,12 +41,11 @@ pub(super) fn share(cells: &mut [(String, Settings)], runs: &Path) -> Calls {
 /// Removes what killed runs left.
 fn clear(runs: &Path) {
     let Ok(entries) = fs::read_dir(runs) else { return };
-    let is_old = |entry: &fs::DirEntry| {
+    for entry in entries.flatten().filter(|entry: &fs::DirEntry| {
         let changed = entry.metadata().and_then(|about| about.modified()).ok();
         let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
         entry.file_name().to_string_lossy().starts_with(NAME) && age.is_some_and(|age| age > OLD)
-    };
-    for entry in entries.flatten().filter(is_old) {
+    }) {
         drop(fs::remove_dir_all(entry.path()));
     }
 }

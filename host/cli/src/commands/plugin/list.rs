@@ -31,8 +31,7 @@ impl Run for ListArgs {
                 json!(one.summary),
             ]);
         }
-        let document = || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()});
-        context.rows(grid, document)?;
+        context.rows(grid, || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()}))?;
         Ok(Exit::Answered)
     }
 }

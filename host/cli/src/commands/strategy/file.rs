@@ -46,17 +46,18 @@ pub(super) fn text(one: &Definition, note: impl Fn(&Role) -> String) -> String {
 
 /// A mapping with a line for each key. What has no mapping within is written behind its key.
 fn block(map: &Map<String, Value>, level: usize) -> String {
-    let pair = |(key, value): (&String, &Value)| {
-        let start = format!("{}{}:", "  ".repeat(level), scalar(key));
-        match value {
-            Value::Object(inner) if !inner.is_empty() => {
-                format!("{start}\n{}", block(inner, level + 1))
+    map.iter()
+        .map(|(key, value): (&String, &Value)| {
+            let start = format!("{}{}:", "  ".repeat(level), scalar(key));
+            match value {
+                Value::Object(inner) if !inner.is_empty() => {
+                    format!("{start}\n{}", block(inner, level + 1))
+                }
+                Value::String(text) => format!("{start} {}\n", scalar(text)),
+                other => format!("{start} {}\n", escaped(&other.to_string())),
             }
-            Value::String(text) => format!("{start} {}\n", scalar(text)),
-            other => format!("{start} {}\n", escaped(&other.to_string())),
-        }
-    };
-    map.iter().map(pair).collect()
+        })
+        .collect()
 }
 
 fn config(config: &Map<String, Value>) -> String {
@@ -78,12 +79,13 @@ fn scalar(text: &str) -> String {
 
 /// JSON is YAML but for characters that have no place in either.
 fn escaped(json: &str) -> String {
-    let one = |c: char| match u32::from(c) {
-        _ if !is_dangerous(c) => c.to_string(),
-        code @ ..=0xffff => format!("\\u{code:04x}"),
-        code => format!("\\U{code:08x}"),
-    };
-    json.chars().map(one).collect()
+    json.chars()
+        .map(|c: char| match u32::from(c) {
+            _ if !is_dangerous(c) => c.to_string(),
+            code @ ..=0xffff => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        })
+        .collect()
 }
 
 /// A key with a text: words are folded into lines, which are read as one; what folding would change

@@ -235,9 +235,18 @@ fn settings(html: &mut Html, tree: &SearchTree) {
 
 /// A table of this program's rows, whose cells may also be lists and documents.
 fn table(html: &mut Html, grid: &Grid) {
-    let cell =
-        |cell: &Value| if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) };
-    let rows: Vec<Vec<Value>> =
-        grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let rows: Vec<Vec<Value>> = grid
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(
+                    |cell: &Value| {
+                        if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) }
+                    },
+                )
+                .collect()
+        })
+        .collect();
     html.table(&grid.columns, &rows);
 }

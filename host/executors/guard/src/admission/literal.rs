@@ -31,10 +31,9 @@ impl Walk<'_> {
             }
         };
         // The parser's output takes these for quotes that are escaped already.
-        let is_escaped =
-            |pair: &[u8]| char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1]);
-        let is_odd = value.as_bytes().windows(2).any(is_escaped)
-            || value.contains(['\0'])
+        let is_odd = value.as_bytes().windows(2).any(|pair: &[u8]| {
+            char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1])
+        }) || value.contains(['\0'])
             || value.contains("${");
         if is_odd || value.is_empty() {
             return Err(self.name_refused(value, *span));

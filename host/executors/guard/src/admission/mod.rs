@@ -103,8 +103,9 @@ pub(crate) fn on_a_stack<T>(
     }
     let chains = facts::check_chains(text, tokens)
         .map_err(|error| refused(error).rule("expression-depth"))?;
-    let failed = || Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"));
-    stack::on_a_large_stack(chains, work).unwrap_or_else(failed)
+    stack::on_a_large_stack(chains, work).unwrap_or_else(|| {
+        Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"))
+    })
 }
 
 fn refused(error: Unresolved) -> SqlError {

@@ -167,10 +167,12 @@ impl Granted {
         }
         // Names in other letters need quotes in PostgreSQL.
         let known = || self.relations.values().flatten().map(|relation| relation.name.as_str());
-        let spelled = |known: &&str| known.eq_ignore_ascii_case(name) && *known != name;
         let mut near: Vec<String> = Vec::new();
         if !Rules::of(&self.dialect).ignores_case {
-            near = known().filter(spelled).map(|known| format!("\"{known}\"")).collect();
+            near = known()
+                .filter(|known: &&str| known.eq_ignore_ascii_case(name) && *known != name)
+                .map(|known| format!("\"{known}\""))
+                .collect();
             near.dedup();
         }
         if near.is_empty() {

@@ -280,10 +280,16 @@ fn the_stack_is_large_enough() {
         let operators = facts::check_chains(&text, &tokens).unwrap();
         let size = stack::BASE + operators * stack::PER_OPERATOR + (256 << 10);
         let thread = std::thread::Builder::new().stack_size(size);
-        let read = move || {
-            admit(&text, &granted(), &Bounds::default()).map(|_| ()).map_err(|error| (error, text))
-        };
-        thread.spawn(read).unwrap().join().unwrap().unwrap();
+        thread
+            .spawn(move || {
+                admit(&text, &granted(), &Bounds::default())
+                    .map(|_| ())
+                    .map_err(|error| (error, text))
+            })
+            .unwrap()
+            .join()
+            .unwrap()
+            .unwrap();
     }
 }
 

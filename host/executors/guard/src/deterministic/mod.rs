@@ -271,7 +271,6 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     fn new(catalog: &'w Catalog, dialect: &Dialect, places: &'w Places<'w>) -> Self {
-        let name = |(place, table): (usize, &Table)| (table.name.to_lowercase(), place);
         Self {
             catalog,
             is_sqlite: *dialect == Dialect::Sqlite,
@@ -279,7 +278,12 @@ impl<'w> Walk<'w> {
             commons: Vec::new(),
             scopes: Vec::new(),
             tables: HashMap::new(),
-            names: catalog.tables.iter().enumerate().map(name).collect(),
+            names: catalog
+                .tables
+                .iter()
+                .enumerate()
+                .map(|(place, table): (usize, &Table)| (table.name.to_lowercase(), place))
+                .collect(),
             unnamed: Vec::new(),
             sums: RealSums::Refused,
         }

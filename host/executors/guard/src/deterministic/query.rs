@@ -95,8 +95,7 @@ impl Walk<'_> {
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
         };
-        let is_number = |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
-        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(is_number) {
+        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(|expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))) {
             return Ok(true);
         }
         let token = if limit.is_some() { "LIMIT" } else { "OFFSET" };
@@ -150,9 +149,17 @@ impl Walk<'_> {
         let around = Around { order: None, is_limited: false, purpose: Purpose::Result };
         let first = self.body(&mut first, around)?;
         let first = self.renamed(first, alias)?;
-        let any =
-            |column: &Column| Column { kind: Kind::ANY, affinity: Affinity::Any, ..column.clone() };
-        let columns = Rc::new(Columns::new(first.list.iter().map(any).collect()));
+        let columns = Rc::new(Columns::new(
+            first
+                .list
+                .iter()
+                .map(|column: &Column| Column {
+                    kind: Kind::ANY,
+                    affinity: Affinity::Any,
+                    ..column.clone()
+                })
+                .collect(),
+        ));
         self.commons.push(Common { name: name.to_owned(), columns: Rc::clone(&columns) });
         let depth = self.commons.len();
         self.query(query, Purpose::Result)?;
@@ -249,9 +256,12 @@ impl Walk<'_> {
             let is_named = match expr {
                 Expr::Value(_) => true,
                 Expr::Identifier(Ident { value, quote_style: _, span: _ }) => {
-                    let is_it =
-                        |column: &Column| column.name.to_lowercase() == value.to_lowercase();
-                    !self.is_sqlite || parts.iter().any(|part| part.list.iter().any(is_it))
+                    !self.is_sqlite
+                        || parts.iter().any(|part| {
+                            part.list.iter().any(|column: &Column| {
+                                column.name.to_lowercase() == value.to_lowercase()
+                            })
+                        })
                 }
                 _ => false,
             };

@@ -231,17 +231,16 @@ impl Walk<'_> {
         if !self.is_sqlite {
             return Ok(Groups::None);
         }
-        let of = |item: &mut SelectItem| match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
-                self.has_aggregate(expr)
-            }
-            SelectItem::ExprWithAliases { .. }
-            | SelectItem::QualifiedWildcard(..)
-            | SelectItem::Wildcard(_) => false,
-        };
         let is_grouped = keys.is_some()
             || having.is_some()
-            || projection.iter_mut().any(of)
+            || projection.iter_mut().any(|item: &mut SelectItem| match item {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
+                    self.has_aggregate(expr)
+                }
+                SelectItem::ExprWithAliases { .. }
+                | SelectItem::QualifiedWildcard(..)
+                | SelectItem::Wildcard(_) => false,
+            })
             || order.iter_mut().any(|item| self.has_aggregate(&mut item.expr));
         if !is_grouped {
             return Ok(Groups::None);
@@ -280,21 +279,19 @@ impl Walk<'_> {
         is_value: bool,
     ) -> Result<(), SqlError> {
         // SQLite takes a name in ORDER BY for an alias before it takes it for a column.
-        let is_alias = |item: &OrderByExpr| {
+        if order.iter().any(|item: &OrderByExpr| {
             let mut expr = &item.expr;
             while let Expr::Nested(inner) = expr {
                 expr = inner;
             }
             let Expr::Identifier(ident) = expr else { return false };
-            let is_other = |item: &SelectItem| match item {
+            projection.iter().any(|item: &SelectItem| match item {
                 SelectItem::ExprWithAlias { expr: inner, alias } => {
                     alias.value.eq_ignore_ascii_case(&ident.value) && inner != expr
                 }
                 _ => false,
-            };
-            projection.iter().any(is_other) && depend::column(&self.scopes, expr).is_some()
-        };
-        if order.iter().any(is_alias) {
+            }) && depend::column(&self.scopes, expr).is_some()
+        }) {
             let why = "is refused: a name in ORDER BY is that of a column and of another result";
             return Err(self.refuse(
                 if is_value { "scalar-rows" } else { "limit" },

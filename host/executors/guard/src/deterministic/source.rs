@@ -176,9 +176,9 @@ impl Walk<'_> {
             return Rc::default();
         }
         let catalog = self.catalog;
-        let columns =
-            || Rc::new(catalog.tables.get(place).map(Columns::of_table).unwrap_or_default());
-        Rc::clone(self.tables.entry(place).or_insert_with(columns))
+        Rc::clone(self.tables.entry(place).or_insert_with(|| {
+            Rc::new(catalog.tables.get(place).map(Columns::of_table).unwrap_or_default())
+        }))
     }
 
     /// Walks the conditions of joins, whose tables are in sight by now, and returns what they
@@ -298,10 +298,15 @@ impl Walk<'_> {
     ) {
         let Some(scope) = self.scopes.last_mut() else { return };
         let find = |sources: &[Source], range: &std::ops::Range<usize>, name: &str| -> Option<Id> {
-            let is_it =
-                |column: &super::scope::Column| column.name.to_lowercase() == name.to_lowercase();
             let within = |index: &usize| {
-                Some((*index, sources.get(*index)?.columns.list.iter().position(is_it)?))
+                Some((
+                    *index,
+                    sources.get(*index)?.columns.list.iter().position(
+                        |column: &super::scope::Column| {
+                            column.name.to_lowercase() == name.to_lowercase()
+                        },
+                    )?,
+                ))
             };
             range.clone().find_map(|index| within(&index))
         };
@@ -320,13 +325,12 @@ impl Walk<'_> {
 
 /// Returns true if all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
-    let is_kept = |join: &Join| {
+    tree.joins.iter().all(|join: &Join| {
         !matches!(
             join.join_operator,
             JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
         )
-    };
-    tree.joins.iter().all(is_kept)
+    })
 }
 
 fn plain(name: &ObjectName) -> Option<String> {

@@ -63,17 +63,19 @@ pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fa
 /// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of
 /// operators in a loop, but what walks the tree does not.
 pub(crate) fn check_chains(text: &str, tokens: &[Token]) -> Result<usize, Unresolved> {
-    let chains = |token: &&Token| match token.kind {
-        Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
-        Kind::Word => {
-            let word = token.text(text);
-            ["and", "or", "not", "is", "like", "union", "except", "intersect"]
-                .iter()
-                .any(|w| w.eq_ignore_ascii_case(word))
-        }
-        _ => false,
-    };
-    let operators = tokens.iter().filter(chains).count();
+    let operators = tokens
+        .iter()
+        .filter(|token: &&Token| match token.kind {
+            Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
+            Kind::Word => {
+                let word = token.text(text);
+                ["and", "or", "not", "is", "like", "union", "except", "intersect"]
+                    .iter()
+                    .any(|w| w.eq_ignore_ascii_case(word))
+            }
+            _ => false,
+        })
+        .count();
     if operators > OPERATORS {
         return Err(unparsed(&format!("more than {OPERATORS} operators in one statement"), None));
     }
@@ -139,11 +141,11 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
     } else {
         stack::on_a_large_stack(chains, find).unwrap_or_default()
     };
-    let is_text =
-        |token: &&Token| u32::try_from(token.start).is_ok_and(|start| texts.contains(&start));
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
-    for token in tokens.iter().filter(is_text) {
+    for token in tokens.iter().filter(|token: &&Token| {
+        u32::try_from(token.start).is_ok_and(|start| texts.contains(&start))
+    }) {
         let name = token.name(text)?;
         out.push_str(&text[end..token.start]);
         out.push_str(&format!("'{}'", name.replace('\'', "''")));

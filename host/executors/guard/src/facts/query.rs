@@ -160,9 +160,16 @@ impl<'a> Resolver<'a> {
                 let columns = self.body(left, None, outer)?;
                 self.body(right, None, outer)?;
                 self.order_in_the_open(order, outer)?;
-                let unknown =
-                    |column: Output| Output { name: column.name, origin: None, is_whole: false };
-                Ok(columns.map(|columns| columns.into_iter().map(unknown).collect()))
+                Ok(columns.map(|columns| {
+                    columns
+                        .into_iter()
+                        .map(|column: Output| Output {
+                            name: column.name,
+                            origin: None,
+                            is_whole: false,
+                        })
+                        .collect()
+                }))
             }
             SetExpr::Values(values) => {
                 outer.push(Scope::default());
@@ -407,23 +414,28 @@ impl<'a> Resolver<'a> {
     /// begins with the schema that the engine makes by itself.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
         let catalog = self.catalog;
-        let is_there = |table: &&Table| {
-            same(&table.name, name)
-                && schema.is_none_or(|wanted| {
-                    table.schema_name.as_deref().is_none_or(|own| same(own, wanted))
-                })
-        };
-        let found: Vec<&Table> = catalog.tables.iter().filter(is_there).collect();
-        let is_usual = |table: &&&Table| {
-            let own = table.schema_name.as_deref().unwrap_or_default();
-            USUAL.iter().any(|usual| same(usual, own))
-        };
+        let found: Vec<&Table> = catalog
+            .tables
+            .iter()
+            .filter(|table: &&Table| {
+                same(&table.name, name)
+                    && schema.is_none_or(|wanted| {
+                        table.schema_name.as_deref().is_none_or(|own| same(own, wanted))
+                    })
+            })
+            .collect();
         match found.as_slice() {
             [] => None,
             [table] => Some((table, true)),
-            [first, ..] => {
-                Some(found.iter().find(is_usual).map_or((first, false), |table| (*table, true)))
-            }
+            [first, ..] => Some(
+                found
+                    .iter()
+                    .find(|table: &&&Table| {
+                        let own = table.schema_name.as_deref().unwrap_or_default();
+                        USUAL.iter().any(|usual| same(usual, own))
+                    })
+                    .map_or((first, false), |table| (*table, true)),
+            ),
         }
     }
 

@@ -103,15 +103,17 @@ impl Scope {
     /// The source that the names before a column mean: a table's name, with its schema where that
     /// stands before it.
     pub(super) fn source_of(&self, schema: Option<&str>, name: &str) -> Option<&Source> {
-        let is_of = |source: &&Source| {
-            source.name.as_ref().is_some_and(|own| same(own, name))
-                && source
-                    .schema
-                    .as_deref()
-                    .zip(schema)
-                    .is_some_and(|(own, schema)| same(own, schema))
-        };
-        self.sources.iter().find(is_of).or_else(|| self.source(name))
+        self.sources
+            .iter()
+            .find(|source: &&Source| {
+                source.name.as_ref().is_some_and(|own| same(own, name))
+                    && source
+                        .schema
+                        .as_deref()
+                        .zip(schema)
+                        .is_some_and(|(own, schema)| same(own, schema))
+            })
+            .or_else(|| self.source(name))
     }
 
     /// A column with what must stand before it, the schema too where two sources have one name.
@@ -119,9 +121,17 @@ impl Scope {
         let Some(name) = &source.name else {
             return column.to_owned();
         };
-        let is_name = |other: &&Source| other.name.as_ref().is_some_and(|other| same(other, name));
         match &source.schema {
-            Some(schema) if self.sources.iter().filter(is_name).count() > 1 => {
+            Some(schema)
+                if self
+                    .sources
+                    .iter()
+                    .filter(|other: &&Source| {
+                        other.name.as_ref().is_some_and(|other| same(other, name))
+                    })
+                    .count()
+                    > 1 =>
+            {
                 format!("{schema}.{name}.{column}")
             }
             _ => format!("{name}.{column}"),

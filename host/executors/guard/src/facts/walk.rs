@@ -232,12 +232,11 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// Columns of that name in tables that do not stand in any scope.
     fn elsewhere(&self, name: &str) -> Vec<String> {
-        let has = |table: &&syrch_core::Table| table.column(name).is_some();
         self.resolver
             .catalog
             .tables
             .iter()
-            .filter(has)
+            .filter(|table: &&syrch_core::Table| table.column(name).is_some())
             .take(3)
             .map(|table| format!("{}.{name}", self.resolver.shown(table)))
             .collect()

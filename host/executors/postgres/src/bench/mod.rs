@@ -226,18 +226,21 @@ impl Bench for PostgresBench {
                 Box::pin(async move {
                     let prepared = pinned.client().prepare(sql).await;
                     let statement = prepared.map_err(|error| pinned.failed(&error, sql, false))?;
-                    let column = |column: &tokio_postgres::Column| {
-                        let of = column.type_();
-                        match lists::OUTPUTS.binary_search(&of.oid()) {
-                            Ok(_) => Ok(Column {
-                                name: column.name().to_owned(),
-                                sql_type: name(of),
-                                ..Column::default()
-                            }),
-                            Err(_) => Err(rows::unsupported(of)),
-                        }
-                    };
-                    statement.columns().iter().map(column).collect()
+                    statement
+                        .columns()
+                        .iter()
+                        .map(|column: &tokio_postgres::Column| {
+                            let of = column.type_();
+                            match lists::OUTPUTS.binary_search(&of.oid()) {
+                                Ok(_) => Ok(Column {
+                                    name: column.name().to_owned(),
+                                    sql_type: name(of),
+                                    ..Column::default()
+                                }),
+                                Err(_) => Err(rows::unsupported(of)),
+                            }
+                        })
+                        .collect()
                 })
             })
             .await

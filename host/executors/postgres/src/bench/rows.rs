@@ -108,9 +108,12 @@ pub(super) fn unsupported(of: &Type) -> SqlError {
 }
 
 fn raw(row: &Row, index: usize) -> Result<Option<&[u8]>, SqlError> {
-    let unread =
-        |_| SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read");
-    Ok(row.try_get::<_, Option<Raw<'_>>>(index).map_err(unread)?.map(|raw| raw.0))
+    Ok(row
+        .try_get::<_, Option<Raw<'_>>>(index)
+        .map_err(|_| {
+            SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read")
+        })?
+        .map(|raw| raw.0))
 }
 
 impl Rows {

@@ -170,13 +170,12 @@ async fn the_listed_types_are_compared_and_no_others() {
     let listed = "bool bytea int8 int2 int4 text json float4 float8 bpchar varchar date time timestamp timestamptz interval timetz numeric uuid jsonb \
         _bool _bytea _int2 _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
     let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric _float8 _jsonb";
-    let create = |name: &str| {
+    let script: String =
+        listed.split_whitespace().chain(others.split_whitespace()).map(|name: &str| {
         format!(
             "CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);"
         )
-    };
-    let script: String =
-        listed.split_whitespace().chain(others.split_whitespace()).map(create).collect();
+    }).collect();
     server.database("shop", &script);
     let mut bench = bench(&server, BenchLimits::default()).await;
     for name in listed.split_whitespace() {

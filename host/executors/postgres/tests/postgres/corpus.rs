@@ -40,14 +40,17 @@ async fn verdicts(
     database: &PostgresDatabase,
     lines: &[Json],
 ) -> Vec<(usize, String, Result<ResultSet, SqlError>)> {
-    let run = |(index, line): (usize, &Json)| {
-        let sql = text(line);
-        async move {
-            let verdict = database.run(&SqlQuery::new(sql.as_str())).await;
-            (index, sql, verdict)
-        }
-    };
-    let runs: Vec<_> = lines.iter().enumerate().map(run).collect();
+    let runs: Vec<_> = lines
+        .iter()
+        .enumerate()
+        .map(|(index, line): (usize, &Json)| {
+            let sql = text(line);
+            async move {
+                let verdict = database.run(&SqlQuery::new(sql.as_str())).await;
+                (index, sql, verdict)
+            }
+        })
+        .collect();
     futures::stream::iter(runs).buffer_unordered(4).collect().await
 }
 

@@ -273,8 +273,8 @@ impl Bench for SqliteBench {
             let checked =
                 deterministic::admit_with(&text, &snapshot.catalog, &Dialect::Sqlite, sums)?;
             let statement = Statement::new(&checked.sql)?;
-            let without_place = |error: SqlError| SqlError { position: None, ..error };
-            let tables = tables(&statement, session, snapshot).map_err(without_place)?;
+            let tables = tables(&statement, session, snapshot)
+                .map_err(|error: SqlError| SqlError { position: None, ..error })?;
             match tables.iter().find(|table| !checked.tables.contains(table)) {
                 Some(table) => Err(refuse(
                     "tables",
@@ -305,11 +305,13 @@ impl Bench for SqliteBench {
         let statement = Statement::new(&admitted.sql)?;
         self.work(move |session, snapshot| {
             let compiled = statement.compile(session, snapshot)?;
-            let column = |column: rusqlite::Column<'_>| Column {
-                name: column.name().to_owned(),
-                ..Column::default()
-            };
-            Ok(compiled.columns().map(column).collect())
+            Ok(compiled
+                .columns()
+                .map(|column: rusqlite::Column<'_>| Column {
+                    name: column.name().to_owned(),
+                    ..Column::default()
+                })
+                .collect())
         })
         .await
     }

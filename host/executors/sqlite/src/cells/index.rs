@@ -135,8 +135,11 @@ impl Reading<'_> {
         }
         self.is_busy |= error.kind == SqlErrorKind::Unavailable;
         if columns.len() == 1 || error.kind == SqlErrorKind::Unavailable {
-            let name = |column: &String| format!("{} ({})", text::clip(column, 64), error.message);
-            self.left_out.extend(columns.iter().map(name));
+            self.left_out.extend(
+                columns.iter().map(|column: &String| {
+                    format!("{} ({})", text::clip(column, 64), error.message)
+                }),
+            );
             return Ok(());
         }
         index.forget(before);

@@ -30,11 +30,15 @@ fn rows(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let cell = |index| match row.get_ref_unwrap(index) {
-            ValueRef::Real(number) => format!("real {:x}", number.to_bits()),
-            other => format!("{other:?}"),
-        };
-        found.push((0..width).map(cell).collect::<Vec<_>>().join(" "));
+        found.push(
+            (0..width)
+                .map(|index| match row.get_ref_unwrap(index) {
+                    ValueRef::Real(number) => format!("real {:x}", number.to_bits()),
+                    other => format!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
     }
     found.sort_unstable();
     Ok(found)

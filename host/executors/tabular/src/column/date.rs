@@ -126,9 +126,10 @@ fn numbers(text: &str) -> Option<(Form, Day)> {
         text.bytes().find(|byte| !byte.is_ascii_digit()).filter(|byte| b"-/.".contains(byte))?;
     let mut parts = text.split(char::from(separator)).map(str::trim);
     let parts = [parts.next()?, parts.next()?, parts.next().filter(|_| parts.next().is_none())?];
-    let is_number =
-        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !parts.iter().all(is_number) {
+    if !parts
+        .iter()
+        .all(|part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return None;
     }
     let [first, second, third] = parts.map(|part| part.parse::<u32>().unwrap_or(u32::MAX));

@@ -110,17 +110,25 @@ pub(super) fn rows(
 ) -> Result<Vec<Note>, ImportError> {
     let (file, described) = described(source)?;
     let mut absent = vec![0_u64; shape.types.len()];
-    let is_flat = |field: &Field| column_type(field).is_some();
-    each_batch(source, file, &described, work, is_flat, |batch| {
-        each_row(batch, shape, work, &mut absent, &mut *sink)
-    })?;
+    each_batch(
+        source,
+        file,
+        &described,
+        work,
+        |field: &Field| column_type(field).is_some(),
+        |batch| each_row(batch, shape, work, &mut absent, &mut *sink),
+    )?;
     let counts = shape.names.iter().zip(absent).filter(|(_, count)| *count > 0);
-    let note = |(name, count): (&String, u64)| {
-        let values =
-            if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
-        Note::new(name.clone(), format!("{values} out of the calendar's years 0 to 9999, and NULL"))
-    };
-    Ok(counts.map(note).collect())
+    Ok(counts
+        .map(|(name, count): (&String, u64)| {
+            let values =
+                if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
+            Note::new(
+                name.clone(),
+                format!("{values} out of the calendar's years 0 to 9999, and NULL"),
+            )
+        })
+        .collect())
 }
 
 /// Reads the columns that are wanted, some rows at a time.
@@ -132,7 +140,6 @@ fn each_batch(
     is_wanted: impl Fn(&Field) -> bool,
     mut each: impl FnMut(&RecordBatch) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let wrong = |error: ParquetError| ImportError::content(&source.name, None, reason(&error));
     let metadata = described.metadata();
     work.take_bytes(file.metadata().map_err(|error| ImportError::io(&source.name, &error))?.len())?;
     let repeating = pages::check(&file, metadata)
@@ -146,7 +153,9 @@ fn each_batch(
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
     let mut reader =
         contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
-            .map_err(wrong)?;
+            .map_err(|error: ParquetError| {
+                ImportError::content(&source.name, None, reason(&error))
+            })?;
     while let Some(batch) = contained(source, || reader.next())? {
         let batch =
             batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
@@ -159,9 +168,9 @@ fn each_batch(
 /// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a
 /// dictionary that it does not have.
 fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
-    let damaged =
-        |_| ImportError::content(&source.name, None, "it is damaged: its reader failed at it");
-    catch_unwind(AssertUnwindSafe(work)).map_err(damaged)
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        ImportError::content(&source.name, None, "it is damaged: its reader failed at it")
+    })
 }
 
 /// Passes on the rows; values that are out of range are absent, and counted by column.

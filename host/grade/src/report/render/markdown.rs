@@ -135,10 +135,11 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
 /// Says whether the columns are as many as expected: a rule that counts them and calls rows right
 /// says so; else it is not known.
 fn columns(row: &ResultRow) -> &'static str {
-    let says_so = |rule: &Rule| {
-        rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)
-    };
-    if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) {
+    if row.rows.is_some_and(|rows| rows > 0)
+        && Rule::all().iter().any(|rule: &Rule| {
+            rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)
+        })
+    {
         "yes"
     } else {
         UNKNOWN
@@ -310,9 +311,12 @@ fn table(table: &Table) -> String {
         let mut cells = table.rows.iter().filter_map(|row| row.get(column)).peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     };
-    let rule = |column| if is_numeric(column) { "---:" } else { "---" }.to_owned();
     let mut out = line(table.columns.iter().map(|name| escape(name)).collect());
-    out += &line((0..table.columns.len()).map(rule).collect());
+    out += &line(
+        (0..table.columns.len())
+            .map(|column| if is_numeric(column) { "---:" } else { "---" }.to_owned())
+            .collect(),
+    );
     for row in &table.rows {
         out += &line(
             row.iter()

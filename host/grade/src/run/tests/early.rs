@@ -132,16 +132,21 @@ async fn a_stop_that_rested_on_failures_is_taken_back_when_they_are_made_again()
         let verdicts = BTreeMap::from([("bag-v1".to_owned(), right)]);
         Graded { end: End::Answered, fault: None, gold_fault: None, verdicts, ..answer_of(item) }
     };
-    let failing = move |item: &Item| {
-        let graded = right(item);
-        let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
-        let verdicts = BTreeMap::from([("bag-v1".to_owned(), wrong)]);
-        let failed = Graded { end: End::Failed, verdicts, ..graded.clone() };
-        Answered::Graded(Box::new(if item.arm == 1 { failed } else { graded }))
-    };
     let options = options(2, ahead_by(5, 0, 1));
-    let finished =
-        run(place.path(), &header, Arc::new(Pretender::acting(failing)), &options).await.unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(move |item: &Item| {
+            let graded = right(item);
+            let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
+            let verdicts = BTreeMap::from([("bag-v1".to_owned(), wrong)]);
+            let failed = Graded { end: End::Failed, verdicts, ..graded.clone() };
+            Answered::Graded(Box::new(if item.arm == 1 { failed } else { graded }))
+        })),
+        &options,
+    )
+    .await
+    .unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Early(Early { at: 4, b: 5, c: 0, .. }))));
     let plan = Plan::new(&header, questions(40)).retry_failed(true);
     let healed = Arc::new(Pretender::acting(move |item| Answered::Graded(Box::new(right(item)))));

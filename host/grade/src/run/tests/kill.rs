@@ -17,10 +17,9 @@ fn compared() -> Header {
 
 /// Takes a moment now and then, so that items end out of order and some hold the others up.
 fn system() -> Arc<Pretender> {
-    let delay = |item: &Item| {
+    Arc::new(Pretender::new().slow(|item: &Item| {
         Duration::from_micros(chance(&item.arm_name, &item.question.id, "kill") % 6_000)
-    };
-    Arc::new(Pretender::new().slow(delay))
+    }))
 }
 
 #[test]

@@ -162,10 +162,9 @@ async fn the_order_in_which_items_end_changes_nothing() {
     let whole = undisturbed(&header).await;
     for seed in ["1", "2", "3"] {
         let place = tempfile::tempdir().unwrap();
-        let delay = move |item: &Item| {
+        let system = Arc::new(Pretender::new().slow(move |item: &Item| {
             Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 500)
-        };
-        let system = Arc::new(Pretender::new().slow(delay));
+        }));
         run(place.path(), &header, Arc::clone(&system), &with_workers(8)).await.unwrap();
         let log = std::fs::read_to_string(place.path().join(RESULTS)).unwrap();
         let place_of =
@@ -300,12 +299,11 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
     std::fs::write(&ended, "a search that ended").unwrap();
     std::fs::write(&under_way, "a search that was cut off").unwrap();
     let journal = under_way.clone();
-    let act = move |item: &Item| {
+    let plan = Plan::new(&header, questions(6));
+    let system = Arc::new(Pretender::acting(move |item: &Item| {
         assert_eq!(journal.exists(), item.place == 1);
         Answered::Graded(Box::new(answer_of(item)))
-    };
-    let plan = Plan::new(&header, questions(6));
-    let system = Arc::new(Pretender::acting(act));
+    }));
     execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new())
         .await
         .unwrap();

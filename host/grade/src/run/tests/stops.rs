@@ -19,12 +19,11 @@ async fn a_dead_endpoint_stops_the_run_and_a_retry_heals_it() {
     let place = tempfile::tempdir().unwrap();
     // Nine failures in a row are borne, and so are failures of another kind; from place 30 on the
     // endpoint is dead.
-    let act = |item: &Item| match item.place {
+    let dying = Arc::new(Pretender::acting(|item: &Item| match item.place {
         3..12 | 30.. => failing(item, "model"),
         15..28 => failing(item, "database"),
         _ => answered(item),
-    };
-    let dying = Arc::new(Pretender::acting(act));
+    }));
     let finished = run(place.path(), &header, Arc::clone(&dying), &with_workers(1)).await.unwrap();
     let Some(Stopped::Outage { items: 10, message }) = finished.stopped else {
         panic!("{finished:?}")
@@ -89,8 +88,6 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
         usd: Some(0.5),
         sql_runs: 0,
     };
-    let costly = move |item: &Item| Answered::Graded(Box::new(Graded { cost, ..answer_of(item) }));
-    let second = |_: &Item| Duration::from_secs(1);
     let none = RunBudgets::default();
     let cases = [
         (
@@ -107,7 +104,14 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
     ];
     for (ten, eleven, used_up) in cases {
         let place = tempfile::tempdir().unwrap();
-        let pretender = || Arc::new(Pretender::acting(costly).slow(second));
+        let pretender = || {
+            Arc::new(
+                Pretender::acting(move |item: &Item| {
+                    Answered::Graded(Box::new(Graded { cost, ..answer_of(item) }))
+                })
+                .slow(|_: &Item| Duration::from_secs(1)),
+            )
+        };
         let go = async |budgets: RunBudgets, workers: usize| {
             let system = pretender();
             let options = Options { budgets, ..with_workers(workers) };
@@ -153,20 +157,21 @@ async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
     let stop = Stop::new();
     let hand = stop.clone();
     // The 21st item to end presses Ctrl-C; the others hang.
-    let act = move |item: &Item| {
-        if item.place == 10 && item.arm == 0 {
-            hand.trigger();
-        }
-        Answered::Graded(Box::new(answer_of(item)))
-    };
-    let delay = |item: &Item| {
-        Duration::from_secs(if item.place > 10 || item.arm == 1 && item.place == 10 {
-            900
-        } else {
-            1
+    let system = Arc::new(
+        Pretender::acting(move |item: &Item| {
+            if item.place == 10 && item.arm == 0 {
+                hand.trigger();
+            }
+            Answered::Graded(Box::new(answer_of(item)))
         })
-    };
-    let system = Arc::new(Pretender::acting(act).slow(delay));
+        .slow(|item: &Item| {
+            Duration::from_secs(if item.place > 10 || item.arm == 1 && item.place == 10 {
+                900
+            } else {
+                1
+            })
+        }),
+    );
     let plan = Plan::new(&header, questions(30));
     let mut folder = open(place.path(), &header);
     let journals: Vec<_> =
@@ -194,13 +199,17 @@ async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
 async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
     let header = header(&["a"], 30);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| match item.place {
-        7 => Answered::Fatal("the database is gone".to_owned()),
-        _ => Answered::Graded(Box::new(answer_of(item))),
-    };
-    let finished = run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1))
-        .await
-        .unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| match item.place {
+            7 => Answered::Fatal("the database is gone".to_owned()),
+            _ => Answered::Graded(Box::new(answer_of(item))),
+        })),
+        &with_workers(1),
+    )
+    .await
+    .unwrap();
     assert!(
         matches!(finished.stopped, Some(Stopped::Fatal(message)) if message == "the database is gone")
     );
@@ -213,23 +222,29 @@ async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
 async fn a_panic_counts_where_the_question_counts() {
     let header = header(&["a", "b"], 4);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| {
-        assert_ne!(item.arm, 0, "all searches of the first arm panic");
-        let judged =
-            |verdict| [("bag-v1".to_owned(), Judged { verdict, fingerprint: None })].into();
-        let (verdicts, gold_fault) = match item.place {
-            0 => (judged(Verdict::Excluded), None),
-            1 => (std::collections::BTreeMap::new(), Some("it does not run".to_owned())),
-            _ => (judged(Verdict::Right), None),
-        };
-        Answered::Graded(Box::new(Graded {
-            end: End::Answered,
-            verdicts,
-            gold_fault,
-            ..answer_of(item)
-        }))
-    };
-    run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1)).await.unwrap();
+    run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| {
+            assert_ne!(item.arm, 0, "all searches of the first arm panic");
+            let judged =
+                |verdict| [("bag-v1".to_owned(), Judged { verdict, fingerprint: None })].into();
+            let (verdicts, gold_fault) = match item.place {
+                0 => (judged(Verdict::Excluded), None),
+                1 => (std::collections::BTreeMap::new(), Some("it does not run".to_owned())),
+                _ => (judged(Verdict::Right), None),
+            };
+            Answered::Graded(Box::new(Graded {
+                end: End::Answered,
+                verdicts,
+                gold_fault,
+                ..answer_of(item)
+            }))
+        })),
+        &with_workers(1),
+    )
+    .await
+    .unwrap();
     let record = read(place.path()).unwrap();
     let reported = |arm: usize| -> Vec<(Option<Verdict>, bool)> {
         let of_arm = record.graded.iter().skip(arm).step_by(2);
@@ -253,14 +268,18 @@ async fn a_panic_counts_where_the_question_counts() {
 async fn a_panic_is_one_items_failure() {
     let header = header(&["a", "b"], 10);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| match (item.place, item.arm) {
-        (3, 0) => panic!("no such {}", "thing"),
-        (4, 1) => std::panic::panic_any(7),
-        _ => Answered::Graded(Box::new(answer_of(item))),
-    };
-    let finished = run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(3))
-        .await
-        .unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| match (item.place, item.arm) {
+            (3, 0) => panic!("no such {}", "thing"),
+            (4, 1) => std::panic::panic_any(7),
+            _ => Answered::Graded(Box::new(answer_of(item))),
+        })),
+        &with_workers(3),
+    )
+    .await
+    .unwrap();
     assert!(finished.stopped.is_none());
     let record = read(place.path()).unwrap();
     assert!(record.is_whole());
@@ -311,12 +330,15 @@ async fn progress_tells_how_the_run_stands() {
     let last = &reported[39];
     let record = read(place.path()).unwrap();
     for (arm, name) in last.arms.iter().zip(["a", "b"]) {
-        let of_arm = |graded: &&Graded| graded.arm == name;
         let count = |verdicts: &[Verdict]| {
-            let counted = |graded: &&Graded| {
-                graded.verdict("bag-v1").is_some_and(|verdict| verdicts.contains(&verdict))
-            };
-            record.graded.iter().filter(of_arm).filter(counted).count() as u64
+            record
+                .graded
+                .iter()
+                .filter(|graded: &&Graded| graded.arm == name)
+                .filter(|graded: &&Graded| {
+                    graded.verdict("bag-v1").is_some_and(|verdict| verdicts.contains(&verdict))
+                })
+                .count() as u64
         };
         assert_eq!(
             (arm.right, arm.of),

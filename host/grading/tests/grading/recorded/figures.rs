@@ -65,11 +65,12 @@ fn mean(figures: &BTreeMap<String, Figure>) -> (f64, f64) {
 
 /// The same figures, computed from the files alone.
 fn expected(gate: &Sampler, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
-    let figure = |question: &Question| {
-        let taken = gate.take(&question.order(seed));
-        (question.id.clone(), (taken.answer.is_some_and(|answer| answer.is_right), taken.calls))
-    };
-    all.iter().map(figure).collect()
+    all.iter()
+        .map(|question: &Question| {
+            let taken = gate.take(&question.order(seed));
+            (question.id.clone(), (taken.answer.is_some_and(|answer| answer.is_right), taken.calls))
+        })
+        .collect()
 }
 
 /// Compares the library's figures with those that are computed from the files alone.

@@ -55,9 +55,9 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
                     .await
                     .unwrap_or_else(|error| panic!("{}: {error}", question.id));
                 let mut is_right = false;
-                let is_answer =
-                    |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer;
-                if let Some(answer) = report.document.candidates.iter().find(is_answer) {
+                if let Some(answer) = report.document.candidates.iter().find(
+                    |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer,
+                ) {
                     let said = database.run(&SqlQuery::new(&answer.sql)).await.unwrap();
                     for gold in &question.golds {
                         let gold = database.run(&SqlQuery::new(gold)).await.unwrap();

@@ -159,11 +159,15 @@ async fn every_value_comes_back_as_it_was() {
         Arc::new(BinaryArray::from_opt_vec(vec![Some(b"\x00\xff"), None, Some(b"")])),
     ];
     // All of one name.
-    let field = |column: &ArrayRef| {
-        let typed = HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]);
-        Field::new("same", column.data_type().clone(), true).with_metadata(typed)
-    };
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(
+        columns
+            .iter()
+            .map(|column: &ArrayRef| {
+                let typed = HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]);
+                Field::new("same", column.data_type().clone(), true).with_metadata(typed)
+            })
+            .collect::<Vec<_>>(),
+    ));
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let exact = ResultSet::new(
         schema,

@@ -171,8 +171,10 @@ impl Asked<'_> {
     fn count_beside(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
         let is_count = |column: &Selected| column.is_aggregate(&["count"]);
-        let is_aggregate = |column: &Selected| matches!(column, Selected::Aggregate { .. });
-        let is_beside = columns.iter().any(is_count) && !columns.iter().all(is_aggregate);
+        let is_beside = columns.iter().any(is_count)
+            && !columns
+                .iter()
+                .all(|column: &Selected| matches!(column, Selected::Aggregate { .. }));
         if !is_beside || self.outline.limit.is_none() || self.question.has_any(NUMBERS) {
             return None;
         }
@@ -211,9 +213,12 @@ impl Asked<'_> {
 
     /// Keys where the question asks for what they stand for, which another column has.
     fn key_for_name(&self) -> Option<Doubt> {
-        let asks_for_key =
-            |word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids");
-        if self.question.words().any(asks_for_key) || self.question.has_any(EVERYTHING) {
+        if self
+            .question
+            .words()
+            .any(|word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids"))
+            || self.question.has_any(EVERYTHING)
+        {
             return None;
         }
         let mut key = None;
@@ -246,12 +251,13 @@ impl Asked<'_> {
             let own = stems(&column.name);
             !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
         };
-        let is_name = |column: &&Column| {
-            let name = column.name.to_lowercase();
-            ["name", "title"].iter().any(|word| name.contains(word))
-        };
         let others = || table.columns.iter().filter(is_other);
-        others().find(is_named).or_else(|| others().find(is_name))
+        others().find(is_named).or_else(|| {
+            others().find(|column: &&Column| {
+                let name = column.name.to_lowercase();
+                ["name", "title"].iter().any(|word| name.contains(word))
+            })
+        })
     }
 
     fn not_distinct(&self) -> Option<Doubt> {
@@ -261,8 +267,7 @@ impl Asked<'_> {
         }
         let rows = self.results.rows(0, SHOWN);
         let mut known: HashSet<String> = HashSet::new();
-        let is_new = |row: &Vec<Value>| known.insert(format!("{row:?}"));
-        if rows.iter().all(is_new) {
+        if rows.iter().all(|row: &Vec<Value>| known.insert(format!("{row:?}"))) {
             return None;
         }
         let text = "the question asks for different values, and rows of the result are repeated"

@@ -144,8 +144,10 @@ fn unquoted(code: &str) -> std::borrow::Cow<'_, str> {
     if lines().next().is_none() || !lines().all(|line| line.trim_start().starts_with('>')) {
         return code.into();
     }
-    let bare = |line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n";
-    code.lines().map(bare).collect::<String>().into()
+    code.lines()
+        .map(|line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n")
+        .collect::<String>()
+        .into()
 }
 
 /// The statements of code, each at its place in it. `before` is the text before the code.
@@ -198,9 +200,14 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             let mark = mark(&text[*at..start]);
             let place = start..end;
             let ended = is_ended(text, &place);
-            let with =
-                |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
-            found.extend(statements.into_iter().map(with));
+            found.extend(statements.into_iter().map(|sql| Found {
+                sql,
+                standing,
+                mark,
+                confidence: None,
+                place: place.clone(),
+                ended,
+            }));
             *at = end;
         }
     };

@@ -35,13 +35,14 @@ fn aggregated(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
     };
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => {
-            let renamed = |name: &&str| {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => others
+            .iter()
+            .map(|name: &&str| {
                 let name = ObjectName::from(vec![Ident::new(name.to_ascii_uppercase())]);
                 Expr::Function(Function { name, ..function.clone() })
-            };
-            others.iter().map(renamed).chain([argument.clone()]).collect()
-        }
+            })
+            .chain([argument.clone()])
+            .collect(),
         // `COUNT(*)`: the mistakes count the values of a column, or add them up.
         [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => {
             let of = |name: &str, column: Expr, once: bool| {
@@ -68,12 +69,15 @@ pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
             None | Some(Distinct::All) => Some(Distinct::Distinct),
             Some(_) => None,
         };
-        let change = |expr: &Expr| match expr {
-            Expr::Function(function) => counted(function).into_iter().collect(),
-            _ => Vec::new(),
-        };
         Box::new(
-            listed(&select, Rc::new(change)).chain([Select { distinct, ..Select::clone(&select) }]),
+            listed(
+                &select,
+                Rc::new(|expr: &Expr| match expr {
+                    Expr::Function(function) => counted(function).into_iter().collect(),
+                    _ => Vec::new(),
+                }),
+            )
+            .chain([Select { distinct, ..Select::clone(&select) }]),
         )
     })
 }

@@ -21,13 +21,17 @@ pub(super) fn select_col<'a>(
 ) -> Made<'a, Statement> {
     selects(statement, move |select| {
         let tables = Tables::of(&select, catalog);
-        let change = move |expr: &Expr| match expr {
-            Expr::Function(function) => {
-                tables.strange().and_then(|column| counted(function, &column)).into_iter().collect()
-            }
-            expr => tables.others(expr),
-        };
-        listed(&select, Rc::new(change))
+        listed(
+            &select,
+            Rc::new(move |expr: &Expr| match expr {
+                Expr::Function(function) => tables
+                    .strange()
+                    .and_then(|column| counted(function, &column))
+                    .into_iter()
+                    .collect(),
+                expr => tables.others(expr),
+            }),
+        )
     })
 }
 

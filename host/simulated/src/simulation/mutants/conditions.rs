@@ -28,14 +28,16 @@ fn compared(expr: &Expr) -> Vec<Expr> {
                 LtEq => vec![Lt, GtEq],
                 _ => return Vec::new(),
             };
-            let with = |other: BinaryOperator| {
-                let mut expr = expr.clone();
-                if let Expr::BinaryOp { op, .. } = &mut expr {
-                    *op = other;
-                }
-                expr
-            };
-            return others.into_iter().map(with).collect();
+            return others
+                .into_iter()
+                .map(|other: BinaryOperator| {
+                    let mut expr = expr.clone();
+                    if let Expr::BinaryOp { op, .. } = &mut expr {
+                        *op = other;
+                    }
+                    expr
+                })
+                .collect();
         }
         Expr::Like { negated, .. }
         | Expr::ILike { negated, .. }
@@ -60,20 +62,22 @@ pub(super) fn literal<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Mad
 fn valued(expr: &Expr, tables: &Tables<'_>) -> Vec<Expr> {
     match expr {
         Expr::Value(value) => match &value.value {
-            Value::Number(digits, long) => {
-                let number = |text: String| Expr::Value(Value::Number(text, *long).into());
-                numbers(digits).into_iter().map(number).collect()
-            }
-            Value::SingleQuotedString(text) => {
-                let quoted = |text: String| Expr::Value(Value::SingleQuotedString(text).into());
-                texts(text).into_iter().map(quoted).collect()
-            }
+            Value::Number(digits, long) => numbers(digits)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::Number(text, *long).into()))
+                .collect(),
+            Value::SingleQuotedString(text) => texts(text)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::SingleQuotedString(text).into()))
+                .collect(),
             _ => Vec::new(),
         },
         // SQLite reads a name in double quotes as a text if no column has it.
         Expr::Identifier(name) if name.quote_style == Some('"') && !tables.is_column(expr) => {
-            let quoted = |text: String| Expr::Value(Value::SingleQuotedString(text).into());
-            texts(&name.value).into_iter().map(quoted).collect()
+            texts(&name.value)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::SingleQuotedString(text).into()))
+                .collect()
         }
         _ => Vec::new(),
     }

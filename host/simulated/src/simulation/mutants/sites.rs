@@ -21,10 +21,12 @@ pub(super) fn selects<'a>(
 ) -> Made<'a, Statement> {
     let mut seen = Seen::default();
     let _ = statement.visit(&mut seen);
-    let at = move |(place, select): (usize, Select)| {
-        change(Rc::new(select)).map(move |new| put(statement, place, New::Select(Box::new(new))))
-    };
-    Box::new(seen.selects.into_iter().enumerate().flat_map(at))
+    Box::new(seen.selects.into_iter().enumerate().flat_map(
+        move |(place, select): (usize, Select)| {
+            change(Rc::new(select))
+                .map(move |new| put(statement, place, New::Select(Box::new(new))))
+        },
+    ))
 }
 
 /// Copies of the statement with one of its queries changed.
@@ -34,10 +36,11 @@ pub(super) fn queries<'a>(
 ) -> Made<'a, Statement> {
     let mut seen = Seen::default();
     let _ = statement.visit(&mut seen);
-    let at = move |(place, query): (usize, Query)| {
-        change(Rc::new(query)).map(move |new| put(statement, place, New::Query(Box::new(new))))
-    };
-    Box::new(seen.queries.into_iter().enumerate().flat_map(at))
+    Box::new(seen.queries.into_iter().enumerate().flat_map(
+        move |(place, query): (usize, Query)| {
+            change(Rc::new(query)).map(move |new| put(statement, place, New::Query(Box::new(new))))
+        },
+    ))
 }
 
 /// Copies of an expression that are changed at one place, queries inside it left as they are.

@@ -72,11 +72,17 @@ impl<'a> Tables<'a> {
     /// The columns of all its tables.
     pub(super) fn columns(&self) -> Vec<Expr> {
         let single = self.read.len() == 1;
-        let of = |(name, table): &(Ident, &'a Table)| -> Vec<Expr> {
-            let qualifier = (!single).then(|| name.clone());
-            table.columns.iter().map(|column| reference(qualifier.clone(), &column.name)).collect()
-        };
-        self.read.iter().flat_map(of).collect()
+        self.read
+            .iter()
+            .flat_map(|(name, table): &(Ident, &'a Table)| -> Vec<Expr> {
+                let qualifier = (!single).then(|| name.clone());
+                table
+                    .columns
+                    .iter()
+                    .map(|column| reference(qualifier.clone(), &column.name))
+                    .collect()
+            })
+            .collect()
     }
 
     /// A column of the catalog that no table here has.

@@ -44,15 +44,14 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     if shows.iter().all(|shown| *shown) || !shows.contains(&true) {
         return None;
     }
-    let hidden = |path: &Vec<Ident>| match scope.owner(path) {
-        Owner::Source(place) => !shows.get(place).copied().unwrap_or(true),
-        Owner::Nobody => false,
-        Owner::Unclear => true,
-    };
     let (inner, outer): (Vec<Expr>, Vec<Expr>) =
         flat.conditions.iter().cloned().partition(|condition| {
             let found = refs(condition);
-            found.own.iter().chain(&found.nested).any(hidden)
+            found.own.iter().chain(&found.nested).any(|path: &Vec<Ident>| match scope.owner(path) {
+                Owner::Source(place) => !shows.get(place).copied().unwrap_or(true),
+                Owner::Nobody => false,
+                Owner::Unclear => true,
+            })
         });
     if inner
         .iter()

@@ -53,10 +53,10 @@ fn is_used(column: &Expr, constant: &Expr, scope: &Scope, used: &[(String, Strin
         Value::SingleQuotedString(_) => scope.class(column) == Some(Class::Text),
         _ => false,
     };
-    let is_named = |(table, name): &(String, String)| {
-        table.eq_ignore_ascii_case(&source.name.value) && name.eq_ignore_ascii_case(&found.name)
-    };
-    is_alike && used.iter().any(is_named)
+    is_alike
+        && used.iter().any(|(table, name): &(String, String)| {
+            table.eq_ignore_ascii_case(&source.name.value) && name.eq_ignore_ascii_case(&found.name)
+        })
 }
 
 /// The tables and columns that the plan searches by an index: `SEARCH t USING INDEX i (a=? AND

@@ -51,11 +51,14 @@ fn reordered(select: &Select, work: &Work) -> Option<Select> {
 /// The tables to which a condition refers; `None` if a column cannot be attributed to a table.
 fn places(condition: &Expr, scope: &Scope) -> Option<BTreeSet<usize>> {
     let found = refs(condition);
-    let place = |path: &Vec<sqlparser::ast::Ident>| match scope.owner(path) {
-        Owner::Source(place) => Some(place),
-        _ => None,
-    };
-    found.own.iter().map(place).collect()
+    found
+        .own
+        .iter()
+        .map(|path: &Vec<sqlparser::ast::Ident>| match scope.owner(path) {
+            Owner::Source(place) => Some(place),
+            _ => None,
+        })
+        .collect()
 }
 
 fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<usize> {

@@ -108,10 +108,10 @@ fn is_worth_it(condition: &Expr, scope: &Scope) -> bool {
         (names, found.has_query)
     };
     let all: Vec<_> = parts.iter().map(columns).collect();
-    let is_told =
-        |(names, has_query): &(Vec<(Option<usize>, String)>, bool)| *has_query || !names.is_empty();
     (2..=BRANCHES).contains(&parts.len())
-        && all.iter().all(is_told)
+        && all.iter().all(|(names, has_query): &(Vec<(Option<usize>, String)>, bool)| {
+            *has_query || !names.is_empty()
+        })
         && all.windows(2).any(|two| two[0] != two[1])
 }
 
@@ -132,10 +132,14 @@ fn branches(select: &Select, spot: &Spot, columns: &[SelectItem]) -> Option<Vec<
     let sides: Vec<Expr> = disjuncts(parts.get(place)?).into_iter().cloned().collect();
     let mut branches = Vec::new();
     for (number, side) in sides.iter().enumerate() {
-        let not = |side: &Expr| Expr::IsNotTrue(Box::new(Expr::Nested(Box::new(side.clone()))));
         let mut conditions = parts.clone();
         *conditions.get_mut(place)? = side.clone();
-        conditions.extend(sides.iter().take(number).map(not));
+        conditions.extend(
+            sides
+                .iter()
+                .take(number)
+                .map(|side: &Expr| Expr::IsNotTrue(Box::new(Expr::Nested(Box::new(side.clone()))))),
+        );
         let mut branch = plain.clone();
         let all = all_of(conditions);
         match spot {

@@ -119,10 +119,9 @@ fn narrow_select(
     column: &Ident,
     place: usize,
 ) -> Option<()> {
-    let is_star = |item| item_expr(item).is_none();
     if !is_standard(select)
         || !select.named_window.is_empty()
-        || select.projection.iter().any(is_star)
+        || select.projection.iter().any(|item| item_expr(item).is_none())
     {
         return None;
     }

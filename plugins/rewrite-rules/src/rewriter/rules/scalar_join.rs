@@ -46,8 +46,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 /// Returns true if `*` would show the columns of a further table, and cannot be spelled out.
 fn is_starred(select: &Select, scope: &Scope) -> bool {
-    let is_star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_));
-    scope.has_merged_columns && select.projection.iter().any(is_star)
+    scope.has_merged_columns
+        && select.projection.iter().any(|item: &SelectItem| matches!(item, SelectItem::Wildcard(_)))
 }
 
 /// A sub-query as a join and the value that stands in its place.
@@ -60,11 +60,13 @@ struct Converted {
 fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted> {
     let (parts, select) = Parts::of(query, outer, work.catalog)?;
     let item = parts.item(outer)?;
-    let alike = |key: &crate::rewriter::subquery::Key| {
-        groups_alike(work.engine, (&parts.scope, &key.inner), (outer, &key.outer))
-    };
     let fits = !outer.has_merged_columns && groups(&select)?.is_empty() && select.having.is_none();
-    if !fits || select.distinct.is_some() || !parts.keys.iter().all(alike) {
+    if !fits
+        || select.distinct.is_some()
+        || !parts.keys.iter().all(|key: &crate::rewriter::subquery::Key| {
+            groups_alike(work.engine, (&parts.scope, &key.inner), (outer, &key.outer))
+        })
+    {
         return None;
     }
     let [projected] = select.projection.as_slice() else { return None };
@@ -76,8 +78,12 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
     };
     let keys: Vec<(String, String)> =
         parts.keys.iter().map(|key| (key.inner.to_string(), work.fresh("k"))).collect();
-    let list = |pair: &(String, String)| format!("{} AS {}", pair.0, pair.1);
-    let shown = keys.iter().chain(&columns).map(list).collect::<Vec<_>>().join(", ");
+    let shown = keys
+        .iter()
+        .chain(&columns)
+        .map(|pair: &(String, String)| format!("{} AS {}", pair.0, pair.1))
+        .collect::<Vec<_>>()
+        .join(", ");
     let by = keys.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>().join(", ");
     let group = if is_grouped { format!(" GROUP BY {by}") } else { String::new() };
     let on = parts.keys.iter().zip(&keys).map(|(key, (_, alias))| match key.inner_first {
@@ -121,10 +127,12 @@ fn aggregated(
         ))
     });
     let left = refs(&new);
-    let is_ours =
-        |path: &Vec<sqlparser::ast::Ident>| path.first().is_some_and(|first| first.value == name);
-    let is_whole =
-        is_clean && !columns.is_empty() && !left.has_query && left.own.iter().all(is_ours);
+    let is_whole = is_clean
+        && !columns.is_empty()
+        && !left.has_query
+        && left.own.iter().all(|path: &Vec<sqlparser::ast::Ident>| {
+            path.first().is_some_and(|first| first.value == name)
+        });
     is_whole.then(|| *value = new)?;
     Some(columns)
 }

@@ -143,13 +143,14 @@ impl Reading<'_> {
         let factors = trees.flat_map(|tree| {
             std::iter::once(&tree.relation).chain(tree.joins.iter().map(|j| &j.relation))
         });
-        let table = |factor: &TableFactor| {
-            let TableFactor::Table { name, alias, .. } = factor else { return None };
-            let name = &name.0.last()?.as_ident()?.value;
-            let alias = alias.as_ref().map_or(name, |alias| &alias.name.value);
-            Some((alias.clone(), self.catalog.table(name)?))
-        };
-        factors.filter_map(table).collect()
+        factors
+            .filter_map(|factor: &TableFactor| {
+                let TableFactor::Table { name, alias, .. } = factor else { return None };
+                let name = &name.0.last()?.as_ident()?.value;
+                let alias = alias.as_ref().map_or(name, |alias| &alias.name.value);
+                Some((alias.clone(), self.catalog.table(name)?))
+            })
+            .collect()
     }
 
     /// The column that an expression is, looked up from the innermost query outwards.
@@ -415,10 +416,8 @@ impl Database {
         let unused = asked.intersection(&self.names).filter(|stem| !used.contains(*stem)).count();
         let distinct: BTreeSet<String> = rows.iter().map(|row| format!("{row:?}")).collect();
         let width = rows.first().map_or(0, Vec::len);
-        let nulls = |at: usize| rows.iter().all(|row| row.get(at) == Some(&Cell::Null));
         let selected = reading.selected.iter().flatten();
         let unnamed = selected.filter(|name| stems(name).is_disjoint(&asked)).count();
-        let asks_order = |word: &String| is_among(ORDERING, word) || word.ends_with("est");
         let is_zero = rows.len() == 1 && matches!(rows[0].as_slice(), [Cell::Integer(0)]);
 
         Ok([
@@ -428,11 +427,18 @@ impl Database {
             -flag(distinct.len() < rows.len()),
             -count(width, 6),
             count(tables.len(), 5),
-            -flag((0..width).any(nulls)),
+            -flag(
+                (0..width).any(|at: usize| rows.iter().all(|row| row.get(at) == Some(&Cell::Null))),
+            ),
             -flag(reading.left_joins),
             -flag(reading.distinct),
             -count(reading.queries.saturating_sub(1), 3),
-            -flag(reading.is_ordered && !words(question).iter().any(asks_order)),
+            -flag(
+                reading.is_ordered
+                    && !words(question)
+                        .iter()
+                        .any(|word: &String| is_among(ORDERING, word) || word.ends_with("est")),
+            ),
             -(statement.to_string().chars().count() as f64 / 100.0).min(4.0),
             -flag(has_odd_shape(question, rows.len(), width)),
             -count(unnamed, 6),

@@ -85,12 +85,11 @@ fn drawn(shown: &Table, width: Option<u16>) -> String {
 
 /// The rows of these fields from a table of slices. `None` if there are no such rows.
 fn of_fields(mut table: Table, fields: &[String]) -> Option<Table> {
-    let is_asked = |row: &Vec<Value>| {
+    table.rows.retain(|row: &Vec<Value>| {
         row.first()
             .and_then(Value::as_str)
             .is_some_and(|name| fields.iter().any(|field| field == name))
-    };
-    table.rows.retain(is_asked);
+    });
     (!table.rows.is_empty()).then_some(table)
 }
 

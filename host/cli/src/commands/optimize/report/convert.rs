@@ -71,20 +71,26 @@ pub(crate) fn gates(gates: &Gates) -> (Vec<Gate>, Option<String>) {
         "error" => [gates.errored, gates.total],
         _ => [gates.mismatches, gates.iterations],
     };
-    let gate = |gate: &syrch::optimize::Gate| Gate {
-        name: gate.name.clone(),
-        counts: counts(&gate.name),
-        share: (counts(&gate.name)[1] > 0).then_some(gate.share),
-        bound: format!(
-            "{} {:.0} %",
-            if gate.is_least { "at least" } else { "below" },
-            gate.bound * 100.0
-        ),
-        passed: gate.passed,
-    };
     let advice = gates.advice.map(|advice| match advice {
         Advice::Stop => "so few statements are optimized that it is not worth going on with these statements",
         Advice::WidenScope => "what is supported is optimized often, and too little is supported: support for more statements is what helps",
     });
-    (gates.gates.iter().map(gate).collect(), advice.map(str::to_owned))
+    (
+        gates
+            .gates
+            .iter()
+            .map(|gate: &syrch::optimize::Gate| Gate {
+                name: gate.name.clone(),
+                counts: counts(&gate.name),
+                share: (counts(&gate.name)[1] > 0).then_some(gate.share),
+                bound: format!(
+                    "{} {:.0} %",
+                    if gate.is_least { "at least" } else { "below" },
+                    gate.bound * 100.0
+                ),
+                passed: gate.passed,
+            })
+            .collect(),
+        advice.map(str::to_owned),
+    )
 }

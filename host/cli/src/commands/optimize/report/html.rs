@@ -167,10 +167,14 @@ fn figure(html: &mut Html, title: &str, measured: &Measured) {
     if let Some(picture) = picture::timings(title, &pairs) {
         html.figure(&picture, &[]);
         let columns = ["pair", "before ms", "after ms"].map(str::to_owned);
-        let row = |(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
-            vec![json!(place + 1), json!(before), json!(after)]
-        };
-        let rows: Vec<Vec<Value>> = measured.pairs.iter().enumerate().map(row).collect();
+        let rows: Vec<Vec<Value>> = measured
+            .pairs
+            .iter()
+            .enumerate()
+            .map(|(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
+                vec![json!(place + 1), json!(before), json!(after)]
+            })
+            .collect();
         html.fold("The pairs", |html| _ = html.table(&columns, &rows));
     }
 }

@@ -57,8 +57,6 @@ pub(super) fn optimized() -> Optimized {
         pairs.map(|(before, _)| timing(before)).to_vec(),
         pairs.map(|(_, after)| timing(after)).to_vec(),
     ];
-    let pair =
-        |(before, after)| Pair { original: timing(before), best: timing(after), best_first: false };
     let report = Report {
         outcome: Outcome::Optimized,
         reason: None,
@@ -84,7 +82,13 @@ pub(super) fn optimized() -> Optimized {
             },
         ],
         confirmation: Some(Confirmation {
-            pairs: pairs.map(pair).to_vec(),
+            pairs: pairs
+                .map(|(before, after)| Pair {
+                    original: timing(before),
+                    best: timing(after),
+                    best_first: false,
+                })
+                .to_vec(),
             won: 3,
             original_ns: 412_000_000,
             best_ns: 121_000_000,

@@ -293,10 +293,9 @@ impl Determined {
                 for name in origins.map(|origin| origin.table.as_str()).collect::<BTreeSet<_>>() {
                     let Some(table) = catalog.table(name) else { continue };
                     let column = |column: &String| (number, name.to_owned(), column.to_lowercase());
-                    let has = |key: &[String]| {
+                    if keys(table).any(|key: &[String]| {
                         !key.is_empty() && key.iter().all(|key| self.has(&column(key)))
-                    };
-                    if keys(table).any(has) {
+                    }) {
                         self.columns.extend(table.columns.iter().map(|known| column(&known.name)));
                     }
                 }
@@ -309,22 +308,24 @@ impl Determined {
 
     /// The grouped expressions over columns of that source; `None` if one of them is not.
     fn keys(&self, source: usize) -> Option<Vec<String>> {
-        let key = |grouped: &Option<Plain>| {
-            let grouped = grouped.as_ref()?;
-            if grouped.source == source {
-                return Some(grouped.sql.clone());
-            }
-            let [column] = grouped.columns.as_slice() else { return None };
-            let own = (grouped.source, grouped.origin.table.clone(), column.to_lowercase());
-            let is_column = grouped.sql == self.dialect.quoted(column);
-            let other = self.equal.iter().find_map(|(left, right)| match () {
-                () if *left == own && right.0 == source => Some(&right.2),
-                () if *right == own && left.0 == source => Some(&left.2),
-                () => None,
-            });
-            other.filter(|_| is_column).map(|column| self.dialect.quoted(column))
-        };
-        self.grouped.iter().map(key).collect()
+        self.grouped
+            .iter()
+            .map(|grouped: &Option<Plain>| {
+                let grouped = grouped.as_ref()?;
+                if grouped.source == source {
+                    return Some(grouped.sql.clone());
+                }
+                let [column] = grouped.columns.as_slice() else { return None };
+                let own = (grouped.source, grouped.origin.table.clone(), column.to_lowercase());
+                let is_column = grouped.sql == self.dialect.quoted(column);
+                let other = self.equal.iter().find_map(|(left, right)| match () {
+                    () if *left == own && right.0 == source => Some(&right.2),
+                    () if *right == own && left.0 == source => Some(&left.2),
+                    () => None,
+                });
+                other.filter(|_| is_column).map(|column| self.dialect.quoted(column))
+            })
+            .collect()
     }
 }
 

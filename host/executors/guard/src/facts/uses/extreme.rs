@@ -54,14 +54,15 @@ pub(super) fn tables<'c>(
     let factors = select.from.iter().flat_map(|tree| {
         std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
     });
-    let table = |factor: &TableFactor| {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
-        let table = catalog.table(&written(name)?)?;
-        let name =
-            alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
-        Some((name, table))
-    };
-    factors.map(table).collect()
+    factors
+        .map(|factor: &TableFactor| {
+            let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
+            let table = catalog.table(&written(name)?)?;
+            let name =
+                alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
+            Some((name, table))
+        })
+        .collect()
 }
 
 fn written(name: &ObjectName) -> Option<String> {

@@ -68,7 +68,7 @@ pub(super) fn is_inner(select: &Select, scopes: &[Scope]) -> bool {
         let source = locate(expr, scopes).and_then(|place| place.source);
         source.is_some_and(|source| is_right[source])
     };
-    let compares = |condition: &Expr| match condition {
+    select.selection.iter().flat_map(conditions).any(|condition: &Expr| match condition {
         Expr::BinaryOp { op: BinaryOperator::Or, .. } => false,
         Expr::BinaryOp { left, right, .. } => is_of_right(left) || is_of_right(right),
         Expr::IsNotNull(expr)
@@ -77,8 +77,7 @@ pub(super) fn is_inner(select: &Select, scopes: &[Scope]) -> bool {
         | Expr::InSubquery { expr, .. }
         | Expr::Like { expr, .. } => is_of_right(expr),
         _ => false,
-    };
-    select.selection.iter().flat_map(conditions).any(compares)
+    })
 }
 
 /// A count of the rows, or of the keys, of the left table of a LEFT JOIN for each of them: it is 1
@@ -104,17 +103,17 @@ fn padded(
     let groups = groups.filter(|groups| groups.iter().all(|(source, ..)| *source == 0))?;
     let [key] = left.table.primary_key.as_slice() else { return None };
     let key = (0, left.shown.clone(), key.to_lowercase());
-    let is_name = |(_, _, column): &Named| column.contains("name") || column.contains("title");
-    let is_each = groups.iter().any(is_name)
+    let is_each = groups
+        .iter()
+        .any(|(_, _, column): &Named| column.contains("name") || column.contains("title"))
         || determined(groups, select, scopes, resolver.catalog).contains(&key);
     let counts_rows = |function: &Function| {
-        let is_left = |argument: &Expr| match argument {
-            Expr::Value(_) => true,
-            other => locate(other, scopes).and_then(|place| place.source) == Some(0),
-        };
         is_one_of(&name(function), &["count"])
             && !is_distinct(function)
-            && arguments(function).into_iter().all(is_left)
+            && arguments(function).into_iter().all(|argument: &Expr| match argument {
+                Expr::Value(_) => true,
+                other => locate(other, scopes).and_then(|place| place.source) == Some(0),
+            })
     };
     let shown = select.projection.iter().filter_map(expression);
     let is_counted = shown.flat_map(aggregates).any(|function| counts_rows(&function));
@@ -268,13 +267,6 @@ fn repeated(
         }
         let column = |column: &str| (source, table.shown.clone(), column.to_lowercase());
         let known = determined(BTreeSet::from([column(key)]), select, scopes, resolver.catalog);
-        let is_single = |(number, table): (usize, &Joined<'_>)| {
-            let key = &table.table.primary_key;
-            !key.is_empty()
-                && key
-                    .iter()
-                    .all(|key| known.contains(&(number, table.shown.clone(), key.to_lowercase())))
-        };
         let is_other = |named: &Named| !known.contains(named);
         // A measure of the table that repeats rows has its own rows; where one is taken too, the
         // repeated ones are meant for neither.
@@ -283,7 +275,16 @@ fn repeated(
         // Of one row in each group, the mean is its value, and the count that of the joined rows.
         let is_of_one =
             of_group.contains(&column(key)) && !is_one_of(&name(&function), &["sum", "total"]);
-        if is_of_one || !(is_alone || is_beside) || tables.iter().enumerate().all(is_single) {
+        if is_of_one
+            || !(is_alone || is_beside)
+            || tables.iter().enumerate().all(|(number, table): (usize, &Joined<'_>)| {
+                let key = &table.table.primary_key;
+                !key.is_empty()
+                    && key.iter().all(|key| {
+                        known.contains(&(number, table.shown.clone(), key.to_lowercase()))
+                    })
+            })
+        {
             continue;
         }
         let rows = repeats(

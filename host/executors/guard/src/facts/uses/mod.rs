@@ -236,14 +236,15 @@ impl Noted<'_> {
 
     fn push(&mut self, one: Use) {
         // One reason to take values for numbers is enough.
-        let is_known = |known: &Use| {
-            let kind = match (&known.kind, &one.kind) {
-                (UseKind::Number(_), UseKind::Number(_)) => known.kind.clone(),
-                _ => one.kind.clone(),
-            };
-            *known == Use { kind, ..one.clone() }
-        };
-        if self.uses.len() < USES && !self.uses.iter().any(is_known) {
+        if self.uses.len() < USES
+            && !self.uses.iter().any(|known: &Use| {
+                let kind = match (&known.kind, &one.kind) {
+                    (UseKind::Number(_), UseKind::Number(_)) => known.kind.clone(),
+                    _ => one.kind.clone(),
+                };
+                *known == Use { kind, ..one.clone() }
+            })
+        {
             self.uses.push(one);
         }
     }
@@ -336,12 +337,14 @@ impl Noted<'_> {
         let Some(place) = locate(expr, self.scopes) else { return };
         let others =
             self.groups.iter().filter(|group| locate(group, self.scopes).as_ref() != Some(&place));
-        let key = |group: &&Expr| {
-            let plain = plain(group, self.scopes, self.dialect)?;
-            (Some(plain.source) == place.source && plain.origin.table == place.origin.table)
-                .then_some(plain.sql)
-        };
-        if let Some(keys) = others.map(key).collect() {
+        if let Some(keys) = others
+            .map(|group: &&Expr| {
+                let plain = plain(group, self.scopes, self.dialect)?;
+                (Some(plain.source) == place.source && plain.origin.table == place.origin.table)
+                    .then_some(plain.sql)
+            })
+            .collect()
+        {
             self.record(place.origin, None, UseKind::Groups { keys, is_shown });
         }
     }
@@ -379,9 +382,11 @@ impl Noted<'_> {
 
     fn date(&mut self, call: &Expr) {
         let Some(plain) = plain(call, self.scopes, self.dialect) else { return };
-        let is_aggregate = |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"]));
         if let [_] = plain.columns.as_slice()
-            && !calls(call, is_aggregate)
+            && !calls(
+                call,
+                |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"])),
+            )
         {
             self.record(plain.origin, Some(plain.sql), UseKind::Date);
         }

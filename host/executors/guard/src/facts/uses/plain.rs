@@ -59,13 +59,12 @@ fn unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
         match scope.find(&name.value) {
             Found::Nothing => {}
             Found::Column(origin) => {
-                let has = |source: &super::super::scope::Source| {
-                    source
-                        .columns
-                        .as_ref()
-                        .is_some_and(|columns| columns.iter().any(|column| column.is(&name.value)))
-                };
-                let number = scope.sources.iter().position(has)?;
+                let number =
+                    scope.sources.iter().position(|source: &super::super::scope::Source| {
+                        source.columns.as_ref().is_some_and(|columns| {
+                            columns.iter().any(|column| column.is(&name.value))
+                        })
+                    })?;
                 return Some(Place { source: (depth == 0).then_some(number), origin: origin? });
             }
             Found::Perhaps | Found::Many(_) => return None,
@@ -221,11 +220,13 @@ pub(super) fn is_one_of(name: &str, names: &[&str]) -> bool {
 pub(super) fn arguments(function: &sqlparser::ast::Function) -> Vec<&Expr> {
     use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
-    let expression = |arg| match arg {
-        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr))
-        | &FunctionArg::Named { arg: FunctionArgExpr::Expr(ref expr), .. }
-        | &FunctionArg::ExprNamed { arg: FunctionArgExpr::Expr(ref expr), .. } => Some(expr),
-        _ => None,
-    };
-    list.args.iter().filter_map(expression).collect()
+    list.args
+        .iter()
+        .filter_map(|arg| match arg {
+            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr))
+            | &FunctionArg::Named { arg: FunctionArgExpr::Expr(ref expr), .. }
+            | &FunctionArg::ExprNamed { arg: FunctionArgExpr::Expr(ref expr), .. } => Some(expr),
+            _ => None,
+        })
+        .collect()
 }

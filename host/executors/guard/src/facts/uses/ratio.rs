@@ -46,15 +46,19 @@ impl Noted<'_> {
 /// Returns true if an expression adds up rows, itself or in a subquery, and is a whole number for
 /// certain.
 pub(super) fn is_whole_aggregate(expr: &Expr, scopes: &[Scope], catalog: &Catalog) -> bool {
-    let is_column = |expr: &Expr| {
-        let is_known = output(expr, scopes).is_some_and(|column| column.is_whole);
-        is_known
-            || locate(expr, scopes).is_some_and(|place| {
-                let table = catalog.table(&place.origin.table);
-                table.is_some_and(|table| is_whole_column(table, &place.origin.column))
-            })
-    };
-    is_aggregate(expr, scopes) && is_whole(expr, &is_column, catalog)
+    is_aggregate(expr, scopes)
+        && is_whole(
+            expr,
+            &|expr: &Expr| {
+                let is_known = output(expr, scopes).is_some_and(|column| column.is_whole);
+                is_known
+                    || locate(expr, scopes).is_some_and(|place| {
+                        let table = catalog.table(&place.origin.table);
+                        table.is_some_and(|table| is_whole_column(table, &place.origin.column))
+                    })
+            },
+            catalog,
+        )
 }
 
 /// Returns true if an expression is a whole number for certain, given which columns are.
@@ -94,23 +98,29 @@ fn is_whole_query(query: &Query, catalog: &Catalog) -> bool {
     let SetExpr::Select(select) = &*query.body else { return false };
     let [only] = select.projection.as_slice() else { return false };
     let tables = tables(select, catalog).unwrap_or_default();
-    let is_column = |expr: &Expr| {
-        let (qualifier, column) = match expr {
-            Expr::Identifier(column) => (None, column),
-            Expr::CompoundIdentifier(names) => match names.as_slice() {
-                [.., qualifier, column] => (Some(qualifier), column),
-                _ => return false,
+    expression(only).is_some_and(|expr| {
+        is_whole(
+            expr,
+            &|expr: &Expr| {
+                let (qualifier, column) = match expr {
+                    Expr::Identifier(column) => (None, column),
+                    Expr::CompoundIdentifier(names) => match names.as_slice() {
+                        [.., qualifier, column] => (Some(qualifier), column),
+                        _ => return false,
+                    },
+                    _ => return false,
+                };
+                let is_meant =
+                    |name: &str| qualifier.is_none_or(|written| same(name, &written.value));
+                let mut meant = tables
+                    .iter()
+                    .filter(|(name, table)| is_meant(name) && table.column(&column.value).is_some())
+                    .map(|(_, table)| is_whole_column(table, &column.value));
+                meant.next() == Some(true) && meant.all(|is_whole| is_whole)
             },
-            _ => return false,
-        };
-        let is_meant = |name: &str| qualifier.is_none_or(|written| same(name, &written.value));
-        let mut meant = tables
-            .iter()
-            .filter(|(name, table)| is_meant(name) && table.column(&column.value).is_some())
-            .map(|(_, table)| is_whole_column(table, &column.value));
-        meant.next() == Some(true) && meant.all(|is_whole| is_whole)
-    };
-    expression(only).is_some_and(|expr| is_whole(expr, &is_column, catalog))
+            catalog,
+        )
+    })
 }
 
 fn is_whole_column(table: &Table, column: &str) -> bool {
@@ -141,11 +151,10 @@ fn output<'s>(expr: &Expr, scopes: &'s [Scope]) -> Option<&'s Output> {
 
 /// Returns true if an expression adds up rows, itself, in a subquery, or in what stands in FROM.
 fn is_aggregate(expr: &Expr, scopes: &[Scope]) -> bool {
-    let adds = |expr: &Expr| match expr {
+    calls(expr, |expr: &Expr| match expr {
         Expr::Function(function) => is_one_of(&name(function), &["count", "sum"]),
         other => output(other, scopes).is_some_and(|column| column.is_whole),
-    };
-    calls(expr, adds)
+    })
 }
 
 fn is_divisor(expr: &Expr) -> bool {

@@ -36,36 +36,38 @@ fn uses(text: &str, dialect: Dialect) -> Vec<Use> {
 
 /// Each use as a line.
 fn shown(text: &str, dialect: Dialect) -> Vec<String> {
-    let line = |one: Use| {
-        let value = one.value.map(|value| format!(" as {value}")).unwrap_or_default();
-        let filter = one.filter.map(|filter| format!(" where {filter}")).unwrap_or_default();
-        let kind = match one.kind {
-            UseKind::Number(by) => format!("number {by}"),
-            UseKind::Cast => "cast".to_owned(),
-            UseKind::Order(by) => format!("order {by}"),
-            UseKind::Join { table, column } => format!("join {table}.{column}"),
-            UseKind::Compared { operator, number } => format!("compared {operator} {number}"),
-            UseKind::ComparedText(operator) => format!("compared text {operator}"),
-            UseKind::Ratio => "ratio".to_owned(),
-            UseKind::Groups { keys, .. } if keys.is_empty() => "groups".to_owned(),
-            UseKind::Groups { keys, .. } => format!("groups beside {}", keys.join(", ")),
-            UseKind::NotIn => "not in".to_owned(),
-            UseKind::Day { operator, day } => format!("day {operator} {day}"),
-            UseKind::Texts(texts) => format!("texts {}", texts.join("|")),
-            UseKind::Date => "date".to_owned(),
-            UseKind::Condition => "condition".to_owned(),
-            UseKind::Beside { keys } => format!("beside {keys:?}"),
-            UseKind::Extreme { function, of } => {
-                format!("{function} of {}.{}", of.table, of.column)
-            }
-            UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
-            UseKind::Unconnected(other) => format!("unconnected {other}"),
-            UseKind::Never => "never".to_owned(),
-            UseKind::Padded { rows } => format!("padded by {rows}"),
-        };
-        format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
-    };
-    uses(text, dialect).into_iter().map(line).collect()
+    uses(text, dialect)
+        .into_iter()
+        .map(|one: Use| {
+            let value = one.value.map(|value| format!(" as {value}")).unwrap_or_default();
+            let filter = one.filter.map(|filter| format!(" where {filter}")).unwrap_or_default();
+            let kind = match one.kind {
+                UseKind::Number(by) => format!("number {by}"),
+                UseKind::Cast => "cast".to_owned(),
+                UseKind::Order(by) => format!("order {by}"),
+                UseKind::Join { table, column } => format!("join {table}.{column}"),
+                UseKind::Compared { operator, number } => format!("compared {operator} {number}"),
+                UseKind::ComparedText(operator) => format!("compared text {operator}"),
+                UseKind::Ratio => "ratio".to_owned(),
+                UseKind::Groups { keys, .. } if keys.is_empty() => "groups".to_owned(),
+                UseKind::Groups { keys, .. } => format!("groups beside {}", keys.join(", ")),
+                UseKind::NotIn => "not in".to_owned(),
+                UseKind::Day { operator, day } => format!("day {operator} {day}"),
+                UseKind::Texts(texts) => format!("texts {}", texts.join("|")),
+                UseKind::Date => "date".to_owned(),
+                UseKind::Condition => "condition".to_owned(),
+                UseKind::Beside { keys } => format!("beside {keys:?}"),
+                UseKind::Extreme { function, of } => {
+                    format!("{function} of {}.{}", of.table, of.column)
+                }
+                UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
+                UseKind::Unconnected(other) => format!("unconnected {other}"),
+                UseKind::Never => "never".to_owned(),
+                UseKind::Padded { rows } => format!("padded by {rows}"),
+            };
+            format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
+        })
+        .collect()
 }
 
 /// Compares all uses but groups, joins and tables without one, which most statements have.

@@ -32,11 +32,14 @@ fn databases(server: &Server, data: &std::path::Path) {
             &name,
             "SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public'",
         );
-        let index = |column: &str| {
-            let (table, column) = column.split_once('.').unwrap();
-            format!("CREATE INDEX ON public.\"{table}\" (\"{column}\");")
-        };
-        let indexes: String = tables.unwrap().lines().map(index).collect();
+        let indexes: String = tables
+            .unwrap()
+            .lines()
+            .map(|column: &str| {
+                let (table, column) = column.split_once('.').unwrap();
+                format!("CREATE INDEX ON public.\"{table}\" (\"{column}\");")
+            })
+            .collect();
         let role = format!(
             "{indexes} CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE"
         );
@@ -48,11 +51,14 @@ fn databases(server: &Server, data: &std::path::Path) {
 fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
     let lines = std::fs::read_to_string(data.join("questions_postgres.jsonl")).unwrap();
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
-    let read = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        (text(&line, "id"), text(&line, "db"), text(&line, "gold_sql"))
-    };
-    lines.lines().map(read).step_by(step).collect()
+    lines
+        .lines()
+        .map(|line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            (text(&line, "id"), text(&line, "db"), text(&line, "gold_sql"))
+        })
+        .step_by(step)
+        .collect()
 }
 
 /// Admits every `step`th gold, and compares its rows with those that it has without each of the
