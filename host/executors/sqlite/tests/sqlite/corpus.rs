@@ -19,7 +19,7 @@ fn verdicts(
     database: &SqliteDatabase,
     lines: &[Json],
 ) -> Vec<(String, String, Result<bool, SqlError>)> {
-    let runtime = runtime();
+    let runtime = &runtime();
     std::thread::scope(|scope| {
         let chunks: Vec<Vec<&Json>> =
             (0..8).map(|n| lines.iter().skip(n).step_by(8).collect()).collect();
