@@ -346,6 +346,7 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
     let read: BTreeSet<usize> = tables.iter().filter_map(|name| catalog.place(name)).collect();
     let keys = read.iter().filter_map(|place| Some((place, catalog.tables.get(*place)?))).flat_map(
         |(place, table)| {
+            let read = &read;
             let between = table.foreign_keys.iter().filter(move |key| {
                 catalog
                     .place(&key.ref_table)
