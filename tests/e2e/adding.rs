@@ -265,7 +265,7 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 /// The files that `wit/README.md` lists under a heading.
-fn listed(heading: &str) -> BTreeSet<String> {
+fn list_files(heading: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(repository().join("wit/README.md")).unwrap();
     let (_, section) = text.split_once(&format!("### {heading}\n")).unwrap();
     let section = section.split("\n#").next().unwrap();
@@ -310,7 +310,7 @@ fn the_contract_lists_what_a_role_and_a_port_take() {
         let whole: BTreeSet<String> = whole.map(|(path, _)| path.clone()).collect();
         assert_eq!(
             whole,
-            listed(heading),
+            list_files(heading),
             "left: the files that name all of them; right: wit/README.md, {heading}"
         );
     }

@@ -55,7 +55,7 @@ fn group(root: &Path, package: &Package) -> String {
 }
 
 /// Returns the groups of crates that a group may import.
-fn allowed(group: &str) -> &'static [&'static str] {
+fn dependencies_of(group: &str) -> &'static [&'static str] {
     match group {
         "basics" | "flows" | "memory" | "words" | "files" | "http" => &[],
         "core" | "sdk" => &["basics"],
@@ -130,7 +130,7 @@ fn no_crate_imports_what_it_may_not() {
                 .unwrap();
             let to = group(root, to);
             edges += 1;
-            if !allowed(&from).contains(&to.as_str()) {
+            if !dependencies_of(&from).contains(&to.as_str()) {
                 wrong.push(format!("{} ({from}) imports {} ({to})", package.name, dependency.name));
             }
         }

@@ -42,7 +42,7 @@ fn the_table_counts_calls_tokens_and_replies_without_a_statement() {
             .arg(folder.path())
             .args(["--questions", "3"])
             .args(flags);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         assert_eq!(said.code, 0, "{}", said.all());
         said.stdout
     };

@@ -333,7 +333,7 @@ impl Executor {
 
     /// The engine of that name, or of a further name for it.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|executor| executor.name() == name || executor.0.aliases.contains(&name))
     }
 
@@ -341,8 +341,8 @@ impl Executor {
     ///
     /// # Errors
     /// [`Error::Config`] when no engine has the scheme.
-    pub fn of(url: &DatabaseUrl) -> Result<Self, Error> {
-        let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
+    pub fn for_url(url: &DatabaseUrl) -> Result<Self, Error> {
+        let Some(scheme) = url.scheme() else { return Self::for_path(&url.path()) };
         Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(
             || {
                 if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
@@ -359,7 +359,7 @@ impl Executor {
         )
     }
 
-    fn of_path(path: &Path) -> Result<Self, Error> {
+    fn for_path(path: &Path) -> Result<Self, Error> {
         let ending = path
             .extension()
             .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
@@ -478,14 +478,14 @@ pub(crate) fn telemetry_name(dialect: &Dialect) -> &'static str {
 #[must_use]
 pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
     let is_file =
-        !url.is_empty() && Executor::of(url).is_ok_and(|executor| executor.files().is_some());
+        !url.is_empty() && Executor::for_url(url).is_ok_and(|executor| executor.files().is_some());
     is_file.then(|| url.path()).filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The files of a database: its own, and those that the engine writes beside it. A server has none.
 #[must_use]
 pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
-    let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else {
+    let (Some(path), Ok(executor)) = (database_path(url), Executor::for_url(url)) else {
         return Vec::new();
     };
     let Some(files) = executor.files() else { return Vec::new() };
@@ -495,7 +495,7 @@ pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
             // The engine finds its files beside the file itself, not beside a link to it.
             let real = path.canonicalize().unwrap_or(path);
             let beside =
-                files.beside.iter().map(|ending| appended(&real, ending)).collect::<Vec<_>>();
+                files.beside.iter().map(|ending| append_suffix(&real, ending)).collect::<Vec<_>>();
             std::iter::once(real).chain(beside)
         })
         .collect()
@@ -525,13 +525,13 @@ pub fn is_database_file(path: &Path) -> bool {
 /// server's address before the parameters.
 #[must_use]
 pub fn database_name(url: &DatabaseUrl) -> String {
-    let files = Executor::of(url).ok().and_then(Executor::files);
+    let files = Executor::for_url(url).ok().and_then(Executor::files);
     if let Some(files) = files.filter(|files| files.endings.is_empty()) {
         return (files.name)(&url.path());
     }
     let shown = url.to_string();
     let rest = shown.split(['?', '#']).next().unwrap_or_default();
-    if files.is_none() && Executor::of(url).is_ok() {
+    if files.is_none() && Executor::for_url(url).is_ok() {
         // Pairs such as `host=localhost dbname=shop`.
         if !url.rest().starts_with("//") && rest.contains('=') {
             let name = rest.split([':', ' ']).find_map(|pair| pair.strip_prefix("dbname="));
@@ -576,11 +576,11 @@ pub fn suite_databases(
 /// file; `None` for a server. It blocks.
 #[must_use]
 pub fn file_digest(url: &DatabaseUrl) -> Option<io::Result<String>> {
-    let files = Executor::of(url).ok()?.files()?;
+    let files = Executor::for_url(url).ok()?.files()?;
     Some(content_digest(&(files.sources)(&database_path(url)?), files.content))
 }
 
-pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn append_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -615,7 +615,7 @@ mod tests {
         }
         for entry in &TABLE {
             assert!(!entry.schemes.is_empty(), "{} cannot be named", entry.name);
-            assert_eq!(Executor::of_name(entry.name).map(Executor::name), Some(entry.name));
+            assert_eq!(Executor::from_name(entry.name).map(Executor::name), Some(entry.name));
         }
     }
 
@@ -623,12 +623,13 @@ mod tests {
     fn an_address_finds_its_engine() {
         for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"]
         {
-            assert_eq!(Executor::of(&url(text)).unwrap().name(), "sqlite", "{text}");
+            assert_eq!(Executor::for_url(&url(text)).unwrap().name(), "sqlite", "{text}");
         }
-        let foreign = Executor::of(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
+        let foreign =
+            Executor::for_url(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
         assert!(foreign.contains("`mysql+pymysql:`") && foreign.contains("adbc:odbc"), "{foreign}");
         assert!(!foreign.contains("secret"));
-        let wrong = Executor::of(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
+        let wrong = Executor::for_url(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
         assert!(wrong.starts_with(
             "no executor for `kdb:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
         ));

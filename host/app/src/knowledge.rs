@@ -184,7 +184,7 @@ impl BuiltIndex {
 
     /// Adds the terms of an earlier index for the tables in `missing`, and its vectors if this
     /// index has none.
-    pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
+    pub(crate) fn complete_from(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
         let Some(earlier) = earlier else { return self };
         self.terms
             .extend(earlier.terms.into_iter().filter(|reported| missing.contains(&reported.table)));
@@ -283,7 +283,7 @@ fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
 }
 
 /// `form`: what a line looks like.
-fn of_json<T: for<'de> Deserialize<'de>>(
+fn parse_line<T: for<'de> Deserialize<'de>>(
     path: &Path,
     (what, form): (&str, &str),
     number: usize,
@@ -312,7 +312,9 @@ fn notes(path: &Path) -> Result<Vec<Note>, Error> {
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let reported = match line.starts_with('{') {
-                true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
+                true => {
+                    parse_line(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?
+                }
                 false => NoteLine { note: line, table: None, column: None },
             };
             Ok(Note {
@@ -338,7 +340,7 @@ fn examples(path: &Path) -> Result<Vec<Example>, Error> {
         .into_iter()
         .map(|(number, line): (usize, String)| {
             let ExampleLine { question, sql } =
-                of_json(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
+                parse_line(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
             Ok(Example { question, sql })
         })
         .collect()
@@ -410,11 +412,12 @@ mod tests {
         let earlier = BuiltIndex::new(&catalog(&[]), vec![of("a", "old"), of("b", "old")]);
         let earlier = earlier.with_vectors("m", &["x".to_owned()], &[vec![1.0]]);
         let new = BuiltIndex::new(&catalog(&[]), vec![of("a", "new")]);
-        let whole = new.clone().completed(Some(earlier.clone()), &["b".to_owned()]);
+        let whole = new.clone().complete_from(Some(earlier.clone()), &["b".to_owned()]);
         assert_eq!(whole.terms, [of("a", "new"), of("b", "old")]);
         assert_eq!((whole.model.as_deref(), whole.vectors.len()), (Some("m"), 1));
-        let own =
-            new.with_vectors("n", &["y".to_owned()], &[vec![1.0]]).completed(Some(earlier), &[]);
+        let own = new
+            .with_vectors("n", &["y".to_owned()], &[vec![1.0]])
+            .complete_from(Some(earlier), &[]);
         assert_eq!((own.model.as_deref(), own.terms.len()), (Some("n"), 1));
     }
 

@@ -24,7 +24,7 @@ fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
     let ended = seen.iter().rfind(|observation| observation.task == task.id);
     let (ending, reason) =
         ended.map(|observation| words(&observation.ending)).unwrap_or(("not-ended", None));
-    let Stated { plan, parts, requirements } = Stated::of(task);
+    let Stated { plan, parts, requirements } = Stated::from_task(task);
     TaskReport {
         id: task.id.clone(),
         parent: task.parent.clone(),
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(
+    fn read_judgements(
         purpose: Purpose,
         expect: Shape,
         subjects: &[&str],
@@ -167,21 +167,32 @@ mod tests {
         let yes = |sql: &str| (sql.to_owned(), true);
         let no = |sql: &str| (sql.to_owned(), false);
         let words = || Shape::Choice(vec!["A".into(), "B".into()]);
-        assert_eq!(judged(Purpose::Select, words(), &["1", "2"], "\"B\""), [no("1"), yes("2")]);
-        assert_eq!(judged(Purpose::Select, words(), &["1", "2"], "\"C\""), []);
-        assert_eq!(judged(Purpose::Select, words(), &["1"], "\"A\""), []);
+        assert_eq!(
+            read_judgements(Purpose::Select, words(), &["1", "2"], "\"B\""),
+            [no("1"), yes("2")]
+        );
+        assert_eq!(read_judgements(Purpose::Select, words(), &["1", "2"], "\"C\""), []);
+        assert_eq!(read_judgements(Purpose::Select, words(), &["1"], "\"A\""), []);
         let json = || Shape::Json("{}".into());
         assert_eq!(
-            judged(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#),
+            read_judgements(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#),
             [no("1")]
         );
         assert_eq!(
-            judged(Purpose::Judge, Shape::Yaml(Vec::new()), &["1"], r#"{"verdict":" pass "}"#),
+            read_judgements(
+                Purpose::Judge,
+                Shape::Yaml(Vec::new()),
+                &["1"],
+                r#"{"verdict":" pass "}"#
+            ),
             [yes("1")]
         );
-        assert_eq!(judged(Purpose::Judge, json(), &["1"], r#"{"verdict":7}"#), []);
-        assert_eq!(judged(Purpose::Judge, json(), &["1", "2"], r#"{"accepted":true}"#), []);
-        assert_eq!(judged(Purpose::Repair, json(), &["1"], r#"{"accepted":true}"#), []);
+        assert_eq!(read_judgements(Purpose::Judge, json(), &["1"], r#"{"verdict":7}"#), []);
+        assert_eq!(
+            read_judgements(Purpose::Judge, json(), &["1", "2"], r#"{"accepted":true}"#),
+            []
+        );
+        assert_eq!(read_judgements(Purpose::Repair, json(), &["1"], r#"{"accepted":true}"#), []);
     }
 
     #[test]

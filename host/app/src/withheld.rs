@@ -119,14 +119,14 @@ fn normals(statements: &[&str]) -> Vec<String> {
 }
 
 fn normal(sql: &str) -> String {
-    let text = parsed(sql).unwrap_or_else(|| sql.to_owned());
+    let text = normalize_statement(sql).unwrap_or_else(|| sql.to_owned());
     let words = words(&text);
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The statement without the names that it gives to tables and columns; `None` if it is no query
 /// that can be parsed.
-fn parsed(sql: &str) -> Option<String> {
+fn normalize_statement(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;
     }

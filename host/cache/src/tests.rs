@@ -230,7 +230,7 @@ async fn a_value_is_stored_though_the_write_is_not_awaited() {
 type Damage<'a> = &'a dyn Fn(&Path);
 
 /// A cache of some entries on disk, with nothing left in the log.
-async fn filled(folder: &Path) {
+async fn fill_cache(folder: &Path) {
     let cache = open(folder);
     for number in 0..40 {
         assert!(!fetch(&cache, number).await);
@@ -253,10 +253,6 @@ async fn filled(folder: &Path) {
 
 #[tokio::test]
 async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
-    let half = |file: &Path| {
-        let bytes = std::fs::read(file).unwrap();
-        std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
-    };
     let damages: [(&str, Damage<'_>); 7] = [
         ("other", &|file: &Path| {
             std::fs::remove_file(file).unwrap();
@@ -275,7 +271,10 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
             )
             .unwrap()
         }),
-        ("half", &half),
+        ("half", &|file: &Path| {
+            let bytes = std::fs::read(file).unwrap();
+            std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
+        }),
         ("middle", &|file: &Path| {
             let mut bytes = std::fs::read(file).unwrap();
             bytes[4_096..].fill(0x5a);
@@ -285,7 +284,7 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
     ];
     for (name, damage) in damages {
         let folder = tempfile::tempdir().unwrap();
-        filled(folder.path()).await;
+        fill_cache(folder.path()).await;
         damage(&folder.path().join(FILE));
         let cache = open(folder.path());
         for number in 0..80 {
@@ -305,7 +304,7 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
 #[tokio::test]
 async fn two_caches_notice_damage_under_them_and_set_the_file_aside_once() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let one = open(folder.path());
     let two = open(folder.path());
     assert!(fetch(&one, 1).await && fetch(&two, 1).await);
@@ -365,7 +364,7 @@ async fn a_folder_that_cannot_be_had_makes_every_request_a_miss() {
 #[tokio::test]
 async fn a_locked_file_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let brief = || {
         Cache::open(
             folder.path(),
@@ -391,7 +390,7 @@ async fn a_locked_file_makes_requests_misses() {
 #[tokio::test]
 async fn a_full_disk_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let cache = open(folder.path());
     cache
         .ask(|worker: &mut crate::worker::Worker| {

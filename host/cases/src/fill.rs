@@ -187,7 +187,7 @@ pub(crate) fn observation(value: Value) -> Filled {
     record(
         "observation",
         value,
-        &Observation::ended("", Ending::Solved),
+        &Observation::from_ending("", Ending::Solved),
         &[
             ("ending", ending),
             ("candidates", |candidates| list(candidates, candidate)),

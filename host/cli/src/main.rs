@@ -199,7 +199,7 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
 
 /// Merges the configuration for the flags of this command.
 fn configure(command: &Command, global: &Global, environment: &Environment) -> Outcome<Config> {
-    match command.given() {
+    match command.config_flags() {
         Some(given) => config::load(
             Given { file: global.config.as_deref(), ..given },
             environment,

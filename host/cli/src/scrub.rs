@@ -29,7 +29,7 @@ const PLACEHOLDERS: [&str; 12] = [
 const SHORTEST: usize = 8;
 
 /// The secret between quotes, when it reads otherwise there.
-fn quoted(secret: &SecretString) -> Option<SecretString> {
+fn escape_secret(secret: &SecretString) -> Option<SecretString> {
     let text = secret.expose_secret();
     let escaped = text.escape_debug().to_string();
     (escaped != text).then(|| escaped.into())
@@ -51,7 +51,7 @@ impl Scrubber {
                 text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
             })
             .collect();
-        let quoted: Vec<SecretString> = secrets.iter().filter_map(quoted).collect();
+        let quoted: Vec<SecretString> = secrets.iter().filter_map(escape_secret).collect();
         secrets.extend(quoted);
         Self { secrets }
     }

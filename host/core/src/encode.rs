@@ -39,7 +39,7 @@ const LENGTH: usize = 4;
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
     let head = Head {
-        truncated: results.truncated(),
+        truncated: results.is_truncated(),
         warnings: results.warnings().to_vec(),
         doubts: results.doubts().to_vec(),
         sql: results.sql.clone(),

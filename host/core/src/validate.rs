@@ -6,7 +6,7 @@ mod retrieval;
 
 use std::collections::BTreeSet;
 
-pub use retrieval::{linked, retrieval_query};
+pub use retrieval::{linking, retrieval_query};
 
 use crate::roles::{Answer, Outcome, Proposal};
 use crate::{
@@ -269,7 +269,7 @@ pub fn outcome(outcome: &Outcome, limits: &Limits) -> Checked {
 ///
 /// # Errors
 /// A wrong count, or a number out of range.
-pub fn calibrated(values: &[f64], claims: usize) -> Checked {
+pub fn calibration(values: &[f64], claims: usize) -> Checked {
     if values.len() != claims {
         return refuse(
             "calibrate",
@@ -369,10 +369,10 @@ mod tests {
         let limits = Limits::default();
         for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.000_000_1, 1e308] {
             assert!(candidates(&[candidate(wrong)], &limits).is_err(), "{wrong}");
-            assert!(calibrated(&[wrong], 1).is_err());
+            assert!(calibration(&[wrong], 1).is_err());
         }
         assert_eq!(candidates(&[candidate(-0.0)], &limits), Ok(()));
-        assert!(calibrated(&[0.5], 2).is_err());
+        assert!(calibration(&[0.5], 2).is_err());
     }
 
     #[test]

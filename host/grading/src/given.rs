@@ -18,7 +18,7 @@ use syrch_grade::Question;
 use syrch_grade::run::{Arm, Cost, End, Fault, Shard};
 use syrch_grade::suite::Suite;
 
-use super::ask::{Asked, Asker, of_document, partial, without_answer};
+use super::ask::{Asked, Asker, answer_from_document, partial, without_answer};
 
 /// The greatest length of a message about a line, in bytes. A message may quote the line.
 const WORDS: usize = 1 << 10;
@@ -115,7 +115,7 @@ impl Given {
     }
 
     /// The labels of the simulated models that the answers come from; `None` if no line names one.
-    pub(crate) fn simulated(&self) -> Option<String> {
+    pub(crate) fn simulation_labels(&self) -> Option<String> {
         let all: Vec<&str> = self.simulated.iter().map(String::as_str).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
@@ -226,7 +226,7 @@ impl Line {
                 Ending::ClarificationNeeded => End::Clarify,
                 Ending::Partial | Ending::Failed => End::Failed,
             };
-            return of_document(end, document);
+            return answer_from_document(end, document);
         }
         let end = if self.sql.is_some() { End::Answered } else { End::NoAnswer };
         Asked { end, sql: self.sql, confidence: self.confidence, ..nothing() }

@@ -122,7 +122,7 @@ fn arm(name: &str, host: &Host) -> Arm {
             digest: digest.to_owned(),
         }
     };
-    let mut settings = internal::lasting(&internal::written(host.settings()));
+    let mut settings = internal::lasting(&internal::journal_settings(host.settings()));
     let mut shift = |pointer: &str, keys: &[&str]| {
         if let Some(settings) = settings.pointer_mut(pointer).and_then(Value::as_object_mut) {
             keys.iter().for_each(|key| drop(settings.shift_remove(*key)));

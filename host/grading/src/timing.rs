@@ -121,7 +121,7 @@ pub(crate) async fn time(
                 let database = arena.database(&graded.db).await?;
                 tokio::select! {
                     ratio = ratio(&database, gold, sql, repeats) => ratio,
-                    () = stop.triggered() => return Ok(None),
+                    () = stop.wait_until_triggered() => return Ok(None),
                 }
             }
             _ => None,

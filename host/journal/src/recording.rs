@@ -262,15 +262,15 @@ fn begin(file: &mut File, path: &Path, models: &[String]) -> Result<(), Recordin
     if known.models != models {
         let reason = format!(
             "records the models {}, not {}: use another file",
-            named(&known.models),
-            named(models)
+            list_names(&known.models),
+            list_names(models)
         );
         return Err(RecordingError::unfit(path, reason));
     }
     Ok(())
 }
 
-fn named(models: &[String]) -> String {
+fn list_names(models: &[String]) -> String {
     models.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 

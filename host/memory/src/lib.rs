@@ -54,7 +54,7 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
     }
 
     /// The value of the key for which this holds, if it is cached.
-    pub fn cached(&self, is_key: impl Fn(&K) -> bool) -> Option<Arc<V>> {
+    pub fn get_cached(&self, is_key: impl Fn(&K) -> bool) -> Option<Arc<V>> {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
         let at = cells.iter().position(|(known, _)| is_key(known))?;
         let value = cells[at].1.get().map(Arc::clone)?;
@@ -72,7 +72,7 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
         key: &K,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<Arc<V>, E> {
-        if let Some(cached) = self.cached(|known| known == key) {
+        if let Some(cached) = self.get_cached(|known| known == key) {
             return Ok(cached);
         }
         let made = Arc::new(make()?);
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(cache.get_or_make(&1, || Ok::<_, ()>(7)), Ok(Arc::new(7)));
         assert_eq!(cache.get_or_make(&2, || Err("no")), Err("no"));
         assert_eq!(
-            (cache.cached(|key| *key == 1), cache.cached(|key| *key == 2)),
+            (cache.get_cached(|key| *key == 1), cache.get_cached(|key| *key == 2)),
             (Some(Arc::new(7)), None)
         );
     }

@@ -120,7 +120,7 @@ impl<'a> Parts<'a> {
 }
 
 /// The words that no part of the statement expresses; empty if it drops none that carries meaning.
-pub(crate) fn dropped(
+pub(crate) fn find_dropped_words(
     schema: &Schema,
     reading: &Reading,
     draft: &Draft,
@@ -135,7 +135,7 @@ pub(crate) fn dropped(
     }
     words.extend(beyond(reading));
     words.extend(unread_columns(schema, reading, query));
-    words.extend(unasked(schema, reading, draft, query));
+    words.extend(find_missing_items(schema, reading, draft, query));
     words
 }
 
@@ -299,7 +299,12 @@ fn is_relative(tokens: &[Token], at: usize) -> bool {
 }
 
 /// The columns and keys that are asked for and that the statement lacks.
-fn unasked(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> Vec<String> {
+fn find_missing_items(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+) -> Vec<String> {
     let asked = draft.asked.iter().filter(|asked| asked.head);
     let columns =
         asked.filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));

@@ -14,7 +14,7 @@ use super::values::is_stop;
 use super::words::{self, Kind};
 
 /// The confidence, 0 to 1.
-pub(crate) fn of(
+pub(crate) fn estimate(
     schema: &Schema,
     reading: &Reading,
     resolver: &Resolver<'_>,
@@ -365,14 +365,13 @@ fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bo
             other => other.column().is_some_and(|at| fits(schema.column(at))),
         })
     };
-    let is_place = |view: &ColumnView| {
-        view.required
-            .iter()
-            .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
-    };
     match reading.tokens.first().map(|token| token.lower.as_str()) {
         Some("who") => !selects(&|view: &ColumnView| !view.is_key),
-        Some("where") => !selects(&is_place),
+        Some("where") => !selects(&|view: &ColumnView| {
+            view.required
+                .iter()
+                .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
+        }),
         Some("when") => !selects(&|view: &ColumnView| {
             view.holds == Holds::Time
                 || view

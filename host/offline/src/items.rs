@@ -85,7 +85,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     for mention in &mentions {
         taken[mention.from..mention.to].fill(true);
     }
-    let named = named_schemas(&tokens, schema, &mut mentions, &mut taken);
+    let named = narrow_to_named_schemas(&tokens, schema, &mut mentions, &mut taken);
     let mut items: Vec<Item> = Vec::new();
     for at in rows(&tokens, &taken) {
         let mut tables = mentions.iter().filter(|mention| mention.table_score() > 0.9);
@@ -211,7 +211,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
 
 /// Narrows names that tables of several schemas have to those of a schema that the question names;
 /// the tokens of its name.
-fn named_schemas(
+fn narrow_to_named_schemas(
     tokens: &[Token],
     schema: &Schema,
     mentions: &mut [Mention],

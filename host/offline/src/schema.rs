@@ -117,8 +117,8 @@ impl Schema {
             .iter_mut()
             .for_each(|view| view.is_only = count[&view.name.to_ascii_lowercase()] == 1);
         let by_name = places(catalog);
-        let mut edges = declared(catalog, &by_name);
-        edges.extend(inferred(&tables, &edges));
+        let mut edges = read_declared_edges(catalog, &by_name);
+        edges.extend(infer_edges(&tables, &edges));
         mark_rivals(&mut edges);
         let mut joins = vec![Vec::new(); tables.len()];
         for (at, edge) in edges.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Schema {
     }
 
     /// The column of its own table that a column refers to, as the manager of an employee does.
-    pub(crate) fn referred_to(&self, from: ColumnRef) -> Option<ColumnRef> {
+    pub(crate) fn self_reference(&self, from: ColumnRef) -> Option<ColumnRef> {
         self.edges_of(from.table)
             .find(|edge: &&Edge| edge.left == from && edge.right.table == from.table)
             .map(|edge| edge.right)
@@ -182,7 +182,7 @@ impl Schema {
 
     /// The column of that table whose words best match one of these, the earlier word first; `-`
     /// before a word turns the result's second part to true.
-    pub(crate) fn measured(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
+    pub(crate) fn column_for_words(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
         of.iter().find_map(|word| {
             let stem = words::stem(word.trim_start_matches('-'));
             let column = self.tables[table]
@@ -194,9 +194,11 @@ impl Schema {
     }
 
     /// The columns of that table that one of these words measures, those of the earliest such word;
-    /// the second part as of [`measured`](Self::measured).
+    /// the second part as of [`column_for_words`](Self::column_for_words).
     pub(crate) fn all_measured(&self, table: usize, of: &[&str]) -> (Vec<ColumnRef>, bool) {
-        let Some((first, turned)) = self.measured(table, of) else { return (Vec::new(), false) };
+        let Some((first, turned)) = self.column_for_words(table, of) else {
+            return (Vec::new(), false);
+        };
         let fits = |word: &&&str| {
             self.column(first).required.contains(&words::stem(word.trim_start_matches('-')))
         };
@@ -269,7 +271,7 @@ impl Schema {
     /// The first column of that table that holds dates or years.
     pub(crate) fn time(&self, table: usize) -> Option<ColumnRef> {
         let columns = &self.tables[table].columns;
-        let by_word = self.measured(table, lexicon::TIME_WORDS).map(|(at, _)| at.column);
+        let by_word = self.column_for_words(table, lexicon::TIME_WORDS).map(|(at, _)| at.column);
         by_word
             .or_else(|| columns.iter().position(|view| view.holds == Holds::Time))
             .map(|column| ColumnRef { table, column })
@@ -481,7 +483,7 @@ fn places(catalog: &Catalog) -> BTreeMap<String, usize> {
     names
 }
 
-fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
+fn read_declared_edges(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
     let place = |table: &str, column: &str| {
         let at = *names.get(&table.to_ascii_lowercase())?;
         let column =
@@ -507,7 +509,7 @@ fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
 }
 
 /// Joins by the names of columns, between tables of which at least one declares none.
-fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
+fn infer_edges(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
     let mut linked = vec![false; tables.len()];
     for edge in declared {
         linked[edge.left.table] = true;

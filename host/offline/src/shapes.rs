@@ -158,10 +158,10 @@ fn counts_beside(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema:
 /// Returns whether a column beside the greatest or least value has a value of that row, which
 /// nothing names: `the smallest tip, smoker`.
 fn stands_beside_extreme(reading: &Reading, query: &LogicalQuery) -> bool {
-    let is_plain = |item: &Expression| matches!(item, Expression::Column(_));
-    let is_beside = query.select.iter().any(|item: &Expression| {
-        matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
-    }) && query.select.iter().any(is_plain);
+    let is_beside =
+        query.select.iter().any(|item: &Expression| {
+            matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
+        }) && query.select.iter().any(|item: &Expression| matches!(item, Expression::Column(_)));
     query.group.is_empty()
         && is_beside
         && !reading

@@ -23,7 +23,7 @@ impl Writer<'_> {
     pub(crate) fn text(&self, query: &LogicalQuery) -> Option<String> {
         let query = &self.strict(query);
         if let Some(function) = query.fold {
-            return self.folded(query, function);
+            return self.write_fold(query, function);
         }
         let tables = query.all_tables();
         let tree = joins::tree(self.schema, &tables, self.bias)?;
@@ -75,7 +75,7 @@ impl Writer<'_> {
     }
 
     /// The aggregate of the one column of the rows that a limit leaves.
-    fn folded(&self, query: &LogicalQuery, function: Function) -> Option<String> {
+    fn write_fold(&self, query: &LogicalQuery, function: Function) -> Option<String> {
         let [Expression::Column(column)] = query.select.as_slice() else { return None };
         let rows = self.text(&LogicalQuery { fold: None, ..query.clone() })?;
         let name = self.aggregate(function, self.name(*column, true), *column);
@@ -83,7 +83,7 @@ impl Writer<'_> {
     }
 
     fn syntax(&self) -> Syntax {
-        Syntax::of(&self.schema.dialect)
+        Syntax::for_dialect(&self.schema.dialect)
     }
 
     /// The query as the dialect takes it: PostgreSQL and others refuse to select or to order by

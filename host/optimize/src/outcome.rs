@@ -123,7 +123,7 @@ impl Outcome {
     /// while it ran was a statement, so five of those are no [`Outcome::NoValidCandidate`]; five
     /// that do not parse are.
     #[must_use]
-    pub fn of(iterations: &[Iteration]) -> Self {
+    pub fn from_iterations(iterations: &[Iteration]) -> Self {
         let has = |state| iterations.iter().any(|iteration| iteration.state == state);
         if iterations.is_empty() {
             return Self::Unchanged;

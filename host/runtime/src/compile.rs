@@ -96,13 +96,13 @@ impl CompileProcess {
                 MAX_CODE >> 20
             )));
         }
-        if status.success() { Ok(code) } else { Err(refused(status, &message, limits)) }
+        if status.success() { Ok(code) } else { Err(child_error(status, &message, limits)) }
     }
 }
 
 /// Makes the error of a child that ended without code: by its message, or by the signal of the
 /// limit that ended it.
-fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
+fn child_error(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first =
         text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500)

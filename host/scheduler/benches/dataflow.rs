@@ -17,7 +17,7 @@ impl TaskRunner for Nothing {
     type Output = ();
 
     async fn run(&self, task: Task, _parents: Vec<Ended<()>>) -> (Observation, Option<()>) {
-        (Observation::ended(task.id, Ending::Solved), Some(()))
+        (Observation::from_ending(task.id, Ending::Solved), Some(()))
     }
 }
 
@@ -50,7 +50,7 @@ fn wide() -> Graph {
 
 /// Layers of 32, each task of which needs eight tasks of the layer before it; the answer needs the
 /// last two layers.
-fn layered() -> Graph {
+fn layers_graph() -> Graph {
     graph(|position| match position {
         0..32 => 0..0,
         _ if position == TASKS - 1 => TASKS - 64..position,
@@ -93,7 +93,7 @@ fn wide_256(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench]
 fn layered_256(bencher: divan::Bencher<'_, '_>) {
-    run(bencher, &layered());
+    run(bencher, &layers_graph());
 }
 
 fn main() {

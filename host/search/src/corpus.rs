@@ -39,7 +39,7 @@ impl IndexedCorpus {
     /// The retriever `lexical`. The score is a fraction of the highest score that a document could
     /// have.
     pub(crate) fn lexical(&self, text: &str, limit: usize) -> Vec<Hit> {
-        self.hits(self.best(self.bm25.find(&Stems::default().of_text(text)), limit), |_| None)
+        self.hits(self.best(self.bm25.find(&Stems::default().stem_text(text)), limit), |_| None)
     }
 
     /// The retriever `path-fuzzy`. The score is s / (1 + s) for sift's score s.

@@ -343,9 +343,9 @@ fn hits_are_bounded_in_every_retriever() {
 
 #[test]
 fn an_index_is_shared_between_threads() {
-    fn shared<T: Send + Sync>(_: &T) {}
+    fn require_send_sync<T: Send + Sync>(_: &T) {}
     let index = index();
-    shared(&index);
+    require_send_sync(&index);
     assert_eq!(index.find_now(&query(Corpus::Tables, Retriever::Vector, "x", 1)), None);
     assert_eq!(
         index.find_now(&query(Corpus::Cells, Retriever::Vector, "x", 1)).unwrap().unwrap_err(),

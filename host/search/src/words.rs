@@ -86,12 +86,12 @@ impl Stems {
     }
 
     /// The stems of a text's words without stop words; of all words if there are only stop words.
-    pub(crate) fn of_text(&self, text: &str) -> Vec<String> {
+    pub(crate) fn stem_text(&self, text: &str) -> Vec<String> {
         content(text).iter().map(|word| self.stem(word)).collect()
     }
 
     /// The stems of an identifier, from the cache if it occurred before.
-    pub(crate) fn of_name(&self, name: &str) -> Rc<Named> {
+    pub(crate) fn stem_name(&self, name: &str) -> Rc<Named> {
         if let Some(named) = self.names.borrow().get(name) {
             return Rc::clone(named);
         }
@@ -221,8 +221,8 @@ mod tests {
 
     #[test]
     fn short_words_are_written_out() {
-        assert_eq!(Stems::default().of_name("cust_no").long, ["custom", "number"]);
-        assert!(Stems::default().of_name("city").long.is_empty());
+        assert_eq!(Stems::default().stem_name("cust_no").long, ["custom", "number"]);
+        assert!(Stems::default().stem_name("city").long.is_empty());
     }
 
     #[test]

@@ -20,7 +20,7 @@ impl RewardRole for ExecutionReward {
         task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        let required = Requirements::of(task).unwrap_or_default();
+        let required = Requirements::from_task(task).unwrap_or_default();
         Ok(rivals
             .iter()
             .map(|rival: &Rival| {
@@ -80,7 +80,7 @@ impl Settings {
         let named: Vec<&str> = grave.iter().chain(&slight).map(|lack| lack.what.as_str()).collect();
         if !named.is_empty() {
             opinion.checks.extend(named.iter().map(|name| (format!("has {name}"), false)));
-            opinion.reason += &format!("; it lacks {}", listed(&named));
+            opinion.reason += &format!("; it lacks {}", enumerate_names(&named));
             opinion.score = (opinion.score - 0.5 * self.missing * slight.len() as f64).max(0.5);
         }
         if !grave.is_empty() {
@@ -116,7 +116,7 @@ impl Settings {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[&str]) -> String {
+fn enumerate_names(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),

@@ -15,7 +15,7 @@ pub(crate) fn vote<'b>(branches: impl IntoIterator<Item = &'b Branch>) -> Ballot
     let mut passed: Vec<Passed> = Vec::new();
     let mut replied = 0;
     for branch in branches {
-        let found = branch.found();
+        let found = branch.final_ballot();
         replied += match (&branch.state, found.replied) {
             (State::Abstained | State::Handed(_) | State::Failed(_), 0) => 0,
             (_, replied) => replied.max(1),

@@ -22,11 +22,11 @@ pub(crate) fn outcome(
     branches: Vec<Branch>,
 ) -> Result<Outcome, Failure> {
     let dropped: Vec<&Branch> =
-        branches.iter().filter(|branch| branch.found().best().is_none()).collect();
+        branches.iter().filter(|branch| branch.final_ballot().best().is_none()).collect();
     let last: Vec<&Branch> =
         branches.iter().filter(|branch| branch.state != State::Joined).collect();
     let ballot = match last.as_slice() {
-        [one] => one.found(),
+        [one] => one.final_ballot(),
         several => vote(several.iter().copied()),
     };
     if ballot.best().is_none() {

@@ -32,7 +32,7 @@ impl Expansion {
         }
     }
 
-    pub(crate) fn of(tree: &Tree<'_>, place: usize) -> Self {
+    pub(crate) fn for_node(tree: &Tree<'_>, place: usize) -> Self {
         match (place, tree.nodes[place].ran()) {
             (ROOT, _) => Self::Draw,
             (_, Some(_)) => Self::Revise,
@@ -51,7 +51,7 @@ pub(crate) fn request(
     place: usize,
     asked: u32,
 ) -> Request {
-    let mut request = match Expansion::of(tree, place) {
+    let mut request = match Expansion::for_node(tree, place) {
         Expansion::Draw => brief.request(&[], 0),
         Expansion::Repair => brief.request(&failures(tree, place), 0),
         Expansion::Revise => revision(host, brief, tree, place),
@@ -77,11 +77,11 @@ fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
 
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
     let mut more = "\nA statement for this task that runs:\n".to_owned();
-    more += &reported(host, tree, place);
+    more += &describe_result(host, tree, place);
     let others = others(tree, place);
     if !others.is_empty() {
         more += "\nOther statements for it run too and give something else:\n";
-        more.extend(others.iter().map(|other| reported(host, tree, *other)));
+        more.extend(others.iter().map(|other| describe_result(host, tree, *other)));
     }
     let failed = failures(tree, place);
     more += &feedback(&failed);
@@ -104,7 +104,7 @@ fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
 
 /// A statement that ran, its result as far as it may be shown, and the number of statements that
 /// agree.
-fn reported(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
+fn describe_result(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
     let node = &tree.nodes[place];
     let Some(ran) = node.ran() else { return String::new() };
     let mut out = format!("{}\n", clip(&node.candidate.sql, STATEMENT));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{offline, said};
+use super::{offline, run_command};
 use crate::bad_input::Place;
 
 #[test]
@@ -20,7 +20,7 @@ fn hostile_names_are_shown_and_not_obeyed() {
         [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")]
     {
         let mut command = offline(&place, &format!("--format {format} decompose"));
-        let said = said(command.args([
+        let said = run_command(command.args([
             "./a|<b>\u{1b}[1m.yml",
             "suite.jsonl",
             "--report",
@@ -49,7 +49,7 @@ fn hostile_names_are_shown_and_not_obeyed() {
 /// A help's own part, without the flags that all commands have.
 pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
     let place = Place::new();
-    let said = said(&mut place.words(&format!("{command} --help")));
+    let said = run_command(&mut place.words(&format!("{command} --help")));
     assert_eq!(said.code, 0, "{}", said.all());
     let (head, _) = said.stdout.split_once("\nOptions:\n").unwrap();
     let now = head.to_owned()
@@ -98,7 +98,7 @@ fn a_comparison_by_rules_reads_like_this() {
         line("none", "Who is the tallest of them all?", "SELECT 'nobody'"),
     ];
     place.file("suite.jsonl", lines.concat());
-    let said = said(&mut offline(&place, "decompose retry3 suite.jsonl --slice level"));
+    let said = run_command(&mut offline(&place, "decompose retry3 suite.jsonl --slice level"));
     assert_eq!(said.code, 0, "{}", said.all());
     assert_snapshot("compare.txt", &without_times(&said.stdout));
 }

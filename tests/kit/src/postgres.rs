@@ -54,7 +54,7 @@ fn programs() -> Option<PathBuf> {
 
 /// The folder of the server's programs, where its tests run. Where they do not, this is reported
 /// and counted as [`skip`] does it.
-fn wanted() -> Option<PathBuf> {
+fn find_programs() -> Option<PathBuf> {
     let is_set = |name: &str| variable(name).is_some_and(|value| value == "1");
     if is_set("SYRCH_SKIP_POSTGRES") {
         skip("the tests of PostgreSQL are left out: SYRCH_SKIP_POSTGRES is 1");
@@ -122,13 +122,13 @@ impl Server {
     /// # Panics
     /// As [`Self::start`].
     #[must_use]
-    pub fn shared() -> Option<&'static Self> {
+    pub fn get_shared() -> Option<&'static Self> {
         static SERVER: OnceLock<Option<Server>> = OnceLock::new();
         SERVER.get_or_init(Self::start).as_ref()
     }
 
     fn start_with(is_encrypted: bool) -> Option<Self> {
-        let installed = wanted()?;
+        let installed = find_programs()?;
         let user = other_user();
         let folder = scratch().keep();
         let programs = match variable("SYRCH_TEST_POSTGRES").map(PathBuf::from) {

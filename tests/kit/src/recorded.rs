@@ -251,7 +251,7 @@ mod tests {
     }
 
     /// The position of the answer that is taken, and the number of calls.
-    fn taken(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
+    fn take_in_order(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
         let answers = answers(rows);
         let order: Vec<&Answer> = answers.iter().collect();
         let taken = SAMPLERS.iter().find(|sampler| sampler.name == name).unwrap().take(&order);
@@ -260,13 +260,13 @@ mod tests {
 
     #[test]
     fn samplers_stop_where_they_should() {
-        assert_eq!(taken("single", &[0, 2]), (None, 1));
-        assert_eq!(taken("retry3", &[0, 1, 2, 3]), (Some(2), 3));
-        assert_eq!(taken("retry3", &[0, 1, 0, 3]), (Some(1), 3));
-        assert_eq!(taken("vote5", &[2, 3, 3, 2, 4, 4, 4]), (Some(0), 5));
-        assert_eq!(taken("gate2of5", &[2, 1, 1, 3, 3]), (Some(3), 5));
-        assert_eq!(taken("gate2of5", &[2, 3, 2, 3]), (Some(0), 3));
-        assert_eq!(taken("gate3of9", &[2, 2, 0, 3, 2, 3]), (Some(0), 5));
+        assert_eq!(take_in_order("single", &[0, 2]), (None, 1));
+        assert_eq!(take_in_order("retry3", &[0, 1, 2, 3]), (Some(2), 3));
+        assert_eq!(take_in_order("retry3", &[0, 1, 0, 3]), (Some(1), 3));
+        assert_eq!(take_in_order("vote5", &[2, 3, 3, 2, 4, 4, 4]), (Some(0), 5));
+        assert_eq!(take_in_order("gate2of5", &[2, 1, 1, 3, 3]), (Some(3), 5));
+        assert_eq!(take_in_order("gate2of5", &[2, 3, 2, 3]), (Some(0), 3));
+        assert_eq!(take_in_order("gate3of9", &[2, 2, 0, 3, 2, 3]), (Some(0), 5));
     }
 
     #[test]

@@ -181,7 +181,7 @@ impl Reply {
 
     /// The reply as a stream of events.
     #[must_use]
-    pub fn streamed(self) -> Self {
+    pub fn into_stream(self) -> Self {
         Self { delivery: Delivery::Events { ended: true }, ..self }
     }
 

@@ -180,7 +180,7 @@ impl Optimize {
     }
 
     /// The host, with a rewriter.
-    pub(crate) async fn opened(self) -> Result<(Host, Parts), Error> {
+    pub(crate) async fn open_host(self) -> Result<(Host, Parts), Error> {
         let Self { host, parts } = self;
         parts.settings.check().map_err(|error| Error::Config(error.to_string()))?;
         let observer = Arc::clone(&parts.observer);
@@ -203,7 +203,7 @@ impl Optimize {
                 if needs_plugin {
                     named(Arc::make_mut(&mut host.settings));
                 }
-                host.reconfigured()?
+                host.reconfigure()?
             }
         };
         let host = if needs_plugin { host.with_rewriter(observer.as_ref()).await? } else { host };

@@ -48,10 +48,10 @@ impl Proposer {
         let original = optimization.statement(Which::Original);
         let original =
             original.ok_or_else(|| Error::Internal("no statement is admitted".to_owned()))?;
-        let context =
-            Context::new(host, Problem::new(optimization.given()), run).within(&original.tables);
+        let context = Context::new(host, Problem::new(optimization.original_sql()), run)
+            .within(&original.tables);
         // The host has asked for plans and times of the data, which the calls get.
-        run.taint.asked();
+        run.taint.note_asked();
         context.notes.skip_calls(
             (Role::Rewriter, String::new(), None),
             optimization.iterations().len() as u64,

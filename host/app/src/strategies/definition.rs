@@ -151,7 +151,7 @@ impl Definition {
 
     fn set_policy(&self, policy: &mut Policy) {
         for (key, value) in &self.policy {
-            if let Some(limit) = Limit::of(key) {
+            if let Some(limit) = Limit::for_key(key) {
                 limit.set(policy, value);
             }
         }

@@ -192,7 +192,7 @@ impl Reader<'_> {
             let name = key.value;
             let at = tree.referenced;
             let value = tree.value.value();
-            match Limit::of(&name) {
+            match Limit::for_key(&name) {
                 None => self.unknown(
                     key.referenced,
                     "key in `policy`",
@@ -203,7 +203,7 @@ impl Reader<'_> {
                 Some(limit) => {
                     self.problem(
                         at,
-                        &format!("policy.{name}: {value} is not {}", limit.expected()),
+                        &format!("policy.{name}: {value} is not {}", limit.describe_range()),
                     );
                 }
             }

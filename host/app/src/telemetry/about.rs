@@ -42,7 +42,7 @@ pub(super) struct Models {
 }
 
 impl About {
-    pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
+    pub(super) fn new(host: &Host, run: &str, catalog: &Catalog) -> Self {
         let settings = &host.settings;
         Self {
             run: run.to_owned(),
@@ -57,7 +57,7 @@ impl About {
                 .collect(),
             temperature: Some(settings.model.temperature),
             max_tokens: Some(settings.model.max_tokens),
-            models: Models::of(&settings.model),
+            models: Models::from_settings(&settings.model),
         }
     }
 
@@ -86,7 +86,7 @@ impl About {
 }
 
 impl Models {
-    fn of(settings: &ModelSettings) -> Self {
+    fn from_settings(settings: &ModelSettings) -> Self {
         let model = |name: &str, provider: Provider| Model {
             name: if provider == Provider::OFFLINE { "offline" } else { name }.to_owned(),
             provider: provider.telemetry_name().to_owned(),

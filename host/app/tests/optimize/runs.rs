@@ -56,7 +56,7 @@ async fn the_fastest_equal_statement_is_the_result_and_a_wrong_one_never_is() {
     // A database of the program's own has no copies.
     assert_eq!(report.settings.copies, 0);
     assert!(
-        !database.timed().iter().any(|sql| sql == WRONG),
+        !database.list_timed().iter().any(|sql| sql == WRONG),
         "a wrong statement is not even timed"
     );
 }

@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 
 impl Run for CompletionsArgs {
     /// The script is the same whatever is configured, also where that cannot be read.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         None
     }
 

@@ -68,7 +68,7 @@ impl Run for EvalArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
@@ -92,7 +92,9 @@ impl Run for EvalArgs {
         };
         let eval = match opened {
             Ok(eval) => eval,
-            Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+            Err(error) => {
+                return Err(search::explain_error(error, &settings, &context, &watch).await);
+            }
         };
         context.console.progress("asking");
         let stop = Stop::new();

@@ -31,7 +31,7 @@ pub(crate) struct SchemaArgs {
 }
 
 impl Run for SchemaArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         let mut flags = self.flags.clone();
         if let Some(database) = self.databases.first() {
             flags.set("execution.db_path", json!(database));

@@ -44,7 +44,7 @@ pub(crate) enum StrategyCommand {
 }
 
 impl Run for StrategyCommand {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 

@@ -39,7 +39,7 @@ impl Config {
         if !is_named
             && model.replay.is_none()
             && model.simulated.is_none()
-            && let Some((provider, reason)) = chosen(model, has_url, environment)
+            && let Some((provider, reason)) = infer_provider(model, has_url, environment)
         {
             model.provider = provider;
             self.origins.entry("llm.provider").or_insert(Origin::Derived(reason));
@@ -128,7 +128,7 @@ impl Config {
 }
 
 /// The provider that follows from keys and URLs, with the reason. `None` if there is neither.
-fn chosen(
+fn infer_provider(
     model: &ModelSettings,
     has_url: bool,
     environment: &Environment,

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 
 /// The strategy that the strongest layer names, with that layer. `None` if no layer names one. A
 /// wrong variable counts as unset here, since all wrong variables are reported together later.
-pub(super) fn chosen(
+pub(super) fn choose_strategy(
     entries: &[Entry],
     environment: &Environment,
     flags: &[(&'static Spec, Value, Origin)],

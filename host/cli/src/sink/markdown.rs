@@ -2,7 +2,7 @@
 //! new row.
 
 use serde_json::Value;
-pub(crate) use syrch::syrch_core::text::escape::{fenced as code, markdown as text};
+pub(crate) use syrch::syrch_core::text::escape::{fence_code as code, markdown as text};
 
 use super::{Grid, plain};
 

@@ -46,7 +46,7 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
     let tables = tables.finish();
     let path: Vec<String> =
         schema.or(catalog).or_else(|| tables.first()?.schema_name.clone()).into_iter().collect();
-    let (tables, left_out) = views::checked(work, tables, &path, &mut left)?;
+    let (tables, left_out) = views::filter_views(work, tables, &path, &mut left)?;
     Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 

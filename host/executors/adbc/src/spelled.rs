@@ -93,7 +93,7 @@ pub(crate) fn columns(work: &mut Work<'_>, sql: &str) -> Result<Option<Vec<Colum
             ))
         }
         Dialect::Postgres => {
-            let schema = work.described(sql)?;
+            let schema = work.describe(sql)?;
             Ok(Some(
                 schema
                     .fields()

@@ -54,14 +54,14 @@ fn catalog(dialect: Dialect) -> Catalog {
     Catalog { database: "shop".to_owned(), dialect, tables }
 }
 
-fn granted(dialect: Dialect) -> Granted {
+fn grant_all(dialect: Dialect) -> Granted {
     let granted = Granted::new(&catalog(dialect.clone()), Vec::new());
     if dialect == Dialect::Databricks { granted.in_catalog("main") } else { granted }
 }
 
 /// Statements of a corpus that are not treated as they must be.
 fn wrong(dialect: &Dialect, lines: &[Value], must_pass: bool) -> Vec<String> {
-    let granted = granted(dialect.clone());
+    let granted = grant_all(dialect.clone());
     lines
         .iter()
         .filter_map(|line: &Value| {
@@ -138,7 +138,7 @@ fn each_form_is_read_or_refused_as_the_table_says() {
         found.extend(wrong(dialect, &refused, false));
         for line in refused {
             assert!(line["reading"] == "refused" && line["why"].is_string(), "{line}");
-            let error = admit(sql(&line), &granted(dialect.clone()), &Bounds::default()).err();
+            let error = admit(sql(&line), &grant_all(dialect.clone()), &Bounds::default()).err();
             let message = error.map(|error| error.message).unwrap_or_default();
             if ["Word(", "Token", "{", "parser", "quote_style"]
                 .iter()
@@ -184,7 +184,7 @@ fn marks_are_no_names() {
             "SELECT U&\"\\0000pivot\"(id) FROM orders",
         ] {
             assert!(
-                admit(text, &granted(dialect.clone()), &Bounds::default()).is_err(),
+                admit(text, &grant_all(dialect.clone()), &Bounds::default()).is_err(),
                 "{engine}: {text}"
             );
             let _ = facts(text, &[], &catalog(dialect.clone()));
@@ -314,7 +314,7 @@ proptest! {
             text.splice(at..end, PIECES[piece].chars());
         }
         let text: String = text.into_iter().collect();
-        let granted = granted(dialect.clone());
+        let granted = grant_all(dialect.clone());
         let _ = facts(&text, &[], &catalog(dialect.clone()));
         if let Ok(first) = admit(&text, &granted, &Bounds::default()) {
             prop_assert!(!first.sql.contains('\0'), "{}", text);
@@ -328,7 +328,7 @@ proptest! {
         let other = |name: &str| Dialect::Other(name.to_owned());
         let others = [Dialect::Sqlite, Dialect::Mysql, Dialect::Ansi, other("snowflake"), other("bigquery"), other("x")];
         for dialect in ENGINES.iter().map(|(_, dialect)| dialect).chain(&others) {
-            let granted = granted(dialect.clone());
+            let granted = grant_all(dialect.clone());
             for text in [&text, &select] {
                 if let Ok(first) = admit(text, &granted, &Bounds::default()) {
                     let second = admit(&first.sql, &granted, &Bounds::default());

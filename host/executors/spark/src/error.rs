@@ -27,7 +27,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn of(status: &Status) -> Self {
+    pub(crate) fn from_status(status: &Status) -> Self {
         let mut failure = Self {
             code: status.code(),
             message: line(status.message()),
@@ -215,7 +215,7 @@ mod tests {
         let exceptions = format!("[\"{exception}\",\"java.lang.Object\"]");
         let message =
             format!("[{class}] {message} SQLSTATE: {state}; line 1 pos 14;\n'Project [*]");
-        Failure::of(&status(
+        Failure::from_status(&status(
             &message,
             &[("errorClass", class), ("sqlState", state), ("classes", &exceptions)],
         ))
@@ -252,7 +252,7 @@ mod tests {
         );
         assert_eq!(failure.running().message, "The table `nope` cannot be found");
         let other = "Table not found: [TABLE_OR_VIEW_NOT_FOUND] Table or view not found: nope";
-        let other = Failure::of(&status(
+        let other = Failure::from_status(&status(
             other,
             &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
         ));
@@ -261,7 +261,9 @@ mod tests {
             (error.kind, error.message.as_str()),
             (SqlErrorKind::UnknownTable, "Table or view not found: nope")
         );
-        assert!(Failure::of(&Status::internal("x".repeat(100_000))).message.len() <= MESSAGE);
+        assert!(
+            Failure::from_status(&Status::internal("x".repeat(100_000))).message.len() <= MESSAGE
+        );
     }
 
     #[test]
@@ -282,29 +284,29 @@ mod tests {
             "sk-1",
         );
         assert!(!raised.running().message.contains("sk-1"));
-        let plain = Failure::of(&status(
+        let plain = Failure::from_status(&status(
             "Cannot cast 'sk-1'",
             &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
         ));
         assert_eq!(plain.running().message, "the statement failed while it ran: AnalysisException");
         assert!(plain.is_unnamed() && !failure.is_unnamed());
         for list in ["", "not json", "[]"] {
-            let odd = Failure::of(&status("sk-1", &[("classes", list)]));
+            let odd = Failure::from_status(&status("sk-1", &[("classes", list)]));
             assert!(!odd.running().message.contains("sk-1"), "{list}");
         }
     }
 
     #[test]
     fn failures_on_the_way_are_told_from_the_servers() {
-        let lost = Failure::of(&Status::unknown("h2 protocol error")).running();
+        let lost = Failure::from_status(&Status::unknown("h2 protocol error")).running();
         assert_eq!(lost.kind, SqlErrorKind::Unavailable);
-        let large =
-            Failure::of(&Status::out_of_range("decoded message length too large")).running();
+        let large = Failure::from_status(&Status::out_of_range("decoded message length too large"))
+            .running();
         assert_eq!(
             (large.kind, large.rule.as_deref()),
             (SqlErrorKind::TooLarge, Some("result-bytes"))
         );
-        let refused = Failure::of(&Status::unauthenticated("no")).opening("sc://h".into());
+        let refused = Failure::from_status(&Status::unauthenticated("no")).opening("sc://h".into());
         assert!(matches!(refused, DatabaseError::LoginRefused { .. }), "{refused:?}");
     }
 }

@@ -64,7 +64,7 @@ impl Cancel {
     }
 
     /// Returns one that also makes a slow statement give way.
-    pub(crate) fn of(slot: &Arc<Slot>) -> Self {
+    pub(crate) fn for_slot(slot: &Arc<Slot>) -> Self {
         Self { slot: Some(Arc::clone(slot)), ..Self::default() }
     }
 
@@ -103,7 +103,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// A deadline that counts from now.
     pub(crate) fn start(allowance: Allowance, cancel: &Arc<Cancel>) -> Self {
-        let most = memory::of_process().map(|used| used.saturating_add(allowance.memory));
+        let most = memory::process_bytes().map(|used| used.saturating_add(allowance.memory));
         let now = Instant::now();
         Self {
             allowance,
@@ -130,7 +130,7 @@ impl Deadline {
         }
         if now >= self.until {
             self.cancel.stop(DEADLINE);
-        } else if self.most.is_some_and(|most| memory::of_process() > Some(most)) {
+        } else if self.most.is_some_and(|most| memory::process_bytes() > Some(most)) {
             self.cancel.stop(MEMORY);
         }
         self.cancel.is_stopped()

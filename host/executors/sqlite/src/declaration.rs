@@ -84,7 +84,7 @@ pub(crate) fn contents(sql: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn made(sql: &str) -> Option<(String, &'static str, Option<String>, bool)> {
+    fn read_parts(sql: &str) -> Option<(String, &'static str, Option<String>, bool)> {
         read(sql).map(|made| (made.name, made.kind, made.module, made.is_whole))
     }
 
@@ -110,7 +110,7 @@ mod tests {
             ("SELECT 1", None),
             ("", None),
         ] {
-            assert_eq!(made(sql), expected, "{sql}");
+            assert_eq!(read_parts(sql), expected, "{sql}");
         }
     }
 

@@ -91,7 +91,7 @@ impl Composed<'_> {
             }
         }
         // `snippet` goes on without the places that it got no memory for.
-        if let Some(Refused::Places(most)) = memory::refused() {
+        if let Some(Refused::Places(most)) = memory::take_refusal() {
             return Err(error::places_error(most));
         }
         fetch.finish(names, self.spliced.text.clone())
@@ -117,7 +117,7 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
 
 /// Returns the number of bytes that a cell counts for, unless it is larger than any may be.
 #[inline]
-fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
+fn cell_cost(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
     if bytes <= limits.cell_bytes {
         return Ok(bytes + CELL);
@@ -200,7 +200,7 @@ impl<'a> Fetch<'a> {
             for (index, column) in self.columns.iter_mut().enumerate() {
                 match row.get_ref(index) {
                     Ok(ref cell) => {
-                        bytes += counted(cell, limits)?;
+                        bytes += cell_cost(cell, limits)?;
                         column.push(cell);
                     }
                     Err(error) => return Err(RowError::Engine(error)),
@@ -211,7 +211,7 @@ impl<'a> Fetch<'a> {
             let mut cells = Vec::with_capacity(self.columns.len());
             for index in 0..self.columns.len() {
                 let cell = row.get_ref(index).map_err(RowError::Engine)?;
-                bytes += counted(&cell, limits)?;
+                bytes += cell_cost(&cell, limits)?;
                 cells.push(cell);
             }
             if self.bytes + bytes > most {

@@ -119,7 +119,7 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         .collect();
     let mut grant = Grant::default();
     let statistics = statistics(connection)?;
-    let declared = declared_indexes(connection)?;
+    let declared = read_indexes(connection)?;
     let mut tables = Vec::with_capacity(granted.len());
     let mut estimates = ESTIMATED;
     let mut space = Space(CATALOG);
@@ -423,7 +423,7 @@ fn columns(
 ) -> rusqlite::Result<Result<Columns, String>> {
     let mut reason = None;
     let read = unless_broken(entry, lines(connection, entry, space, &mut reason))?;
-    Ok(reason.map_or_else(|| Ok(described(entry, read)), Err))
+    Ok(reason.map_or_else(|| Ok(build_columns(entry, read)), Err))
 }
 
 /// A column as the engine lists it: name, declared type, whether it excludes NULL, place in the
@@ -468,7 +468,7 @@ fn lines(
     Ok(lines)
 }
 
-fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
+fn build_columns(entry: &Entry, lines: Vec<Line>) -> Columns {
     let mut key: Vec<(u32, String)> =
         lines.iter().filter(|line| line.3 > 0).map(|line| (line.3, line.0.clone())).collect();
     key.sort();
@@ -480,8 +480,8 @@ fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
             .into_iter()
             .map(|(name, declared, not_null, position, hidden): Line| {
                 let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
-                // Only a rowid's other name and the key of a table without one exclude NULL on their own. A
-                // descending key is no other name.
+                // Only a rowid's other name and the key of a table without one exclude NULL on
+                // their own. A descending key is no other name.
                 let is_rowid = single
                     && position > 0
                     && sql_type.eq_ignore_ascii_case("integer")
@@ -612,7 +612,7 @@ struct Declared {
     sql: HashMap<String, String>,
 }
 
-fn declared_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
+fn read_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
     let mut declared = Declared { tables: HashSet::new(), sql: HashMap::new() };
     let sql = "SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'index'";
     for index in connection.prepare(sql)?.query_map([], |row: &Row<'_>| {
@@ -680,7 +680,7 @@ fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u
     const COUNTED: u64 = 10_000;
     let sql = format!(
         "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
-        Dialect::Sqlite.quoted(&entry.name),
+        Dialect::Sqlite.quote(&entry.name),
         COUNTED + 1
     );
     let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;

@@ -95,7 +95,7 @@ impl Session {
                 self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
         }
         let statement = compiled.map_err(|error| match self.authorizer.refusal() {
-            Some(refusal) => located(refusal, &context.query.text),
+            Some(refusal) => locate_refusal(refusal, &context.query.text),
             // The authorizer denies everything once the work is over.
             None if is_interrupt(&error) || self.authorizer.is_over() => interrupt_marker(),
             None => error::compiling(&error, context),
@@ -171,7 +171,7 @@ fn interrupt_marker() -> SqlError {
 }
 
 /// A refusal with the place of the name that it is about.
-fn located(refusal: Refusal, text: &str) -> SqlError {
+fn locate_refusal(refusal: Refusal, text: &str) -> SqlError {
     let tokens = syrch_guard::lex(text, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
     let position = tokens
         .iter()

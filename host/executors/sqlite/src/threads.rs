@@ -111,7 +111,7 @@ fn turns() -> MutexGuard<'static, Turns> {
 impl Turns {
     /// Returns the number of cores that are taken. A step of the engine that takes long does not
     /// come back to end its turn: the others wait for it no longer.
-    fn taken(&self) -> usize {
+    fn busy_cores(&self) -> usize {
         self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
 
@@ -141,7 +141,7 @@ impl Turn {
                 return None;
             }
             let is_next = turns.waiting.front().is_some_and(|next| next.id() == own.id());
-            if is_next && turns.taken() < *CORES {
+            if is_next && turns.busy_cores() < *CORES {
                 turns.waiting.pop_front();
                 turns.running.push((own.id(), now));
                 turns.wake_next();

@@ -113,7 +113,11 @@ impl Watch {
         if schema.tables.is_empty() && globs.is_some() {
             let patterns = config.tables.clone();
             let tables = schema.names;
-            return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
+            return Err(DatabaseError::NothingGranted {
+                path: config.display_name(),
+                patterns,
+                tables,
+            });
         }
         self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
         schema.hide(self.hidden.keys());
@@ -231,7 +235,7 @@ impl Watch {
         self.authorizer.compile(grant);
         let readable = self
             .connection
-            .prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quoted(name)))
+            .prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quote(name)))
             .is_ok();
         self.authorizer.own();
         if !readable {

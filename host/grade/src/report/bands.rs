@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::pairing::{Tally, counting, meet};
-use super::result::of_arm;
+use super::result::arm_answers;
 use super::share::Share;
 use crate::run::{Graded, Header};
 
@@ -33,7 +33,7 @@ impl Band {
 
 /// The answers of an arm under each seed, its own first.
 pub(crate) fn seeds<'a>(header: &Header, graded: &'a [Graded], arm: &str) -> Vec<Vec<&'a Graded>> {
-    std::iter::once(arm).chain(header.again(arm)).map(|name| of_arm(graded, name)).collect()
+    std::iter::once(arm).chain(header.again(arm)).map(|name| arm_answers(graded, name)).collect()
 }
 
 /// Of these lists of answers, those to the questions that all of them have: a list that was cut
@@ -58,14 +58,16 @@ fn common<'a>(lists: &[Vec<&'a Graded>]) -> Vec<Vec<&'a Graded>> {
 }
 
 /// The band of an arm's share of right answers, over the questions that all seeds have.
-pub(crate) fn of_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
+pub(crate) fn for_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
     let seeds = common(seeds);
-    Band::over(seeds.iter().filter_map(|answers| Share::of(answers.iter().copied(), rule).share))
+    Band::over(
+        seeds.iter().filter_map(|answers| Share::from_answers(answers.iter().copied(), rule).share),
+    )
 }
 
 /// The band of the difference between two arms, each seed of the one against the same of the other,
 /// over the questions that all have.
-pub(crate) fn of_difference(
+pub(crate) fn for_difference(
     first: &[Vec<&Graded>],
     second: &[Vec<&Graded>],
     rule: &str,
@@ -75,7 +77,7 @@ pub(crate) fn of_difference(
     Band::over(first.iter().zip(second).filter_map(
         |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
             let both = counting(&meet(first, second), rule);
-            Tally::of(&both, rule).difference(both.len() as u64)
+            Tally::from_pairs(&both, rule).difference(both.len() as u64)
         },
     ))
 }

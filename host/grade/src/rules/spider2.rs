@@ -22,7 +22,7 @@ pub(super) const SPIDER2: RuleDef = RuleDef {
     empty_is_informative: true,
     counts_columns: false,
     compare,
-    fingerprint: |sheet, _| fingerprint::of_columns(sheet),
+    fingerprint: |sheet, _| fingerprint::digest_columns(sheet),
 };
 
 fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {

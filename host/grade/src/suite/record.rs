@@ -87,7 +87,7 @@ pub(super) fn read(
         question: members.question(),
         evidence: members.text("evidence"),
         golds: members.golds(folder),
-        ordered: members.ordered(),
+        ordered: members.take_ordered(),
         as_of: members.as_of(),
         fields: members.fields(),
     };
@@ -232,7 +232,7 @@ impl Members {
         match folder.file(&name) {
             Ok(path) => Some(Gold::Csv(path)),
             Err(Outside) => {
-                let root = folder.shown();
+                let root = folder.display_path();
                 self.is_wrong(format!(
                     "`expected_data` is `{name}`, which lies outside of the suite's folder `{root}`"
                 ));
@@ -254,7 +254,7 @@ impl Members {
         }
     }
 
-    fn ordered(&mut self) -> bool {
+    fn take_ordered(&mut self) -> bool {
         let value = match self.take("ordered") {
             None => return false,
             Some(Value::Bool(ordered)) => Some(ordered),

@@ -141,12 +141,12 @@ struct OfLogistic {
 }
 
 impl OfCalibration {
-    fn scored(&self) -> Vec<(f64, bool)> {
+    fn scores(&self) -> Vec<(f64, bool)> {
         self.confidence.iter().copied().zip(self.right.iter().copied()).collect()
     }
 
     fn points(&self) -> Vec<Point> {
-        self.scored()
+        self.scores()
             .into_iter()
             .map(|(confidence, right)| Point {
                 database: String::new(),
@@ -162,7 +162,7 @@ impl OfCalibration {
 #[test]
 fn rankings_and_scores_are_those_of_scikit_learn() {
     for of in vectors::<Vec<OfCalibration>>("calibration") {
-        let scored = of.scored();
+        let scored = of.scores();
         assert_near(auroc(&scored).unwrap(), of.auroc, NEAR, "area under the curve");
         assert_near(brier(&scored).unwrap(), of.brier, NEAR, "Brier score");
         assert_near(log_loss(&scored).unwrap(), of.log_loss, NEAR, "log loss");

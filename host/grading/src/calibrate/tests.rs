@@ -24,7 +24,7 @@ fn arm(change: impl FnOnce(&mut Settings)) -> Arm {
                 digest: String::new(),
             })
             .collect(),
-        settings: syrch::internal::written(&settings),
+        settings: syrch::internal::journal_settings(&settings),
         again: None,
     }
 }
@@ -214,7 +214,7 @@ fn each_answer_is_counted_once_in_the_band_that_it_was_held_out_with() {
                 let held_out = measured
                     .held_out
                     .iter()
-                    .filter(|sure| (band.low..band.high).contains(&rounded(**sure)));
+                    .filter(|sure| (band.low..band.high).contains(&round_confidence(**sure)));
                 assert_eq!(held_out.count() as u64, band.answers, "{method:?} {band:?}");
             }
         }

@@ -85,7 +85,7 @@ impl Fuzzed {
         }
         for variant in manifest.databases.values().flat_map(|database| &database.variants) {
             let path = folder.join(&variant.file);
-            if digest(DatabaseUrl::of_path(&path)).await? != variant.digest {
+            if digest(DatabaseUrl::from_path(&path)).await? != variant.digest {
                 return Err(Error::Unfit(format!(
                     "`{}` has changed since it was made",
                     path.display()
@@ -207,13 +207,13 @@ impl Fuzzed {
 }
 
 async fn open_at(settings: &Settings, path: PathBuf) -> Result<Arc<dyn Database>, Error> {
-    open(settings, &DatabaseUrl::of_path(&path)).await
+    open(settings, &DatabaseUrl::from_path(&path)).await
 }
 
 fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     let path = folder.join(FUZZ_FILE);
     if !is_plain(folder, Path::new(FUZZ_FILE)) {
-        return Err(linked(folder, FUZZ_FILE));
+        return Err(link_error(folder, FUZZ_FILE));
     }
     let text = read_within(&path, DOCUMENT).map_err(|error| {
         Error::Config(format!(
@@ -242,7 +242,7 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
         // The files that an engine stores beside a database belong to it.
         for file in suffixes().map(|end| format!("{}{end}", variant.file)) {
             if !is_plain(folder, Path::new(&file)) {
-                return Err(linked(folder, &file));
+                return Err(link_error(folder, &file));
             }
         }
     }
@@ -259,7 +259,7 @@ fn is_plain(folder: &Path, file: &Path) -> bool {
     })
 }
 
-fn linked(folder: &Path, file: &str) -> Error {
+fn link_error(folder: &Path, file: &str) -> Error {
     let path = folder.join(file);
     Error::Unfit(format!(
         "`{}` is not a plain file in the fuzzed suite's folder: links are not followed there",

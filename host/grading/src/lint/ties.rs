@@ -118,7 +118,7 @@ impl VisitorMut for Breaker {
         if let Some(width) = width
             .filter(|_| matters && !matches!(*query.body, SetExpr::Values(_) | SetExpr::Query(_)))
         {
-            let clause = shown(query, is_inner);
+            let clause = format_order(query, is_inner);
             if extend(query, width, &self.sort) {
                 self.clause.get_or_insert(clause);
             }
@@ -178,7 +178,7 @@ fn extend(query: &mut Query, width: usize, sort: &OrderBySort) -> bool {
 }
 
 /// The clause that orders and cuts the rows, as messages show it.
-fn shown(query: &Query, is_inner: bool) -> String {
+fn format_order(query: &Query, is_inner: bool) -> String {
     let order = query.order_by.as_ref().map(ToString::to_string).unwrap_or_default();
     let limit = query.limit_clause.as_ref().map(ToString::to_string).unwrap_or_default();
     let fetch = query.fetch.as_ref().map(|fetch| format!(" {fetch}")).unwrap_or_default();

@@ -24,7 +24,7 @@ fn texts(source: &Connection, sql: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -41,9 +41,9 @@ fn table_script(source: &Connection, table: &str) -> String {
         .map(|(name, kind)| kind_of(source, table, name, kind))
         .collect();
     let parts: Vec<String> =
-        columns.iter().zip(&kinds).map(|(name, kind)| format!("{} {kind}", quoted(name))).collect();
-    let mut script = format!("CREATE TABLE {} ({});\n", quoted(table), parts.join(", "));
-    let mut statement = source.prepare(&format!("SELECT * FROM {}", quoted(table))).unwrap();
+        columns.iter().zip(&kinds).map(|(name, kind)| format!("{} {kind}", quote(name))).collect();
+    let mut script = format!("CREATE TABLE {} ({});\n", quote(table), parts.join(", "));
+    let mut statement = source.prepare(&format!("SELECT * FROM {}", quote(table))).unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
         let values: Vec<String> = (0..columns.len())
@@ -61,14 +61,14 @@ fn table_script(source: &Connection, table: &str) -> String {
                 }
             })
             .collect();
-        script += &format!("INSERT INTO {} VALUES ({});\n", quoted(table), values.join(", "));
+        script += &format!("INSERT INTO {} VALUES ({});\n", quote(table), values.join(", "));
     }
     script
 }
 
 fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'static str {
-    let name = quoted(column);
-    let from = quoted(table);
+    let name = quote(column);
+    let from = quote(table);
     let values = texts(
         source,
         &format!("SELECT DISTINCT CAST({name} AS TEXT) FROM {from} WHERE {name} IS NOT NULL"),
@@ -97,15 +97,15 @@ fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'
     }
 }
 
-fn added(table: &str, what: &str) -> String {
+fn add_column(table: &str, what: &str) -> String {
     format!(
         "DO $$ BEGIN ALTER TABLE {} ADD {what}; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n",
-        quoted(table)
+        quote(table)
     )
 }
 
 fn list(names: &[String]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// The primary key and the other columns that are unique, each left out where the rows are not.
@@ -118,7 +118,7 @@ fn unique_keys(source: &Connection, table: &str) -> String {
     let mut script = if key.is_empty() {
         String::new()
     } else {
-        added(table, &format!("PRIMARY KEY ({})", list(&key)))
+        add_column(table, &format!("PRIMARY KEY ({})", list(&key)))
     };
     for index in texts(
         source,
@@ -128,7 +128,7 @@ fn unique_keys(source: &Connection, table: &str) -> String {
             source,
             &format!("SELECT name FROM pragma_index_info({}) ORDER BY seqno", text(&index)),
         );
-        script += &added(table, &format!("UNIQUE ({})", list(&columns)));
+        script += &add_column(table, &format!("UNIQUE ({})", list(&columns)));
     }
     script
 }
@@ -154,9 +154,9 @@ fn foreign_keys(source: &Connection, table: &str) -> String {
         let to = of(&id, "\"to\"");
         let target = of(&id, "\"table\"").swap_remove(0);
         let to = if to.is_empty() { String::new() } else { format!(" ({})", list(&to)) };
-        script += &added(
+        script += &add_column(
             table,
-            &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quoted(&target)),
+            &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quote(&target)),
         );
     }
     script

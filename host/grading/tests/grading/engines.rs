@@ -56,7 +56,7 @@ struct Engines {
 impl Engines {
     fn new() -> Option<Self> {
         let data = syrch_kit::data_root()?;
-        let server = Server::shared()?;
+        let server = Server::get_shared()?;
         let folder = data.join("defog");
         for entry in std::fs::read_dir(folder.join("postgres")).unwrap() {
             let path = entry.unwrap().path();
@@ -161,11 +161,11 @@ async fn golds(database: &dyn Database, question: &Question) -> Vec<ResultSet> {
 /// statements give there, and the statement.
 async fn verdict(url: &str, question: &Question) -> (String, String) {
     let golds = golds(open(url).await.as_ref(), question).await;
-    judged(url, question, &golds).await
+    judge_with_golds(url, question, &golds).await
 }
 
 /// Returns the verdict on a question that the rules answer, by these rows, and the statement.
-async fn judged(url: &str, question: &Question, golds: &[ResultSet]) -> (String, String) {
+async fn judge_with_golds(url: &str, question: &Question, golds: &[ResultSet]) -> (String, String) {
     let host = Host::builder().database(url).open().await.unwrap();
     let mut query = host.query(question.text.as_str()).min_confidence(0.0);
     if let Some(evidence) = &question.evidence {
@@ -280,7 +280,7 @@ const DIFFERENT_IN_SPIDER: [(&str, &str); 44] = [
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
 async fn the_rules_are_as_often_right_on_copies_of_spider() {
-    let (Some(data), Some(server)) = (syrch_kit::data_root(), Server::shared()) else { return };
+    let (Some(data), Some(server)) = (syrch_kit::data_root(), Server::get_shared()) else { return };
     let folder = data.join("spider");
     let mut copies = BTreeMap::new();
     let mut counts = BTreeMap::new();
@@ -298,8 +298,8 @@ async fn the_rules_are_as_often_right_on_copies_of_spider() {
         });
         // The expected rows are SQLite's on both: the statements are in its dialect.
         let golds = golds(open(&path.display().to_string()).await.as_ref(), question).await;
-        let (one, first) = judged(&path.display().to_string(), question, &golds).await;
-        let (two, second) = judged(copy, question, &golds).await;
+        let (one, first) = judge_with_golds(&path.display().to_string(), question, &golds).await;
+        let (two, second) = judge_with_golds(copy, question, &golds).await;
         if one != two {
             different.push(format!(
                 "{}: {one} on SQLite, {two} on PostgreSQL: {}\n    {first}\n    {second}",

@@ -51,8 +51,8 @@ pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> 
             TaskPair {
                 round,
                 matched_by,
-                left: a.map(TaskSide::of),
-                right: b.map(TaskSide::of),
+                left: a.map(TaskSide::from_node),
+                right: b.map(TaskSide::from_node),
                 differences,
                 candidates: candidates(a, b),
             }
@@ -143,8 +143,8 @@ fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<Candidat
             )| CandidatePair {
                 matched_by,
                 equal_result: a.zip(b).and_then(|(a, b)| equal_result(a, b)),
-                left: a.map(CandidateSide::of),
-                right: b.map(CandidateSide::of),
+                left: a.map(CandidateSide::from_node),
+                right: b.map(CandidateSide::from_node),
             },
         )
         .collect()

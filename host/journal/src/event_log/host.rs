@@ -67,7 +67,7 @@ impl EventLog {
 
     /// Called for a decision that depends on time. Returns the decision of that name that the
     /// journal has, or else that of `actual`.
-    pub async fn known(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
+    pub async fn decide_by_time(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
         self.sequence_point(
             |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place),
             |_| false,
@@ -114,7 +114,7 @@ impl EventLog {
     /// Called for each step of the optimizer on the database. Returns what came of the step by the
     /// journal, or else what `actual` returns, which is recorded when it has ended: a step that a
     /// killed run had begun is done again. Where the journal has another event, this never returns:
-    /// see [`EventLog::diverged`].
+    /// see [`EventLog::wait_for_divergence`].
     ///
     /// # Errors
     /// The error of `actual`, which is not recorded.
@@ -148,7 +148,7 @@ impl EventLog {
     }
 
     /// Called before the optimizer does something else than a step on the database. Where the
-    /// journal has such a step next, this never returns: see [`EventLog::diverged`].
+    /// journal has such a step next, this never returns: see [`EventLog::wait_for_divergence`].
     pub async fn no_bench(&self, found: &str) {
         self.only(|event| !matches!(event, Event::Bench { .. }), found).await;
     }

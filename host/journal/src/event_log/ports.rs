@@ -11,8 +11,8 @@ use super::{EventLog, Step};
 use crate::record::{Ask, CallId, Event, Got, Record, RowRetention};
 
 impl EventLog {
-    /// Called when a port call is made; [`EventLog::done`], [`EventLog::reply`], [`EventLog::rows`]
-    /// or [`EventLog::other`] follows. `then` runs at the sequence point.
+    /// Called when a port call is made; [`EventLog::end_port_call`], [`EventLog::reply`],
+    /// [`EventLog::rows`] or [`EventLog::other`] follows. `then` runs at the sequence point.
     pub async fn issue<T>(
         &self,
         call: CallId,
@@ -21,7 +21,7 @@ impl EventLog {
         then: impl FnOnce(&Ask) -> T,
     ) -> T {
         let rows = self.state().rows;
-        let ask = ask.retained(rows);
+        let ask = ask.for_retention(rows);
         self.sequence_point(
             |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket),
             |state| state.is_over(call, ticket),
@@ -167,7 +167,7 @@ impl EventLog {
     }
 
     /// The end of a port call whose answer a replay computes again.
-    pub async fn done(&self, call: CallId, ticket: Ticket, got: Got) {
+    pub async fn end_port_call(&self, call: CallId, ticket: Ticket, got: Got) {
         self.sequence_point(
             |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket),
             |state| state.is_over(call, ticket),
@@ -212,7 +212,7 @@ impl EventLog {
 
     /// The calls that the guest saw as ended when it asked for these; `None` when nothing is
     /// replayed and the actual state counts.
-    pub async fn ended(&self, call: CallId, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
+    pub async fn replay_ended(&self, call: CallId, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
         self.sequence_point(
             |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call),
             |state| state.is_closed(call),

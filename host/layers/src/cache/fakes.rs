@@ -38,12 +38,12 @@ pub(super) fn reply(text: &str) -> Reply {
     }
 }
 
-pub(super) fn answered(reply: Reply) -> ModelOutcome {
+pub(super) fn answer_outcome(reply: Reply) -> ModelOutcome {
     let usage = Some(reply.usage.clone());
     ModelOutcome::sent(Ok(reply), usage)
 }
 
-pub(super) fn failed(error: LlmError) -> ModelOutcome {
+pub(super) fn failure_outcome(error: LlmError) -> ModelOutcome {
     ModelOutcome::sent(Err(error), None)
 }
 
@@ -58,14 +58,17 @@ pub(super) struct ScriptedModel {
 
 impl ScriptedModel {
     pub(super) fn new(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
-        Arc::new(Self::of(script, None))
+        Arc::new(Self::with_permits(script, None))
     }
 
-    pub(super) fn gated(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
-        Arc::new(Self::of(script, Some(Semaphore::new(0))))
+    pub(super) fn with_gate(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
+        Arc::new(Self::with_permits(script, Some(Semaphore::new(0))))
     }
 
-    fn of(script: impl IntoIterator<Item = ModelOutcome>, permits: Option<Semaphore>) -> Self {
+    fn with_permits(
+        script: impl IntoIterator<Item = ModelOutcome>,
+        permits: Option<Semaphore>,
+    ) -> Self {
         let identity = Mutex::new(Some("fake http://here m-2".into()));
         Self {
             identity,

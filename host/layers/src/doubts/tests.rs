@@ -225,7 +225,7 @@ async fn nothing_is_counted_twice_or_charged() {
         assert_eq!(layer.run(&query).await.unwrap().doubts().len(), 1);
     }
     assert_eq!(
-        (fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spent().sql_runs),
+        (fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spending().sql_runs),
         (1, 1, 2)
     );
 }

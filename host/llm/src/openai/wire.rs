@@ -139,7 +139,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     };
     let message = choice.get("message").filter(|message| message.is_object());
     let refusal = message.and_then(|message| message.get("refusal"));
-    let stopped = stopped(refusal, choice.get("finish_reason"));
+    let stopped = stop_reason(refusal, choice.get("finish_reason"));
     // Where the end has a reason of its own, there may be no message.
     let message = message.or((stopped != Stopped::Complete).then_some(&Value::Null))?;
     Some(Answer {
@@ -172,7 +172,7 @@ fn tool_calls(message: &Value) -> Vec<String> {
     functions.chain(first).map(|function| arguments(function).unwrap_or_default()).collect()
 }
 
-fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
+fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
     match (refusal, finish.and_then(Value::as_str)) {
         (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),

@@ -423,7 +423,7 @@ async fn streams_are_read_asked_for_or_not() {
     let streams: Vec<bool> =
         endpoint.requests().iter().map(|request| request.body["stream"] == true).collect();
     assert_eq!(streams, [false, true, true]);
-    let unasked = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).streamed()));
+    let unasked = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).into_stream()));
     for provider in [&openai(&unasked) as &dyn ModelProvider, &anthropic(&unasked)] {
         assert_eq!(
             statement(&provider.complete(&call("q", Shape::Sql)).await).as_deref(),

@@ -45,7 +45,7 @@ impl Assembler<'_> {
             }
         }
         let own: Vec<Filter> =
-            draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
+            draft.filters.iter().filter(|filter| !apart(filter)).map(apply_negation).collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
     }
 
@@ -286,7 +286,7 @@ fn apart(a: &Condition, b: &Condition) -> bool {
 }
 
 /// The opposite of a comparison within a negated clause.
-fn turned(filter: &Filter) -> Filter {
+fn apply_negation(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     // Cells and texts were negated when they were read.
     let compares = !matches!(
@@ -294,7 +294,7 @@ fn turned(filter: &Filter) -> Filter {
         Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike
     ) || matches!(filter.condition.operand, Operand::Number(_));
     if filter.negated.is_some() && compares {
-        filter.condition.operator = filter.condition.operator.negated();
+        filter.condition.operator = filter.condition.operator.negate();
     }
     filter
 }

@@ -21,7 +21,7 @@ impl Walk<'_> {
         );
         if self.says_measure(at) {
             let function = self.pending.functions.pop();
-            self.measured_by(
+            self.set_measure(
                 function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)),
             );
         } else if let Some(negation) = self.lacking(at, column) {
@@ -56,7 +56,7 @@ impl Walk<'_> {
                 && !self.schema.column(column).is_key;
             if numeric && self.draft.limit.is_none() && self.asks_value(at) {
                 self.pending.functions.push(if up { Function::Max } else { Function::Min });
-                return self.aggregated(at, column);
+                return self.ask_aggregates(at, column);
             }
             self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
         } else if let Some(scale) = self.pending.superlative.take() {
@@ -70,7 +70,7 @@ impl Walk<'_> {
             self.pending.functions.clear();
             self.fold(at, column, function, true);
         } else if !self.pending.functions.is_empty() {
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else if self.is_within(at, column) {
             self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
         } else if self.counts_cell(at) {
@@ -79,14 +79,14 @@ impl Walk<'_> {
             self.settle_count();
             self.ask(at, Expression::Column(column));
         } else if let Some(count) = self.pending.count.take() {
-            self.counted_column(at, count, column);
+            self.count_column(at, count, column);
         } else if self.continues_count(at) {
             self.ask(at, Expression::CountDistinct(column));
         } else if self.repeats(at, column) {
             // `miles per gallon (mpg)`: the same once more.
         } else if let Some(functions) = self.continues_aggregate(at, column) {
             self.pending.functions = functions;
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else {
             self.whose(at);
             // `the rated products` describes what is asked for.
@@ -255,7 +255,7 @@ impl Walk<'_> {
             usize::from(asks && !of_groups && !listed && !self.pending.functions.is_empty());
         if asks && !of_groups {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else if let (false, Some(_), Some(function @ (Function::Sum | Function::Avg))) =
             (of_groups, self.draft.limit, self.pending.functions.last().copied())
         {
@@ -348,7 +348,7 @@ impl Walk<'_> {
         })
     }
 
-    pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
+    pub(super) fn ask_aggregates(&mut self, at: usize, column: ColumnRef) {
         self.pending.count = None;
         let functions = std::mem::take(&mut self.pending.functions);
         for function in &functions {
@@ -441,7 +441,7 @@ impl Walk<'_> {
             && !view.name.to_lowercase().ends_with('s')
     }
 
-    pub(super) fn counted_column(&mut self, at: usize, count: usize, column: ColumnRef) {
+    pub(super) fn count_column(&mut self, at: usize, count: usize, column: ColumnRef) {
         let view = self.schema.column(column);
         let distinct = std::mem::take(&mut self.pending.distinct);
         let is_part = |parts: &[&str]| {

@@ -145,7 +145,7 @@ impl Walk<'_> {
             None => text,
         };
         let operator = if like.is_some() { Operator::Like } else { Operator::Equal };
-        let operator = if self.pending.not.is_some() { operator.negated() } else { operator };
+        let operator = if self.pending.not.is_some() { operator.negate() } else { operator };
         if like.is_none() {
             self.draft.loose.push(at);
         }
@@ -166,7 +166,7 @@ impl Walk<'_> {
     }
 
     /// The column just before, if it holds dates: a day is no number.
-    fn dated_before(&mut self, at: usize) -> Option<ColumnRef> {
+    fn date_column_before(&mut self, at: usize) -> Option<ColumnRef> {
         let column = self.resolver.column(
             (0..at).rev().find(|at: &usize| matches!(self.item(*at).what, What::Column(_)))?,
         )?;
@@ -244,7 +244,7 @@ impl Walk<'_> {
             Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
             other => other,
         };
-        match self.dated_before(at).or_else(|| self.dated(at, Span::Day)) {
+        match self.date_column_before(at).or_else(|| self.dated(at, Span::Day)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),
         }

@@ -118,7 +118,7 @@ impl Walk<'_> {
             Cue::Aggregate(function) => self.aggregate(at, function),
             Cue::Measure(of) => {
                 let scale = Scale { up: true, of, counts: false };
-                match self.resolver.measured(at, scale) {
+                match self.resolver.column_for_scale(at, scale) {
                     Some((column, _)) => self.ask(at, Expression::Column(column)),
                     None => self.draft.unmet += 1,
                 }
@@ -140,7 +140,7 @@ impl Walk<'_> {
             Cue::Compare(operator, scale) => {
                 self.draft.unmet += usize::from(pending.compare.is_some());
                 pending.compare =
-                    Some((if adjacent { operator.negated() } else { operator }, scale));
+                    Some((if adjacent { operator.negate() } else { operator }, scale));
                 if adjacent {
                     self.draft.settled.extend(pending.not.take());
                 }
@@ -171,7 +171,7 @@ impl Walk<'_> {
                 self.draft.direction = Some(down);
                 self.draft.wants_order = true;
             }
-            Cue::Sorted(scale) => match self.sorted_by(at, scale) {
+            Cue::Sorted(scale) => match self.column_to_sort_by(at, scale) {
                 Some((column, turned)) => {
                     self.draft.wants_order = true;
                     self.draft.direction = Some(scale.up != turned);
@@ -275,7 +275,7 @@ impl Walk<'_> {
                 .pending
                 .compared
                 .or_else(|| self.before(at))
-                .or_else(|| Some(self.resolver.measured(at, scale)?.0));
+                .or_else(|| Some(self.resolver.column_for_scale(at, scale)?.0));
             if let Some(column) = left {
                 self.compare_with(at, column, operator, function, column);
             }
@@ -290,15 +290,15 @@ impl Walk<'_> {
 
     /// Returns the column by which `oldest first` orders the rows, with true if the scale is
     /// reversed: a column of their own table before that of another.
-    fn sorted_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
+    fn column_to_sort_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
         let own = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
         let by_age = scale.of.contains(&"age");
         own.and_then(|table: usize| {
             self.schema
-                .measured(table, scale.of)
+                .column_for_words(table, scale.of)
                 .or_else(|| self.schema.time(table).filter(|_| by_age).map(|column| (column, true)))
         })
-        .or_else(|| self.resolver.measured(at, scale))
+        .or_else(|| self.resolver.column_for_scale(at, scale))
     }
 
     fn follows_column(&self, at: usize) -> bool {
@@ -426,7 +426,7 @@ impl Walk<'_> {
         let pending = &mut self.pending;
         if says_measure {
             self.pending.count = None;
-            self.measured_by(Measure::Rows(Some(table)));
+            self.set_measure(Measure::Rows(Some(table)));
         } else if std::mem::take(&mut pending.each) {
             self.draft.keys.push(Key::Table(table));
         } else if let Some(up) = pending.most_rows.take() {

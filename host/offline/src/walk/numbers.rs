@@ -76,7 +76,7 @@ impl Walk<'_> {
                 let is_time = |scale: &Scale| is_year(&number) && scale.of == lexicon::TIME_WORDS;
                 scale
                     .filter(|s| !s.of.is_empty() && !is_time(s))
-                    .and_then(|s| Some(self.resolver.measured(at, s)?.0))
+                    .and_then(|s| Some(self.resolver.column_for_scale(at, s)?.0))
             })
             .or_else(|| self.alternative(at))
             .or_else(|| may_be_year.then(|| self.dated(at, Span::Year)).flatten());

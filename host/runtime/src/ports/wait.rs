@@ -15,7 +15,7 @@ impl Host for State {
         if tickets.len() > self.limits.handles {
             return hit("handles", format!("{} tickets at once", self.limits.handles));
         }
-        if let Some(ended) = self.waiting(wait.recorded(&tickets)).await {
+        if let Some(ended) = self.waiting(wait.replay_ended(&tickets)).await {
             let waits: Vec<_> = ended.iter().filter_map(|ticket| self.watcher(*ticket)).collect();
             for mut done in waits {
                 // A sender that is gone counts as done.
@@ -32,7 +32,7 @@ impl Host for State {
         };
         let now = ready(self);
         if !now.is_empty() || tickets.is_empty() {
-            self.waiting(wait.found(&tickets, &now)).await;
+            self.waiting(wait.record_ended(&tickets, &now)).await;
             return Ok(now);
         }
         let waits = tickets.iter().filter_map(|ticket| self.watcher(*ticket)).map(|mut done| {
@@ -44,7 +44,7 @@ impl Host for State {
         let waits: Vec<_> = waits.collect();
         self.waiting(select_all(waits)).await;
         let now = ready(self);
-        self.waiting(wait.found(&tickets, &now)).await;
+        self.waiting(wait.record_ended(&tickets, &now)).await;
         Ok(now)
     }
 

@@ -116,7 +116,7 @@ fn play_on(
     })
 }
 
-fn wanted(task: &Task) -> usize {
+fn required_count(task: &Task) -> usize {
     match task.join {
         Join::AllOf => task.depends_on.len(),
         Join::AnyOf => task.depends_on.len().min(1),
@@ -130,7 +130,7 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
     let run = &finished.run;
     let ids: BTreeSet<&TaskId> = run.graph.tasks.iter().map(|task| &task.id).collect();
     prop_assert_eq!(run.seen.len(), ids.len());
-    prop_assert_eq!(&finished.seen().into_iter().collect::<BTreeSet<_>>(), &ids);
+    prop_assert_eq!(&finished.observation_order().into_iter().collect::<BTreeSet<_>>(), &ids);
     prop_assert_eq!(&run.ended.keys().collect::<BTreeSet<_>>(), &ids);
 
     let mut started = BTreeSet::new();
@@ -149,7 +149,7 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
                         ended.contains(*id) && run.ended[*id].observation.ending.is_success()
                     })
                     .count()
-                    >= wanted(task);
+                    >= required_count(task);
                 let all = task.depends_on.iter().all(|id| ended.contains(id));
                 prop_assert!(satisfied || (task.tolerant && all), "{} starts too early", id);
             }
@@ -176,7 +176,7 @@ fn succeeds(
     }
     let task = graph.task(id).unwrap();
     let good = task.depends_on.iter().filter(|id| succeeds(graph, acts, id, known)).count();
-    let starts = task.tolerant || good >= wanted(task);
+    let starts = task.tolerant || good >= required_count(task);
     let well = match task.operation {
         Operation::Choose => good > 0,
         _ => matches!(acts[&task.text], Act::Solve(..)),
@@ -254,7 +254,7 @@ proptest! {
         let finished = run(graph, acts, 64, None);
         let answer = &finished.run.graph.answer;
         prop_assert_eq!(finished.run.ended[answer].output.as_ref(), Some(&output));
-        prop_assert_eq!(finished.ended(answer), Some(end));
+        prop_assert_eq!(finished.end_time(answer), Some(end));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl Search for LinkerWorld<'_> {
         }
         let found = self
             .runtime
-            .block_on(self.index.find(&of_core(query), None))
+            .block_on(self.index.find(&to_core(query), None))
             .map(hits)
             .map_err(error)?;
         self.seen.borrow_mut().insert(key, found.clone());
@@ -141,7 +141,7 @@ impl Trace for LinkerWorld<'_> {
     }
 }
 
-fn of_core(query: &RetrievalQuery) -> core::RetrievalQuery {
+fn to_core(query: &RetrievalQuery) -> core::RetrievalQuery {
     let corpus = match &query.corpus {
         Corpus::Tables => core::Corpus::Tables,
         Corpus::Columns => core::Corpus::Columns,

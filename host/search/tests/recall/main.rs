@@ -67,7 +67,7 @@ fn questions(root: &Path, set: &str, runtime: &Runtime, database: &SqliteDatabas
 }
 
 /// The catalog that the other roles get.
-fn narrowed(catalog: &Catalog, linked: &Linked) -> Catalog {
+fn narrow_catalog(catalog: &Catalog, linked: &Linked) -> Catalog {
     let reduced = |relevant: &Relevant| {
         let mut table =
             catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
@@ -97,7 +97,7 @@ fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorl
         let problem = Problem::new(asked.question.as_str());
         let linked = linker.link(&world, &problem, catalog).unwrap();
         assert!(!linked.tables.is_empty(), "{}: nothing was narrowed", asked.id);
-        let shown = narrowed(catalog, &linked);
+        let shown = narrow_catalog(catalog, &linked);
         let hinted = Problem { hints: linked.hints, ..problem };
         longest = longest.max(prompt_of(&shown, &hinted));
         let names: BTreeSet<String> =

@@ -161,11 +161,11 @@ impl RecordedAnswers {
             Ok(())
         })?;
         asked.retain(|asked| !asked.answers.is_empty());
-        Ok(Self::of(asked))
+        Ok(Self::new(asked))
     }
 
-    fn of(asked: Vec<Asked>) -> Self {
-        Self { by_words: ByWords::of(&asked), asked }
+    fn new(asked: Vec<Asked>) -> Self {
+        Self { by_words: ByWords::new(&asked), asked }
     }
 
     /// The question with this text. If questions over several databases have this text, the one

@@ -34,7 +34,7 @@ pub(super) fn source(seed: u64, question: &str, request: &Request) -> Chance {
     let messages = request.messages.iter().map(|message| message.text.as_bytes());
     let subjects = request.subjects.iter().map(|sql| sql.as_bytes());
     let count = (request.messages.len() as u64).to_le_bytes();
-    Chance::of(parts).and([count.as_slice()]).and(messages).and(subjects)
+    Chance::from_parts(parts).and([count.as_slice()]).and(messages).and(subjects)
 }
 
 /// The probability that a sample of a question with that ease is right.

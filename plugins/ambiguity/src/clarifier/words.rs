@@ -20,7 +20,7 @@ pub(crate) fn by_model(
     user += &format!(
         "The unclear part: {}\nWhat happened: {}\n",
         text::line(reported, 600),
-        happened(worst)
+        describe_ending(worst)
     );
     for candidate in worst.candidates.iter().take(3) {
         user +=
@@ -72,7 +72,7 @@ pub(crate) fn by_rule(
     (text, Vec::new())
 }
 
-fn happened(worst: &Observation) -> String {
+fn describe_ending(worst: &Observation) -> String {
     reason(worst).unwrap_or_else(|| {
         if is_empty(worst) {
             "the result has no rows".to_owned()

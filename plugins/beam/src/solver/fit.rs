@@ -26,7 +26,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Compares a statement that ran with what is asked. `quality` comes from how it ran.
-    pub(crate) fn of(
+    pub(crate) fn compare(
         needs: &Needs,
         catalog: &Catalog,
         facts: &Facts,
@@ -64,7 +64,7 @@ impl Fit {
     }
 
     /// The parts of the fit as one line of the log.
-    pub(crate) fn reported(&self) -> String {
+    pub(crate) fn log_line(&self) -> String {
         let Self { structural, grain, dimension, time, quality } = self;
         format!(
             "structure {structural:.2}, grain {grain:.2}, dimensions {dimension:.2}, time {time:.2}, run {quality:.2}"
@@ -177,10 +177,10 @@ mod tests {
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
         let profile = FakeRows::new(&["n"], vec![]).counted(rows).handle().profile();
-        Fit::of(&Needs::of(question, &catalog()), &catalog(), &facts, &profile, 1.0)
+        Fit::compare(&Needs::read(question, &catalog()), &catalog(), &facts, &profile, 1.0)
     }
 
-    fn rounded(value: f64) -> f64 {
+    fn round(value: f64) -> f64 {
         (value * 1e9).round() / 1e9
     }
 
@@ -193,19 +193,16 @@ mod tests {
     #[test]
     fn each_mismatch_has_the_share_of_syrch_0_3_7() {
         assert_eq!(fit("How many orders?", &["orders"], &["count"], &[], 1).structural, 1.0);
+        assert_eq!(round(fit("How many orders?", &["orders"], &["count"], &[], 4).structural), 0.9);
         assert_eq!(
-            rounded(fit("How many orders?", &["orders"], &["count"], &[], 4).structural),
-            0.9
-        );
-        assert_eq!(
-            rounded(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural),
+            round(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural),
             0.5
         );
         // What was added up before needs no function.
         assert_eq!(fit("How many orders?", &["orders"], &[], &["orders.total"], 1).structural, 1.0);
         let per_country = fit("How many orders per country?", &["orders"], &["count"], &[], 4);
         assert_eq!(
-            (rounded(per_country.structural), per_country.grain, per_country.dimension),
+            (round(per_country.structural), per_country.grain, per_country.dimension),
             (0.7, 0.5, 0.0)
         );
         let per_country = fit(
@@ -230,7 +227,7 @@ mod tests {
     fn the_execution_signal_is_that_of_syrch_0_3_7() {
         let signals = |errors: u32| Signals { syntax_errors: errors, ..Signals::default() };
         assert_eq!(execution_signal(&signals(0)), 1.0);
-        assert_eq!(rounded(execution_signal(&signals(9))), 0.7);
+        assert_eq!(round(execution_signal(&signals(9))), 0.7);
         let odd = Signals {
             schema_errors: 1,
             execution_errors: 1,
@@ -239,6 +236,6 @@ mod tests {
             overflow: true,
             ..signals(0)
         };
-        assert_eq!(rounded(execution_signal(&odd)), 0.6);
+        assert_eq!(round(execution_signal(&odd)), 0.6);
     }
 }

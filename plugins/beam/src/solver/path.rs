@@ -67,7 +67,7 @@ impl<'a> Path<'a> {
             .collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let sample = asked.saturating_sub(count32(subjects.len()));
-        let more = format!("{}{}", self.primary.reported(dialect), feedback(&self.chain.tried));
+        let more = format!("{}{}", self.primary.prompt_text(dialect), feedback(&self.chain.tried));
         brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 

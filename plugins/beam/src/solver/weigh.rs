@@ -86,7 +86,7 @@ pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
 
 /// Returns the number of groups that are tied at the top; 1 if the first leads alone, 0 without
 /// groups.
-pub(crate) fn tied(clusters: &[Cluster<'_>]) -> usize {
+pub(crate) fn count_tied(clusters: &[Cluster<'_>]) -> usize {
     let Some(first) = clusters.first() else { return 0 };
     clusters.iter().take_while(|cluster| cluster.is_tied_with(first)).count()
 }

@@ -205,7 +205,13 @@ impl<H: SolverHost> Tries for Drawing<'_, H> {
         if chain.last_id.is_some() { format!("{name} repair") } else { name.to_owned() }
     }
 
-    fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain) {
+    fn finish_statement(
+        &mut self,
+        place: usize,
+        candidate: Candidate,
+        trial: Trial,
+        chain: &mut Chain,
+    ) {
         self.failed = self.failed.take().or(trial.stopped);
         match trial.ended {
             Ended::Ran(ran) => self.ran(place, Contender { candidate, ran }, chain),

@@ -168,7 +168,7 @@ fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], repli
         0 | 1 => "the only candidate".to_owned(),
         replied => format!("{} of {replied} candidates agree", first.size),
     };
-    host.keep(&best.id, &format!("{agreement}{}", compared(&first.standing)));
+    host.keep(&best.id, &format!("{agreement}{}", describe_record(&first.standing)));
     for (other, group) in ranked {
         let points = group.standing.points;
         let most = first.standing.points;
@@ -177,11 +177,11 @@ fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], repli
         } else {
             format!("as many points as {}, but later", best.id)
         };
-        host.discard(&other.id, &format!("{why}{}", compared(&group.standing)));
+        host.discard(&other.id, &format!("{why}{}", describe_record(&group.standing)));
     }
 }
 
-fn compared(standing: &Standing) -> String {
+fn describe_record(standing: &Standing) -> String {
     match standing.won + standing.lost {
         0 => String::new(),
         decided => format!(", {} of {} won", standing.won, count(u64::from(decided), "comparison")),

@@ -35,7 +35,7 @@ fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     solve_task(host, settings, &Task::new("A", "How much was sold?"))
 }
 
-fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
+fn solve_candidates(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
     solve(host, settings).unwrap().candidates
 }
 
@@ -95,7 +95,7 @@ fn events(host: &FakeHost, name: &str) -> Vec<(Option<String>, JsonValue)> {
         .collect()
 }
 
-fn asked(host: &FakeHost, purpose: &Purpose) -> usize {
+fn count_requests(host: &FakeHost, purpose: &Purpose) -> usize {
     host.model.requests().iter().filter(|request| request.purpose == *purpose).count()
 }
 

@@ -6,7 +6,7 @@ use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};
 use syrch_plugin::text::{count, line};
 
 use crate::Settings;
-use crate::aggregator::titled;
+use crate::aggregator::task_title;
 
 /// A task that the answer rests on, and what became of it.
 struct Step<'a> {
@@ -44,7 +44,7 @@ impl Step<'_> {
 pub(crate) struct Support<'a>(Vec<Step<'a>>);
 
 impl<'a> Support<'a> {
-    pub(crate) fn of(graph: &'a Graph, finished: &'a [Finished], seen: &'a [Observation]) -> Self {
+    pub(crate) fn new(graph: &'a Graph, finished: &'a [Finished], seen: &'a [Observation]) -> Self {
         let needed = ancestry(graph);
         Self(
             graph
@@ -64,7 +64,7 @@ impl<'a> Support<'a> {
 
     /// One line for each task: what it was, and what it found.
     pub(crate) fn steps(&self) -> Vec<String> {
-        self.0.iter().map(|step| format!("{} — {}", titled(step.task), outcome(step))).collect()
+        self.0.iter().map(|step| format!("{} — {}", task_title(step.task), outcome(step))).collect()
     }
 }
 

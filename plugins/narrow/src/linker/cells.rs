@@ -56,12 +56,12 @@ pub(crate) fn search(
             *column = column.max(worth(cell));
         }
     }
-    found.tables.push(List::of(
+    found.tables.push(List::new(
         "cells",
         settings.values,
         tables.into_iter().map(|((_, table), worth)| (table, worth)),
     ));
-    found.columns.push(List::of(
+    found.columns.push(List::new(
         "cells",
         settings.values,
         columns.into_iter().map(|((_, place), worth)| (place, worth)),

@@ -26,7 +26,7 @@ pub(crate) struct Copies {
 impl Copies {
     /// Finds the copies that a question does not ask for by the words that mark them.
     pub(crate) fn new(catalog: &Catalog, question: &str) -> Self {
-        let names: Vec<Name> = catalog.tables.iter().map(Name::of).collect();
+        let names: Vec<Name> = catalog.tables.iter().map(Name::from_table).collect();
         let mut real: BTreeMap<&[String], usize> = BTreeMap::new();
         for (number, name) in names.iter().enumerate().filter(|(_, name)| name.marks.is_empty()) {
             real.entry(&name.words).or_insert(number);
@@ -65,7 +65,7 @@ impl Copies {
     }
 
     /// Returns the tables of which a retriever is sure, with a copy's table in place of the copy.
-    pub(crate) fn replaced(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
+    pub(crate) fn replace_copies(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
         sure.into_iter()
             .map(|table: usize| self.pairs.get(&table).copied().unwrap_or(table))
             .collect()
@@ -82,7 +82,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(table: &Table) -> Self {
+    fn from_table(table: &Table) -> Self {
         let all = words(&table.name);
         let is_date =
             |word: &String| word.len() >= DATE && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -163,6 +163,6 @@ mod tests {
         let mut tables = vec![found(0, 0.8), found(2, 0.7)];
         pairs.sink(&mut tables);
         assert_eq!(tables.iter().map(|table| table.key).collect::<Vec<_>>(), [1, 2, 0]);
-        assert_eq!(pairs.replaced(BTreeSet::from([0, 2])), BTreeSet::from([1, 2]));
+        assert_eq!(pairs.replace_copies(BTreeSet::from([0, 2])), BTreeSet::from([1, 2]));
     }
 }

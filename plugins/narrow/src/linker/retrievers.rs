@@ -123,7 +123,7 @@ impl<H: LinkerHost> Retrievers<'_, H> {
             .iter()
             .flatten()
             .filter_map(|hit| Some((self.places.table_of(hit)?, hit.score)));
-        let tables = List::of(retriever, weight, tables);
+        let tables = List::new(retriever, weight, tables);
         let by_column = self.all(&Corpus::Columns, how, texts, BROAD);
         let mut best_of: Vec<(usize, f64)> = Vec::new();
         for hits in &by_column {
@@ -140,8 +140,8 @@ impl<H: LinkerHost> Retrievers<'_, H> {
             .iter()
             .flatten()
             .filter_map(|hit| Some((self.places.column_of(hit)?, hit.score)));
-        let columns = List::of(retriever, weight, columns);
-        self.found.tables.extend([tables, List::of(retriever, weight, best_of)]);
+        let columns = List::new(retriever, weight, columns);
+        self.found.tables.extend([tables, List::new(retriever, weight, best_of)]);
         self.found.columns.push(columns);
     }
 
@@ -199,8 +199,8 @@ pub(crate) fn look_at_notes(
         tables.extend(tables_of(hit, places).into_iter().map(|table| (table, hit.score)));
     }
     let columns = notes.iter().filter_map(|hit| Some((places.column_of(hit)?, hit.score)));
-    found.columns.push(List::of("notes", settings.notes, columns));
-    found.tables.push(List::of("notes", settings.notes, tables));
+    found.columns.push(List::new("notes", settings.notes, columns));
+    found.tables.push(List::new("notes", settings.notes, tables));
     found.hints.extend(notes);
     found.hints.extend(examples.iter().filter_map(with_statement));
 }

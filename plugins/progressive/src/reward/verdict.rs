@@ -106,10 +106,10 @@ pub(crate) fn read(reply: &str, truncated: bool) -> Result<Reading, &'static str
     }
     let is_correct = verdict(&lines)?;
     let answers: Vec<(Aspect, bool)> =
-        Aspect::ALL.into_iter().filter_map(|aspect| answered(&lines, aspect)).collect();
+        Aspect::ALL.into_iter().filter_map(|aspect| read_answer(&lines, aspect)).collect();
     if is_correct {
         // Also the beginning of a cut line may take a verdict back.
-        doubted(&text)?;
+        check_for_doubt(&text)?;
     }
     Ok(Reading { is_correct, reasoning: reasoning(&lines), answers })
 }
@@ -137,7 +137,7 @@ fn alone(lines: &[&str]) -> Answer {
 }
 
 /// The error says what speaks against a YES in the same reply.
-fn doubted(text: &str) -> Result<(), &'static str> {
+fn check_for_doubt(text: &str) -> Result<(), &'static str> {
     let is_doubt = |answer: &Answer| matches!(answer, Answer::No | Answer::Hedged);
     if mentions(text, "CORRECT").iter().any(is_doubt) || objects(text) {
         return Err("the judge said both yes and no");
@@ -148,7 +148,7 @@ fn doubted(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
+fn read_answer(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
     match lines.iter().rev().find_map(|line| answer(line, aspect.label()))? {
         Answer::Yes => Some((aspect, true)),
         Answer::No => Some((aspect, false)),

@@ -264,7 +264,7 @@ impl Branch {
     }
 
     /// The number of sub-tasks that are done.
-    pub(crate) fn done(&self) -> usize {
+    pub(crate) fn count_done(&self) -> usize {
         self.states.iter().filter(|state| state.status == Status::Done).count()
     }
 
@@ -306,8 +306,8 @@ impl Branch {
 impl Context {
     /// The names in the statement so far, which has taken over what came before it.
     fn read(&mut self, facts: &Facts, catalog: &Catalog) {
-        self.tables = bounded(&facts.tables);
-        self.columns = bounded(&facts.columns);
+        self.tables = clip_names(&facts.tables);
+        self.columns = clip_names(&facts.columns);
         self.filters = facts
             .literals
             .iter()
@@ -337,7 +337,7 @@ impl Context {
 // Names of one kind in a prompt or a memo.
 const MOST: usize = 24;
 
-pub(crate) fn bounded(names: &[String]) -> Vec<String> {
+pub(crate) fn clip_names(names: &[String]) -> Vec<String> {
     names.iter().take(MOST).map(|name| line(name, 80)).collect()
 }
 
@@ -353,7 +353,7 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
                     .is_some_and(|other: usize| read.contains(&other) && other != *place)
             });
             between.map(|key| {
-                let list = |columns: &[String]| bounded(columns).join(", ");
+                let list = |columns: &[String]| clip_names(columns).join(", ");
                 let own = line(&catalog.table_name(table), 80);
                 let other = line(&key.ref_table, 80);
                 format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))

@@ -27,7 +27,7 @@ impl<H: SolverHost> Solve<'_, H> {
             for (from, miss) in std::mem::take(&mut level) {
                 let (accepted, worse) = self.alternatives(&from, goal, &miss);
                 if !accepted.is_empty() {
-                    return self.taken(goal, accepted);
+                    return self.keep_distinct(goal, accepted);
                 }
                 latest = worse.last().map_or(latest, |(_, miss)| miss.clone());
                 missed.extend(worse);
@@ -38,7 +38,7 @@ impl<H: SolverHost> Solve<'_, H> {
             self.take(&mut branch, goal, made);
             return vec![branch];
         }
-        vec![self.failed(branch, goal, latest)]
+        vec![self.continue_without(branch, goal, latest)]
     }
 
     /// Side by side so many further statements for the goal, each on a line of its own; those that
@@ -112,7 +112,7 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// The lines of accepted alternatives. Those with equal results are one: the first.
-    fn taken(&mut self, goal: Goal, accepted: Vec<(Branch, Made)>) -> Vec<Branch> {
+    fn keep_distinct(&mut self, goal: Goal, accepted: Vec<(Branch, Made)>) -> Vec<Branch> {
         let mut out: Vec<Branch> = Vec::new();
         for (mut line, made) in accepted {
             let print = made.fingerprint.as_ref();
@@ -138,7 +138,7 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// The branch continues without the step.
-    fn failed(&mut self, mut branch: Branch, goal: Goal, miss: Miss) -> Branch {
+    fn continue_without(&mut self, mut branch: Branch, goal: Goal, miss: Miss) -> Branch {
         branch.failures.push(self.failure_point(goal, &miss));
         if let Goal::Step(place) = goal {
             let was_second = branch.states[place].is_second_chance;

@@ -184,7 +184,7 @@ impl Stage {
     }
 
     /// The candidates as (id, parents, origin).
-    fn proposed(&self) -> Vec<(String, String, String)> {
+    fn proposals(&self) -> Vec<(String, String, String)> {
         self.host
             .trace
             .lines()

@@ -16,7 +16,7 @@ pub(crate) struct Flat {
 
 impl Flat {
     /// `None` with outer joins, USING and NATURAL.
-    pub(crate) fn of(select: &Select) -> Option<Self> {
+    pub(crate) fn from_select(select: &Select) -> Option<Self> {
         let mut tables = Vec::new();
         let mut conditions = Vec::new();
         for item in &select.from {
@@ -42,12 +42,12 @@ impl Flat {
 }
 
 /// Tables separated by commas.
-pub(crate) fn listed(tables: impl IntoIterator<Item = TableFactor>) -> Vec<TableWithJoins> {
+pub(crate) fn comma_list(tables: impl IntoIterator<Item = TableFactor>) -> Vec<TableWithJoins> {
     tables.into_iter().map(|relation| TableWithJoins { relation, joins: Vec::new() }).collect()
 }
 
 /// Tables that SQLite joins in this order.
-pub(crate) fn crossed(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
+pub(crate) fn cross_join(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
     let mut tables = tables.into_iter();
     let relation = tables.next()?;
     Some(TableWithJoins {

@@ -30,7 +30,7 @@ impl RewriterRole for RewriteRules {
         catalog: &Catalog,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, Failure> {
-        let Some(engine) = Engine::of(&catalog.dialect) else {
+        let Some(engine) = Engine::for_dialect(&catalog.dialect) else {
             let what = format!("there are no rules for {}", catalog.dialect.name());
             return Err(failure(FailureKind::Unsupported, what));
         };
@@ -65,7 +65,7 @@ pub(crate) fn proposals(
 ) -> Vec<Proposal> {
     let query = Some(text).filter(|text| text.len() <= settings.statement_bytes as usize);
     let Some(query) = query.and_then(|text| engine.query(text)) else { return Vec::new() };
-    let signs = Signs::of(engine, plan);
+    let signs = Signs::from_plan(engine, plan);
     let mut rules: Vec<&Rule> = RULES.iter().collect();
     rules.sort_by_key(|rule| std::cmp::Reverse((rule.promise)(&signs)));
     let mut whole = Vec::new();

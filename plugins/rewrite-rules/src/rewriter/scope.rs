@@ -71,7 +71,7 @@ pub(crate) fn plain_name(name: &ObjectName) -> Option<String> {
 
 impl<'a> Scope<'a> {
     /// The tables of a SELECT; `None` where FROM has something else.
-    pub(crate) fn of(select: &Select, catalog: &'a Catalog) -> Option<Self> {
+    pub(crate) fn from_select(select: &Select, catalog: &'a Catalog) -> Option<Self> {
         let mut scope =
             Self { sources: Vec::new(), has_outer_join: false, has_merged_columns: false };
         for (item, tables) in select.from.iter().enumerate() {

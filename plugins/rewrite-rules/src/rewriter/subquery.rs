@@ -29,9 +29,13 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Takes a sub-query apart. `None` when it is more than one SELECT, or refers to the outer row
     /// in another way than by equalities in WHERE.
-    pub(crate) fn of(query: &Query, outer: &Scope, catalog: &'a Catalog) -> Option<(Self, Select)> {
+    pub(crate) fn from_query(
+        query: &Query,
+        outer: &Scope,
+        catalog: &'a Catalog,
+    ) -> Option<(Self, Select)> {
         let select = plain(query)?;
-        let scope = Scope::of(select, catalog)?;
+        let scope = Scope::from_select(select, catalog)?;
         if scope.sources.is_empty()
             || !select.from.iter().all(|tables| is_own(&refs(tables), &scope, outer))
         {
@@ -123,7 +127,7 @@ pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Optio
 
 /// An expression of the outer row as it can stand in a sub-query: every column with its table.
 /// `None` where a column cannot be attributed to a table.
-pub(crate) fn qualified(expr: &Expr, outer: &Scope) -> Option<Expr> {
+pub(crate) fn qualify(expr: &Expr, outer: &Scope) -> Option<Expr> {
     let found = refs(expr);
     if found.has_query || !outer.owns_all(&found.own) {
         return None;
@@ -147,7 +151,7 @@ pub(crate) fn apart(
     fresh: &mut dyn FnMut(&str) -> String,
 ) -> Option<Query> {
     let select = plain(query)?;
-    let scope = Scope::of(select, catalog)?;
+    let scope = Scope::from_select(select, catalog)?;
     let names: Vec<&Ident> = used.iter().filter_map(|path| path.iter().rev().nth(1)).collect();
     let clash = |source: &Source| names.iter().any(|name| same(name, &source.name));
     if !scope.sources.iter().any(clash) {

@@ -4,7 +4,7 @@ use syrch_plugin::text::{clip, line};
 
 use crate::planner::decision::{Action, CORPORA, Decision, RETRIEVERS};
 use crate::planner::refusal::{Fault, Refusal};
-use crate::planner::replay::{Replay, folded};
+use crate::planner::replay::{Replay, fold_id};
 use crate::planner::state::{Branch, EdgeKind, Node, Work};
 
 // Characters of a task's text, and of an id; the host's ids are longer, but the host adds to them.
@@ -129,7 +129,7 @@ impl Replay<'_> {
     pub(crate) fn new_node(&self, id: Option<&str>) -> Result<String, Refusal> {
         let id = self.id("target_node", Fault::MissingNode, id)?;
         let nodes = self.outcome.state.nodes.iter().map(|node| &node.id);
-        if self.taken.iter().chain(nodes).any(|known| folded(known) == folded(&id)) {
+        if self.taken.iter().chain(nodes).any(|known| fold_id(known) == fold_id(&id)) {
             return Err(self.fault(Fault::DuplicateNode, format!("there is already a task `{id}`")));
         }
         Ok(id)

@@ -155,12 +155,12 @@ fn look_up(host: &impl Cells, literals: &[&Literal], how: &Match) -> Vec<Vec<Hit
 
 /// The values of the text's own column among these cells, best first.
 fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
-    let is_column =
-        |name: &str| literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
     hits.iter()
         .filter(|hit: &&Hit| {
             hit.score >= least
-                && hit.column.as_deref().is_some_and(is_column)
+                && hit.column.as_deref().is_some_and(|name: &str| {
+                    literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name))
+                })
                 && hit.table.as_deref().is_some_and(|name: &str| {
                     literal.table.as_deref().is_some_and(|own| is_same(own, name))
                 })
@@ -236,7 +236,7 @@ mod tests {
         host
     }
 
-    fn found(host: &FakeHost, facts: &Facts, rows: Vec<Vec<Value>>) -> Absent {
+    fn find_absent_in(host: &FakeHost, facts: &Facts, rows: Vec<Vec<Value>>) -> Absent {
         let results = FakeRows::new(&["n"], rows).handle();
         find_absent(host, facts, &results, &results.profile())
     }
@@ -244,7 +244,8 @@ mod tests {
     #[test]
     fn a_text_that_its_column_lacks_is_named_with_the_nearest() {
         let nearest = |text: &str| {
-            let absent = found(&host(), &with(&[("main.customers.country", text)]), Vec::new());
+            let absent =
+                find_absent_in(&host(), &with(&[("main.customers.country", text)]), Vec::new());
             (absent.misspelled.concat(), absent.unlike.concat())
         };
         let named = |text: &str| {
@@ -265,7 +266,7 @@ mod tests {
         let facts = with(&[("customers.city", "VIENNA")]);
         let said = |warnings: &[&str]| {
             let rows = FakeRows::new(&["n"], Vec::new());
-            let rows = warnings.iter().fold(rows, |rows, warning| rows.warned(warning));
+            let rows = warnings.iter().fold(rows, |rows, warning| rows.with_warning(warning));
             let results = rows.handle();
             find_absent(&host(), &facts, &results, &results.profile())
         };
@@ -278,7 +279,8 @@ mod tests {
     #[test]
     fn only_a_result_that_says_nothing_is_looked_at() {
         let facts = with(&[("customers.country", "GERMANY")]);
-        let is_found = |rows: Vec<Vec<Value>>| found(&host(), &facts, rows).misspelled.len() == 1;
+        let is_found =
+            |rows: Vec<Vec<Value>>| find_absent_in(&host(), &facts, rows).misspelled.len() == 1;
         assert!(is_found(Vec::new()));
         for value in
             [Value::Integer(0), Value::Null, Value::Real(0.0), Value::Decimal("0.00".into())]
@@ -293,7 +295,7 @@ mod tests {
     fn a_statement_that_changes_letter_case_is_held_to_none() {
         let facts =
             Facts { functions: vec!["LOWER".into()], ..with(&[("customers.country", "GERMANY")]) };
-        assert_eq!(found(&host(), &facts, Vec::new()), Absent::default());
+        assert_eq!(find_absent_in(&host(), &facts, Vec::new()), Absent::default());
     }
 
     #[test]
@@ -301,7 +303,7 @@ mod tests {
         let mut host = host();
         host.database.granted_rows = None;
         assert_eq!(
-            found(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()),
+            find_absent_in(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()),
             Absent::default()
         );
     }

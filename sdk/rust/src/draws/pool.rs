@@ -123,7 +123,7 @@ impl Pool {
     /// Returns the draws that cannot win, in order, each with the reason: it failed, was rejected,
     /// or, unless `empty`, has no rows.
     #[must_use]
-    pub fn tried(&self, empty: bool) -> Vec<Tried> {
+    pub fn failures(&self, empty: bool) -> Vec<Tried> {
         self.draws
             .iter()
             .filter_map(|draw: &Draw| {
@@ -137,11 +137,11 @@ impl Pool {
     /// statements, the first one and its repairs, is repaired no more, so that the next one is
     /// fresh; nor does a later repair carry it or what came before it.
     #[must_use]
-    pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
+    pub fn failures_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.wrong(draw, empty))
     }
 
-    /// Returns the same as [`Pool::tried_lately`] for the draws since the last one that needs no
+    /// Returns the same as [`Pool::failures_lately`] for the draws since the last one that needs no
     /// repair: draws with faults are repaired, too.
     #[must_use]
     pub fn unsound_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {

@@ -26,7 +26,13 @@ pub trait Tries {
     }
     /// Called once for each statement after it ran or failed and was logged. What was wrong with
     /// one that failed is in its chain.
-    fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain);
+    fn finish_statement(
+        &mut self,
+        place: usize,
+        candidate: Candidate,
+        trial: Trial,
+        chain: &mut Chain,
+    );
     /// Called after the last statement of a round.
     fn finish_round(&mut self, chains: &mut [Chain]) {
         let _ = chains;
@@ -70,7 +76,7 @@ pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
                 host.discard(&candidate.id, wrong);
                 chain.fail(&candidate.sql, wrong);
             }
-            tries.settled(place, candidate, trial, chain);
+            tries.finish_statement(place, candidate, trial, chain);
         }
         tries.finish_round(&mut chains);
     }

@@ -51,7 +51,7 @@ impl FakeRows {
 
     /// Returns the same result with a warning of the host.
     #[must_use]
-    pub fn warned(mut self, warning: &str) -> Self {
+    pub fn with_warning(mut self, warning: &str) -> Self {
         Rc::make_mut(&mut self.profile).warnings.push(warning.to_owned());
         self
     }
@@ -89,7 +89,7 @@ pub struct FakeCall<T> {
 }
 
 impl<T> FakeCall<T> {
-    pub(super) fn ended(value: T) -> Self {
+    pub(super) fn from_value(value: T) -> Self {
         thread_local!(static NEXT: Cell<u32> = const { Cell::new(0) });
         let ticket = NEXT.get();
         NEXT.set(ticket.wrapping_add(1));
@@ -205,13 +205,13 @@ impl FakeDatabase {
         self.log.borrow().clone()
     }
 
-    pub(super) fn checked(&self, sql: &str) -> Result<Facts, SqlError> {
+    pub(super) fn check(&self, sql: &str) -> Result<Facts, SqlError> {
         self.checks.get(sql).cloned().unwrap_or_else(|| {
             Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"))
         })
     }
 
-    pub(super) fn explained(&self, sql: &str) -> Result<Plan, SqlError> {
+    pub(super) fn explain(&self, sql: &str) -> Result<Plan, SqlError> {
         self.plans
             .get(sql)
             .cloned()
@@ -248,7 +248,7 @@ impl FakeDatabase {
         })
     }
 
-    pub(super) fn sampled(
+    pub(super) fn sample(
         &self,
         table: &str,
         columns: &[String],
@@ -265,7 +265,7 @@ impl FakeDatabase {
         Ok(samples)
     }
 
-    pub(super) fn found(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    pub(super) fn find(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
         Ok(phrases
             .iter()

@@ -36,16 +36,19 @@ impl FakeEvaluate {
 
     /// The statements that the reward was asked about, by call.
     #[must_use]
-    pub fn asked(&self) -> Vec<Vec<String>> {
+    pub fn requests(&self) -> Vec<Vec<String>> {
         self.asked.borrow().clone()
     }
 
-    pub(super) fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError> {
+    pub(super) fn calibrate_claims(
+        &self,
+        claims: &[(f64, Signals)],
+    ) -> Result<Vec<f64>, PortError> {
         let calibrate = self.calibrate.ok_or(PortError::Unsupported)?;
         Ok(claims.iter().map(|(raw, signals)| calibrate(*raw, signals)).collect())
     }
 
-    pub(super) fn judged(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
+    pub(super) fn judge_all(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
         self.asked
             .borrow_mut()
             .push(candidates.iter().map(|candidate| candidate.sql.clone()).collect());

@@ -41,7 +41,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
             names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into()
         }
         "names.shown" => {
-            names::shown(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+            names::prompt_name(&read::dialect(of("dialect")), &read::text(of("name"))).into()
         }
         "names.from_name" => {
             names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into()
@@ -55,7 +55,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "prompt.problem" => prompt::problem(&read::problem(of("problem"))).into(),
         "prompt.cell" => prompt::cell(&read::value(of("value"))).into(),
         "prompt.rows" => prompt::rows(&read::page(of("page"))).into(),
-        "brief.feedback" => feedback(&tried(of("tried"))).into(),
+        "brief.feedback" => feedback(&read_tries(of("tried"))).into(),
         "brief.instructions" | "brief.setting" | "brief.request" | "draws.request" => {
             brief(function, input)
         }
@@ -97,7 +97,8 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "attempt.words" => words(&read::sql_error(of("error"))).into(),
         "attempt.failed" => {
             let mut counted = Signals::default();
-            let ended = syrch_plugin::attempt::failed(&read::sql_error(of("error")), &mut counted);
+            let ended =
+                syrch_plugin::attempt::record_error(&read::sql_error(of("error")), &mut counted);
             match ended {
                 Ok(words) => json!({ "words": words, "signals": write::signals(&counted) }),
                 Err(failure) => json!({ "failure": write::failure(&failure) }),
@@ -129,7 +130,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
     }
 }
 
-fn tried(value: &Json) -> Vec<Tried> {
+fn read_tries(value: &Json) -> Vec<Tried> {
     value.as_array().map_or_else(Vec::new, |all| {
         all.iter()
             .map(|tried: &Json| Tried {
@@ -157,7 +158,7 @@ fn brief(function: &str, input: &Json) -> Json {
     for _ in 0..input["shortened"].as_u64().unwrap_or_default() {
         brief.shorten();
     }
-    let tried = tried(&input["tried"]);
+    let tried = read_tries(&input["tried"]);
     match function {
         "brief.instructions" => brief.instructions().into(),
         "brief.setting" => brief.setting().into(),

@@ -310,7 +310,7 @@ pub(crate) fn purpose(value: &Json) -> Purpose {
 }
 
 pub(crate) fn join_how(name: &Json) -> JoinHow {
-    JoinHow::of(name.as_str().unwrap())
+    JoinHow::from_name(name.as_str().unwrap())
 }
 
 pub(crate) fn signals(value: &Json) -> Signals {

@@ -9,7 +9,7 @@ use syrch_core::{Catalog, Column, Dialect, Table};
 use syrch_guard::deterministic::admit;
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
-use super::guard::{by_cases, by_terms, filled};
+use super::guard::{by_cases, by_terms, fill_statement};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::samples::median;
@@ -67,7 +67,7 @@ fn catalog(dialect: &Dialect) -> Catalog {
 }
 
 fn by_unions() -> String {
-    filled(
+    fill_statement(
         "SELECT id, amount FROM orders",
         |number| {
             format!(
@@ -79,7 +79,7 @@ fn by_unions() -> String {
 }
 
 fn by_subqueries() -> String {
-    filled(
+    fill_statement(
         "SELECT id FROM customers WHERE id > 0",
         |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number})"),
         "",

@@ -54,7 +54,7 @@ fn catalog() -> Catalog {
 }
 
 /// A statement as long as it may be, of a beginning, pieces by number and an end.
-pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
+pub(super) fn fill_statement(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
     let mut text = begin.to_owned();
     for number in 0.. {
         let next = piece(number);
@@ -67,7 +67,7 @@ pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) ->
 }
 
 pub(super) fn by_terms() -> String {
-    filled(
+    fill_statement(
         "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.id = 1",
         |number| format!(" OR (o.amount > {number} AND lower(o.status) LIKE 'a{number}%')"),
         "",
@@ -75,7 +75,7 @@ pub(super) fn by_terms() -> String {
 }
 
 fn by_unions() -> String {
-    filled(
+    fill_statement(
         "SELECT id, amount FROM orders",
         |number| {
             format!(
@@ -87,7 +87,7 @@ fn by_unions() -> String {
 }
 
 pub(super) fn by_cases() -> String {
-    filled(
+    fill_statement(
         "SELECT customer_id",
         |number| {
             format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}")
@@ -97,7 +97,7 @@ pub(super) fn by_cases() -> String {
 }
 
 fn by_subqueries() -> String {
-    filled(
+    fill_statement(
         "SELECT id FROM customers WHERE id > 0",
         |number| {
             format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number} LIMIT 5)")

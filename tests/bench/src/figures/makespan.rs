@@ -154,7 +154,7 @@ impl TaskRunner for Sleeper {
 
     async fn run(&self, task: Task, _: Vec<Ended<()>>) -> (Observation, Option<()>) {
         tokio::time::sleep(self.0.get(&task.id).copied().unwrap_or_default()).await;
-        (Observation::ended(task.id, Ending::Solved), Some(()))
+        (Observation::from_ending(task.id, Ending::Solved), Some(()))
     }
 }
 

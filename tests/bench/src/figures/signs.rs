@@ -80,7 +80,7 @@ struct Vote {
 
 /// Chooses and measures for each database.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
-    let all = asked(world)?;
+    let all = load_questions(world)?;
     let chosen: Vec<Vec<usize>> = std::thread::scope(|scope| {
         let running: Vec<_> = (0..all.len())
             .map(|out: usize| {
@@ -98,7 +98,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             .enumerate()
             .flat_map(|(out, asked): (usize, &Vec<Asked>)| {
                 let signs = signs(out);
-                asked.iter().map(|asked| sampled(asked, &signs, lead)).collect::<Vec<_>>()
+                asked.iter().map(|asked| sample_question(asked, &signs, lead)).collect::<Vec<_>>()
             })
             .collect()
     };
@@ -106,7 +106,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let elsewhere = |out: usize| chosen[out].clone();
     let rival = all.iter().flatten().map(|asked| asked.rival).collect();
     let orders = format!("orders: {}", world.orders);
-    let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), listed(&chosen));
+    let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), list_signs(&chosen));
     let in_view = format!("nothing fitted, the five were chosen in view; {orders}");
     let ways = [
         ("`discern` with findings chosen elsewhere", tallies(&elsewhere, LEAD), choice),
@@ -121,7 +121,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 }
 
 /// The questions by their databases.
-fn asked(world: &World) -> Outcome<Vec<Vec<Asked>>> {
+fn load_questions(world: &World) -> Outcome<Vec<Vec<Asked>>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let mut by_database: BTreeMap<String, Vec<Question>> = BTreeMap::new();
     for question in questions(&data) {
@@ -209,7 +209,8 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
         .flat_map(|(_, asked)| asked)
         .collect();
     let right = |signs: &[usize]| {
-        total(&others.iter().map(|asked| sampled(asked, signs, LEAD)).collect::<Vec<_>>()).right()
+        total(&others.iter().map(|asked| sample_question(asked, signs, LEAD)).collect::<Vec<_>>())
+            .right()
     };
     let mut chosen: Vec<usize> = Vec::new();
     let mut reached = right(&chosen);
@@ -229,7 +230,7 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
 }
 
 /// Returns the tally of the plugin on a question, in all of its orders.
-fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
+fn sample_question(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     let mut tally = Tally::default();
     let weigh = |vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>());
     let weights: Vec<f64> = asked.answers.iter().map(weigh).collect();
@@ -267,7 +268,7 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool,
 }
 
 /// Writes how often each sign was chosen, the most frequent first.
-fn listed(chosen: &[Vec<usize>]) -> String {
+fn list_signs(chosen: &[Vec<usize>]) -> String {
     let times = |sign: usize| chosen.iter().filter(|chosen| chosen.contains(&sign)).count();
     let mut counts: Vec<(usize, &str)> =
         SIGNS.iter().enumerate().map(|(sign, name)| (times(sign), *name)).collect();

@@ -13,7 +13,7 @@ pub(crate) const PLAN: &str = "You plan how to answer";
 pub(crate) const WRITE: &str = "You answer questions with one";
 
 /// Returns a text that only prompts for that subtask contain.
-pub(crate) fn asked(description: &str) -> String {
+pub(crate) fn task_prompt(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Timed {
 
 impl Timed {
     /// The timings of the answers of a run under a rule.
-    pub(crate) fn of(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
+    pub(crate) fn new(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
         let left_out = |why: String| Self {
             r_ves: BTreeMap::new(),
             repeats: timings.repeats,

@@ -84,7 +84,7 @@ impl<'a> Plugins<'a> {
     }
 
     /// The roles and settings of a plugin.
-    pub(crate) async fn of(
+    pub(crate) async fn inspect(
         &mut self,
         source: &PluginSource,
         settings: &Settings,
@@ -121,7 +121,7 @@ impl<'a> Plugins<'a> {
         let Some(source) = settings.strategy.roles.get(&role) else {
             return Err(Failure::usage(format!("{role}.{key}: no plugin implements the {role}")));
         };
-        let plugin = self.of(source, settings).await?;
+        let plugin = self.inspect(source, settings).await?;
         if !plugin.is_closed || plugin.keys.iter().any(|known| known == key) {
             return Ok(());
         }
@@ -141,7 +141,7 @@ impl<'a> Plugins<'a> {
         let of_search =
             settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role));
         for (role, source) in of_search {
-            let plugin = self.of(source, settings).await?;
+            let plugin = self.inspect(source, settings).await?;
             all.extend(plugin.keys.iter().map(|key| format!("{role}.{key}")));
             owners.extend(
                 plugin.keys.contains(&key.to_owned()).then(|| Knob::Plugin(*role, key.to_owned())),

@@ -30,7 +30,7 @@ pub(super) struct One {
 
 impl One {
     /// The question of the flags.
-    pub(super) fn of(question: &str, arguments: &GridArgs) -> Self {
+    pub(super) fn new(question: &str, arguments: &GridArgs) -> Self {
         let GridArgs { evidence, expected, expected_sql, .. } = arguments;
         Self {
             question: question.to_owned(),

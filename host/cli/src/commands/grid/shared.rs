@@ -51,7 +51,7 @@ fn clear(runs: &Path) {
 }
 
 /// The reason why equal calls were made more than once. `None` if they were not.
-pub(super) fn unshared(cells: &[(String, Settings)]) -> Option<String> {
+pub(super) fn sharing_obstacle(cells: &[(String, Settings)]) -> Option<String> {
     let is_recorded = cells.iter().any(|(_, settings)| settings.model.record.is_some());
     is_recorded.then(|| {
         "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned()
@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn what_is_recorded_is_not_shared() {
         let mut recorded = cells(None);
-        assert_eq!(unshared(&recorded), None);
+        assert_eq!(sharing_obstacle(&recorded), None);
         recorded[0].1.model.record = Some("r.jsonl".into());
-        assert!(unshared(&recorded).unwrap().contains("recorded"));
+        assert!(sharing_obstacle(&recorded).unwrap().contains("recorded"));
     }
 }

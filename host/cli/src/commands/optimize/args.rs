@@ -72,7 +72,7 @@ pub(crate) struct LoopArgs {
 
 impl LoopArgs {
     /// The flags as the configuration takes them.
-    pub(super) fn given(&self) -> Given<'_> {
+    pub(super) fn config_flags(&self) -> Given<'_> {
         let named = self.rewriter.as_deref().map(|word| GivenRewriter::Flag(rewriter(word)));
         Given {
             rewriter: named.or_else(default_rewriter),

@@ -11,7 +11,7 @@ use syrch::plugins::{self, Inspection, Origins};
 use syrch::settings::PluginSource;
 use syrch::syrch_core::Limits;
 
-use super::sheet::{inspected, sheet};
+use super::sheet::{inspect_plugin, sheet};
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -39,7 +39,7 @@ impl Run for InspectArgs {
             move || plugins::origins(&source, &effective)
         });
         let origins = read.await.map_err(|error| Error::Internal(error.to_string()))?;
-        let one = inspected(&context, &source).await?;
+        let one = inspect_plugin(&context, &source).await?;
         // What refuses the bytes of a plugin refuses it when it is loaded, too, with more to say.
         let origins = origins?;
         let mut grid = Grid::new(["property", "value"]);
@@ -75,7 +75,7 @@ impl Run for InspectArgs {
 /// Returns the properties that `plugin inspect` shows besides those of `plugin list`.
 fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
     let granted: BTreeSet<&str> =
-        one.roles.iter().flat_map(|role| plugins::granted_ports(*role)).collect();
+        one.roles.iter().flat_map(|role| plugins::port_names(*role)).collect();
     json!({
         "granted": granted,
         "language": origins.toolchain.language(),

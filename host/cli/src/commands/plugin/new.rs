@@ -31,7 +31,7 @@ pub(crate) struct NewArgs {
 
 impl Run for NewArgs {
     // A wrong configuration is no reason not to write files.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         None
     }
 

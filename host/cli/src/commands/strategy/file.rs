@@ -54,7 +54,7 @@ fn block(map: &Map<String, Value>, level: usize) -> String {
                     format!("{start}\n{}", block(inner, level + 1))
                 }
                 Value::String(text) => format!("{start} {}\n", scalar(text)),
-                other => format!("{start} {}\n", escaped(&other.to_string())),
+                other => format!("{start} {}\n", escape(&other.to_string())),
             }
         })
         .collect()
@@ -62,7 +62,7 @@ fn block(map: &Map<String, Value>, level: usize) -> String {
 
 fn config(config: &Map<String, Value>) -> String {
     let settings = config.iter().map(|(key, value)| {
-        let value = value.as_str().map_or_else(|| escaped(&value.to_string()), scalar);
+        let value = value.as_str().map_or_else(|| escape(&value.to_string()), scalar);
         format!("      {}: {value}\n", scalar(key))
     });
     if config.is_empty() {
@@ -74,11 +74,11 @@ fn config(config: &Map<String, Value>) -> String {
 
 /// A text as YAML reads it, quoted where it must be.
 fn scalar(text: &str) -> String {
-    if is_bare(text) { text.to_owned() } else { escaped(&Value::from(text).to_string()) }
+    if is_bare(text) { text.to_owned() } else { escape(&Value::from(text).to_string()) }
 }
 
 /// JSON is YAML but for characters that have no place in either.
-fn escaped(json: &str) -> String {
+fn escape(json: &str) -> String {
     json.chars()
         .map(|c: char| match u32::from(c) {
             _ if !is_dangerous(c) => c.to_string(),
@@ -92,7 +92,7 @@ fn escaped(json: &str) -> String {
 /// is quoted.
 fn prose(key: &str, text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
-    let short = escaped(&Value::from(text).to_string());
+    let short = escape(&Value::from(text).to_string());
     let fits = key.len() + 2 + short.len() <= WIDTH;
     if fits
         || words.iter().any(|word| {

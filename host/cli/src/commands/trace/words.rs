@@ -111,7 +111,7 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
 
 /// Writes what the planner states of a task, a line each: its confidence, the expected result, the
 /// plan, the parts and the requirements.
-pub(super) fn stated(task: &TaskNode) -> Vec<String> {
+pub(super) fn describe_plan(task: &TaskNode) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(
         task.confidence.map(|confidence| format!("planned with confidence {confidence:.2}")),
@@ -226,7 +226,7 @@ pub(super) fn mark(candidate: &CandidateNode) -> String {
 }
 
 /// The tables that the linker selected.
-pub(super) fn linked(linked: &LinkedNode) -> String {
+pub(super) fn describe_linking(linked: &LinkedNode) -> String {
     /// Tables that are named at most.
     const NAMED: usize = 12;
     let hints = match linked.hints {
@@ -268,7 +268,7 @@ pub(super) fn change(change: &Change) -> String {
 }
 
 /// A question to the user and the answer.
-pub(super) fn asked(asked: &Asked) -> String {
+pub(super) fn describe_clarification(asked: &Asked) -> String {
     let choices = if asked.choices.is_empty() {
         String::new()
     } else {

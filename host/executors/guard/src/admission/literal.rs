@@ -146,7 +146,7 @@ impl Walk<'_> {
             | Value::DoubleQuotedString(_)
             | Value::Placeholder(_) => return Err(self.literal_refused(*span)),
         };
-        *value = match self.spelled(&text) {
+        *value = match self.literal_value(&text) {
             Some(spelled) => spelled,
             None => return Err(self.literal_refused(*span)),
         };
@@ -154,7 +154,7 @@ impl Walk<'_> {
     }
 
     /// A text as the parser's tree writes it without a change.
-    pub(super) fn spelled(&self, text: &str) -> Option<Value> {
+    pub(super) fn literal_value(&self, text: &str) -> Option<Value> {
         (!text.contains('\0')).then(|| (self.rules.text)(text)).flatten().map(Value::Placeholder)
     }
 
@@ -169,7 +169,7 @@ impl Walk<'_> {
 }
 
 /// `'…'`, or `E'…'` if there is a quote or a backslash in the text: it has an escape for each.
-pub(super) fn prefixed(text: &str) -> Option<String> {
+pub(super) fn quote_with_prefix(text: &str) -> Option<String> {
     Some(match text.contains(['\'', '\\']) {
         true => Value::EscapedStringLiteral(text.to_owned()).to_string(),
         false => format!("'{text}'"),
@@ -177,13 +177,13 @@ pub(super) fn prefixed(text: &str) -> Option<String> {
 }
 
 /// `'…'`, in which a quote is doubled and a backslash stands for itself.
-pub(super) fn doubled(text: &str) -> Option<String> {
+pub(super) fn quote_with_doubling(text: &str) -> Option<String> {
     Some(format!("'{}'", text.replace('\'', "''")))
 }
 
 /// `'…'` with a backslash before quotes and backslashes. Spark replaces `${…}` by settings and
 /// variables of its process, in texts too.
-pub(super) fn escaped(text: &str) -> Option<String> {
+pub(super) fn quote_with_escapes(text: &str) -> Option<String> {
     (!text.contains("${")).then(|| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")))
 }
 

@@ -129,7 +129,7 @@ pub fn admit_with(
         let message = format!("statements of `{}` are not checked for determinism", dialect.name());
         return Err(SqlError::new(SqlErrorKind::Denied, message).rule("dialect"));
     }
-    let granted = Granted::new(catalog, path(catalog)).of_dialect(dialect);
+    let granted = Granted::new(catalog, path(catalog)).with_dialect(dialect);
     let bounds = Bounds::default();
     let first = once(text, catalog, &granted, &bounds, sums)?;
     // With a quote around each name it is longer.
@@ -165,7 +165,7 @@ fn once(
     let source = admission::rewrite(text, granted.dialect(), bounds.comment_depth);
     let work = |tokens: &[Token]| {
         admission::on_a_stack(&source.text, tokens, || {
-            admission::written(
+            admission::rewrite_statement(
                 &source.text,
                 tokens,
                 granted,

@@ -131,7 +131,7 @@ impl Walk<'_> {
                 }) => self.recursive(&name, alias, left.clone(), query)?,
                 _ => self.query(query, Purpose::Result)?,
             };
-            let columns = self.renamed(columns, alias)?;
+            let columns = self.rename_columns(columns, alias)?;
             self.commons.push(Common { name, columns });
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Walk<'_> {
     ) -> Result<Rc<Columns>, SqlError> {
         let around = Around { order: None, is_limited: false, purpose: Purpose::Result };
         let first = self.body(&mut first, around)?;
-        let first = self.renamed(first, alias)?;
+        let first = self.rename_columns(first, alias)?;
         let columns = Rc::new(Columns::new(
             first
                 .list
@@ -191,7 +191,7 @@ impl Walk<'_> {
                     | SetQuantifier::ByName
                     | SetQuantifier::DistinctByName => false,
                 };
-                let columns = self.merged(&left, &right, is_all)?;
+                let columns = self.merge_columns(&left, &right, is_all)?;
                 self.order_of_names(around, &[Rc::clone(&columns), right])?;
                 Ok(columns)
             }
@@ -212,7 +212,7 @@ impl Walk<'_> {
     }
 
     /// The columns of a set operation, named as those of its left side.
-    fn merged(
+    fn merge_columns(
         &self,
         left: &Columns,
         right: &Columns,
@@ -223,7 +223,7 @@ impl Walk<'_> {
             let kind =
                 right.list.get(index).map_or(column.kind, |other| column.kind.or(other.kind));
             if self.is_sqlite && !is_all && !kind.is_canonical() {
-                return Err(self.mixed(&column.name, Span::empty()));
+                return Err(self.refuse_mixed(&column.name, Span::empty()));
             }
             list.push(Column {
                 kind,
@@ -274,7 +274,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    pub(super) fn mixed(&self, token: &str, span: Span) -> SqlError {
+    pub(super) fn refuse_mixed(&self, token: &str, span: Span) -> SqlError {
         let why = "may hold equal values that differ, such as 1 and 1.0: which of them is shown depends on the plan";
         self.refuse("mixed-values", token, why, span)
     }
@@ -297,7 +297,7 @@ impl Walk<'_> {
     }
 
     /// The columns with the names of a column list.
-    pub(super) fn renamed(
+    pub(super) fn rename_columns(
         &self,
         columns: Rc<Columns>,
         alias: &TableAlias,

@@ -51,13 +51,13 @@ impl Columns {
 
     /// The columns of a table, with its primary key and its unique indexes. The number of a row is
     /// one column more.
-    pub(super) fn of_table(table: &Table) -> Self {
+    pub(super) fn for_table(table: &Table) -> Self {
         let mut columns = Self::new(
             table
                 .columns
                 .iter()
                 .map(|column: &syrch_core::Column| {
-                    let (kind, affinity) = Kind::of_column(&column.sql_type);
+                    let (kind, affinity) = Kind::for_column(&column.sql_type);
                     Column {
                         name: column.name.clone(),
                         kind,

@@ -54,10 +54,10 @@ pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fa
         return resolve(text, relations, catalog);
     }
     let tokens = lex(text, &catalog.dialect, usize::MAX)
-        .map_err(|error| unparsed(&error.to_string(), None))?;
+        .map_err(|error| parse_error(&error.to_string(), None))?;
     let chains = check_chains(text, &tokens)?;
     let resolved = stack::on_a_large_stack(chains, || resolve(text, relations, catalog));
-    resolved.unwrap_or_else(|| Err(unparsed("the statement could not be analysed", None)))
+    resolved.unwrap_or_else(|| Err(parse_error("the statement could not be analysed", None)))
 }
 
 /// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of
@@ -77,7 +77,10 @@ pub(crate) fn check_chains(text: &str, tokens: &[Token]) -> Result<usize, Unreso
         })
         .count();
     if operators > OPERATORS {
-        return Err(unparsed(&format!("more than {OPERATORS} operators in one statement"), None));
+        return Err(parse_error(
+            &format!("more than {OPERATORS} operators in one statement"),
+            None,
+        ));
     }
     Ok(operators)
 }
@@ -158,8 +161,8 @@ fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement
     match dialect {
         Dialect::Postgres | Dialect::Duckdb | Dialect::Spark | Dialect::Databricks => {
             let tokens = lex(text, dialect, usize::MAX)
-                .map_err(|error| unparsed(&error.to_string(), None))?;
-            parse_tokens(text, &tokens, Reading::of(dialect), places)
+                .map_err(|error| parse_error(&error.to_string(), None))?;
+            parse_tokens(text, &tokens, Reading::for_dialect(dialect), places)
         }
         // The parser's own tokenizer is enough where nothing runs as it is written again.
         Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
@@ -202,7 +205,7 @@ fn one(
         let position = places.in_message(&message);
         let message = message.split(" at Line").next().unwrap_or(&message);
         let is_own = !is_parsers || message.starts_with("not supported: ");
-        unparsed(
+        parse_error(
             &if is_own { message.to_owned() } else { in_own_words(message, text, position) },
             position,
         )
@@ -210,7 +213,7 @@ fn one(
     let mut statements = statements.into_iter();
     match (statements.next(), statements.next()) {
         (Some(statement), None) => Ok(statement),
-        _ => Err(unparsed("not exactly one statement", None)),
+        _ => Err(parse_error("not exactly one statement", None)),
     }
 }
 
@@ -249,14 +252,15 @@ fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
     }
 }
 
-fn unparsed(message: &str, position: Option<u32>) -> Unresolved {
-    let mut error = SqlError::new(SqlErrorKind::Syntax, carry::shown(&lowered(message)));
+fn parse_error(message: &str, position: Option<u32>) -> Unresolved {
+    let mut error =
+        SqlError::new(SqlErrorKind::Syntax, carry::strip_marks(&lower_first_letter(message)));
     error.position = position;
     Unresolved::Unparsed(error)
 }
 
 /// The parser's message with a lower-case first letter, as errors of the host have it.
-fn lowered(message: &str) -> String {
+fn lower_first_letter(message: &str) -> String {
     let mut letters = message.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

@@ -91,7 +91,7 @@ impl<'a> Resolver<'a> {
             literals: self.literals,
             subqueries: self.subqueries,
             tasks: self.tasks.into_iter().collect(),
-            uses: uses::merged(self.uses),
+            uses: uses::merge_texts(self.uses),
             outline: self.outline,
             ..Facts::default()
         }
@@ -126,13 +126,13 @@ impl<'a> Resolver<'a> {
             // All names come first, columns unknown: engines differ in which of them see each
             // other.
             for cte in &with.cte_tables {
-                let declared = declared(Some(&cte.alias));
+                let declared = alias_columns(Some(&cte.alias));
                 self.ctes.push((cte.alias.name.value.clone(), declared));
             }
             for (index, cte) in with.cte_tables.iter().enumerate() {
                 let columns = self.query(&cte.query, outer)?;
                 // SEARCH and CYCLE add columns.
-                let columns = renamed(columns, Some(&cte.alias));
+                let columns = rename_columns(columns, Some(&cte.alias));
                 self.ctes[base + index].1 = columns.filter(|_| cte.from.is_none());
             }
         }
@@ -177,9 +177,9 @@ impl<'a> Resolver<'a> {
                 outer.pop();
                 walked?;
                 let width = values.rows.first().map_or(0, |row| row.len());
-                Ok(self
-                    .is_sqlite()
-                    .then(|| (1..=width).map(|n| Output::named(format!("column{n}"))).collect()))
+                Ok(self.is_sqlite().then(|| {
+                    (1..=width).map(|n| Output::with_name(format!("column{n}"))).collect()
+                }))
             }
             SetExpr::Table(_) => Ok(None),
             SetExpr::Insert(_) => Err(place::write_refused("INSERT")),
@@ -316,7 +316,7 @@ impl<'a> Resolver<'a> {
                 let name = alias
                     .as_ref()
                     .map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
-                let columns = renamed(columns, alias.as_ref());
+                let columns = rename_columns(columns, alias.as_ref());
                 scope.sources.push(Source { name: name.map(|name| name.value), schema, columns });
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
@@ -333,7 +333,7 @@ impl<'a> Resolver<'a> {
                 scope.sources.push(Source {
                     name,
                     schema: None,
-                    columns: renamed(columns, alias.as_ref()),
+                    columns: rename_columns(columns, alias.as_ref()),
                 });
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
@@ -378,7 +378,7 @@ impl<'a> Resolver<'a> {
                 let columns = relation
                     .columns
                     .iter()
-                    .map(|column| Output::named(&column.name))
+                    .map(|column| Output::with_name(&column.name))
                     .collect::<Vec<_>>();
                 return Ok(((!columns.is_empty()).then_some(columns), None));
             }
@@ -387,7 +387,7 @@ impl<'a> Resolver<'a> {
         if let Some((table, is_certain)) =
             self.table(schema.map(|schema| schema.value.as_str()), plain)
         {
-            let shown = self.shown(table);
+            let shown = self.display_name(table);
             let is_known = is_certain && !is_call && !is_virtual(table);
             let columns = is_known.then(|| columns_of(table, &shown));
             self.tables.insert(shown);
@@ -441,7 +441,7 @@ impl<'a> Resolver<'a> {
 
     /// A table's name in the facts: with its schema where several schemas have a table of that
     /// name.
-    pub(super) fn shown(&self, table: &Table) -> String {
+    pub(super) fn display_name(&self, table: &Table) -> String {
         let is_another = |other: &&Table| {
             same(&other.name, &table.name) && other.schema_name != table.schema_name
         };
@@ -559,15 +559,15 @@ fn aliases(item: &SelectItem) -> HashSet<String> {
 }
 
 /// The columns that an alias declares, when it declares any.
-fn declared(alias: Option<&TableAlias>) -> Columns {
+fn alias_columns(alias: Option<&TableAlias>) -> Columns {
     let columns = &alias?.columns;
     (!columns.is_empty())
-        .then(|| columns.iter().map(|column| Output::named(&column.name.value)).collect())
+        .then(|| columns.iter().map(|column| Output::with_name(&column.name.value)).collect())
 }
 
 /// Columns under the names that an alias gives them.
-fn renamed(columns: Columns, alias: Option<&TableAlias>) -> Columns {
-    let Some(names) = declared(alias) else {
+fn rename_columns(columns: Columns, alias: Option<&TableAlias>) -> Columns {
+    let Some(names) = alias_columns(alias) else {
         return columns;
     };
     let Some(mut columns) = columns else {

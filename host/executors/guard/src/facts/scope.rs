@@ -24,7 +24,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn named(name: impl Into<String>) -> Self {
+    pub(super) fn with_name(name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), origin: None, is_whole: false }
     }
 
@@ -89,9 +89,9 @@ impl Scope {
                 Found::Perhaps
             }
             [] => Found::Nothing,
-            [_, _, ..] if !merged && !self.has_alias(name) => {
-                Found::Many(hits.iter().map(|(source, _)| self.shown(source, name)).collect())
-            }
+            [_, _, ..] if !merged && !self.has_alias(name) => Found::Many(
+                hits.iter().map(|(source, _)| self.display_column(source, name)).collect(),
+            ),
             [(_, column), ..] => Found::Column(column.origin.clone()),
         }
     }
@@ -117,7 +117,7 @@ impl Scope {
     }
 
     /// A column with what must stand before it, the schema too where two sources have one name.
-    fn shown(&self, source: &Source, column: &str) -> String {
+    fn display_column(&self, source: &Source, column: &str) -> String {
         let Some(name) = &source.name else {
             return column.to_owned();
         };

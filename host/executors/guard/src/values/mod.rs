@@ -219,7 +219,7 @@ impl Values {
 
     /// The bytes of values that it holds while it is built.
     fn bytes(&self) -> usize {
-        self.texts + held(&self.cells) + (SEEN + EXACT) * self.cells.len()
+        self.texts + list_bytes(&self.cells) + (SEEN + EXACT) * self.cells.len()
     }
 
     /// Makes what was added ready to be found; called once, after the last value.
@@ -349,7 +349,7 @@ fn by_groups(phrase: &str, shared: &mut Shared<'_>) -> Vec<(f64, u32)> {
 }
 
 /// Bytes of a list.
-fn held<T>(list: &Vec<T>) -> usize {
+fn list_bytes<T>(list: &Vec<T>) -> usize {
     list.capacity() * size_of::<T>()
 }
 
@@ -418,7 +418,7 @@ mod tests {
         index
     }
 
-    fn found(index: &Values, phrase: &str, how: &Match) -> Vec<String> {
+    fn find_ids(index: &Values, phrase: &str, how: &Match) -> Vec<String> {
         let phrases = Phrase::all(&[phrase.to_owned()]).unwrap();
         let mut found = index.find(&phrases, how, 5, || Ok(())).unwrap();
         found.remove(0).into_iter().map(|hit| hit.id).collect()
@@ -429,9 +429,13 @@ mod tests {
         let mut index = small();
         index.finish();
         for how in [Match::Exact, Match::Ngram, Match::Fuzzy] {
-            assert_eq!(found(&index, "vienna", &how), ["people.name#0", "towns.name#2"], "{how:?}");
+            assert_eq!(
+                find_ids(&index, "vienna", &how),
+                ["people.name#0", "towns.name#2"],
+                "{how:?}"
+            );
         }
-        assert_eq!(found(&index, "viena", &Match::Fuzzy).len(), 2);
+        assert_eq!(find_ids(&index, "viena", &Match::Fuzzy).len(), 2);
     }
 
     #[test]
@@ -443,8 +447,8 @@ mod tests {
         resumed.add(0, "Graz");
         resumed.complete(&"people".into());
         resumed.finish();
-        assert_eq!(found(&resumed, "vienna", &Match::Exact), ["towns.name#1"]);
-        assert_eq!(found(&resumed, "graz", &Match::Exact), ["people.name#0"]);
+        assert_eq!(find_ids(&resumed, "vienna", &Match::Exact), ["towns.name#1"]);
+        assert_eq!(find_ids(&resumed, "graz", &Match::Exact), ["people.name#0"]);
         assert_eq!(resumed.texts, "ViennaGraz".len() + 2 * BLOCK);
     }
 
@@ -462,9 +466,9 @@ mod tests {
                 .is_err()
         );
         assert!(index.groups.lock().unwrap().is_none());
-        assert_eq!(found(&index, "vienna", &Match::Exact).len(), 2);
+        assert_eq!(find_ids(&index, "vienna", &Match::Exact).len(), 2);
         assert!(index.groups.lock().unwrap().is_none(), "equality needs no groups");
-        assert_eq!(found(&index, "vienna", &Match::Ngram).len(), 2);
+        assert_eq!(find_ids(&index, "vienna", &Match::Ngram).len(), 2);
     }
 
     #[test]

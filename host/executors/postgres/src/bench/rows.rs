@@ -102,7 +102,7 @@ pub(super) fn too_large(limits: &BenchLimits) -> SqlError {
     SqlError::new(SqlErrorKind::TooLarge, message).rule(TOO_MANY_ROWS)
 }
 
-pub(super) fn unsupported(of: &Type) -> SqlError {
+pub(super) fn type_error(of: &Type) -> SqlError {
     let message = format!("values of type `{}` are not compared exactly", name(of));
     SqlError::new(SqlErrorKind::Denied, message).rule(UNSUPPORTED_TYPE)
 }
@@ -126,7 +126,7 @@ impl Rows {
             self.bytes.extend([u8::MAX; CELL]);
             let Some(value) = raw(row, index)? else { continue };
             let of = column.type_();
-            canonical::cell(of, value, &mut self.bytes).ok_or_else(|| unsupported(of))?;
+            canonical::cell(of, value, &mut self.bytes).ok_or_else(|| type_error(of))?;
             let length = u32::try_from(self.bytes.len() - start - CELL).unwrap_or(u32::MAX - 1);
             self.bytes[start..start + CELL].copy_from_slice(&length.to_be_bytes());
         }

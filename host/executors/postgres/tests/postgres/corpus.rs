@@ -95,7 +95,7 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
                     && !matches!(error.rule.as_deref(), Some("deadline" | "overrun" | "memory"))
             }
             (Err(_), "limit") => true,
-            (Ok(result), "limit") => result.truncated() || line["class"] == "dos_time",
+            (Ok(result), "limit") => result.is_truncated() || line["class"] == "dos_time",
             _ => false,
         };
         let shown = match &verdict {

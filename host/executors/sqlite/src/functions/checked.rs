@@ -61,8 +61,8 @@ impl Checked for Instr {
             (true, true) => find(call, call.blob(0)?, call.blob(1)?, false)?,
             (false, false) => find(call, call.text(0)?, call.text(1)?, true)?,
             _ => {
-                let whole = Copied::of(call.value(0)?);
-                let part = Copied::of(call.value(1)?);
+                let whole = Copied::new(call.value(0)?);
+                let part = Copied::new(call.value(1)?);
                 find(call, whole.text()?, part.text()?, true)?
             }
         };

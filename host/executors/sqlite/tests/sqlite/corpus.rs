@@ -34,7 +34,7 @@ fn verdicts(
                             let verdict =
                                 runtime.block_on(database.run(&SqlQuery::new(sql.as_str())));
                             let id = line["id"].as_str().unwrap().to_owned();
-                            (id, sql, verdict.map(|result| result.truncated()))
+                            (id, sql, verdict.map(|result| result.is_truncated()))
                         })
                         .collect::<Vec<_>>()
                 })

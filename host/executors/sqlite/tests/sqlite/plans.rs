@@ -64,7 +64,7 @@ fn without_indexes(connection: &Connection) {
         connection,
         "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL",
     ) {
-        connection.execute_batch(&format!("DROP INDEX {}", Dialect::Sqlite.quoted(&name))).unwrap();
+        connection.execute_batch(&format!("DROP INDEX {}", Dialect::Sqlite.quote(&name))).unwrap();
     }
     connection
         .execute_batch("PRAGMA automatic_index = 0; PRAGMA reverse_unordered_selects = 1")
@@ -74,7 +74,7 @@ fn without_indexes(connection: &Connection) {
 fn with_every_index(connection: &Connection) {
     let sql = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'";
     for (number, (table, column)) in names(connection, sql).into_iter().enumerate() {
-        let [table, column] = [table, column].map(|name| Dialect::Sqlite.quoted(&name));
+        let [table, column] = [table, column].map(|name| Dialect::Sqlite.quote(&name));
         let direction = if number % 2 == 0 { "DESC" } else { "ASC" };
         let _ = connection
             .execute_batch(&format!("CREATE INDEX more_{number} ON {table}({column} {direction})"));

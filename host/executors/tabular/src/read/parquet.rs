@@ -44,7 +44,7 @@ const BATCH_BYTES: u64 = 256 << 20;
 const YEARS: RangeInclusive<i32> = 0..=9_999;
 
 pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
-    let (file, described) = described(source)?;
+    let (file, described) = read_metadata(source)?;
     let schema = described.schema();
     let (flat, nested): (Vec<_>, Vec<_>) =
         schema.fields().iter().partition(|field| column_type(field).is_some());
@@ -108,7 +108,7 @@ pub(super) fn rows(
     work: &Work<'_>,
     sink: Sink<'_>,
 ) -> Result<Vec<Note>, ImportError> {
-    let (file, described) = described(source)?;
+    let (file, described) = read_metadata(source)?;
     let mut absent = vec![0_u64; shape.types.len()];
     each_batch(
         source,
@@ -152,11 +152,11 @@ fn each_batch(
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, described.clone());
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
     let mut reader =
-        contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
+        catch_panic(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
             .map_err(|error: ParquetError| {
                 ImportError::content(&source.name, None, reason(&error))
             })?;
-    while let Some(batch) = contained(source, || reader.next())? {
+    while let Some(batch) = catch_panic(source, || reader.next())? {
         let batch =
             batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
         work.look()?;
@@ -167,7 +167,7 @@ fn each_batch(
 
 /// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a
 /// dictionary that it does not have.
-fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
+fn catch_panic<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
         ImportError::content(&source.name, None, "it is damaged: its reader failed at it")
     })
@@ -197,7 +197,7 @@ fn each_row(
 
 /// The file and its description of itself. Texts and bytes are read as views, which repeat no value
 /// that the file has once.
-fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
+fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
     let io = |error: std::io::Error| ImportError::io(&source.name, &error);
     let wrong = |reason: String| ImportError::content(&source.name, None, reason);
     let mut file = File::open(&source.path).map_err(io)?;
@@ -228,7 +228,7 @@ fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError
     };
     let read = |error: ParquetError| wrong(reason(&error));
     let described =
-        contained(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
+        catch_panic(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
         return Err(wrong(format!("there are more than {COLUMNS} columns")));
     }

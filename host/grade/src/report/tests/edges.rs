@@ -26,7 +26,10 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     for table in reports
         .iter()
         .flat_map(|report: &RunReport| {
-            Section::ALL.iter().flat_map(|section| tables::of(report, *section)).collect::<Vec<_>>()
+            Section::ALL
+                .iter()
+                .flat_map(|section| tables::for_section(report, *section))
+                .collect::<Vec<_>>()
         })
         .chain([tables::grid(&grid)])
     {
@@ -242,7 +245,7 @@ const HOSTILE: [&str; 8] = [
     "漢字 ﷽ 👩‍👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-fn poisoned(text: &str, other: &str) -> (Header, Vec<Graded>) {
+fn make_hostile_run(text: &str, other: &str) -> (Header, Vec<Graded>) {
     let (mut header, mut graded) = made::run(&[SKILLS[0], SKILLS[1]], 40);
     for one in &mut graded {
         one.arm = if one.arm == SKILLS[0].name { text.into() } else { format!("{other}2") };
@@ -291,7 +294,7 @@ fn outside_of_code(text: &str) -> Vec<&str> {
 #[test]
 fn hostile_texts_stay_texts() {
     for (text, other) in HOSTILE.iter().zip(HOSTILE.iter().cycle().skip(1)) {
-        let (header, graded) = poisoned(text, other);
+        let (header, graded) = make_hostile_run(text, other);
         let (_, texts) = everything(&header, &graded);
         for made in texts.iter().filter(|made| made.starts_with("<!doctype")) {
             for (name, attributes) in markup::elements(made) {

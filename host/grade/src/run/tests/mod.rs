@@ -149,7 +149,7 @@ impl Pretender {
         self
     }
 
-    fn asked(&self) -> Vec<(String, u64)> {
+    fn questions_asked(&self) -> Vec<(String, u64)> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -178,7 +178,7 @@ struct Listener {
 }
 
 impl Observer for Listener {
-    fn resumed(&self, resumed: &Resumed) {
+    fn on_resume(&self, resumed: &Resumed) {
         self.resumed.lock().unwrap().push(*resumed);
     }
 
@@ -213,7 +213,7 @@ fn open(path: &Path, header: &Header) -> RunFolder {
 }
 
 /// The record of a run that nothing disturbs.
-async fn undisturbed(header: &Header) -> RunRecord {
+async fn run_undisturbed(header: &Header) -> RunRecord {
     let place = tempfile::tempdir().unwrap();
     let finished =
         run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();

@@ -16,7 +16,7 @@ impl Observer for Quiet {
 }
 
 impl Beginning for Quiet {
-    fn started(&self, _: &str, _: &Path) {}
+    fn on_start(&self, _: &str, _: &Path) {}
 }
 
 /// Answers rightly, but to the second question only when it is well.

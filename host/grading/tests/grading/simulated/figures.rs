@@ -40,7 +40,7 @@ fn figures(drawn: &[Drawn]) -> Figures {
 }
 
 /// The figures of the recorded answers in the order of a seed.
-fn recorded(questions: &[Question], seed: u64) -> Vec<Drawn> {
+fn draw_recorded(questions: &[Question], seed: u64) -> Vec<Drawn> {
     questions
         .iter()
         .map(|question: &Question| {
@@ -135,7 +135,8 @@ async fn the_figures_are_those_of_recorded_systems() {
     let Some(data) = syrch_kit::data_root() else { return };
     let folder = data.join("spider");
     let questions = syrch_kit::recorded::questions(&folder);
-    let replay: Vec<_> = (0..ORDERS).map(|seed| figures(&recorded(&questions, seed))).collect();
+    let replay: Vec<_> =
+        (0..ORDERS).map(|seed| figures(&draw_recorded(&questions, seed))).collect();
     let replay = mean(&replay);
     let all = World::open(&folder).await.draw(&SEEDS, &SimulatedKnobs::default()).await;
     let runs: Vec<Figures> = all.iter().map(|drawn| figures(drawn)).collect();

@@ -232,7 +232,7 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
             futures::join!(all, async { database.permits.as_ref().unwrap().add_permits(1) });
         assert!(results.iter().all(|one| *one == result), "{results:?}");
         assert_eq!(database.runs(), 1);
-        assert!(searches.iter().all(|(ledger, _)| ledger.spent().sql_runs == 1));
+        assert!(searches.iter().all(|(ledger, _)| ledger.spending().sql_runs == 1));
     }
 }
 

@@ -168,7 +168,7 @@ impl Asked<'_> {
     pub(super) fn other_time(&self) -> Option<Doubt> {
         let order = self.outline.order.as_ref().filter(|_| self.outline.limit.is_some())?;
         let column = order.by.column().filter(|_| !order.by.is_aggregate(&["count"]))?;
-        let is_time = self.stored(column) == Some(Stored::Time)
+        let is_time = self.storage_of(column) == Some(Stored::Time)
             || words(&column.column).iter().any(|word| TIMES.contains(&word.as_str()));
         let asked: Vec<&str> = self.question.words().collect();
         let ends = asked.iter().enumerate().filter(|(at, word)| {

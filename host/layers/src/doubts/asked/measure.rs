@@ -73,8 +73,8 @@ const ORDERED: &[&str] = &[
 impl Asked<'_> {
     /// The doubt about one extreme as the whole result.
     pub(super) fn measure(&self) -> Option<Doubt> {
-        let measured = self.measured()?;
-        if self.stored(measured) == Some(Stored::Text) {
+        let measured = self.extreme_column()?;
+        if self.storage_of(measured) == Some(Stored::Text) {
             return self.greatest_text(measured);
         }
         let things = self.things(measured);
@@ -113,7 +113,7 @@ impl Asked<'_> {
     }
 
     /// The column whose extreme is all that the result has.
-    fn measured(&self) -> Option<&ColumnName> {
+    fn extreme_column(&self) -> Option<&ColumnName> {
         let outline = self.outline;
         let [only] = outline.columns.as_slice() else { return None };
         match only {

@@ -170,8 +170,7 @@ impl Asked<'_> {
     /// A number beside the first of an order: `the most common hometown` is no number.
     fn count_beside(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
-        let is_count = |column: &Selected| column.is_aggregate(&["count"]);
-        let is_beside = columns.iter().any(is_count)
+        let is_beside = columns.iter().any(|column: &Selected| column.is_aggregate(&["count"]))
             && !columns
                 .iter()
                 .all(|column: &Selected| matches!(column, Selected::Aggregate { .. }));
@@ -233,7 +232,7 @@ impl Asked<'_> {
         }
         let key = key?;
         let side = Side::new(self.catalog, &key.table, &key.column)?;
-        let referenced = side.referenced(self.catalog).map(|(table, _)| table);
+        let referenced = side.references(self.catalog).map(|(table, _)| table);
         let mut tables = referenced.chain(side.is_key().then_some(side.table));
         let (table, name) =
             tables.find_map(|table| Some((table, self.name_of(table, &key.column)?)))?;
@@ -246,18 +245,20 @@ impl Asked<'_> {
 
     /// The column that names a row of the table, or that the question names.
     fn name_of<'t>(&self, table: &'t Table, key: &str) -> Option<&'t Column> {
-        let is_other = |column: &&Column| !column.name.eq_ignore_ascii_case(key);
-        let is_named = |column: &&Column| {
-            let own = stems(&column.name);
-            !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
+        let others = || {
+            table.columns.iter().filter(|column: &&Column| !column.name.eq_ignore_ascii_case(key))
         };
-        let others = || table.columns.iter().filter(is_other);
-        others().find(is_named).or_else(|| {
-            others().find(|column: &&Column| {
-                let name = column.name.to_lowercase();
-                ["name", "title"].iter().any(|word| name.contains(word))
+        others()
+            .find(|column: &&Column| {
+                let own = stems(&column.name);
+                !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
             })
-        })
+            .or_else(|| {
+                others().find(|column: &&Column| {
+                    let name = column.name.to_lowercase();
+                    ["name", "title"].iter().any(|word| name.contains(word))
+                })
+            })
     }
 
     fn not_distinct(&self) -> Option<Doubt> {
@@ -312,7 +313,7 @@ impl Asked<'_> {
             || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
         let is_amount = match &order.by {
             Selected::Column(column) => {
-                self.stored(column).is_some_and(|stored| stored != Stored::Time)
+                self.storage_of(column).is_some_and(|stored| stored != Stored::Time)
             }
             Selected::Aggregate { .. } => true,
             Selected::Other => false,
@@ -334,7 +335,7 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherEnd, text })
     }
 
-    fn stored(&self, column: &ColumnName) -> Option<Stored> {
+    fn storage_of(&self, column: &ColumnName) -> Option<Stored> {
         Stored::from_column(
             self.catalog.table(&column.table)?,
             &column.column,

@@ -62,9 +62,9 @@ pub(super) fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
             let parts = inside
                 .map(|part| part.start - one.place.start..part.end - one.place.start)
                 .collect();
-            confidence::stated(&without(&text[one.place.start..next.start], parts))
+            confidence::find_confidence(&without(&text[one.place.start..next.start], parts))
         });
-        one.confidence = near.or_else(|| confidence::stated(&without(text, hidden)));
+        one.confidence = near.or_else(|| confidence::find_confidence(&without(text, hidden)));
     }
     found
 }
@@ -87,7 +87,7 @@ fn code_end(text: &str, body: &Range<usize>) -> usize {
         let bare = line
             .trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c))
             .to_ascii_lowercase();
-        if bare.starts_with("confidence") && confidence::stated(line).is_some() {
+        if bare.starts_with("confidence") && confidence::find_confidence(line).is_some() {
             return at;
         }
         at += line.len();
@@ -221,8 +221,9 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             .iter()
             .find(|later| later.start >= one.place.end)
             .map_or(text.len(), |later| later.start);
-        let near = confidence::stated(&text[one.place.end..next]);
-        one.confidence = near.or_else(|| confidence::stated(&without(text, places.clone())));
+        let near = confidence::find_confidence(&text[one.place.end..next]);
+        one.confidence =
+            near.or_else(|| confidence::find_confidence(&without(text, places.clone())));
     }
     found
 }

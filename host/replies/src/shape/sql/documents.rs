@@ -127,8 +127,9 @@ impl<'a> Reading<'a> {
             found.extend(inside.into_iter().map(|one| Found {
                 mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
                 confidence: if is_silent(&value) {
-                    one.confidence
-                        .or_else(|| confidence::stated(&without(text, vec![place.clone()])))
+                    one.confidence.or_else(|| {
+                        confidence::find_confidence(&without(text, vec![place.clone()]))
+                    })
                 } else {
                     one.confidence
                 },

@@ -9,22 +9,22 @@ use sqlparser::ast::{
 };
 use syrch_core::Catalog;
 
-use super::sites::{Change, Made, having, listed, queries, selects};
+use super::sites::{Change, Made, change_list, having, queries, selects};
 use super::tables::Tables;
 
 /// Another aggregate, or none.
 pub(super) fn agg<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
+        let tables = Tables::new(&select, catalog);
         let change: Change<'a> = Rc::new(move |expr: &Expr| match expr {
-            Expr::Function(function) => aggregated(function, &tables),
+            Expr::Function(function) => change_aggregate(function, &tables),
             _ => Vec::new(),
         });
-        Box::new(listed(&select, Rc::clone(&change)).chain(having(&select, change)))
+        Box::new(change_list(&select, Rc::clone(&change)).chain(having(&select, change)))
     })
 }
 
-fn aggregated(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
+fn change_aggregate(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
     let others: &[&str] = match function.name.to_string().to_ascii_lowercase().as_str() {
         "count" => &["sum"],
         "sum" => &["avg", "count"],
@@ -70,10 +70,10 @@ pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
             Some(_) => None,
         };
         Box::new(
-            listed(
+            change_list(
                 &select,
                 Rc::new(|expr: &Expr| match expr {
-                    Expr::Function(function) => counted(function).into_iter().collect(),
+                    Expr::Function(function) => toggle_distinct(function).into_iter().collect(),
                     _ => Vec::new(),
                 }),
             )
@@ -82,7 +82,7 @@ pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
     })
 }
 
-fn counted(function: &Function) -> Option<Expr> {
+fn toggle_distinct(function: &Function) -> Option<Expr> {
     let mut function = function.clone();
     let FunctionArguments::List(list) = &mut function.args else { return None };
     let [FunctionArg::Unnamed(FunctionArgExpr::Expr(_))] = list.args.as_slice() else {

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SetExpr, Statement, Value};
 use syrch_core::Catalog;
 
-use super::sites::{Change, Made, filtered, having as in_having, selects};
+use super::sites::{Change, Made, change_filter, having as in_having, selects};
 use super::tables::Tables;
 
 /// Replaces a comparison operator by another.
 pub(super) fn cmp(statement: &Statement) -> Made<'_, Statement> {
-    selects(statement, |select| filtered(&select, Rc::new(compared)))
+    selects(statement, |select| change_filter(&select, Rc::new(change_comparison)))
 }
 
-fn compared(expr: &Expr) -> Vec<Expr> {
+fn change_comparison(expr: &Expr) -> Vec<Expr> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let mut expr = expr.clone();
     match &mut expr {
@@ -53,13 +53,13 @@ fn compared(expr: &Expr) -> Vec<Expr> {
 /// Another value, in conditions of rows and of groups.
 pub(super) fn literal<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
-        let change: Change<'a> = Rc::new(move |expr: &Expr| valued(expr, &tables));
-        Box::new(filtered(&select, Rc::clone(&change)).chain(in_having(&select, change)))
+        let tables = Tables::new(&select, catalog);
+        let change: Change<'a> = Rc::new(move |expr: &Expr| change_value(expr, &tables));
+        Box::new(change_filter(&select, Rc::clone(&change)).chain(in_having(&select, change)))
     })
 }
 
-fn valued(expr: &Expr, tables: &Tables<'_>) -> Vec<Expr> {
+fn change_value(expr: &Expr, tables: &Tables<'_>) -> Vec<Expr> {
     match expr {
         Expr::Value(value) => match &value.value {
             Value::Number(digits, long) => numbers(digits)
@@ -120,7 +120,7 @@ pub(super) fn drop_pred(statement: &Statement) -> Made<'_, Statement> {
             .selection
             .is_some()
             .then(|| Select { selection: None, ..Select::clone(&select) });
-        Box::new(filtered(&select, Rc::new(halves)).chain(none))
+        Box::new(change_filter(&select, Rc::new(halves)).chain(none))
     })
 }
 
@@ -136,11 +136,14 @@ fn halves(expr: &Expr) -> Vec<Expr> {
 /// A query inside a condition that is read the other way round, or loses its own condition.
 pub(super) fn nest(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        Box::new(filtered(&select, Rc::new(nested)).chain(in_having(&select, Rc::new(nested))))
+        Box::new(
+            change_filter(&select, Rc::new(change_subquery))
+                .chain(in_having(&select, Rc::new(change_subquery))),
+        )
     })
 }
 
-fn nested(expr: &Expr) -> Vec<Expr> {
+fn change_subquery(expr: &Expr) -> Vec<Expr> {
     let mut changed = Vec::new();
     let mut turned = expr.clone();
     match &mut turned {
@@ -175,6 +178,6 @@ pub(super) fn having(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
         let none =
             select.having.is_some().then(|| Select { having: None, ..Select::clone(&select) });
-        Box::new(in_having(&select, Rc::new(compared)).chain(none))
+        Box::new(in_having(&select, Rc::new(change_comparison)).chain(none))
     })
 }

@@ -64,7 +64,7 @@ pub(super) fn expressions<'a>(expression: Expr, change: Change<'a>) -> Made<'a, 
 }
 
 /// Copies of a SELECT with one expression of its list changed.
-pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
+pub(super) fn change_list<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
     Box::new((0..select.projection.len()).flat_map(move |place| {
         let expr = match select.projection.get(place) {
@@ -89,7 +89,7 @@ pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Se
 }
 
 /// Copies of a SELECT with its condition changed at one place.
-pub(super) fn filtered<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
+pub(super) fn change_filter<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
     let changed = select
         .selection
@@ -270,7 +270,7 @@ mod tests {
         let of = Rc::clone(&asked);
         let made = selects(&statement, move |select| {
             let of = Rc::clone(&of);
-            filtered(
+            change_filter(
                 &select,
                 Rc::new(move |expr: &Expr| {
                     of.set(of.get() + 1);

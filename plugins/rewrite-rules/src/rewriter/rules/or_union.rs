@@ -27,16 +27,16 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 }
 
 fn change(query: &mut Query, work: &mut Work) {
-    if let Some(new) = divided(query, work)
+    if let Some(new) = divide(query, work)
         && work.takes()
     {
         *query = new;
     }
 }
 
-fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
+fn divide<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     let SetExpr::Select(select) = &*query.body else { return None };
-    let scope = Scope::of(select, work.catalog)?;
+    let scope = Scope::from_select(select, work.catalog)?;
     if !is_standard(select) || scope.has_merged_columns || !select.named_window.is_empty() {
         return None;
     }
@@ -53,7 +53,7 @@ fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     }
     new.having.iter_mut().try_for_each(|having| columns.change(having))?;
     columns.order(query.order_by.as_mut(), select)?;
-    let listed = columns.listed();
+    let listed = columns.select_items();
     let branches = branches(select, &spot, &listed)?;
     let from =
         work.query(&format!("SELECT 1 FROM ({}) AS {name}", branches.join(" UNION ALL ")))?;
@@ -237,7 +237,7 @@ impl Columns<'_, '_> {
     }
 
     /// Returns the items that the branches select.
-    fn listed(&mut self) -> Vec<SelectItem> {
+    fn select_items(&mut self) -> Vec<SelectItem> {
         let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
             expr: expr.clone(),
             alias: Ident::new(name),

@@ -17,10 +17,10 @@ use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     each_select(query, &mut |select| {
-        let Some(outer) = Scope::of(select, work.catalog) else { return };
+        let Some(outer) = Scope::from_select(select, work.catalog) else { return };
         let mut joins = Vec::new();
         let mut change = |query: &Query| {
-            let found = converted(query, &outer, work)?;
+            let found = convert(query, &outer, work)?;
             work.takes().then(|| {
                 joins.push((found.item, found.join));
                 found.value
@@ -57,8 +57,8 @@ struct Converted {
     value: Expr,
 }
 
-fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted> {
-    let (parts, select) = Parts::of(query, outer, work.catalog)?;
+fn convert(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted> {
+    let (parts, select) = Parts::from_query(query, outer, work.catalog)?;
     let item = parts.item(outer)?;
     let fits = !outer.has_merged_columns && groups(&select)?.is_empty() && select.having.is_none();
     if !fits
@@ -72,9 +72,9 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
     let [projected] = select.projection.as_slice() else { return None };
     let mut value = item_expr(projected)?.clone();
     let name = work.fresh("r");
-    let (columns, is_grouped) = match aggregated(&mut value, &name, &parts, outer, work) {
+    let (columns, is_grouped) = match replace_aggregates(&mut value, &name, &parts, outer, work) {
         Some(columns) => (columns, true),
-        None => (vec![looked_up(&mut value, &name, &parts, &select, outer, work)?], false),
+        None => (vec![look_up_value(&mut value, &name, &parts, &select, outer, work)?], false),
     };
     let keys: Vec<(String, String)> =
         parts.keys.iter().map(|key| (key.inner.to_string(), work.fresh("k"))).collect();
@@ -99,7 +99,7 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
 
 /// Replaces the aggregates of a value by columns of the derived table; `None` unless everything
 /// else in it is constant.
-fn aggregated(
+fn replace_aggregates(
     value: &mut Expr,
     name: &str,
     parts: &Parts,
@@ -138,7 +138,7 @@ fn aggregated(
 }
 
 /// A value of the one row that a unique key finds.
-fn looked_up(
+fn look_up_value(
     value: &mut Expr,
     name: &str,
     parts: &Parts,

@@ -155,7 +155,7 @@ impl Reading<'_> {
 
     /// The column that an expression is, looked up from the innermost query outwards.
     fn column(&self, expr: &Expr) -> Option<Place> {
-        let (qualifier, name) = named(expr)?;
+        let (qualifier, name) = column_name(expr)?;
         let goes_by = |known: &str| {
             qualifier.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(known))
         };
@@ -244,7 +244,8 @@ impl Visitor for Reading<'_> {
         self.left_joins |=
             joins.any(|join| matches!(join, JoinOperator::Left(_) | JoinOperator::LeftOuter(_)));
         let items: Vec<&Expr> = select.projection.iter().filter_map(expression).collect();
-        let plain: Vec<String> = items.iter().filter_map(|item| Some(named(item)?.1)).collect();
+        let plain: Vec<String> =
+            items.iter().filter_map(|item| Some(column_name(item)?.1)).collect();
         let is_grouped =
             !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
         self.bare_column |=
@@ -270,7 +271,7 @@ impl Visitor for Reading<'_> {
             }
             Expr::BinaryOp { left, right, op } => {
                 if *op == BinaryOperator::Eq
-                    && let (Some(left), Some(right)) = (named(left), named(right))
+                    && let (Some(left), Some(right)) = (column_name(left), column_name(right))
                 {
                     self.equalities.push([left, right]);
                 }
@@ -293,7 +294,7 @@ impl Visitor for Reading<'_> {
     }
 }
 
-fn named(expr: &Expr) -> Option<(Option<String>, String)> {
+fn column_name(expr: &Expr) -> Option<(Option<String>, String)> {
     match expr {
         Expr::Identifier(name) => Some((None, name.value.clone())),
         Expr::CompoundIdentifier(names) => match names.as_slice() {
@@ -484,7 +485,7 @@ impl Database {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
                 continue;
             }
-            let quoted = |name: &str| Dialect::Sqlite.quoted(name);
+            let quoted = |name: &str| Dialect::Sqlite.quote(name);
             let table = quoted(&self.catalog.tables[place.0].0);
             let column = quoted(self.catalog.name(*place));
             let is_equal = if reading.any_case {

@@ -35,7 +35,7 @@ pub(crate) fn iterations_grid(document: &Optimized) -> Grid {
         .iterations
         .iter()
         .map(|iteration: &Iteration| {
-            let speed = Measured::of_round(iteration.round.as_ref()).map(|measured| {
+            let speed = Measured::from_round(iteration.round.as_ref()).map(|measured| {
                 let Measured { before_ms, after_ms, ratio, .. } = measured;
                 format!(
                     "{} × ({} → {})",
@@ -88,7 +88,7 @@ pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
             let report = &line.result.report;
             let last = report.confirmation.as_ref().filter(|_| report.is_optimized());
             let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
-            let last = last.map(Measured::of_last);
+            let last = last.map(Measured::from_confirmation);
             let figure = |figure: fn(&Measured) -> f64| {
                 last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))))
             };
@@ -116,8 +116,11 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
             let share = gate
                 .share
                 .map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-            let counts =
-                format!("{} of {}", words::grouped(gate.counts[0]), words::grouped(gate.counts[1]));
+            let counts = format!(
+                "{} of {}",
+                words::group_thousands(gate.counts[0]),
+                words::group_thousands(gate.counts[1])
+            );
             let passed = if gate.passed { "yes" } else { "no" };
             vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
         })
@@ -132,7 +135,9 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
         counts
             .iter()
-            .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(words::grouped(*count))])
+            .map(|(outcome, count)| {
+                vec![json!(of), json!(outcome), json!(words::group_thousands(*count))]
+            })
             .collect()
     };
     grid.rows = rows("statements", &run.outcomes);
@@ -143,8 +148,9 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
     let written = |counts: &BTreeMap<String, u64>| -> String {
-        let each =
-            counts.iter().map(|(outcome, count)| format!("{} {outcome}", words::grouped(*count)));
+        let each = counts
+            .iter()
+            .map(|(outcome, count)| format!("{} {outcome}", words::group_thousands(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     };
@@ -162,11 +168,14 @@ pub(crate) fn run_verdict(run: &RunDocument) -> String {
         [] => "all gates passed".to_owned(),
         failed => format!("failed: {}", failed.join(", ")),
     };
-    let cut =
-        if done < run.of { format!(" (of {})", words::grouped(run.of)) } else { String::new() };
+    let cut = if done < run.of {
+        format!(" (of {})", words::group_thousands(run.of))
+    } else {
+        String::new()
+    };
     format!(
         "{} of {}{cut} optimized; {gates}",
-        words::grouped(optimized),
-        words::counted(done, "statement")
+        words::group_thousands(optimized),
+        words::format_count(done, "statement")
     )
 }

@@ -36,7 +36,7 @@ pub(super) struct Plain {
 pub(super) fn locate(expr: &Expr, scopes: &[Scope]) -> Option<Place> {
     match expr {
         Expr::Nested(inner) => locate(inner, scopes),
-        Expr::Identifier(name) => unqualified(name, scopes),
+        Expr::Identifier(name) => locate_unqualified(name, scopes),
         Expr::CompoundIdentifier(names) => {
             let [rest @ .., qualifier, name] = names.as_slice() else { return None };
             let schema = rest.last().map(|schema| schema.value.as_str());
@@ -54,7 +54,7 @@ pub(super) fn locate(expr: &Expr, scopes: &[Scope]) -> Option<Place> {
     }
 }
 
-fn unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
+fn locate_unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
     for (depth, scope) in scopes.iter().rev().enumerate() {
         match scope.find(&name.value) {
             Found::Nothing => {}
@@ -133,7 +133,7 @@ fn is_measure(expr: &Expr) -> bool {
 }
 
 fn column(name: &str, dialect: &Dialect) -> Expr {
-    let quote = dialect.quoted("x").chars().next().unwrap_or('"');
+    let quote = dialect.quote("x").chars().next().unwrap_or('"');
     Expr::Identifier(Ident::with_quote(quote, name))
 }
 

@@ -9,7 +9,7 @@ use super::beside::expression;
 use super::extreme::tables;
 use super::literal::{is_plain_number, number};
 use super::plain::{arguments, calls, is_one_of, locate, name};
-use super::{Noted, unnested};
+use super::{Noted, strip_parentheses};
 
 /// The least number by which a count that is divided is taken for a ratio: by 2, pairs are counted
 /// and middles are found.
@@ -65,7 +65,7 @@ pub(super) fn is_whole_aggregate(expr: &Expr, scopes: &[Scope], catalog: &Catalo
 fn is_whole(expr: &Expr, is_column: &dyn Fn(&Expr) -> bool, catalog: &Catalog) -> bool {
     use BinaryOperator as Op;
     let is_part = |expr: &Expr| is_whole(expr, is_column, catalog);
-    match unnested(expr) {
+    match strip_parentheses(expr) {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
             number.to_string().bytes().all(|byte| byte.is_ascii_digit())
         }
@@ -133,7 +133,7 @@ fn is_whole_column(table: &Table, column: &str) -> bool {
 /// The column of something in FROM that an expression is.
 fn output<'s>(expr: &Expr, scopes: &'s [Scope]) -> Option<&'s Output> {
     let scope = scopes.last()?;
-    match unnested(expr) {
+    match strip_parentheses(expr) {
         Expr::Identifier(name) => {
             let columns = scope.sources.iter().flat_map(|source| source.columns.iter().flatten());
             let mut found = columns.filter(|column| column.is(&name.value));

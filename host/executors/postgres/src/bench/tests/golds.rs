@@ -63,7 +63,7 @@ fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
 
 /// Admits every `step`th gold, and compares its rows with those that it has without each of the
 /// plans' parts; returns how many there are, how many are admitted, and what is wrong.
-async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
+async fn measure_golds(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
     let data = syrch_kit::data_root()?.join("defog");
     let server = Server::start()?;
     databases(&server, &data);
@@ -118,7 +118,7 @@ async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<Stri
 
 #[tokio::test(flavor = "multi_thread")]
 async fn some_golds_give_the_same_rows_by_other_plans() {
-    let Some((golds, admitted, wrong)) = measured(9, &PLANS[..2]).await else { return };
+    let Some((golds, admitted, wrong)) = measure_golds(9, &PLANS[..2]).await else { return };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(golds > 12 && admitted * 2 > golds, "{admitted} of {golds}");
 }
@@ -126,7 +126,7 @@ async fn some_golds_give_the_same_rows_by_other_plans() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
 async fn all_golds_give_the_same_rows_by_other_plans() {
-    let Some((golds, admitted, wrong)) = measured(1, PLANS).await else { return };
+    let Some((golds, admitted, wrong)) = measure_golds(1, PLANS).await else { return };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The gate `support` of a run over a corpus.
     assert!(admitted * 10 >= golds * 6, "{admitted} of {golds}");
