@@ -10,7 +10,7 @@ use syrch_kit::repository;
 use crate::adding::files;
 
 /// The words of the comments that stand directly above tests in a source file.
-fn named(source: &str) -> Vec<String> {
+fn words_above_tests(source: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut above = Vec::new();
     let mut is_test = false;
@@ -36,7 +36,7 @@ fn each_row_has_a_test() {
         .into_iter()
         .flat_map(|folder| files(&repository().join(folder), "rs"));
     let shown: Vec<String> =
-        sources.flat_map(|path| named(&fs::read_to_string(path).unwrap())).collect();
+        sources.flat_map(|path| words_above_tests(&fs::read_to_string(path).unwrap())).collect();
     assert_eq!(
         missing(BEHAVIOUR, shown.iter().map(String::as_str)),
         Vec::<&str>::new(),
@@ -52,5 +52,5 @@ fn each_row_has_a_test() {
 #[test]
 fn only_comments_above_tests_count() {
     let source = "/// AR-01 of a function\nfn a() {}\n/// AR-02, AR-D3: of a test\n#[test]\n#[ignore]\nfn b() {\n    // AR-04\n}\n";
-    assert_eq!(named(source), ["AR-02", "AR-D3"]);
+    assert_eq!(words_above_tests(source), ["AR-02", "AR-D3"]);
 }

@@ -51,21 +51,20 @@ fn sources(folders: &[&str]) -> Vec<Source> {
         let apart = ["tests", "benches", "fakes", "tests.rs", "fakes.rs", "fixture.rs"];
         !relative.iter().any(|part| apart.iter().any(|name| part == *name))
     };
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let lines = code
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .map(str::to_owned)
-            .collect();
-        Source { path: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), lines }
-    };
     let found: Vec<Source> = folders
         .iter()
         .flat_map(|folder| files(&root.join(folder), "rs"))
         .filter(|path| is_code(path))
-        .map(read)
+        .map(|path: PathBuf| {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let lines = code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .map(str::to_owned)
+                .collect();
+            Source { path: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), lines }
+        })
         .collect();
     assert!(!found.is_empty(), "{folders:?} have no code");
     found
@@ -97,10 +96,12 @@ fn others_with<'a>(
     text: &'a str,
     may: &'a [&'a str],
 ) -> impl Iterator<Item = String> + 'a {
-    let is_other = move |source: &&Source| {
-        !may.iter().any(|start| source.path.starts_with(start)) && source.names(text)
-    };
-    sources.iter().filter(is_other).map(move |source| format!("{} names {text}", source.path))
+    sources
+        .iter()
+        .filter(move |source: &&Source| {
+            !may.iter().any(|start| source.path.starts_with(start)) && source.names(text)
+        })
+        .map(move |source| format!("{} names {text}", source.path))
 }
 
 /// A built-in plugin is a folder in `plugins/`: no list has it.
@@ -264,7 +265,7 @@ fn words(text: &str) -> BTreeSet<String> {
 }
 
 /// The files that `wit/README.md` lists under a heading.
-fn listed(heading: &str) -> BTreeSet<String> {
+fn list_files(heading: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(repository().join("wit/README.md")).unwrap();
     let (_, section) = text.split_once(&format!("### {heading}\n")).unwrap();
     let section = section.split("\n#").next().unwrap();
@@ -309,7 +310,7 @@ fn the_contract_lists_what_a_role_and_a_port_take() {
         let whole: BTreeSet<String> = whole.map(|(path, _)| path.clone()).collect();
         assert_eq!(
             whole,
-            listed(heading),
+            list_files(heading),
             "left: the files that name all of them; right: wit/README.md, {heading}"
         );
     }

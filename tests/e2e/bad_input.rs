@@ -102,7 +102,7 @@ pub(crate) fn finish(command: &mut Command, input: impl Into<Vec<u8>>) -> Output
 }
 
 /// Returns what the program printed on standard output and on standard error.
-pub(crate) fn said(output: &Output) -> (String, String) {
+pub(crate) fn read_streams(output: &Output) -> (String, String) {
     (
         String::from_utf8(output.stdout.clone()).unwrap(),
         String::from_utf8(output.stderr.clone()).unwrap(),
@@ -111,9 +111,9 @@ pub(crate) fn said(output: &Output) -> (String, String) {
 
 /// The program ends with that code, and shows people and programs the same: these words, in message
 /// or hint. The document is returned.
-pub(crate) fn refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
+pub(crate) fn assert_refused(command: &mut Command, code: i32, words: &[&str]) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     let all = format!("{command:?}\nstdout: {stdout}\nstderr: {stderr}");
     assert_eq!(output.status.code(), Some(code), "{all}");
     let document: Value =

@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 
 /// The question where the answer does not matter.
 pub(crate) const QUESTION: &str = "How many customers are there?";
@@ -31,7 +31,7 @@ pub(crate) fn batch(
     code: i32,
 ) -> (Vec<Value>, String) {
     let output: Output = finish(command, input);
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(code), "{stdout}\n{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
     (answers(&stdout), stderr)
@@ -185,12 +185,16 @@ fn each_answer_is_there_before_the_next_question() {
 #[test]
 fn what_is_wrong_with_the_batch_is_reported_at_once() {
     let place = Place::new();
-    refused(
+    assert_refused(
         &mut place.words("batch --db shop.sqlite"),
         2,
         &["JSON lines and nothing else", "jsonl"],
     );
-    refused(&mut place.words("batch --db shop.sqlite --workers 0 --quiet"), 2, &["--workers"]);
+    assert_refused(
+        &mut place.words("batch --db shop.sqlite --workers 0 --quiet"),
+        2,
+        &["--workers"],
+    );
     let ended = |words: &str, code: i32, why: &str| {
         let input = json!({"question": QUESTION, "db": "shop"}).to_string();
         let (answers, stderr) =
@@ -235,7 +239,7 @@ fn journals_are_kept_where_the_user_says_and_nowhere_else() {
     assert_eq!(fs::read_dir(place.path().join("traces")).unwrap().count(), 3);
     let run = answers[0]["answer"]["run"].as_str().unwrap();
     let output = finish(&mut place.words(&format!("trace show traces/{run}.jsonl")), "");
-    assert!(said(&output).0.contains(QUESTION), "{output:?}");
+    assert!(read_streams(&output).0.contains(QUESTION), "{output:?}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl Bench {
     }
 
     /// With a suite of so many questions.
-    pub(crate) fn of(questions: usize) -> Self {
+    pub(crate) fn with_questions(questions: usize) -> Self {
         let bench = Self::new();
         bench.place.file("suite.jsonl", suite(questions));
         bench
@@ -50,7 +50,7 @@ impl Bench {
     }
 
     pub(crate) fn say(&self, words: &str) -> Said {
-        Said::of(self.command(words).output().unwrap())
+        Said::from_output(self.command(words).output().unwrap())
     }
 
     /// A benchmark without a model.
@@ -104,7 +104,7 @@ pub(crate) fn suite(questions: usize) -> String {
 }
 
 /// The question that a request is about.
-pub(crate) fn asked(request: &Recorded) -> Option<usize> {
+pub(crate) fn question_number(request: &Recorded) -> Option<usize> {
     let prompt = request.prompt();
     let (_, rest) = prompt.split_once("(q")?;
     rest.get(..4)?.parse().ok()
@@ -112,7 +112,7 @@ pub(crate) fn asked(request: &Recorded) -> Option<usize> {
 
 /// Returns the reply of a model to the questions of [`suite`].
 pub(crate) fn answer(request: &Recorded) -> Option<Reply> {
-    let at = asked(request)?;
+    let at = question_number(request)?;
     if request.prompt().contains(PLAN) {
         return Some(whole());
     }
@@ -126,8 +126,12 @@ pub(crate) fn script() -> Script {
 
 /// Equal, byte for byte; else the first lines that differ are named.
 pub(crate) fn assert_same(report: &str, expected: &str) {
-    let differs = |(one, other): &(&str, &str)| one != other;
-    let lines: Vec<_> = report.lines().zip(expected.lines()).filter(differs).take(10).collect();
+    let lines: Vec<_> = report
+        .lines()
+        .zip(expected.lines())
+        .filter(|(one, other): &(&str, &str)| one != other)
+        .take(10)
+        .collect();
     assert!(report == expected, "the report is another: {lines:#?}");
 }
 
@@ -138,9 +142,9 @@ pub(crate) fn figures(document: &Value) -> (u64, u64) {
 
 #[test]
 fn a_suite_is_asked_and_graded() {
-    let bench = Bench::of(10);
+    let bench = Bench::with_questions(10);
     let endpoint = MockEndpoint::start(script());
-    let said = Said::of(bench.asks(&endpoint, "--format json").output().unwrap());
+    let said = Said::from_output(bench.asks(&endpoint, "--format json").output().unwrap());
     let document = said.document(0);
     assert_eq!((&document["schema"], figures(&document)), (&json!("syrch.benchmark/1"), (8, 10)));
     assert_eq!(document["partial"], Value::Null);
@@ -168,7 +172,7 @@ fn a_suite_is_asked_and_graded() {
     let files = |folder: &str| std::fs::read_dir(run.join(folder)).unwrap().count();
     assert_eq!((files("items"), files("traces")), (0, 2));
     // For people: what is right under more than one rule, what it cost, and where it is hard.
-    let said = Said::of(bench.asks(&endpoint, "").output().unwrap());
+    let said = Said::from_output(bench.asks(&endpoint, "").output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     for words in [
         "on suite.jsonl: 8 of 10 right under bag-v1: 80.0 %, 95 % interval",
@@ -182,7 +186,7 @@ fn a_suite_is_asked_and_graded() {
 
 #[test]
 fn the_suite_is_given_as_in_syrch_0_1_2_too() {
-    let bench = Bench::of(2);
+    let bench = Bench::with_questions(2);
     let said = bench.say("benchmark --file suite.jsonl --llm offline --format json");
     assert_eq!(said.document(0)["suite"]["path"], "suite.jsonl");
     let both = bench.say("benchmark suite.jsonl --file suite.jsonl --llm offline");
@@ -199,7 +203,10 @@ fn a_database_that_is_configured_for_searches_is_not_that_of_a_suite() {
     syrch_kit::sqlite(bench.place.path().join("other.sqlite"), other);
     let rows = |said: Said| said.document(0)["results"][0]["gold_rows"].as_u64();
     let mut command = bench.command("benchmark suite.jsonl --llm offline --format json");
-    assert_eq!(rows(Said::of(command.env("SYRCH_DB", "other.sqlite").output().unwrap())), Some(4));
+    assert_eq!(
+        rows(Said::from_output(command.env("SYRCH_DB", "other.sqlite").output().unwrap())),
+        Some(4)
+    );
     // A flag says it for this suite: a database, or a folder that is searched first.
     let folder = bench.place.path().join("elsewhere");
     std::fs::create_dir(&folder).unwrap();

@@ -54,12 +54,12 @@ impl Place {
 
     fn ask(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Value {
         let flags = [&["-q", QUESTION], flags].concat();
-        Said::of(self.search(endpoint, &flags).output().unwrap()).document(0)
+        Said::from_output(self.search(endpoint, &flags).output().unwrap()).document(0)
     }
 
     /// Runs `cache` with these words.
-    fn cached(&self, words: &[&str]) -> Said {
-        Said::of(self.with_cache(host()).arg("cache").args(words).output().unwrap())
+    fn run_cache(&self, words: &[&str]) -> Said {
+        Said::from_output(self.with_cache(host()).arg("cache").args(words).output().unwrap())
     }
 }
 
@@ -93,7 +93,7 @@ fn a_second_search_sends_nothing_and_answers_the_same() {
     place.ask(&endpoint, &["--cache-ttl", "0.001"]);
     assert_eq!(endpoint.count(), 6, "what is older than --cache-ttl is none");
     let mut off = place.search(&endpoint, &["-q", QUESTION]);
-    Said::of(off.env("SYRCH_CACHE", "no").output().unwrap()).document(0);
+    Said::from_output(off.env("SYRCH_CACHE", "no").output().unwrap()).document(0);
     assert_eq!(endpoint.count(), 8);
 }
 
@@ -106,10 +106,10 @@ fn results_of_offline_searches_are_cached() {
         command
             .args(["--llm", "offline", "--format", "json", "-q", QUESTION, "--db"])
             .arg(place.path().join("shop.sqlite"));
-        Said::of(command.output().unwrap()).document(0)
+        Said::from_output(command.output().unwrap()).document(0)
     };
     assert_eq!(lasting(offline()), lasting(offline()));
-    let stats: Value = place.cached(&["stats", "--format", "json"]).document(0);
+    let stats: Value = place.run_cache(&["stats", "--format", "json"]).document(0);
     assert_eq!(stats["kept"]["llm"]["entries"], 0, "{stats}");
     assert!(stats["kept"]["sql"]["entries"].as_u64().unwrap() > 0, "{stats}");
 }
@@ -154,7 +154,7 @@ fn two_databases_never_share_a_result() {
         for (folder, rows) in &folders {
             let mut command = place.with_cache(search(&endpoint.url(), Path::new("same.sqlite")));
             command.current_dir(folder).args(["--format", "json", "-q", QUESTION]);
-            let document = Said::of(command.output().unwrap()).document(0);
+            let document = Said::from_output(command.output().unwrap()).document(0);
             assert_eq!(document["answer"]["rows"], json!([[rows]]));
         }
     }
@@ -169,7 +169,7 @@ fn values_come_back_exactly_as_they_were() {
     let endpoint =
         MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(exact, 0.95)));
     let shown = || {
-        let said = Said::of(place.search(&endpoint, &["-q", QUESTION]).output().unwrap());
+        let said = Said::from_output(place.search(&endpoint, &["-q", QUESTION]).output().unwrap());
         let document = said.document(0);
         assert_eq!(
             document["answer"]["columns"],
@@ -284,7 +284,7 @@ fn a_damaged_file_is_set_aside_and_reported() {
     assert_eq!(place.ask(&endpoint, &[])["warnings"], json!([]));
     assert_eq!(endpoint.count(), asked, "the new file is used");
     damage("nor is this");
-    let said = place.cached(&["stats"]);
+    let said = place.run_cache(&["stats"]);
     assert!(said.code == 0 && said.stderr.contains("set aside"), "{}", said.all());
 }
 
@@ -293,12 +293,12 @@ fn what_is_cached_is_shown_and_cleared() {
     let place = Place::new();
     let endpoint = counting();
     assert!(
-        place.cached(&["stats"]).stdout.contains("all   0 entries, 0 bytes"),
+        place.run_cache(&["stats"]).stdout.contains("all   0 entries, 0 bytes"),
         "{}",
-        place.cached(&["stats"]).all()
+        place.run_cache(&["stats"]).all()
     );
     place.ask(&endpoint, &[]);
-    let stats = || place.cached(&["stats", "--format", "json"]).document(0);
+    let stats = || place.run_cache(&["stats", "--format", "json"]).document(0);
     let before = stats();
     let file = place.cache().canonicalize().unwrap().join("answers/cache.sqlite");
     assert_eq!(
@@ -313,10 +313,10 @@ fn what_is_cached_is_shown_and_cleared() {
         before["file_bytes"].as_u64().unwrap() > before["kept"]["all"]["bytes"].as_u64().unwrap(),
         "{before}"
     );
-    let text = place.cached(&["stats"]).stdout;
+    let text = place.run_cache(&["stats"]).stdout;
     assert!(text.contains("on disk") && text.contains("llm   2 entries"), "{text}");
 
-    let cleared = place.cached(&["clear", "sql", "--format", "json"]).document(0);
+    let cleared = place.run_cache(&["clear", "sql", "--format", "json"]).document(0);
     assert_eq!(
         (&cleared["schema"], &cleared["entries"]),
         (&json!("syrch.cache-cleared/1"), &before["kept"]["sql"]["entries"])
@@ -325,11 +325,11 @@ fn what_is_cached_is_shown_and_cleared() {
     assert_eq!(endpoint.count(), 2, "replies are still cached");
     let all = stats()["kept"]["all"]["entries"].as_u64().unwrap();
     assert!(all >= 3, "two replies, a result and the cells that were found: {all}");
-    assert!(place.cached(&["clear"]).stdout.starts_with(&format!("cleared {all} entries, ")));
+    assert!(place.run_cache(&["clear"]).stdout.starts_with(&format!("cleared {all} entries, ")));
     assert_eq!(stats()["kept"]["all"]["entries"], 0);
     place.ask(&endpoint, &[]);
     assert_eq!(endpoint.count(), 4);
-    let wrong = place.cached(&["clear", "lmm"]);
+    let wrong = place.run_cache(&["clear", "lmm"]);
     assert!(
         wrong.code == 2 && wrong.stderr.contains("`lmm` is not one of llm, sql"),
         "{}",
@@ -358,7 +358,7 @@ fn four_processes_share_one_cache() {
                     let at = (first + step) % 4;
                     let question = format!("How many customers are from {}?", countries[at]);
                     let mut command = place.search(endpoint, &["-q", &question]);
-                    let said = Said::of(command.stdin(Stdio::null()).output().unwrap());
+                    let said = Said::from_output(command.stdin(Stdio::null()).output().unwrap());
                     let document = said.document(0);
                     assert_eq!(document["answer"]["rows"], json!([[found[at]]]), "{}", said.all());
                     // That there is no such country is doubted.
@@ -372,7 +372,7 @@ fn four_processes_share_one_cache() {
     // Four plans, four statements, and a repair of the one that is doubted.
     assert_eq!(repeats.len(), 9, "{repeats:?}");
     assert!(repeats.iter().all(|times| *times <= 2), "{repeats:?}");
-    let stats = place.cached(&["stats", "--format", "json"]).document(0);
+    let stats = place.run_cache(&["stats", "--format", "json"]).document(0);
     assert_eq!(stats["kept"]["llm"]["entries"], 9, "{stats}");
 }
 
@@ -386,12 +386,11 @@ fn four_processes_in_lockstep_ask_once() {
             .on([PLAN], whole().delay_ms(400))
             .on([WRITE], Reply::sql(COUNT, 0.95).delay_ms(400)),
     );
-    let start = |_| {
+    for process in [0; 4].map(|_| {
         let mut command = place.search(&endpoint, &["-q", QUESTION]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    for process in [0; 4].map(start) {
-        let said = Said::of(process.wait_with_output().unwrap());
+    }) {
+        let said = Said::from_output(process.wait_with_output().unwrap());
         let document = said.document(0);
         assert_eq!(document["answer"]["rows"], json!([[4]]), "{}", said.all());
         assert_eq!(document["warnings"], json!([]), "{}", said.all());

@@ -10,7 +10,7 @@ use syrch_grade::run::{Graded, RunRecord, Runs};
 use syrch_grade::stats::{brier, expected_calibration_error, reliability};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use crate::bad_input::{Place, refused};
+use crate::bad_input::{Place, assert_refused};
 use crate::endpoint::{KEY, Said};
 
 /// Questions of the suite, over two databases.
@@ -41,12 +41,11 @@ fn question(number: u32) -> String {
 fn place() -> Place {
     let place = Place::new();
     std::fs::copy(place.path().join("shop.sqlite"), place.path().join("stock.sqlite")).unwrap();
-    let line = |number: u32| {
+    place.file("suite.jsonl", (0..QUESTIONS).map(|number: u32| {
         let db = if number < QUESTIONS / 2 { "shop" } else { "stock" };
         let gold = format!("SELECT {number}");
         json!({"id": format!("q{number}"), "db": db, "question": question(number), "gold_sql": gold}).to_string() + "\n"
-    };
-    place.file("suite.jsonl", (0..QUESTIONS).map(line).collect::<String>());
+    }).collect::<String>());
     place.file("own.yml", "name: own\nroles: {planner: direct, solver: refine, linker: none}\n");
     place
 }
@@ -71,7 +70,7 @@ fn calibrate(place: &Place, words: &str) -> Command {
 
 /// Runs the suite, and reads what came of it.
 fn benchmark(place: &Place, model: &MockEndpoint, strategy: &str) -> RunRecord {
-    let said = Said::of(
+    let said = Said::from_output(
         with(place, model, &format!("benchmark suite.jsonl --strategy {strategy}"))
             .output()
             .unwrap(),
@@ -83,7 +82,7 @@ fn benchmark(place: &Place, model: &MockEndpoint, strategy: &str) -> RunRecord {
     record
 }
 
-fn scored(record: &RunRecord) -> Vec<(f64, bool)> {
+fn scores(record: &RunRecord) -> Vec<(f64, bool)> {
     let right = |graded: &Graded| graded.verdict("bag-v1").unwrap().is_right();
     record.graded.iter().map(|graded| (graded.confidence.unwrap(), right(graded))).collect()
 }
@@ -109,7 +108,7 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     let asked = model.count();
 
     // The fit: a table for people, a strategy for searches.
-    let said = Said::of(calibrate(&place, "last -o fitted.yml").output().unwrap());
+    let said = Said::from_output(calibrate(&place, "last -o fitted.yml").output().unwrap());
     assert_eq!((said.code, said.stdout.as_str()), (0, ""), "{}", said.all());
     for words in [
         "48 of 120 answers are right by bag-v1, over 2 databases, with mock",
@@ -119,7 +118,8 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
         assert!(said.stderr.contains(words), "{words} in {}", said.all());
     }
     assert_eq!(model.count(), asked, "a fit asks nobody");
-    let document = Said::of(calibrate(&place, "last --format json").output().unwrap()).document(0);
+    let document =
+        Said::from_output(calibrate(&place, "last --format json").output().unwrap()).document(0);
     assert_eq!(document["schema"], "syrch.calibration/1");
     assert_eq!(
         document["strategy"],
@@ -146,14 +146,14 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
             "nothing is taken off any more"
         );
     }
-    let error = |record: &RunRecord| expected_calibration_error(&reliability(&scored(record), 10));
+    let error = |record: &RunRecord| expected_calibration_error(&reliability(&scores(record), 10));
     assert!(
         error(&before) > 0.3 && error(&after) < 0.02,
         "{} and {}",
         error(&before),
         error(&after)
     );
-    assert!(brier(&scored(&after)).unwrap() < brier(&scored(&before)).unwrap() - 0.05);
+    assert!(brier(&scores(&after)).unwrap() < brier(&scores(&before)).unwrap() - 0.05);
     // A retry is made where the claim is under the threshold, before and after.
     assert!(
         before.graded.iter().any(|graded| graded.calls() > 1)
@@ -163,7 +163,7 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     // A search with it says on what it rests: on this database, or else on all.
     let search = |db: &str, number: u32, words: &str| {
         let mut command = with(&place, &model, &format!("--strategy fitted.yml --db {db} {words}"));
-        Said::of(command.args(["-q", &question(number)]).output().unwrap())
+        Said::from_output(command.args(["-q", &question(number)]).output().unwrap())
     };
     let run = &before.header.id;
     let sure = search("shop.sqlite", 4, "");
@@ -190,7 +190,7 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
     let mut larger =
         place.words("--strategy fitted.yml --db shop.sqlite --llm openai --model larger");
     larger.env("SYRCH_API_KEY", KEY).args(["--base-url", &model.url(), "-q", &question(4)]);
-    let larger = Said::of(larger.output().unwrap());
+    let larger = Said::from_output(larger.output().unwrap());
     assert!(
         larger.code == 0 && larger.stderr.contains(&format!("{fitted} model, `larger`")),
         "{}",
@@ -205,7 +205,7 @@ fn a_fitted_calibrator_is_right_as_often_as_it_says_and_says_so() {
 
     // A curve on top of a curve is refused.
     let words = ["`fitted` has a curve already", "run the suite with that calibrator"];
-    refused(&mut calibrate(&place, "last"), 10, &words);
+    assert_refused(&mut calibrate(&place, "last"), 10, &words);
 }
 
 #[test]
@@ -215,14 +215,15 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
     let before = benchmark(&place, &model, "own.yml");
     for method in [Method::Isotonic, Method::Logistic] {
         let words = format!("last --format json --method {}", method.name());
-        let document = Said::of(calibrate(&place, &words).output().unwrap()).document(0);
+        let document = Said::from_output(calibrate(&place, &words).output().unwrap()).document(0);
         assert_eq!(document["method"], method.name());
         assert!(matches!(
             (method, curve(&document["calibrator"])),
             (Method::Isotonic, Curve::Isotonic(_)) | (Method::Logistic, Curve::Logistic(_))
         ));
     }
-    let said = Said::of(calibrate(&place, "last --method none -o record.yml").output().unwrap());
+    let said =
+        Said::from_output(calibrate(&place, "last --method none -o record.yml").output().unwrap());
     assert!(
         said.code == 0
             && said
@@ -235,7 +236,7 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
     let search = with(&place, &model, "--strategy record.yml --db shop.sqlite")
         .args(["-q", &question(4)])
         .output();
-    let search = Said::of(search.unwrap());
+    let search = Said::from_output(search.unwrap());
     let printed = before.graded[4].confidence.unwrap();
     assert!(search.stderr.contains(&format!("confidence {printed:.2}")), "{}", search.all());
     assert!(
@@ -243,7 +244,7 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
         "{}",
         search.all()
     );
-    let csv = Said::of(calibrate(&place, "last --format csv").output().unwrap());
+    let csv = Said::from_output(calibrate(&place, "last --format csv").output().unwrap());
     assert!(
         csv.stdout
             .starts_with("method,brier,log_loss,calibration_error,auroc,written,against\nnone,"),
@@ -256,25 +257,29 @@ fn the_method_can_be_chosen_and_raw_confidences_can_have_a_record() {
 fn what_cannot_be_fitted_is_reported_with_what_to_do() {
     let place = place();
     let model = model();
-    refused(&mut calibrate(&place, "last"), 2, &["run"]);
+    assert_refused(&mut calibrate(&place, "last"), 2, &["run"]);
     place.file(
         "suite.jsonl",
         json!({"id": "q4", "db": "shop", "question": question(4), "gold_sql": "SELECT 4"})
             .to_string(),
     );
-    let said = Said::of(
+    let said = Said::from_output(
         with(&place, &model, "benchmark suite.jsonl --strategy own.yml").output().unwrap(),
     );
     assert_eq!(said.code, 0, "{}", said.all());
-    refused(
+    assert_refused(
         &mut calibrate(&place, "last"),
         10,
         &["1 graded answer with a confidence is too few", "at least 20"],
     );
-    refused(&mut calibrate(&place, "last --arm third"), 10, &["has no arm `third`, but `own`"]);
-    refused(&mut calibrate(&place, "last --method best"), 2, &["invalid value 'best'"]);
+    assert_refused(
+        &mut calibrate(&place, "last --arm third"),
+        10,
+        &["has no arm `third`, but `own`"],
+    );
+    assert_refused(&mut calibrate(&place, "last --method best"), 2, &["invalid value 'best'"]);
     let run = Runs::new(state(&place).join("suites")).find("last").unwrap().path;
     let over = format!("last -o {}", run.join("results.jsonl").display());
-    let said = Said::of(calibrate(&place, &over).output().unwrap());
+    let said = Said::from_output(calibrate(&place, &over).output().unwrap());
     assert!(said.code == 2 && said.stderr.contains("is of the run"), "{}", said.all());
 }

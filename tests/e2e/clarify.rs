@@ -39,7 +39,7 @@ fn converse(endpoint: &MockEndpoint, database: &Path, flags: &[&str], lines: &st
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-    Said::of(child.wait_with_output().unwrap())
+    Said::from_output(child.wait_with_output().unwrap())
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn people_read_the_question_and_no_answer() {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(unsure_until("never"));
     let mut command = search(&endpoint.url(), &shop(folder.path()));
-    let said = Said::of(command.args(["-q", QUESTION]).output().unwrap());
+    let said = Said::from_output(command.args(["-q", QUESTION]).output().unwrap());
     assert_eq!((said.code, said.stdout.as_str()), (4, ""), "{}", said.all());
     assert!(said.stderr.contains("What makes a customer important?"), "{}", said.stderr);
 }
@@ -84,7 +84,7 @@ fn a_superlative_without_a_measure_is_a_question() {
     let asked = |flags: &str, lines: &str| {
         let mut command =
             place.words(&format!("--llm offline --db town.sqlite --format json {flags} -q"));
-        Said::of(finish(command.arg("Which is the biggest house?"), lines))
+        Said::from_output(finish(command.arg("Which is the biggest house?"), lines))
     };
     let document = asked("", "").document(4);
     assert_eq!(document["clarify"]["question"], "By what is \"biggest house\" measured?");
@@ -111,7 +111,7 @@ fn each_choice_of_the_rules_leads_to_its_answer() {
     syrch_kit::sqlite(place.path().join("sales.sqlite"), tables);
     let asked = |question: &str, flags: &[&str], lines: &str| {
         let mut command = place.words("--llm offline --db sales.sqlite --format json");
-        Said::of(finish(command.args(flags).args(["-q", question]), lines))
+        Said::from_output(finish(command.args(flags).args(["-q", question]), lines))
     };
     let document = asked("Who is the biggest customer?", &[], "").document(4);
     assert_eq!(document["clarify"]["choices"], json!(["number of orders", "number of reviews"]));
@@ -146,7 +146,7 @@ fn an_imperative_to_change_data_is_denied() {
         "Set the name of every customer to x",
     ] {
         let mut command = place.words("--llm offline --db kept.sqlite -q");
-        let said = Said::of(finish(command.arg(imperative), ""));
+        let said = Said::from_output(finish(command.arg(imperative), ""));
         assert_eq!((said.code, said.stdout.as_str()), (15, ""), "{imperative}: {}", said.all());
         assert!(
             said.stderr.contains("nothing was changed, since a search only reads"),
@@ -164,8 +164,10 @@ fn a_vote_among_the_rules_statements_raises_no_confidence() {
     let confidence = |strategy: &str| {
         let mut command =
             place.words("--llm offline --db shop.sqlite --format json --no-calibration --strategy");
-        let said =
-            Said::of(finish(command.args([strategy, "-q", "How many customers are there?"]), ""));
+        let said = Said::from_output(finish(
+            command.args([strategy, "-q", "How many customers are there?"]),
+            "",
+        ));
         said.document(0)["confidence"]["calibrated"].as_f64().unwrap()
     };
     let single = confidence("single");
@@ -334,7 +336,8 @@ fn nothing_acceptable_is_no_answer() {
     for format in ["auto", "table", "csv", "jsonl", "markdown"] {
         let endpoint = MockEndpoint::start(script());
         let mut command = search(&endpoint.url(), &database);
-        let said = Said::of(command.args(["--format", format, "-q", QUESTION]).output().unwrap());
+        let said =
+            Said::from_output(command.args(["--format", format, "-q", QUESTION]).output().unwrap());
         assert_eq!((said.code, said.stdout.as_str()), (3, ""), "{format}: {}", said.all());
         assert!(
             said.stderr.contains("no acceptable answer was found")
@@ -363,7 +366,7 @@ fn the_offline_rules_abstain_from_nonsense() {
         command
             .env("SYRCH_API_KEY", KEY)
             .args(["--llm", "offline", "--format", "json", "-q", nonsense, "--db"]);
-        let said = Said::of(command.arg(shop(folder.path())).output().unwrap());
+        let said = Said::from_output(command.arg(shop(folder.path())).output().unwrap());
         let document = said.document(3);
         assert_eq!(
             (&document["answer"], &document["sql"]),
@@ -396,7 +399,7 @@ fn the_offline_rules_ask_for_what_they_do_not_know() {
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"customers\n").unwrap();
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::from_output(child.wait_with_output().unwrap());
     assert!(
         said.stderr.contains("zorblats") && said.stderr.contains("Your answer"),
         "{}",

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use syrch_grade::report::CompareReport;
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use crate::bad_input::{Place, refused};
+use crate::bad_input::{Place, assert_refused};
 use crate::endpoint::Said;
 pub(crate) use shown::{assert_help, assert_snapshot, without_times};
 
@@ -27,14 +27,13 @@ const ONCE: &str = "retry3:policy.max_attempts=1";
 
 /// A suite of questions that differ by a number.
 fn suite(place: &Place) {
-    let line = |n: usize| {
+    place.file("suite.jsonl", (0..QUESTIONS).map(|n: usize| {
         let question = format!("How many customers are there, plus {n}?");
         let level = if n % 4 == 3 { "easy" } else { "hard" };
         let gold = format!("SELECT count(*) + {n} FROM customers");
         json!({"id": format!("q{n}"), "db": "shop", "question": question, "gold_sql": gold, "level": level}).to_string()
             + "\n"
-    };
-    place.file("suite.jsonl", (0..QUESTIONS).map(line).collect::<String>());
+    }).collect::<String>());
 }
 
 /// Writes what does not run first, but for easy questions, and repairs it when it is shown.
@@ -78,8 +77,8 @@ fn offline(place: &Place, words: &str) -> Command {
     command
 }
 
-fn said(command: &mut Command) -> Said {
-    Said::of(command.output().unwrap())
+fn run_command(command: &mut Command) -> Said {
+    Said::from_output(command.output().unwrap())
 }
 
 fn state(place: &Place) -> PathBuf {
@@ -125,7 +124,7 @@ fn a_difference_is_found_shown_and_gated() {
     let flags = "--report r.json --report r.md --report r.csv --report r.html --report r.parquet --slice level";
     let mut first = compare(&place, &endpoint, &format!("{words} {flags} --format json"));
     first.env("SYRCH_CACHE_DIR", place.path().join("cache"));
-    let first = said(&mut first);
+    let first = run_command(&mut first);
     let document = first.document(0);
     assert!(
         first.stderr.contains(
@@ -175,7 +174,7 @@ fn a_difference_is_found_shown_and_gated() {
     );
     // What is done is not asked again: the same run is printed for people, and held against gates.
     let again = |flags: &str| {
-        said(&mut compare(&place, &endpoint, &format!("{words} --resume last {flags}")))
+        run_command(&mut compare(&place, &endpoint, &format!("{words} --resume last {flags}")))
     };
     let shown = again("--slice level");
     assert_eq!((shown.code, endpoint.count()), (0, 42), "{}", shown.all());
@@ -188,7 +187,7 @@ fn a_difference_is_found_shown_and_gated() {
     // `report` shows the same of the same run.
     let report = |words: &str| {
         let mut command = place.words(&format!("report last {words}"));
-        said(command.env("SYRCH_STATE_DIR", state(&place)))
+        run_command(command.env("SYRCH_STATE_DIR", state(&place)))
     };
     assert_eq!(report("--slice level").stdout, shown.stdout);
     assert_eq!(report("").stdout, shown.stdout.replace(&slices(&shown.stdout), ""));
@@ -213,7 +212,7 @@ fn a_difference_is_found_shown_and_gated() {
             gated.all()
         );
     }
-    let turned = said(&mut compare(
+    let turned = run_command(&mut compare(
         &place,
         &endpoint,
         &format!("retry3 {ONCE} suite.jsonl --fail-on regression --quiet"),
@@ -280,7 +279,7 @@ fn a_run_that_stops_early_stops_at_the_same_question_when_it_was_killed() {
     let endpoint = endpoint(30);
     let words = format!("{ONCE} retry3 suite.jsonl --stop-early --format json --workers 3");
     let words = words.as_str();
-    let whole = said(&mut compare(&place, &endpoint, words));
+    let whole = run_command(&mut compare(&place, &endpoint, words));
     let whole_document = whole.document(0);
     let e_process = &whole_document["pairs"][0]["e_process"];
     // E is 256 / 9 after eight questions that only one has right, and 128 / 8 after seven; the
@@ -313,7 +312,7 @@ fn a_run_that_stops_early_stops_at_the_same_question_when_it_was_killed() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    let resumed = said(&mut compare(&place, &endpoint, &format!("{words} --resume last")));
+    let resumed = run_command(&mut compare(&place, &endpoint, &format!("{words} --resume last")));
     let resumed_document = resumed.document(0);
     assert!(resumed.stderr.contains(" are done already"), "{}", resumed.all());
     assert_eq!(
@@ -321,7 +320,7 @@ fn a_run_that_stops_early_stops_at_the_same_question_when_it_was_killed() {
         Vec::<String>::new()
     );
     let three = "single retry3 vote5 suite.jsonl --stop-early";
-    refused(
+    assert_refused(
         &mut compare(&place, &endpoint, three),
         2,
         &["--stop-early is for two arms, and 3 are named"],
@@ -342,8 +341,11 @@ fn arms_that_do_not_share_samples_are_reported() {
     let place = Place::new();
     suite(&place);
     let endpoint = endpoint(0);
-    let without =
-        said(&mut compare(&place, &endpoint, &format!("{ONCE} retry3 suite.jsonl --format json")));
+    let without = run_command(&mut compare(
+        &place,
+        &endpoint,
+        &format!("{ONCE} retry3 suite.jsonl --format json"),
+    ));
     let warnings = without.document(0)["warnings"].to_string();
     assert!(warnings.contains("the arms did not share samples: there is no cache"), "{warnings}");
     assert_eq!(endpoint.count(), 24 + 24 + 18);

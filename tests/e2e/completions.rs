@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 
 /// The commands that the help names.
 fn commands(place: &Place) -> Vec<String> {
-    let (help, _) = said(&finish(&mut place.words("--help"), ""));
+    let (help, _) = read_streams(&finish(&mut place.words("--help"), ""));
     let section = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let names = section.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names: Vec<String> =
@@ -21,7 +21,7 @@ fn every_shell_has_a_script_with_all_commands() {
     let commands = commands(&place);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = finish(&mut place.words(&format!("completions {shell}")), "");
-        let (script, stderr) = said(&output);
+        let (script, stderr) = read_streams(&output);
         assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{shell}");
         for word in commands.iter().map(String::as_str).chain(["max-depth", "log-format"]) {
             assert!(script.contains(word), "{shell}: no `{word}`");
@@ -29,7 +29,7 @@ fn every_shell_has_a_script_with_all_commands() {
     }
     let wrong = finish(&mut place.words("completions tcsh"), "");
     assert_eq!(wrong.status.code(), Some(2));
-    assert!(said(&wrong).1.contains("bash"), "{}", said(&wrong).1);
+    assert!(read_streams(&wrong).1.contains("bash"), "{}", read_streams(&wrong).1);
 }
 
 /// The shell itself reads the script and completes with it.
@@ -42,7 +42,7 @@ fn bash_completes_with_its_script() {
     // A broken configuration is no reason not to complete.
     place.file("home/.syrch/config.yml", "llm: [");
     let output = finish(&mut place.words("completions bash -o script"), "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
     let completed = |words: &str, count: usize| {
         let program = format!(
             "set -e; source ./script; COMP_WORDS=({words}); COMP_CWORD={count}; \
@@ -50,8 +50,8 @@ fn bash_completes_with_its_script() {
         );
         let output =
             finish(Command::new("bash").args(["-c", &program]).current_dir(place.path()), "");
-        assert!(output.status.success(), "{}", said(&output).1);
-        said(&output).0.trim().to_owned()
+        assert!(output.status.success(), "{}", read_streams(&output).1);
+        read_streams(&output).0.trim().to_owned()
     };
     assert!(
         finish(Command::new("bash").args(["-n", "script"]).current_dir(place.path()), "")

@@ -26,20 +26,20 @@ fn type_of(wit: &Resolve, kind: &Type) -> String {
         Type::Char => "char".to_owned(),
         Type::String => "string".to_owned(),
         Type::ErrorContext => "error-context".to_owned(),
-        Type::Id(id) => named(wit, *id),
+        Type::Id(id) => type_name(wit, *id),
     }
 }
 
 /// A type's name, or what it is made of where it has none.
-fn named(wit: &Resolve, id: TypeId) -> String {
+fn type_name(wit: &Resolve, id: TypeId) -> String {
     let one = &wit.types[id];
     if let Some(name) = &one.name {
         return name.clone();
     }
     let of = |kind: &Type| type_of(wit, kind);
     match &one.kind {
-        TypeDefKind::Handle(Handle::Own(id)) => named(wit, *id),
-        TypeDefKind::Handle(Handle::Borrow(id)) => format!("borrow<{}>", named(wit, *id)),
+        TypeDefKind::Handle(Handle::Own(id)) => type_name(wit, *id),
+        TypeDefKind::Handle(Handle::Borrow(id)) => format!("borrow<{}>", type_name(wit, *id)),
         TypeDefKind::Tuple(tuple) => {
             format!("tuple<{}>", tuple.types.iter().map(of).collect::<Vec<_>>().join(", "))
         }

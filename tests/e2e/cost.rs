@@ -16,9 +16,9 @@ use crate::bad_input::Place;
 use crate::endpoint::Said;
 use crate::{host, shop};
 
-fn refused(place: &Place, plugin: &std::path::Path) -> String {
+fn inspect_refusal(place: &Place, plugin: &std::path::Path) -> String {
     let output = place.words("plugin inspect").arg(plugin).output().unwrap();
-    let said = Said::of(output);
+    let said = Said::from_output(output);
     assert_eq!(said.code, 13, "{}", said.all());
     said.stderr
 }
@@ -44,7 +44,7 @@ fn expensive(functions: usize, loops: usize, locals: usize) -> Vec<u8> {
 
 #[test]
 fn a_schema_of_settings_that_is_expensive_to_compile_is_refused() {
-    let stderr = refused(&Place::new(), &zoo::schema());
+    let stderr = inspect_refusal(&Place::new(), &zoo::schema());
     assert!(stderr.contains("`pattern` and `patternProperties` are not allowed"), "{stderr}");
 }
 
@@ -57,7 +57,7 @@ fn a_schema_of_a_reply_that_is_expensive_to_compile_is_refused_and_not_sent() {
     );
     command.arg(shop(place.path())).args(["--base-url", &endpoint.url(), "--solver"]);
     let output = command.arg(zoo::hostile()).output().unwrap();
-    let said = Said::of(output);
+    let said = Said::from_output(output);
     assert!(said.all().contains("BOMB: refused"), "{}", said.all());
     assert!(
         endpoint.requests().iter().all(|request| request.prompt().trim() != "again"),
@@ -70,7 +70,7 @@ fn code_that_is_expensive_to_compile_is_refused_before_it_is_compiled() {
     let place = Place::new();
     let plugin = place.path().join("nested.wasm");
     fs::write(&plugin, expensive(1, 3_000, 500)).unwrap();
-    let stderr = refused(&place, &plugin);
+    let stderr = inspect_refusal(&place, &plugin);
     assert!(
         stderr.contains("too complex to compile") && stderr.contains("over the limit"),
         "{stderr}"
@@ -146,8 +146,9 @@ fn arms_that_fill_the_pool_take_nothing_from_others() {
     let words = format!(
         "compare single{arms} suite.jsonl --workers 160 --no-cache --llm openai --model mock --format json"
     );
-    let said =
-        Said::of(place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap());
+    let said = Said::from_output(
+        place.words(&words).args(["--base-url", &endpoint.url()]).output().unwrap(),
+    );
     let document: Value =
         serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}", said.all()));
     let Some(rows) = document["results"].as_array() else { panic!("{}", said.all()) };

@@ -55,7 +55,7 @@ fn group(root: &Path, package: &Package) -> String {
 }
 
 /// Returns the groups of crates that a group may import.
-fn allowed(group: &str) -> &'static [&'static str] {
+fn dependencies_of(group: &str) -> &'static [&'static str] {
     match group {
         "basics" | "flows" | "memory" | "words" | "files" | "http" => &[],
         "core" | "sdk" => &["basics"],
@@ -130,7 +130,7 @@ fn no_crate_imports_what_it_may_not() {
                 .unwrap();
             let to = group(root, to);
             edges += 1;
-            if !allowed(&from).contains(&to.as_str()) {
+            if !dependencies_of(&from).contains(&to.as_str()) {
                 wrong.push(format!("{} ({from}) imports {} ({to})", package.name, dependency.name));
             }
         }
@@ -172,11 +172,6 @@ fn core_does_no_io_and_only_app_names_backends() {
 #[test]
 fn only_layers_decorate_ports() {
     let root = metadata().workspace_root;
-    let decorator = |line: &str| {
-        line.starts_with("impl ModelLayer for")
-            || line.starts_with("impl LlmPort for")
-            || line.starts_with("impl SqlPort for")
-    };
     let mut found = 0;
     let mut folders = vec![root.join("host")];
     while let Some(folder) = folders.pop() {
@@ -188,7 +183,12 @@ fn only_layers_decorate_ports() {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let is_test = path.components().any(|part| part.as_os_str() == "tests")
                     || path.ends_with("tests.rs");
-                let decorates = !is_test && text.lines().any(decorator);
+                let decorates = !is_test
+                    && text.lines().any(|line: &str| {
+                        line.starts_with("impl ModelLayer for")
+                            || line.starts_with("impl LlmPort for")
+                            || line.starts_with("impl SqlPort for")
+                    });
                 found += u32::from(decorates);
                 assert!(
                     !decorates || path.starts_with(root.join("host/layers")),

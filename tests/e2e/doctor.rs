@@ -8,13 +8,13 @@ use std::process::Command;
 use serde_json::Value;
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 use crate::endpoint::KEY;
 
 /// Runs it for JSON and expects that end.
 fn examine(command: &mut Command, code: i32) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(code), "{stdout}{stderr}");
     assert!(!stdout.contains(KEY) && !stderr.contains(KEY), "the key is shown: {stdout}{stderr}");
     let document: Value = serde_json::from_str(&stdout).unwrap();
@@ -83,7 +83,7 @@ fn a_first_run_is_well_and_leaves_nothing() {
 fn people_read_a_line_for_each_part() {
     let place = Place::new();
     let output = finish(place.words("doctor --db nowhere.sqlite").env("NO_COLOR", "1"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(10), "{stderr}");
     let lines: Vec<&str> = stdout.lines().collect();
     let words = |line: &&str| line.split_whitespace().next().unwrap().to_owned();

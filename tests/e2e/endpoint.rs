@@ -55,7 +55,7 @@ pub(crate) struct Said {
 
 impl Said {
     /// Reads what came out, and looks for the key in it.
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn from_output(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let code = output.status.code().expect("no signal ended it");
         let said = Self { code, stdout: text(output.stdout), stderr: text(output.stderr) };
@@ -106,7 +106,9 @@ pub(crate) fn ask(
     flags: &[&str],
 ) -> Said {
     let mut command = search(&endpoint.url(), database);
-    Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap())
+    Said::from_output(
+        command.args(["--format", "json", "-q", question]).args(flags).output().unwrap(),
+    )
 }
 
 /// One subtask of a plan.
@@ -152,6 +154,6 @@ pub(crate) fn rows_alone(database: &Path, sql: &Value) -> Value {
         .arg(database)
         .arg(sql.as_str().unwrap())
         .output();
-    let document = Said::of(output.unwrap()).document(0);
+    let document = Said::from_output(output.unwrap()).document(0);
     document["rows"].clone()
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use syrch_kit::duckdb::{library, script};
 use syrch_kit::spark::{Kind, Server};
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 
 /// The tables of all engines, in the words that they have in common.
 const SHOP: [&str; 6] = [
@@ -53,7 +53,7 @@ fn over_duckdb(place: &Place, library: &Path) -> String {
 
 fn json(command: &mut Command) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{command:?}\n{stdout}\n{stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
@@ -95,7 +95,7 @@ fn answers_as_sqlite(place: &Place, database: &str) {
 
 #[test]
 fn every_strategy_answers_over_postgres() {
-    let Some(server) = syrch_kit::postgres::Server::shared() else { return };
+    let Some(server) = syrch_kit::postgres::Server::get_shared() else { return };
     let script = tables("TEXT").join(";").replace("DOUBLE", "DOUBLE PRECISION");
     server.database(
         "same",
@@ -136,33 +136,33 @@ fn duckdb_is_guarded_and_its_library_checked() {
         ("COPY customers TO 'x.csv'", "read-only"),
         ("SELECT getenv('HOME')", "function"),
     ] {
-        refused(place.words("sql --db").args([&database, sql]), 15, &[rule]);
+        assert_refused(place.words("sql --db").args([&database, sql]), 15, &[rule]);
     }
-    refused(
+    assert_refused(
         place.words("sql --db").args([&database, "SELECT nam FROM products"]),
         11,
         &["nam", "name"],
     );
-    refused(
+    assert_refused(
         &mut place.words("sql --db duckdb:none.duckdb SELECT"),
         11,
         &["none.duckdb", "does not exist"],
     );
     let wrong = format!("drivers:\n  duckdb: {{path: {}, sha256: '00'}}\n", library.display());
     place.file("wrong.yml", &wrong);
-    refused(
+    assert_refused(
         place.words("sql --config wrong.yml --db").args([&database, "SELECT 1"]),
         11,
         &["sha256"],
     );
     // A file that lies in a folder may be somebody else's, and a driver is native code.
     place.file("syrch.yml", &wrong);
-    refused(place.words("sql --db").args([&database, "SELECT 1"]), 10, &["drivers"]);
+    assert_refused(place.words("sql --db").args([&database, "SELECT 1"]), 10, &["drivers"]);
 }
 
 #[test]
 fn any_adbc_driver_of_the_configuration_opens_a_database() {
-    let Some(library) = syrch_kit::installed("adbc/libadbc_driver_sqlite.so") else { return };
+    let Some(library) = syrch_kit::find_installed("adbc/libadbc_driver_sqlite.so") else { return };
     let place = Place::new();
     let library = library.canonicalize().unwrap();
     over_sqlite(&place);
@@ -176,12 +176,12 @@ fn any_adbc_driver_of_the_configuration_opens_a_database() {
             .arg("How many customers are there?"),
     );
     assert_eq!(report["answer"]["rows"], serde_json::json!([[4]]), "{report}");
-    refused(
+    assert_refused(
         &mut place.words("sql --config own.yml --db adbc:other SELECT"),
         11,
         &["other", "lite"],
     );
-    refused(&mut place.words("sql --db adbc:lite SELECT"), 11, &["drivers"]);
+    assert_refused(&mut place.words("sql --db adbc:lite SELECT"), 11, &["drivers"]);
     // The name of the Python package's executor says what it means here.
     let output = finish(
         place
@@ -189,7 +189,7 @@ fn any_adbc_driver_of_the_configuration_opens_a_database() {
             .arg(QUESTIONS[1]),
         "",
     );
-    let (_, stderr) = said(&output);
+    let (_, stderr) = read_streams(&output);
     assert!(output.status.success() && stderr.contains("SQLAlchemy"), "{stderr}");
 }
 
@@ -217,21 +217,25 @@ fn every_strategy_answers_over_another_spark_connect_server() {
     let place = Place::new();
     let address = server.address();
     answers_as_sqlite(&place, &address);
-    refused(
+    assert_refused(
         place.words("sql --db").args([&address, "SELECT reflect('java.lang.System', 'exit', 1)"]),
         15,
         &["function"],
     );
-    refused(
+    assert_refused(
         place.words("sql --db").args([&address, "SELECT * FROM parquet.`/etc/passwd`"]),
         11,
         &["granted-tables"],
     );
     let report = finish(place.words("doctor --llm offline --db").arg(&address), "");
-    let (stdout, stderr) = said(&report);
+    let (stdout, stderr) = read_streams(&report);
     assert!(format!("{stdout}{stderr}").contains("engine forbids nothing"), "{stdout}{stderr}");
     drop(server);
-    refused(place.words("sql --db").args([&address, "SELECT 1"]), 11, &["cannot be reached"]);
+    assert_refused(
+        place.words("sql --db").args([&address, "SELECT 1"]),
+        11,
+        &["cannot be reached"],
+    );
 }
 
 #[test]

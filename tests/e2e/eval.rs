@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use crate::bad_input::{Place, refused};
+use crate::bad_input::{Place, assert_refused};
 use crate::endpoint::{KEY, PLAN, Said, WRITE, whole};
 
 const QUESTION: &str = "How many customers are there in each country?";
@@ -27,7 +27,8 @@ fn eval(place: &Place, endpoint: &MockEndpoint) -> Command {
 
 fn document(place: &Place, endpoint: &MockEndpoint, words: &[&str], code: i32) -> Value {
     let mut command = eval(place, endpoint);
-    Said::of(command.args(["--format", "json"]).args(words).output().unwrap()).document(code)
+    Said::from_output(command.args(["--format", "json"]).args(words).output().unwrap())
+        .document(code)
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn what_differs_is_shown() {
     let endpoint = endpoint(SQL);
     place.file("gold.csv", "country,n\nFrance,3\nItaly,1\nSpain,1\n<b>Norway\u{1b}[2J,1\n");
     let mut command = eval(&place, &endpoint);
-    let said = Said::of(command.args(["--expected", "gold.csv"]).output().unwrap());
+    let said = Said::from_output(command.args(["--expected", "gold.csv"]).output().unwrap());
     assert_eq!(said.code, 5, "{}", said.all());
     for words in [
         "mismatch under bag-v1",
@@ -84,15 +85,16 @@ fn what_differs_is_shown() {
     assert_eq!(found["missing"][0], json!(["France", 3]));
     assert_eq!(found["unexpected"], json!([["France", 2]]));
     let mut command = eval(&place, &endpoint);
-    let markdown = Said::of(
+    let markdown = Said::from_output(
         command.args(["--expected", "gold.csv", "--format", "markdown"]).output().unwrap(),
     )
     .stdout;
     assert!(markdown.contains("&lt;b&gt;Norway") && markdown.contains("```sql\n"), "{markdown}");
     let mut command = eval(&place, &endpoint);
-    let csv =
-        Said::of(command.args(["--expected", "gold.csv", "--format", "csv"]).output().unwrap())
-            .stdout;
+    let csv = Said::from_output(
+        command.args(["--expected", "gold.csv", "--format", "csv"]).output().unwrap(),
+    )
+    .stdout;
     assert!(csv.starts_with("rule,verdict\nbag-v1,mismatch\n"), "{csv}");
 }
 
@@ -102,14 +104,15 @@ fn nothing_against_nothing_is_no_match() {
     let endpoint = endpoint("SELECT name FROM customers WHERE country = 'Norway'");
     place.file("gold.csv", "name\n");
     let mut command = eval(&place, &endpoint);
-    let said =
-        Said::of(command.args(["--expected", "gold.csv", "--high-conf", "0.1"]).output().unwrap());
+    let said = Said::from_output(
+        command.args(["--expected", "gold.csv", "--high-conf", "0.1"]).output().unwrap(),
+    );
     assert!([3, 5].contains(&said.code), "{}", said.all());
     let rows = document(&place, &self::endpoint(SQL), &["--expected", "gold.csv"], 5);
     assert_eq!((&rows["expected_rows"], &rows["match"]), (&json!(0), &Value::Null));
     let other = self::endpoint(SQL);
     let mut command = eval(&place, &other);
-    let shown = Said::of(command.args(["--expected", "gold.csv"]).output().unwrap());
+    let shown = Said::from_output(command.args(["--expected", "gold.csv"]).output().unwrap());
     let reported = "bag-v1 cannot tell: the expected result has no rows, and neither have those of many wrong statements\n";
     assert!(shown.stdout.starts_with(reported), "{}", shown.all());
     assert!(said.code == 3 || said.stdout.contains(reported.trim_end()), "{}", said.all());
@@ -136,11 +139,11 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
         if words.contains(&"--db") {
             command = place.words("eval -q x --llm offline");
         }
-        refused(command.args(&words), code, &[reported]);
+        assert_refused(command.args(&words), code, &[reported]);
     }
     // The answer does not take its place.
     let gold = place.file("gold.csv", "n\n4\n");
-    refused(
+    assert_refused(
         eval(&place, &endpoint).args(["--expected", "gold.csv", "-o", "gold.csv"]),
         2,
         &["is the expected rows"],
@@ -154,7 +157,7 @@ fn what_is_expected_is_had_before_anybody_is_asked() {
 fn without_an_answer_it_ends_as_a_search_does() {
     let place = Place::new();
     let broken = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
-    refused(eval(&place, &broken).args(["--expected-answer", "1"]), 12, &["no such key"]);
+    assert_refused(eval(&place, &broken).args(["--expected-answer", "1"]), 12, &["no such key"]);
     let empty = "SELECT name FROM customers WHERE country = 'Norway'";
     let broken = "SELECT missing FROM customers";
     for (sql, confidence, outcome, code) in
@@ -174,7 +177,7 @@ fn without_an_answer_it_ends_as_a_search_does() {
     command
         .env("SYRCH_STATE_DIR", place.path().join("state"))
         .args(["-q", "Why is the sky blue in Kiruna?"]);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert!(
         [3, 4].contains(&said.code) && said.document(said.code)["match"] == Value::Null,
         "{}",

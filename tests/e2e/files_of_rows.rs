@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 
 const SALES: &str =
     "region,product,units,price\nNorth,lamp,2,20.5\nSouth,lamp,3,20.5\nNorth,desk,1,150\n";
@@ -26,7 +26,7 @@ fn host(place: &Place) -> Command {
 
 fn prints(command: &mut Command) -> (String, String) {
     let output = finish(command, "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{command:?}\n{stdout}\n{stderr}");
     (stdout, stderr)
 }
@@ -225,9 +225,9 @@ fn what_cannot_be_read_is_said_with_what_to_do() {
             "more than 20 bytes: raise --max-import-bytes",
         ),
     ] {
-        refused(host(&place).args(given.split(' ')), code, &[expected]);
+        assert_refused(host(&place).args(given.split(' ')), code, &[expected]);
     }
-    refused(
+    assert_refused(
         host(&place).args(["schema", "data/sales.csv", "-o", "data/sales.csv"]),
         2,
         &["is the database"],
@@ -264,7 +264,7 @@ fn the_limits_of_statements_are_flags() {
     );
     let long =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-    let (stdout, stderr) = said(&run(&["--sql-timeout", "0.2"], long));
+    let (stdout, stderr) = read_streams(&run(&["--sql-timeout", "0.2"], long));
     assert!((stdout.clone() + &stderr).contains("0.2 s"), "{stdout}{stderr}");
     let bytes = run(
         &["--max-bytes", "1024"],
@@ -284,7 +284,7 @@ fn a_database_has_a_name_in_the_configuration() {
     let (document, stderr) = sql(&place, "sales", "SELECT count(*) FROM sales");
     assert_eq!(document["rows"], json!([[3]]), "{document}{stderr}");
     // A path is one with a folder before it.
-    refused(host(&place).args(["schema", "./sales"]), 11, &["does not exist"]);
+    assert_refused(host(&place).args(["schema", "./sales"]), 11, &["does not exist"]);
     let (shown, stderr) = prints(host(&place).args(["config", "--origin"]));
     assert!(
         shown.contains("postgres://ann:***@nowhere.invalid/x")
@@ -305,14 +305,14 @@ fn a_database_has_a_name_in_the_configuration() {
     let (rows, _) =
         prints(host(&place).args(["schema", "sales", "shop.sqlite", "--format", "csv"]));
     assert!(rows.starts_with("database,table,kind,column"), "{rows}");
-    refused(
+    assert_refused(
         host(&place).args(["schema", "sales", "shop.sqlite", "-t", "sales"]),
         2,
         &["--table is for one database"],
     );
     // A file that was found in the folder names no databases.
     place.file("syrch.yml", &config);
-    refused(
+    assert_refused(
         host(&place).args(["schema", "sales"]),
         10,
         &["databases may not be set by a file found in a folder"],
@@ -433,14 +433,14 @@ fn a_doubt_is_said_and_a_flag_decides() {
         json!([[1, 3_775.0]])
     );
     let latin = file(&place, "latin.csv", b"name,city\nJos\xe9,K\xf6ln\n");
-    refused(
+    assert_refused(
         host(&place).args(["schema", &latin]),
         11,
         &["line 2", "probably windows-1252", "--encoding windows-1252"],
     );
     let (rows, _) = rows_of(&place, &latin, &["--encoding", "windows-1252"], "SELECT * FROM latin");
     assert_eq!(rows, json!([["José", "Köln"]]));
-    refused(
+    assert_refused(
         host(&place).args(["schema", &latin, "--encoding", "latin99"]),
         2,
         &["is not the name of an encoding"],

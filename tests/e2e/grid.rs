@@ -11,7 +11,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use crate::bad_input::{Place, refused};
+use crate::bad_input::{Place, assert_refused};
 use crate::compare::{assert_help, assert_snapshot, without_times};
 use crate::endpoint::{PLAN, Said, subtask};
 
@@ -39,8 +39,8 @@ fn offline(mut command: Command) -> Command {
     command
 }
 
-fn said(command: &mut Command) -> Said {
-    Said::of(command.output().unwrap())
+fn run_command(command: &mut Command) -> Said {
+    Said::from_output(command.output().unwrap())
 }
 
 fn state(place: &Place) -> PathBuf {
@@ -97,7 +97,7 @@ fn the_default_cells_of_one_question_make_each_call_once() {
         let endpoint = endpoint();
         let mut command =
             asking(one(&place, &format!("--format json --out out {cache}")), &endpoint);
-        let said = said(command.env("SYRCH_CACHE_DIR", place.path().join("cache")));
+        let said = run_command(command.env("SYRCH_CACHE_DIR", place.path().join("cache")));
         let document = said.document(0);
         assert_eq!(names(&document).iter().collect::<BTreeSet<_>>().len(), 54);
         // Three cells at a time ask for the same, and it is sent once.
@@ -160,7 +160,8 @@ fn expected_rows_decide_and_then_the_cost() {
     place.file("right.csv", "n\n4\n");
     place.file("wrong.csv", "n\n5\n");
     let endpoint = endpoint();
-    let ask = |words: &[&str]| said(asking(one(&place, "--format json"), &endpoint).args(words));
+    let ask =
+        |words: &[&str]| run_command(asking(one(&place, "--format json"), &endpoint).args(words));
     let by_sql = ["--expected-sql", "SELECT 4"];
     for expected in [["--expected", "right.csv"], by_sql] {
         let document = ask(&expected).document(0);
@@ -211,7 +212,7 @@ fn lists_make_the_cells() {
     suite(&place);
     let ask = |words: &[&str]| {
         let mut command = offline(grid(&place, "suite.jsonl --format json"));
-        said(command.args(words))
+        run_command(command.args(words))
     };
     let lists = [
         "-P",
@@ -341,7 +342,7 @@ fn what_is_no_grid_is_refused_before_anything_is_asked() {
         ("suite.jsonl --grid-max-workers 0", 2, ["--grid-max-workers", "0"]),
         ("suite.jsonl --random 0", 2, ["--random", "0"]),
     ] {
-        refused(&mut offline(grid(&place, words)), code, &reported);
+        assert_refused(&mut offline(grid(&place, words)), code, &reported);
     }
     assert!(!state(&place).join("suites").exists(), "a run was started");
 }
@@ -352,7 +353,7 @@ fn a_budget_stops_a_grid_that_goes_on_where_it_stopped() {
     suite(&place);
     let words =
         "suite.jsonl -P policy.max_depth=1,2,3 --format json --out out --grid-max-workers 1";
-    let stopped = said(&mut offline(grid(&place, &format!("{words} --total-calls 4"))));
+    let stopped = run_command(&mut offline(grid(&place, &format!("{words} --total-calls 4"))));
     let document = stopped.document(16);
     let partial = &document["partial"];
     assert!(
@@ -362,22 +363,28 @@ fn a_budget_stops_a_grid_that_goes_on_where_it_stopped() {
     );
     assert!(stopped.stderr.contains("continues, with a higher --total-calls"), "{}", stopped.all());
     assert_eq!(read(&place.path().join("out/results.json")), document);
-    let done = said(&mut offline(grid(&place, &format!("{words} --resume last"))));
-    let whole = said(&mut offline(grid(&place, words)));
+    let done = run_command(&mut offline(grid(&place, &format!("{words} --resume last"))));
+    let whole = run_command(&mut offline(grid(&place, words)));
     assert!(done.stderr.contains(" are done already"), "{}", done.all());
     let figures = |said: &Said| {
         let document = said.document(0);
-        let cell = |cell: &Value| {
-            (cell["name"].clone(), cell["right"].clone(), cell["costs"]["calls"].clone())
-        };
         (
             document["best"].clone(),
-            document["cells"].as_array().unwrap().iter().map(cell).collect::<Vec<_>>(),
+            document["cells"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|cell: &Value| {
+                    (cell["name"].clone(), cell["right"].clone(), cell["costs"]["calls"].clone())
+                })
+                .collect::<Vec<_>>(),
         )
     };
     assert_eq!(figures(&done), figures(&whole));
-    let other =
-        said(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2 --resume last")));
+    let other = run_command(&mut offline(grid(
+        &place,
+        "suite.jsonl -P policy.max_depth=1,2 --resume last",
+    )));
     assert!(
         other.code == 10 && other.stderr.contains("changed since: the arms"),
         "{}",
@@ -389,12 +396,14 @@ fn a_budget_stops_a_grid_that_goes_on_where_it_stopped() {
 fn the_report_of_a_grid_is_made_again() {
     let place = Place::new();
     suite(&place);
-    let made =
-        said(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2 --format json")))
-            .document(0);
+    let made = run_command(&mut offline(grid(
+        &place,
+        "suite.jsonl -P policy.max_depth=1,2 --format json",
+    )))
+    .document(0);
     let report = |words: &str| {
         let mut command = place.words("report");
-        said(command.env("SYRCH_STATE_DIR", state(&place)).args(words.split_whitespace()))
+        run_command(command.env("SYRCH_STATE_DIR", state(&place)).args(words.split_whitespace()))
     };
     assert_eq!(report("--format json").document(0), made);
     assert_eq!(report("--format json --rule strict").document(0)["rule"], "strict");
@@ -407,10 +416,11 @@ fn seeds_times_and_a_fuzzed_suite_have_their_figures_in_each_cell() {
     let place = Place::new();
     suite(&place);
     let mut fuzz = place.words("suite fuzz suite.jsonl -o fuzzed --variants 2");
-    let fuzzed = said(fuzz.env("SYRCH_STATE_DIR", state(&place)));
+    let fuzzed = run_command(fuzz.env("SYRCH_STATE_DIR", state(&place)));
     assert_eq!(fuzzed.code, 0, "{}", fuzzed.all());
     let words = "suite.jsonl -P policy.max_depth=1,2 --seeds 2 --timed 1 --fuzz fuzzed";
-    let made = said(&mut offline(grid(&place, &format!("{words} --format json")))).document(0);
+    let made =
+        run_command(&mut offline(grid(&place, &format!("{words} --format json")))).document(0);
     for cell in made["cells"].as_array().unwrap() {
         assert_eq!((&cell["of"], &cell["band"]["seeds"]), (&json!(3), &json!(2)), "{cell}");
         assert!(cell["r_ves"].as_f64().is_some_and(|r_ves| r_ves > 0.0), "{cell}");
@@ -425,7 +435,7 @@ fn seeds_times_and_a_fuzzed_suite_have_their_figures_in_each_cell() {
     assert_eq!((&made["timed_repeats"], made["cells"].as_array().unwrap().len()), (&json!(1), 2));
     let report = |words: &str| {
         let mut command = place.words("report");
-        said(command.env("SYRCH_STATE_DIR", state(&place)).args(words.split_whitespace()))
+        run_command(command.env("SYRCH_STATE_DIR", state(&place)).args(words.split_whitespace()))
     };
     assert_eq!(report("--format json").document(0), made);
     let header = report("--format csv").stdout.lines().next().unwrap().to_owned();
@@ -439,7 +449,10 @@ fn seeds_times_and_a_fuzzed_suite_have_their_figures_in_each_cell() {
 fn a_report_that_a_grid_has_not_is_refused_before_any_is_printed() {
     let place = Place::new();
     suite(&place);
-    assert_eq!(said(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2"))).code, 0);
+    assert_eq!(
+        run_command(&mut offline(grid(&place, "suite.jsonl -P policy.max_depth=1,2"))).code,
+        0
+    );
     for (flags, reported) in [
         (
             "--report x.json --report x.html",
@@ -448,7 +461,7 @@ fn a_report_that_a_grid_has_not_is_refused_before_any_is_printed() {
         ("--report x.json --resamples 200", "--resamples does not go with the report of a grid"),
     ] {
         let mut command = place.words(&format!("report {flags}"));
-        refused(command.env("SYRCH_STATE_DIR", state(&place)), 2, &[reported]);
+        assert_refused(command.env("SYRCH_STATE_DIR", state(&place)), 2, &[reported]);
         assert!(!place.path().join("x.json").exists(), "{flags}");
     }
 }
@@ -459,12 +472,12 @@ fn a_grid_without_an_answer_has_no_best_cell() {
     let endpoint = MockEndpoint::start(Script::new().on([QUESTION], Reply::status(401, "no")));
     let mut command =
         asking(one(&place, "-P policy.max_depth=1,2 --max-outages 0 --format json"), &endpoint);
-    let said = said(&mut command);
+    let said = run_command(&mut command);
     assert_eq!(said.document(12)["best"], Value::Null, "{}", said.all());
     assert!(said.stderr.contains("all 2 searches failed"), "{}", said.all());
     let again = |words: &str| {
         let mut command = place.words(&format!("report {words}"));
-        crate::grid::said(command.env("SYRCH_STATE_DIR", state(&place)))
+        crate::grid::run_command(command.env("SYRCH_STATE_DIR", state(&place)))
     };
     let summary = again("--format markdown").stdout;
     assert!(
@@ -487,7 +500,7 @@ fn hostile_values_are_shown_and_not_obeyed() {
     {
         let mut command =
             offline(grid(&place, &format!("--db shop.sqlite --format {format} --out out")));
-        let said = said(command.args([
+        let said = run_command(command.args([
             "-q",
             question,
             "-P",
@@ -516,7 +529,7 @@ fn the_help_tells_what_is_varied() {
 fn a_grid_by_rules_reads_like_this() {
     let place = Place::new();
     suite(&place);
-    let said = said(&mut offline(grid(
+    let said = run_command(&mut offline(grid(
         &place,
         "suite.jsonl -P policy.max_depth=1,3 -P calibration=true,false",
     )));

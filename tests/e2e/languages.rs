@@ -44,7 +44,7 @@ struct Place {
 
 impl Place {
     /// With the component of this language.
-    fn of(language: &str) -> Self {
+    fn with_component(language: &str) -> Self {
         let place = Self { folder: syrch_kit::scratch() };
         fs::write(place.component(), languages::component(language)).unwrap();
         place
@@ -70,19 +70,19 @@ impl Place {
         let mut command = host();
         command.current_dir(self.folder.path()).args(["--llm", "offline", "-q", question, "--db"]);
         command.arg(shop(self.folder.path())).args(words);
-        Said::of(command.output().unwrap())
+        Said::from_output(command.output().unwrap())
     }
 }
 
-fn said(command: &mut Command) -> Said {
-    Said::of(command.output().unwrap())
+fn run_command(command: &mut Command) -> Said {
+    Said::from_output(command.output().unwrap())
 }
 
 /// Every case of a folder gives what its golden file says.
 fn passes(component: &Path, cases: &Path) {
     let mut command = host();
     command.args(["plugin", "test", "--format", "json"]).arg(component).arg("--cases").arg(cases);
-    let said = said(&mut command);
+    let said = run_command(&mut command);
     let expected = names(cases, ".yml").len();
     assert!(said.code == 0 || said.code == 5, "{}", said.all());
     let document: Value = serde_json::from_str(&said.stdout).unwrap();
@@ -99,7 +99,7 @@ fn refuses(place: &Place) {
         let case = cases.join(name + ".yml");
         let text = fs::read_to_string(&case).unwrap();
         let expected = text.lines().next().unwrap().strip_prefix("# refused: ").unwrap();
-        let said = said(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&case));
+        let said = run_command(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&case));
         assert_eq!(said.code, 10, "{}: {}", case.display(), said.all());
         assert!(said.stderr.contains(expected), "{}: {}", case.display(), said.all());
     }
@@ -108,7 +108,8 @@ fn refuses(place: &Place) {
 /// A search whose planner and solver are in this language gives its answer.
 fn answers(place: &Place) {
     let inspected =
-        said(&mut place.plugin(&["inspect", "./conformance.wasm", "--format", "json"])).document(0);
+        run_command(&mut place.plugin(&["inspect", "./conformance.wasm", "--format", "json"]))
+            .document(0);
     for role in ROLES {
         assert!(inspected["roles"].to_string().contains(role), "{role}: {inspected:#}");
     }
@@ -127,7 +128,7 @@ fn answers(place: &Place) {
 
 /// One test for each language: its component is compiled once.
 fn conforms(language: &str) {
-    let place = Place::of(language);
+    let place = Place::with_component(language);
     answers(&place);
     refuses(&place);
     messages::are_as_before(&place, language);
@@ -172,14 +173,14 @@ fn a_hint_names_the_tool_that_made_the_component() {
     ];
     assert!(tools.iter().map(|(language, _)| *language).eq(languages::NAMES));
     for (language, tool) in tools {
-        let place = Place::of(language);
-        let bytes = languages::altered(
+        let place = Place::with_component(language);
+        let bytes = languages::alter_component(
             language,
             "syrch:plugin/planner@0.1.0",
             "syrch:plugin/planner@0.9.0",
         );
         fs::write(place.component(), bytes).unwrap();
-        let refused = said(&mut place.plugin(&["inspect", "./conformance.wasm"]));
+        let refused = run_command(&mut place.plugin(&["inspect", "./conformance.wasm"]));
         assert_eq!(refused.code, 13, "{language}: {}", refused.all());
         assert!(
             refused.stderr.contains("0.9.0") && refused.stderr.contains(tool),

@@ -57,8 +57,10 @@ impl Place {
         command
             .env("SYRCH_STATE_DIR", self.path().join("state"))
             .env("SYRCH_CACHE_DIR", self.path().join("cache"));
-        Said::of(command.args(["--format", "json", "-q", question]).args(flags).output().unwrap())
-            .document(0)
+        Said::from_output(
+            command.args(["--format", "json", "-q", question]).args(flags).output().unwrap(),
+        )
+        .document(0)
     }
 }
 
@@ -131,7 +133,7 @@ fn business_terms_of_several_words_lead_to_their_table() {
     build
         .env("SYRCH_STATE_DIR", place.path().join("state"))
         .env("SYRCH_CACHE_DIR", place.path().join("cache"));
-    Said::of(build.output().unwrap()).document(0);
+    Said::from_output(build.output().unwrap()).document(0);
     let document = place.ask(&endpoint, question, &["--linker", "narrow"]);
     let prompt = last(&endpoint);
     assert!(prompt.contains("Table orders") && prompt.chars().count() <= PROMPT, "{prompt}");
@@ -187,7 +189,7 @@ fn a_suite_says_what_linking_shows_and_misses() {
             .arg("--db")
             .arg(&place.database)
             .args(flags);
-        Said::of(
+        Said::from_output(
             command
                 .args(["--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()])
                 .output()
@@ -279,8 +281,11 @@ fn turns(endpoint: &MockEndpoint) -> Vec<(String, String)> {
     let sent = statements(endpoint).pop().unwrap().body;
     let messages = sent["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap().to_owned();
-    let is_example = |pair: &&[Value]| pair[1]["role"] == "assistant";
-    messages.windows(2).filter(is_example).map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
+    messages
+        .windows(2)
+        .filter(|pair: &&[Value]| pair[1]["role"] == "assistant")
+        .map(|pair| (text(&pair[0]), text(&pair[1])))
+        .collect()
 }
 
 #[test]
@@ -302,7 +307,7 @@ fn without_solved_examples_some_are_made_of_the_tables() {
         command
             .args(["--strategy", "single", "--format", "json", "-q", "How many orders are there?"])
             .args(flags);
-        Said::of(command.output().unwrap()).document(0);
+        Said::from_output(command.output().unwrap()).document(0);
         turns(&endpoint)
     };
     let pair = |question: &str, sql: &str| {

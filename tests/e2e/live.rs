@@ -16,12 +16,14 @@ fn the_table_counts_calls_tokens_and_replies_without_a_statement() {
     let database = folder.path().join("shop.sqlite");
     syrch_examples::make_shop(&database).unwrap();
     // A model that writes statements only where it is held to them, and always the same one.
-    let held = |request: &Recorded, _| {
-        let document = json!({"sql": "SELECT COUNT(*) FROM customers", "confidence": 0.9});
-        request.body.get("response_format").map(|_| Reply::json(&document))
-    };
-    let endpoint =
-        MockEndpoint::start(Script::new().with(held).on([""], Reply::text("There are some.")));
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .with(|request: &Recorded, _| {
+                let document = json!({"sql": "SELECT COUNT(*) FROM customers", "confidence": 0.9});
+                request.body.get("response_format").map(|_| Reply::json(&document))
+            })
+            .on([""], Reply::text("There are some.")),
+    );
     let run = |flags: &[&str]| {
         let mut command = Command::new("python3");
         command.arg(syrch_kit::repository().join("tests/live/run.py"));
@@ -40,7 +42,7 @@ fn the_table_counts_calls_tokens_and_replies_without_a_statement() {
             .arg(folder.path())
             .args(["--questions", "3"])
             .args(flags);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         assert_eq!(said.code, 0, "{}", said.all());
         said.stdout
     };

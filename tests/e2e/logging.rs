@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 use crate::endpoint::KEY;
 
 /// An offline search; standard error is returned.
@@ -11,7 +11,7 @@ fn stderr_of(words: &str) -> String {
     let mut command = place.words("--llm offline --db shop.sqlite --format json -q");
     command.arg("How many customers are there?").args(words.split_whitespace());
     let output = finish(&mut command, "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert_eq!(serde_json::from_str::<Value>(&stdout).unwrap()["schema"], "syrch.answer/1");
     stderr
@@ -71,7 +71,7 @@ fn errors_are_lines_too_also_when_quiet() {
     ] {
         let output = finish(&mut place.words(words), "");
         assert_eq!(output.status.code(), Some(11));
-        let lines = documents(&said(&output).1);
+        let lines = documents(&read_streams(&output).1);
         assert_eq!(
             (&lines[0]["level"], &lines[0]["target"]),
             (&"ERROR".into(), &"syrch.console".into())
@@ -85,7 +85,7 @@ fn the_files_that_set_something_are_reported() {
     let place = Place::new();
     place.file("home/.syrch/config.yml", "execution: {max_depth: 2}\n");
     let output = finish(&mut place.words("schema shop.sqlite -v --log-format json"), "");
-    let lines = documents(&said(&output).1);
+    let lines = documents(&read_streams(&output).1);
     let read = lines.iter().find(|line| line["target"] == "syrch.config").unwrap();
     assert!(read["fields"]["file"].as_str().unwrap().ends_with("config.yml"), "{read}");
 }
@@ -103,7 +103,7 @@ fn keys_are_scrubbed_from_every_line() {
             "-q",
             &format!("How many customers are called {key}?"),
         ]);
-        let (_, stderr) = said(&finish(&mut command, ""));
+        let (_, stderr) = read_streams(&finish(&mut command, ""));
         let quoted = key.replace('"', "\\\"");
         assert!(stderr.contains("***"), "{format}: {stderr}");
         assert!(!stderr.contains(key) && !stderr.contains(&quoted), "{format}: {stderr}");

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, Usage};
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 use crate::endpoint::{KEY, PLAN, REPAIR, Said, WRITE, search, statements, whole};
 use crate::shop;
 
@@ -15,34 +15,37 @@ const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
 /// Dollars for a million tokens: a call of 1,000 and 100 tokens costs a cent.
 const PRICES: &str = "llm:\n  prices:\n    \"mo*\": {input: 9, output: 10}\n";
 
-fn used(reply: Reply) -> Reply {
+fn with_usage(reply: Reply) -> Reply {
     reply.usage(Usage::Tokens(1_000, 100))
 }
 
 /// A model that is never sure and never says the same twice, at a cent a call.
 fn never_sure() -> MockEndpoint {
-    MockEndpoint::start(Script::new().on([PLAN], used(whole())).with(|_, before| {
-        Some(used(Reply::sql(&format!("SELECT {before} + COUNT(*) AS n FROM customers"), 0.5)))
+    MockEndpoint::start(Script::new().on([PLAN], with_usage(whole())).with(|_, before| {
+        Some(with_usage(Reply::sql(
+            &format!("SELECT {before} + COUNT(*) AS n FROM customers"),
+            0.5,
+        )))
     }))
 }
 
 /// A search with a config file of that text.
-fn priced(place: &Place, endpoint: &MockEndpoint, file: &str, flags: &[&str]) -> Said {
+fn search_with_config(place: &Place, endpoint: &MockEndpoint, file: &str, flags: &[&str]) -> Said {
     let file = place.file("mine.yml", file);
     let mut command = search(&endpoint.url(), &shop(place.path()));
     command.args(["--format", "json", "-q", QUESTION, "--config"]).arg(file).args(flags);
-    Said::of(command.output().unwrap())
+    Said::from_output(command.output().unwrap())
 }
 
 #[test]
 fn a_search_spends_no_more_money_than_it_may() {
     let place = Place::new();
-    let free = priced(&place, &never_sure(), PRICES, &["--max-attempts", "4"]);
+    let free = search_with_config(&place, &never_sure(), PRICES, &["--max-attempts", "4"]);
     let cost = free.document(0)["cost"]["usd"].as_f64().unwrap();
     assert!((cost - 0.05).abs() < 1e-9, "{cost}");
     let endpoint = never_sure();
     let flags = ["--max-attempts", "9", "--max-usd", "0.06", "--max-tokens", "120"];
-    let document = priced(&place, &endpoint, PRICES, &flags).document(0);
+    let document = search_with_config(&place, &endpoint, PRICES, &flags).document(0);
     let spent = document["cost"]["usd"].as_f64().unwrap();
     assert!((0.03..=0.06).contains(&spent), "{spent}");
     assert!(
@@ -56,7 +59,7 @@ fn a_search_spends_no_more_money_than_it_may() {
         document["warnings"]
     );
     let endpoint = never_sure();
-    let said = priced(&place, &endpoint, PRICES, &["--max-usd", "0.000001"]);
+    let said = search_with_config(&place, &endpoint, PRICES, &["--max-usd", "0.000001"]);
     assert_eq!(said.document(16)["error"]["class"], "budget");
     assert_eq!(endpoint.count(), 0);
 }
@@ -65,7 +68,7 @@ fn a_search_spends_no_more_money_than_it_may() {
 fn without_a_price_money_cannot_be_limited() {
     let place = Place::new();
     let endpoint = never_sure();
-    let said = priced(&place, &endpoint, "", &["--max-usd", "1"]);
+    let said = search_with_config(&place, &endpoint, "", &["--max-usd", "1"]);
     let document = said.document(10);
     assert!(
         document["error"]["message"].as_str().unwrap().contains("`mock` has no price"),
@@ -91,7 +94,7 @@ fn purposes_are_answered_by_the_models_they_name() {
     command.args(["--format", "json", "--max-attempts", "3", "-q", QUESTION, "--config"]).arg(path);
     let output = command.env("SYRCH_API_KEY_NEAR_BY", "sk-near-canary").output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stdout).contains("canary"));
-    Said::of(output).document(0);
+    Said::from_output(output).document(0);
     assert_eq!((strong.count_of(REPAIR), cheap.count_of(REPAIR)), (0, 2));
     assert!(cheap.requests().iter().all(|request| request.body["model"] == "tiny"));
     let keys = |endpoint: &MockEndpoint| {
@@ -115,7 +118,7 @@ fn purposes_are_answered_by_the_models_they_name() {
         .words("--llm offline --db shop.sqlite --config mine.yml --format json -q")
         .arg(QUESTION)
         .output();
-    Said::of(offline.unwrap()).document(0);
+    Said::from_output(offline.unwrap()).document(0);
     assert_eq!(cheap.count(), asked);
 }
 
@@ -132,7 +135,7 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
                 .env("SYRCH_API_KEY_B", "sk-canary-b")
                 .env("SYRCH_API_KEY_NOBODY", "sk-canary-n");
             let (stdout, stderr) =
-                said(&finish(command.env("ANTHROPIC_API_KEY", "sk-canary-a"), ""));
+                read_streams(&finish(command.env("ANTHROPIC_API_KEY", "sk-canary-a"), ""));
             assert!(
                 !stdout.contains("canary") && !stderr.contains("canary"),
                 "{words} {format}: {stdout}{stderr}"
@@ -140,7 +143,7 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
         }
     }
     let mut command = place.words("config --origin --format json");
-    let (stdout, stderr) = said(&finish(command.env("SYRCH_API_KEY_B", "sk-canary-b"), ""));
+    let (stdout, stderr) = read_streams(&finish(command.env("SYRCH_API_KEY_B", "sk-canary-b"), ""));
     let endpoints = &serde_json::from_str::<Value>(&stdout).unwrap()["llm"]["endpoints"];
     assert_eq!(endpoints["a"]["api_key"]["value"], "set", "{stderr}");
     assert_eq!(
@@ -148,7 +151,7 @@ fn a_key_in_a_file_or_a_variable_is_never_shown() {
         json!({"value": "set", "origin": "environment SYRCH_API_KEY_B"})
     );
     // What `config` prints is a config file again.
-    let printed = said(&finish(&mut place.words("config"), "")).0;
+    let printed = read_streams(&finish(&mut place.words("config"), "")).0;
     place.file("again.yml", printed);
     assert_eq!(finish(&mut place.words("config --config again.yml"), "").status.code(), Some(0));
 }
@@ -169,7 +172,7 @@ fn a_vendors_key_goes_to_no_other_endpoint() {
         command
             .env("OPENAI_API_KEY", "sk-openai-canary")
             .env("ANTHROPIC_API_KEY", "sk-anthropic-canary");
-        Said::of(finish(command.args(["-q", QUESTION]), "")).document(0)
+        Said::from_output(finish(command.args(["-q", QUESTION]), "")).document(0)
     };
     for provider in ["anthropic", "openai"] {
         assert_eq!(asked(provider)["answer"]["rows"], json!([[4]]));
@@ -184,7 +187,7 @@ fn a_vendors_key_goes_to_no_other_endpoint() {
 
 fn origins(command: &mut Command) -> Value {
     let output = finish(command.args(["config", "--origin", "--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     serde_json::from_str::<Value>(&stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"))["llm"].clone()
 }
 
@@ -213,7 +216,7 @@ fn a_dry_run_prints_what_would_be_sent() {
         MockEndpoint::start(Script::new().on([PLAN], whole()).on([WRITE], Reply::sql(COUNT, 0.95)));
     let dry = |flags: &[&str]| {
         let mut command = search(&endpoint.url(), &shop(place.path()));
-        Said::of(command.args(["--dry-run", "-q", QUESTION]).args(flags).output().unwrap())
+        Said::from_output(command.args(["--dry-run", "-q", QUESTION]).args(flags).output().unwrap())
     };
     let requests: Value = dry(&["--format", "json"]).document(0);
     let text = dry(&[]);
@@ -234,12 +237,13 @@ fn a_dry_run_prints_what_would_be_sent() {
         text.stdout
     );
     let mut command = search(&endpoint.url(), &shop(place.path()));
-    Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap()).document(0);
+    Said::from_output(command.args(["--format", "json", "-q", QUESTION]).output().unwrap())
+        .document(0);
     assert_eq!(first["body"], endpoint.requests()[0].body);
     let offline = |format: &str| {
         let mut command =
             place.words(&format!("--llm offline --dry-run --db shop.sqlite --format {format} -q"));
-        Said::of(command.arg(QUESTION).output().unwrap())
+        Said::from_output(command.arg(QUESTION).output().unwrap())
     };
     let text = offline("auto");
     let none = offline("json");

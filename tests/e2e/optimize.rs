@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, scratch, sqlite};
 use tempfile::TempDir;
 
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 use crate::{host, lives_in};
 
 /// A statement that counts the orders of each customer by reading all orders for each of them.
@@ -33,11 +33,11 @@ pub(super) struct Slow(TempDir);
 
 impl Slow {
     pub(super) fn new() -> Self {
-        Self::of(100, 5_000)
+        Self::with_rows(100, 5_000)
     }
 
     /// So many customers, of whom ten have no order, and so many orders.
-    pub(super) fn of(customers: u32, orders: u32) -> Self {
+    pub(super) fn with_rows(customers: u32, orders: u32) -> Self {
         let folder = scratch();
         let script = format!(
             "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -96,7 +96,7 @@ impl Slow {
     /// The rows of a statement.
     pub(super) fn rows(&self, sql: &str) -> Value {
         let output = finish(self.words("sql --db slow.sqlite --format json").arg(sql), "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         serde_json::from_str::<Value>(&stdout)
             .unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))["rows"]
             .take()
@@ -113,7 +113,7 @@ pub(super) fn proposes(sql: &str) -> MockEndpoint {
 /// The document of a command that ends with that code.
 pub(super) fn document(command: &mut Command, code: i32) -> Value {
     let output = finish(command.args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(code), "{command:?}\n{stdout}\n{stderr}");
     serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"))
 }
@@ -122,7 +122,7 @@ pub(super) fn document(command: &mut Command, code: i32) -> Value {
 fn the_rules_find_an_equal_and_faster_statement() {
     let slow = Slow::new();
     let output = finish(&mut slow.optimize(SLOW, ""), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stdout}\n{stderr}");
     assert_ne!(stdout.trim(), SLOW, "{stderr}");
     assert!(
@@ -140,13 +140,13 @@ fn the_statement_may_be_a_file_or_standard_input_and_goes_to_a_file() {
     let slow = Slow::new();
     slow.file("slow.sql", &format!("{SLOW} -- of each customer\n"));
     let output = finish(&mut slow.optimize("slow.sql", "-o best.sql"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stdout.as_str()), (Some(0), ""), "{stderr}");
     let best = std::fs::read_to_string(slow.path().join("best.sql")).unwrap();
     assert_eq!(slow.rows(&best), slow.rows(SLOW));
     let output = finish(&mut slow.optimize("-", "--iterations 1"), SLOW);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
-    refused(&mut slow.optimize("slow.sql", "-o slow.sql"), 2, &["is the statement"]);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
+    assert_refused(&mut slow.optimize("slow.sql", "-o slow.sql"), 2, &["is the statement"]);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn copies_of_a_killed_run_are_removed() {
     });
     lock.lock().unwrap();
     let output = finish(slow.optimize(SLOW, "").env("TMPDIR", &temporary), "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
     let mut names: Vec<_> =
         std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().path()).collect();
     names.sort();
@@ -215,7 +215,7 @@ fn nothing_faster_leaves_the_statement_as_it_is() {
         &json!({"optimized_sql": "", "explanation": "it is as fast as can be", "unchanged": true}),
     )));
     let output = finish(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stderr.contains("unchanged"), "{stderr}");
     assert_eq!(slow.rows(&stdout), slow.rows(SLOW));
@@ -228,7 +228,7 @@ fn other_rows_are_never_accepted() {
     let endpoint = proposes(&FAST.replace("LEFT JOIN", "JOIN"));
     let mut command = slow.by_model(&endpoint, SLOW, "--accept-data-sent --iterations 2");
     let output = finish(&mut command, "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("other rows"), "{stderr}");
     assert_eq!(slow.rows(&stdout), slow.rows(SLOW));
@@ -247,7 +247,7 @@ fn refused_statements_name_rule_and_word() {
         ("no statement at all", "no"),
     ] {
         let output = finish(&mut slow.optimize(sql, ""), "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         assert_eq!(output.status.code(), Some(15), "{stderr}");
         assert_eq!(stdout.trim(), sql);
         assert!(stderr.contains(word) && stderr.contains("not supported"), "{stderr}");
@@ -273,7 +273,7 @@ fn check_says_what_is_supported() {
         "{refused}"
     );
     let output = finish(&mut slow.words("optimize check --db slow.sqlite a.sql"), "");
-    let (_, stderr) = said(&output);
+    let (_, stderr) = read_streams(&output);
     assert!(
         stderr.contains("1 of 1 statements are supported (100 %)") && !stderr.contains("warning"),
         "{stderr}"
@@ -283,34 +283,34 @@ fn check_says_what_is_supported() {
         "",
     );
     assert!(
-        said(&output).1.contains("warning: fewer than 60 % are supported"),
+        read_streams(&output).1.contains("warning: fewer than 60 % are supported"),
         "{}",
-        said(&output).1
+        read_streams(&output).1
     );
 }
 
 #[test]
 fn wrong_input_is_reported_before_any_work() {
     let slow = Slow::new();
-    refused(&mut slow.words("optimize --db slow.sqlite"), 2, &["no statement"]);
-    refused(&mut slow.optimize("missing.sql", ""), 2, &["missing.sql"]);
-    refused(&mut slow.words("optimize"), 2, &["no statement"]);
-    refused(slow.words("optimize").arg(SLOW), 2, &["no database"]);
-    refused(slow.words("optimize --db none.sqlite").arg(SLOW), 11, &["none.sqlite"]);
-    refused(&mut slow.optimize(SLOW, "--rewriter rulez"), 13, &["rulez"]);
-    refused(&mut slow.optimize(SLOW, "--rewriter none.wasm"), 13, &["none.wasm"]);
-    refused(&mut slow.optimize(SLOW, "--rewriter consistency"), 13, &["rewriter"]);
-    refused(&mut slow.optimize("  ", ""), 2, &["the statement is empty"]);
-    refused(
+    assert_refused(&mut slow.words("optimize --db slow.sqlite"), 2, &["no statement"]);
+    assert_refused(&mut slow.optimize("missing.sql", ""), 2, &["missing.sql"]);
+    assert_refused(&mut slow.words("optimize"), 2, &["no statement"]);
+    assert_refused(slow.words("optimize").arg(SLOW), 2, &["no database"]);
+    assert_refused(slow.words("optimize --db none.sqlite").arg(SLOW), 11, &["none.sqlite"]);
+    assert_refused(&mut slow.optimize(SLOW, "--rewriter rulez"), 13, &["rulez"]);
+    assert_refused(&mut slow.optimize(SLOW, "--rewriter none.wasm"), 13, &["none.wasm"]);
+    assert_refused(&mut slow.optimize(SLOW, "--rewriter consistency"), 13, &["rewriter"]);
+    assert_refused(&mut slow.optimize("  ", ""), 2, &["the statement is empty"]);
+    assert_refused(
         &mut slow.words("optimize --db slow.sqlite check x"),
         2,
         &["--db", "after the command"],
     );
-    refused(&mut slow.optimize(SLOW, "--report x.csv"), 2, &[".json, .md or .html"]);
+    assert_refused(&mut slow.optimize(SLOW, "--report x.csv"), 2, &[".json, .md or .html"]);
     for flag in ["--min-gain 100%", "--min-gain ten", "--pairs 2", "--iterations 0", "--copies 101"]
     {
         let output = finish(&mut slow.optimize(SLOW, flag), "");
-        assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
+        assert_eq!(output.status.code(), Some(2), "{flag}: {}", read_streams(&output).1);
     }
 }
 
@@ -321,11 +321,11 @@ fn a_locked_database_ends_the_work_in_time() {
     writer.execute_batch("BEGIN EXCLUSIVE; UPDATE orders SET total = 0").unwrap();
     let started = std::time::Instant::now();
     let output = finish(&mut slow.optimize(SLOW, ""), "");
-    assert_eq!(output.status.code(), Some(11), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(11), "{}", read_streams(&output).1);
     assert!(
-        said(&output).1.contains("lock") && started.elapsed().as_secs() < 30,
+        read_streams(&output).1.contains("lock") && started.elapsed().as_secs() < 30,
         "{}",
-        said(&output).1
+        read_streams(&output).1
     );
 }
 
@@ -337,13 +337,13 @@ fn the_help_is_as_it_was() {
         ("optimize check --help", include_str!("snapshots/help-optimize-check.txt")),
     ] {
         let output = finish(&mut slow.words(words), "");
-        let (stdout, _) = said(&output);
+        let (stdout, _) = read_streams(&output);
         assert_eq!(output.status.code(), Some(0));
         // The options of every command follow.
         let head = stdout.split("\nOptions:\n").next().unwrap();
         assert_eq!(head, snapshot, "{head}");
     }
-    let (stdout, _) = said(&finish(&mut slow.words("optimise --help"), ""));
+    let (stdout, _) = read_streams(&finish(&mut slow.words("optimise --help"), ""));
     for flag in [
         "--rewriter",
         "--iterations",

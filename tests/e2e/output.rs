@@ -8,7 +8,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 
 /// A place with a database of one table, `cells(id, cell)`, whose texts are the worst that a
 /// database can hold.
@@ -35,9 +35,9 @@ fn sql(place: &Place, format: &str, statement: &str) -> Output {
 }
 
 /// The standard output of a statement that runs without a word on standard error.
-fn printed(place: &Place, format: &str, statement: &str) -> String {
+fn run_statement(place: &Place, format: &str, statement: &str) -> String {
     let output = sql(place, format, statement);
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
     stdout
 }
@@ -67,7 +67,7 @@ fn cells() -> Vec<Value> {
 }
 
 /// Returns true if a terminal would obey something in the text.
-fn obeyed(text: &str) -> bool {
+fn has_terminal_codes(text: &str) -> bool {
     text.chars().any(|c| {
         (c.is_control() && c != '\n')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -90,7 +90,7 @@ fn an_answer_that_is_not_sure_enough_is_not_accepted() {
             "--db",
         ]);
         let output = command.arg(&database).output().unwrap();
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         (output.status.code().unwrap(), stdout, stderr)
     };
     let (code, stdout, stderr) = ask("1");

@@ -35,14 +35,14 @@ model:
 input: {problem: 'How many customers?'}
 ";
 
-fn said(folder: &Path, words: &[&str], stdin: &str) -> Said {
+fn run_plugin(folder: &Path, words: &[&str], stdin: &str) -> Said {
     let mut command = host();
     command.current_dir(folder).arg("plugin").args(words);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.unwrap();
     // A command that reads nothing may have ended already.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    Said::of(child.wait_with_output().unwrap())
+    Said::from_output(child.wait_with_output().unwrap())
 }
 
 fn component(folder: &Path, name: &str) -> String {
@@ -55,7 +55,7 @@ fn a_call_prints_what_the_role_gave_and_each_port_call() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
     fs::write(place.join("one.yml"), SOLVER).unwrap();
-    let call = || said(place, &["call", "consistency", "--case", "one.yml"], "").document(0);
+    let call = || run_plugin(place, &["call", "consistency", "--case", "one.yml"], "").document(0);
     let document = call();
     assert_eq!(document, call(), "equal calls give equal documents");
     assert_eq!(
@@ -84,7 +84,7 @@ fn a_call_prints_what_the_role_gave_and_each_port_call() {
 fn an_input_comes_from_standard_input() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
-    let document = said(
+    let document = run_plugin(
         place,
         &["call", "signals", "calibrator"],
         r#"{"claims": [0.5, [0.9, {"attempts": 2}]]}"#,
@@ -94,8 +94,8 @@ fn an_input_comes_from_standard_input() {
     let shop = crate::shop(place);
     let input = r#"{"rivals": [{"candidate": {"id": "a", "sql": "SELECT * FROM customers"}}]}"#;
     let words = ["call", "execution", "reward", "--db", shop.to_str().unwrap()];
-    assert!(said(place, &words, input).document(0)["output"][0]["accepted"].is_object());
-    let without = said(place, &words[..3], input);
+    assert!(run_plugin(place, &words, input).document(0)["output"][0]["accepted"].is_object());
+    let without = run_plugin(place, &words[..3], input);
     assert_eq!(without.code, 10, "{}", without.all());
     assert!(
         without.stderr.contains("the statement of the rival `a` does not run"),
@@ -110,7 +110,7 @@ fn an_input_comes_from_standard_input() {
         (&["call", "signals", "calibrator", "--settings", "[]"], "{}", 2, "a JSON object"),
         (&["call", "signals"], "", 2, "ROLE"),
     ] {
-        let said = said(place, words, stdin);
+        let said = run_plugin(place, words, stdin);
         assert_eq!(said.code, code, "{}", said.all());
         assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
     }
@@ -125,7 +125,7 @@ fn cases_are_compared_with_their_golden_files() {
     fs::write(cases.join("rows.yml"), REWARD).unwrap();
     fs::write(cases.join("broken.yml"), "role: reward\ninputs: {}\n").unwrap();
     let test = |words: &[&str]| {
-        said(place, &[&["test", "execution", "--cases", "tests"], words].concat(), "")
+        run_plugin(place, &[&["test", "execution", "--cases", "tests"], words].concat(), "")
     };
     let new = test(&["--filter", "rows"]);
     assert_eq!(new.code, 5, "{}", new.all());
@@ -169,8 +169,9 @@ fn an_answer_says_that_the_reward_failed() {
         "-P",
         "reward.text=out of order",
     ]);
-    let answer = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap())
-        .document(0);
+    let answer =
+        Said::from_output(command.args(["-q", "How many customers are there?"]).output().unwrap())
+            .document(0);
     let warnings = answer["warnings"].to_string();
     assert!(
         warnings.contains("were not judged") && warnings.contains("out of order"),
@@ -187,16 +188,16 @@ fn a_project_without_its_component_is_to_be_built() {
         .unwrap();
     fs::write(place.join("short/tests/one.yml"), "role: solver\ninput: {problem: 'How many?'}\n")
         .unwrap();
-    let missing = said(place, &["test", "short"], "");
+    let missing = run_plugin(place, &["test", "short"], "");
     assert_eq!(missing.code, 13, "{}", missing.all());
     assert!(missing.stderr.contains("syrch-host plugin build short"), "{}", missing.all());
     fs::create_dir(place.join("short/build")).unwrap();
     fs::write(place.join("short/build/short.wasm"), languages::component("rust")).unwrap();
-    assert_eq!(said(place, &["test", "short", "--update"], "").code, 0);
-    let tested = said(place, &["test", "short"], "");
+    assert_eq!(run_plugin(place, &["test", "short", "--update"], "").code, 0);
+    let tested = run_plugin(place, &["test", "short"], "");
     assert_eq!(tested.code, 0, "{}", tested.all());
     assert!(!tested.stderr.contains("newer"), "{}", tested.all());
-    assert_eq!(said(place, &["test", "."], "").code, 10, "no project");
+    assert_eq!(run_plugin(place, &["test", "."], "").code, 10, "no project");
 
     let later = SystemTime::now() + Duration::from_secs(60);
     fs::write(place.join("short/lib.rs"), "").unwrap();
@@ -206,12 +207,12 @@ fn a_project_without_its_component_is_to_be_built() {
         .unwrap()
         .set_modified(later)
         .unwrap();
-    let stale = said(place, &["test", "short"], "");
+    let stale = run_plugin(place, &["test", "short"], "");
     let warning = "`short/lib.rs` is newer than `short/build/short.wasm`, which is used as it is: `syrch-host plugin build short`";
     assert!(stale.code == 0 && stale.stderr.contains(warning), "{}", stale.all());
-    let called = said(place, &["call", "short/build/short.wasm", "solver"], "{}");
+    let called = run_plugin(place, &["call", "short/build/short.wasm", "solver"], "{}");
     assert!(called.stderr.contains(warning), "{}", called.all());
-    let within = said(&place.join("short"), &["inspect", "build/short.wasm"], "");
+    let within = run_plugin(&place.join("short"), &["inspect", "build/short.wasm"], "");
     assert!(
         within.stderr.contains("`lib.rs` is newer than `build/short.wasm`")
             && within.stderr.contains("build .`"),
@@ -222,16 +223,16 @@ fn a_project_without_its_component_is_to_be_built() {
     // What the plugin fails with stands above all that it no longer does.
     let case = "role: solver\nsettings: {habit: fail}\ninput: {problem: 'How many?'}\n";
     fs::write(place.join("short/tests/one.yml"), case).unwrap();
-    let failed = said(place, &["test", "short"], "");
+    let failed = run_plugin(place, &["test", "short"], "");
     assert!(
         failed.code == 5 && failed.stdout.contains("one differs:\nfailure: {"),
         "{}",
         failed.all()
     );
 
-    let call = said(place, &["call", "short", "solver"], "{}");
+    let call = run_plugin(place, &["call", "short", "solver"], "{}");
     assert!(call.stderr.contains("name the component in it"), "{}", call.all());
-    let call = said(place, &["call", "consistency", "--case", "nothing.yml"], "");
+    let call = run_plugin(place, &["call", "consistency", "--case", "nothing.yml"], "");
     assert!(
         call.code == 2 && call.stderr.contains("there is no case `nothing.yml`"),
         "{}",
@@ -243,24 +244,28 @@ fn a_project_without_its_component_is_to_be_built() {
 fn a_component_is_checked_against_the_contract() {
     let folder = syrch_kit::scratch();
     let place = folder.path();
-    let fits =
-        said(place, &["check", &component(place, "rust"), "--format", "json"], "").document(0);
+    let fits = run_plugin(place, &["check", &component(place, "rust"), "--format", "json"], "")
+        .document(0);
     assert_eq!(
         (&fits["fits"], &fits["language"], &fits["error"]),
         (&json!(true), &json!("Rust"), &Value::Null)
     );
 
-    let bytes =
-        languages::altered("go", "syrch:plugin/planner@0.1.0", "syrch:plugin/planner@0.9.0");
+    let bytes = languages::alter_component(
+        "go",
+        "syrch:plugin/planner@0.1.0",
+        "syrch:plugin/planner@0.9.0",
+    );
     fs::write(place.join("later.wasm"), bytes).unwrap();
-    let later = said(place, &["check", "./later.wasm"], "");
+    let later = run_plugin(place, &["check", "./later.wasm"], "");
     assert_eq!(later.code, 13, "{}", later.all());
     assert!(
         later.stdout.contains("syrch:plugin/solver@0.1.0")
             && later.stdout.contains("offers `syrch:plugin/planner@0.1.0`")
     );
     assert!(later.stderr.contains("go build"), "{}", later.all());
-    let document = said(place, &["check", "./later.wasm", "--format", "json"], "").document(13);
+    let document =
+        run_plugin(place, &["check", "./later.wasm", "--format", "json"], "").document(13);
     assert!(document["error"]["hint"].as_str().unwrap().contains("go build"), "{document:#}");
 }
 
@@ -282,7 +287,7 @@ fn a_function_of_another_type_is_named() {
     let check = |import: &str| {
         let text = format!("(component {import} {module} {exports})");
         fs::write(place.join("odd.wasm"), wat::parse_str(text).unwrap()).unwrap();
-        let said = said(place, &["check", "./odd.wasm"], "");
+        let said = run_plugin(place, &["check", "./odd.wasm"], "");
         assert_eq!(said.code, 13, "{}", said.all());
         said
     };
@@ -297,14 +302,14 @@ fn inspecting_shows_what_made_a_plugin_and_what_it_may_reach() {
     let place = folder.path();
     for (name, language) in [("rust", "Rust"), ("c", "C"), ("go", "Go"), ("js", "JavaScript")] {
         let path = component(place, name);
-        let document = said(place, &["inspect", &path, "--format", "json"], "").document(0);
+        let document = run_plugin(place, &["inspect", &path, "--format", "json"], "").document(0);
         assert_eq!(document["language"], language, "{document:#}");
         assert!(document["granted"].as_array().unwrap().contains(&"llm".into()), "{document:#}");
         assert_eq!(document["limits"]["cpu_seconds_per_call"], 5.0);
-        let again = said(place, &["inspect", &path, "--format", "json"], "").document(0);
+        let again = run_plugin(place, &["inspect", &path, "--format", "json"], "").document(0);
         assert_eq!(again["compiled"], true, "{again:#}");
     }
-    let shown = said(place, &["inspect", "execution"], "");
+    let shown = run_plugin(place, &["inspect", "execution"], "");
     assert!(
         shown.stdout.contains("memory bytes") && shown.stdout.contains("granted"),
         "{}",
@@ -320,7 +325,7 @@ fn hostile_cases_and_plugins_are_errors() {
     fs::write(place.join("secret.sql"), "CREATE TABLE secret(a)").unwrap();
     let call = |text: &str, code: i32, expected: &str| {
         fs::write(place.join("cases/one.yml"), text).unwrap();
-        let said = said(place, &["call", "execution", "--case", "cases/one.yml"], "");
+        let said = run_plugin(place, &["call", "execution", "--case", "cases/one.yml"], "");
         assert_eq!(said.code, code, "{text}: {}", said.all());
         assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
     };
@@ -341,7 +346,7 @@ fn hostile_cases_and_plugins_are_errors() {
         "larger than",
     );
     let hostile = zoo::hostile();
-    let spin = said(
+    let spin = run_plugin(
         place,
         &["call", hostile.to_str().unwrap(), "planner", "--settings", r#"{"behaviour": "spin"}"#],
         r#"{"problem": "How many?"}"#,
@@ -374,7 +379,7 @@ input: {task: {id: A, text: SELECT id FROM customers ORDER BY id}}
     let db = ["--db", shop.to_str().unwrap()];
     let read = |words: &[&str]| {
         let words = [&["call", &plugin, "--case", "one.yml"], words].concat();
-        let document = said(place, &words, "").document(0);
+        let document = run_plugin(place, &words, "").document(0);
         let mut calls = document["calls"].as_array().unwrap().iter();
         let read = calls.rfind(|call| call["port"] == "rows").unwrap();
         read["reply"]["rows"].as_u64()
@@ -398,7 +403,7 @@ fn the_statements_of_an_input_take_a_bounded_memory() {
             .collect();
         let case = json!({"role": "reward", "database": database, "rows": "none", "input": {"rivals": rivals}});
         fs::write(place.join("many.json"), case.to_string()).unwrap();
-        said(place, &["call", "execution", "--case", "many.json"], "")
+        run_plugin(place, &["call", "execution", "--case", "many.json"], "")
     };
     assert_eq!(rivals(5).code, 0);
     let many = rivals(30);
@@ -428,7 +433,7 @@ fn a_project_of_somebody_else_reaches_nothing_outside_of_it() {
     fs::write(&outside, "role: solver\ninput: {problem: 'How many?'}\n").unwrap();
     let files = || fs::read_dir(place.join("outside")).unwrap().count();
     let test = |words: &[&str], code: i32, expected: &str| {
-        let said = said(place, &[&["test", "short"], words].concat(), "");
+        let said = run_plugin(place, &[&["test", "short"], words].concat(), "");
         assert_eq!(said.code, code, "{}", said.all());
         assert!(said.all().contains(expected), "{expected}: {}", said.all());
         assert!(
@@ -497,7 +502,7 @@ fn small_cases_take_neither_much_memory_nor_time() {
     let refused = |text: &str, expected: &str| {
         fs::write(place.join("one.yml"), text).unwrap();
         let start = std::time::Instant::now();
-        let said = said(place, &["call", "execution", "--case", "one.yml"], "");
+        let said = run_plugin(place, &["call", "execution", "--case", "one.yml"], "");
         assert_eq!(said.code, 10, "{}", said.all());
         assert!(said.stderr.contains(expected), "{expected}: {}", said.all());
         assert!(
@@ -534,7 +539,7 @@ fn the_help_is_as_it_was() {
     let folder = syrch_kit::scratch();
     // Without the flags of a search, which are the same everywhere.
     let help = |words: &[&str]| {
-        let help = said(folder.path(), &[words, &["--help"][..]].concat(), "").stdout;
+        let help = run_plugin(folder.path(), &[words, &["--help"][..]].concat(), "").stdout;
         let headings = ["\nModel:\n", "\nSearch:\n", "\nExit codes:\n"];
         let end = headings.iter().filter_map(|heading| help.find(heading)).min().unwrap();
         help[..end].replace("\nOptions:\n", "\nOptions:\n\n")

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use syrch_kit::postgres::Server;
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 
 /// The shop of the other tests, with the types of this engine.
 pub(crate) const SHOP: &str = "
@@ -43,7 +43,7 @@ fn shop(server: &Server, name: &str) {
 /// Runs the program with these arguments, which must succeed, and returns what it prints.
 fn prints(command: &mut Command) -> (String, String) {
     let output = finish(command, "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{command:?}\n{stdout}\n{stderr}");
     (stdout, stderr)
 }
@@ -54,7 +54,7 @@ fn json(command: &mut Command) -> Value {
 
 #[test]
 fn statements_that_mean_something_else_are_doubtful() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     let tables = "CREATE TABLE visits(id int PRIMARY KEY, kind varchar(20), paid text, created_at timestamp);
         INSERT INTO visits VALUES (1, 'first', '95', '2024-05-11 09:00'), (2, 'First', '1,200', '2024-05-11 10:30'),
             (3, 'later', '100', '2024-05-12 00:00');";
@@ -101,7 +101,7 @@ fn statements_that_mean_something_else_are_doubtful() {
 
 #[test]
 fn questions_are_answered_over_a_server() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     shop(server, "answers");
     let place = Place::new();
     let url = server.url("answers", "answers");
@@ -147,7 +147,7 @@ fn questions_are_answered_over_a_server() {
 
 #[test]
 fn statements_and_the_catalog_are_shown() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     shop(server, "statements");
     let place = Place::new();
     let url = server.url("statements", "statements");
@@ -168,9 +168,13 @@ fn statements_and_the_catalog_are_shown() {
         ("SELECT pg_read_file('/etc/passwd')", "function"),
         ("SELECT * FROM pg_authid", "granted-tables"),
     ] {
-        refused(place.words("sql --db").args([&url, sql]), 15, &[rule]);
+        assert_refused(place.words("sql --db").args([&url, sql]), 15, &[rule]);
     }
-    refused(place.words("sql --db").args([&url, "SELECT nam FROM products"]), 11, &["nam", "name"]);
+    assert_refused(
+        place.words("sql --db").args([&url, "SELECT nam FROM products"]),
+        11,
+        &["nam", "name"],
+    );
     // Equal answers of two statements are one candidate, whatever the scale of their numbers.
     let suite = place.file(
         "suite.jsonl",
@@ -201,7 +205,7 @@ fn holders(folder: &Path, text: &str, found: &mut Vec<String>) {
 
 #[test]
 fn a_password_stands_in_no_output_journal_cache_or_page() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     shop(server, "secrets");
     let place = Place::new();
     let port = server.port();
@@ -220,7 +224,7 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
             .env("SYRCH_CACHE_DIR", place.path().join("cache"));
         command.env("SYRCH_STATE_DIR", place.path().join("state"));
         let output = finish(&mut command, "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         said_of_it.push_str(&stdout);
         said_of_it.push_str(&stderr);
         (output.status.code(), stdout + &stderr)
@@ -252,7 +256,7 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
         let mut command = place.words(words);
         command.args(["--db", db]).env("SYRCH_STATE_DIR", place.path().join("state"));
         let output = finish(&mut command, "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         said_of_it.push_str(&stdout);
         said_of_it.push_str(&stderr);
         (output.status.code(), stdout + &stderr)
@@ -292,7 +296,7 @@ fn a_password_stands_in_no_output_journal_cache_or_page() {
 
 #[test]
 fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     shop(server, "variables");
     let place = Place::new();
     let port = server.port().to_string();
@@ -311,7 +315,7 @@ fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
     let (stdout, stderr) = prints(with(&all, "postgres:variables").args(["--format", "csv"]));
     assert_eq!((stdout.trim_end().lines().last(), stderr.as_str()), (Some("4"), ""));
     prints(&mut with(&all, "postgres:///variables"));
-    refused(
+    assert_refused(
         &mut with(&all[..3], "postgresql:///variables"),
         11,
         &["asks for a password", "PGPASSWORD"],
@@ -319,7 +323,7 @@ fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
     let passwords =
         place.file("home/.pgpass", format!("127.0.0.1:*:variables:variables:{PASSWORD}\n"));
     fs::set_permissions(&passwords, fs::Permissions::from_mode(0o644)).unwrap();
-    refused(&mut with(&all[..3], "postgres:///variables"), 11, &["asks for a password"]);
+    assert_refused(&mut with(&all[..3], "postgres:///variables"), 11, &["asks for a password"]);
     fs::set_permissions(&passwords, fs::Permissions::from_mode(0o600)).unwrap();
     prints(&mut with(&all[..3], "postgres:///variables"));
     // A suite may be anybody's: the user's passwords go to no other machine that it names.
@@ -331,13 +335,13 @@ fn variables_and_the_file_of_passwords_name_a_server_as_for_psql() {
         ),
     );
     let output = finish(place.words("suite lint").arg(&suite).envs(all), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert!(!(stdout + &stderr).contains(PASSWORD));
 }
 
 #[test]
 fn a_server_that_refuses_or_is_not_there_ends_with_11() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     shop(server, "refusals");
     let place = Place::new();
     let port = server.port();
@@ -373,10 +377,10 @@ fn a_server_that_refuses_or_is_not_there_ends_with_11() {
             ["no such socket", "the server runs"],
         ),
     ] {
-        let document = refused(&mut sql(&url), 11, &words);
+        let document = assert_refused(&mut sql(&url), 11, &words);
         assert!(!document.to_string().contains("wr0ng-pw"), "{document}");
     }
-    refused(
+    assert_refused(
         place.host().args([
             "--db",
             &server.url("refusals", "refusals"),
@@ -392,7 +396,7 @@ fn a_server_that_refuses_or_is_not_there_ends_with_11() {
 
 #[test]
 fn doctor_names_what_the_role_could_do_and_prints_a_better_one() {
-    let Some(server) = Server::shared() else { return };
+    let Some(server) = Server::get_shared() else { return };
     server.database("doctored", SHOP);
     let place = Place::new();
     let examine = |url: &str| {
@@ -430,7 +434,7 @@ fn doctor_names_what_the_role_could_do_and_prints_a_better_one() {
     );
     let (several, _) = prints(&mut place.words("doctor --print-role-sql=public,sales"));
     assert!(several.contains("IN SCHEMA \"sales\""), "{several}");
-    refused(
+    assert_refused(
         &mut place.words("doctor --print-role-sql --db shop.sqlite"),
         10,
         &["has no roles", "postgres"],
@@ -452,7 +456,7 @@ fn a_server_that_dies_in_mid_statement_ends_it() {
         server.kill();
         ended.join().unwrap()
     });
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(11), "{stdout}{stderr}");
     assert!(stderr.contains("unavailable"), "{stderr}");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());

@@ -41,13 +41,13 @@ impl Place {
         command
     }
 
-    fn said(&self, words: &[&str]) -> Said {
-        Said::of(self.plugin(words).output().unwrap())
+    fn run(&self, words: &[&str]) -> Said {
+        Said::from_output(self.plugin(words).output().unwrap())
     }
 
     /// The command ends with this code, and its error has these words.
-    fn refused(&self, words: &[&str], code: i32, parts: &[&str]) {
-        let said = self.said(words);
+    fn assert_refused(&self, words: &[&str], code: i32, parts: &[&str]) {
+        let said = self.run(words);
         assert_eq!(said.code, code, "{words:?}: {}", said.all());
         for part in parts {
             assert!(said.stderr.contains(part), "{words:?}: `{part}` is not in {}", said.all());
@@ -75,7 +75,7 @@ fn every_language_and_role_has_its_files() {
         for role in ROLES {
             let name = format!("{language}-{role}");
             let said =
-                place.said(&["new", &name, "--role", role, "--lang", language, "--format", "json"]);
+                place.run(&["new", &name, "--role", role, "--lang", language, "--format", "json"]);
             let document = said.document(0);
             assert_eq!(
                 (&document["schema"], &document["roles"]),
@@ -94,7 +94,7 @@ fn every_language_and_role_has_its_files() {
 #[test]
 fn a_project_has_the_contract_and_several_roles() {
     let place = Place::new();
-    let said = place.said(&[
+    let said = place.run(&[
         "new", "both", "--role", "reward", "--role", "solver", "--lang", "python", "--into", "a/b",
     ]);
     assert_eq!(said.code, 0, "{}", said.all());
@@ -120,33 +120,37 @@ fn a_project_has_the_contract_and_several_roles() {
 fn wrong_projects_are_not_written() {
     let place = Place::new();
     let new = |name, role, language| ["new", name, "--role", role, "--lang", language];
-    place.refused(
+    place.assert_refused(
         &new("My_Plugin", "reward", "rust"),
         2,
         &["`My_Plugin` is no name", "lower-case", "hint"],
     );
-    place.refused(&new("match", "reward", "rust"), 2, &["Rust uses it"]);
+    place.assert_refused(&new("match", "reward", "rust"), 2, &["Rust uses it"]);
     let long = "a".repeat(65);
-    place.refused(&new(&long, "reward", "c"), 2, &["longer than 64"]);
-    place.refused(&new("mine", "rewrd", "c"), 2, &["rewrd", "reward"]);
-    place.refused(&new("mine", "reward", "pyton"), 2, &["pyton", "python"]);
-    place.refused(&["new", "mine", "--lang", "c"], 2, &["--role"]);
+    place.assert_refused(&new(&long, "reward", "c"), 2, &["longer than 64"]);
+    place.assert_refused(&new("mine", "rewrd", "c"), 2, &["rewrd", "reward"]);
+    place.assert_refused(&new("mine", "reward", "pyton"), 2, &["pyton", "python"]);
+    place.assert_refused(&["new", "mine", "--lang", "c"], 2, &["--role"]);
     assert!(!place.path().join("mine").exists());
     place.write("mine/kept.txt", "kept");
-    place.refused(&new("mine", "reward", "c"), 2, &["`mine` exists and is not empty", "--into"]);
+    place.assert_refused(
+        &new("mine", "reward", "c"),
+        2,
+        &["`mine` exists and is not empty", "--into"],
+    );
     assert_eq!(fs::read_dir(place.path().join("mine")).unwrap().count(), 1);
 }
 
 #[test]
 fn wrong_definitions_are_reported_with_their_places() {
     let place = Place::new();
-    place.refused(
+    place.assert_refused(
         &["build", "nowhere"],
         10,
         &["nowhere/plugin.yml", "as `syrch-host plugin new` makes it"],
     );
     place.write("p/plugin.yml", "name: p\nlang: c\nlanguage: c\nroles: [reward, rewarder]\n");
-    place.refused(
+    place.assert_refused(
         &["build", "p"],
         10,
         &[
@@ -155,12 +159,12 @@ fn wrong_definitions_are_reported_with_their_places() {
         ],
     );
     place.write("q/plugin.yml", "name: q\nlanguage: c\nroles: [reward]\nentry: ../other.c\n");
-    place.refused(&["build", "q"], 10, &["q/plugin.yml:4:8: must be a path below"]);
+    place.assert_refused(&["build", "q"], 10, &["q/plugin.yml:4:8: must be a path below"]);
     place.write("r/plugin.yml", "name: r\nlanguage: c\nroles: [reward]\n");
-    place.refused(&["build", "r"], 10, &["r/plugin.c", "there is no such file"]);
-    place.refused(&["watch", "r", "-q", "How many?"], 2, &["no database"]);
-    place.refused(&["watch", "r"], 2, &["no question"]);
-    place.refused(&["watch", "r", "-q", "a", "--dry-run"], 2, &["--dry-run"]);
+    place.assert_refused(&["build", "r"], 10, &["r/plugin.c", "there is no such file"]);
+    place.assert_refused(&["watch", "r", "-q", "How many?"], 2, &["no database"]);
+    place.assert_refused(&["watch", "r"], 2, &["no question"]);
+    place.assert_refused(&["watch", "r", "-q", "a", "--dry-run"], 2, &["--dry-run"]);
 }
 
 #[test]
@@ -174,7 +178,7 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
         ("go", ["Go 1.27 is missing", "or Python 3.10 with pip"]),
         ("c", ["clang with wasi-libc is missing", "or Python 3.10 with pip"]),
     ] {
-        place.said(&[
+        place.run(&[
             "new",
             language,
             "--role",
@@ -184,7 +188,7 @@ fn a_missing_tool_is_reported_with_how_it_is_installed() {
             "--into",
             language,
         ]);
-        let built = Said::of(
+        let built = Said::from_output(
             place
                 .plugin(&["build", language])
                 .env("PATH", place.path().join("no-tools"))
@@ -255,8 +259,8 @@ impl Scripted {
             .write("p/cargo.sh", &format!("echo compiling >&2\ncat <<'END'\n{message}\nEND\n"));
     }
 
-    fn said(&self, words: &[&str]) -> Said {
-        Said::of(self.place.plugin(words).env("PATH", &self.path).output().unwrap())
+    fn run(&self, words: &[&str]) -> Said {
+        Said::from_output(self.place.plugin(words).env("PATH", &self.path).output().unwrap())
     }
 
     fn component(&self) -> PathBuf {
@@ -270,7 +274,7 @@ fn a_component_is_checked_and_moved_to_its_place() {
     let scripted = Scripted::new(&ROLES.join(", "));
     let component = languages::component("c");
     scripted.makes(&component);
-    let built = scripted.said(&["build", "p"]);
+    let built = scripted.run(&["build", "p"]);
     assert_eq!(built.code, 0, "{}", built.all());
     assert!(built.stdout.starts_with("p/build/p.wasm: "), "{}", built.stdout);
     assert!(
@@ -279,18 +283,18 @@ fn a_component_is_checked_and_moved_to_its_place() {
         built.stderr
     );
     assert_eq!(fs::read(scripted.component()).unwrap(), component);
-    let document = scripted.said(&["build", "p", "--format", "json"]).document(0);
+    let document = scripted.run(&["build", "p", "--format", "json"]).document(0);
     assert_eq!((&document["schema"], &document["roles"]), (&json!("syrch.build/1"), &json!(ROLES)));
     let world = fs::read_to_string(scripted.place.path().join("p/build/wit/world.wit")).unwrap();
     assert!(world.contains("include syrch:plugin/solver-plugin@0.1.0;"), "{world}");
-    assert!(scripted.said(&["build", "p", "-v"]).stderr.contains("compiling\n"));
+    assert!(scripted.run(&["build", "p", "-v"]).stderr.contains("compiling\n"));
 
     // Neither a component that is refused nor a failure replaces the one that is there.
     scripted.makes(b"\0asm no component");
-    let refused = scripted.said(&["build", "p"]);
+    let refused = scripted.run(&["build", "p"]);
     assert_eq!(refused.code, 13, "{}", refused.all());
     scripted.place.write("p/cargo.sh", "echo 'error: expected `;`' >&2\nexit 101\n");
-    let failed = scripted.said(&["build", "p"]);
+    let failed = scripted.run(&["build", "p"]);
     assert_eq!(failed.code, 13, "{}", failed.all());
     for part in [
         "cargo build --release --target wasm32-wasip2 failed (exit code 101)",
@@ -312,7 +316,7 @@ fn a_component_is_checked_and_moved_to_its_place() {
 fn the_roles_of_the_component_are_those_of_the_project() {
     let scripted = Scripted::new("solver");
     scripted.makes(&languages::component("c"));
-    let refused = scripted.said(&["build", "p"]);
+    let refused = scripted.run(&["build", "p"]);
     assert_eq!(refused.code, 13, "{}", refused.all());
     assert!(
         refused.stderr.contains("aggregator, rewriter, and plugin.yml says solver"),
@@ -321,7 +325,7 @@ fn the_roles_of_the_component_are_those_of_the_project() {
     );
     assert!(!scripted.component().exists());
     scripted.place.write("p/cargo.sh", "exit 0\n");
-    assert!(scripted.said(&["build", "p"]).stderr.contains("crate-type"));
+    assert!(scripted.run(&["build", "p"]).stderr.contains("crate-type"));
 }
 
 #[cfg(unix)]
@@ -331,7 +335,7 @@ fn a_watched_project_answers_and_is_compared_with_its_last_answer() {
     let database = shop(scripted.place.path());
     let watch = || {
         scripted
-            .said(&[&["watch", "p", "--once"], &ASKED[..], &[database.to_str().unwrap()]].concat())
+            .run(&[&["watch", "p", "--once"], &ASKED[..], &[database.to_str().unwrap()]].concat())
     };
     scripted.makes(&languages::component("c"));
     let first = watch();
@@ -478,7 +482,7 @@ fn tools_run_in_a_clean_environment() {
     ] {
         command.env(name, "production");
     }
-    let built = Said::of(command.output().unwrap());
+    let built = Said::from_output(command.output().unwrap());
     assert_eq!(built.code, 0, "{}", built.all());
     let seen = fs::read_to_string(scripted.place.path().join("p/seen")).unwrap();
     assert!(!seen.contains("=production"), "{seen}");
@@ -494,7 +498,7 @@ fn tools_run_in_a_clean_environment() {
 fn packages_count_as_installed_when_the_tools_are_there() {
     let scripted = Scripted::new("calibrator");
     let place = &scripted.place;
-    place.said(&["new", "j", "--role", "calibrator", "--lang", "js", "--into", "j"]);
+    place.run(&["new", "j", "--role", "calibrator", "--lang", "js", "--into", "j"]);
     let install = |script: &str| {
         place.write(
             "tools/npm",
@@ -502,7 +506,7 @@ fn packages_count_as_installed_when_the_tools_are_there() {
         );
         let npm = place.path().join("tools/npm");
         fs::set_permissions(npm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        scripted.said(&["build", "j"])
+        scripted.run(&["build", "j"])
     };
     let stamp = place.path().join("j/node_modules/.installed");
     let missing = install("");
@@ -543,13 +547,13 @@ fn a_build_follows_no_link_out_of_the_project() {
     let place = Place::new();
     place.write("home/kept.txt", "kept");
     for language in ["python", "js", "go", "c"] {
-        place.said(&["new", language, "--role", "calibrator", "--lang", language]);
+        place.run(&["new", language, "--role", "calibrator", "--lang", language]);
         for (link, target) in
             [(".tools", "../home"), ("node_modules", "../home"), ("build", "../home")]
         {
             let link = place.path().join(language).join(link);
             std::os::unix::fs::symlink(target, &link).unwrap();
-            place.refused(
+            place.assert_refused(
                 &["build", language],
                 10,
                 &["is a symbolic link", link.file_name().unwrap().to_str().unwrap()],
@@ -557,7 +561,11 @@ fn a_build_follows_no_link_out_of_the_project() {
             fs::remove_file(link).unwrap();
         }
     }
-    place.refused(&["build", "python", "--tools", "home"], 10, &["home", "no virtual environment"]);
+    place.assert_refused(
+        &["build", "python", "--tools", "home"],
+        10,
+        &["home", "no virtual environment"],
+    );
     assert_eq!(fs::read_to_string(place.path().join("home/kept.txt")).unwrap(), "kept");
     assert_eq!(fs::read_dir(place.path().join("home")).unwrap().count(), 1);
 }

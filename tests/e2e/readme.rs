@@ -125,7 +125,7 @@ const POSTGRES: &str = "postgres://ann@localhost/shop";
 /// tests.
 #[cfg(unix)]
 fn postgres() -> Option<String> {
-    let server = syrch_kit::postgres::Server::shared()?;
+    let server = syrch_kit::postgres::Server::get_shared()?;
     server.database("shop", crate::postgres::SHOP);
     server
         .psql("shop", "CREATE ROLE ann LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ann")

@@ -31,11 +31,11 @@ fn search(place: &Place, words: &str, question: &str) -> Said {
         .env("SYRCH_STATE_DIR", state(place))
         .args(words.split_whitespace())
         .args(["-q", question]);
-    said(&mut command)
+    run_command(&mut command)
 }
 
-fn said(command: &mut Command) -> Said {
-    Said::of(command.output().unwrap())
+fn run_command(command: &mut Command) -> Said {
+    Said::from_output(command.output().unwrap())
 }
 
 fn state(place: &Place) -> std::path::PathBuf {
@@ -77,7 +77,7 @@ fn a_run_is_shown_and_repeated_without_the_files() {
     for gone in ["recorded.jsonl", "questions.jsonl", "shop.sqlite"] {
         std::fs::remove_file(place.path().join(gone)).unwrap();
     }
-    let trace = |words: &str| said(place.words(words).env("SYRCH_STATE_DIR", state(&place)));
+    let trace = |words: &str| run_command(place.words(words).env("SYRCH_STATE_DIR", state(&place)));
     let again = trace("trace replay last --strict --format json");
     assert_eq!((again.code, &again.stdout), (0, &live.stdout), "{}", again.all());
     let shown = trace("trace show last");
@@ -110,12 +110,13 @@ fn what_nobody_answered_is_a_miss_with_a_hint() {
 fn doctor_and_config_tell_of_it_and_what_is_wrong_with_it() {
     let place = Place::new();
     suite(&place);
-    let doctor = || said(&mut place.words("doctor --db shop.sqlite --llm replay:recorded.jsonl"));
+    let doctor =
+        || run_command(&mut place.words("doctor --db shop.sqlite --llm replay:recorded.jsonl"));
     let well = doctor();
     let expected =
         "ok    endpoint     no endpoint is needed: `recorded.jsonl` answers for `recorded`";
     assert!(well.code == 0 && well.stdout.contains(expected), "{}", well.all());
-    let config = said(&mut place.words("config --llm replay:recorded.jsonl"));
+    let config = run_command(&mut place.words("config --llm replay:recorded.jsonl"));
     assert!(
         config.code == 0 && config.stdout.contains("replay:recorded.jsonl"),
         "{}",

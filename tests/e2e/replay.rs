@@ -15,14 +15,14 @@ fn script(statement: &str, confidence: f64) -> Script {
 }
 
 /// A search whose journal lies in that state folder.
-fn searched(script: Script, folder: &Path, flags: &[&str]) -> Said {
+fn run_search(script: Script, folder: &Path, flags: &[&str]) -> Said {
     let endpoint = MockEndpoint::start(script);
     let mut command = search(&endpoint.url(), &shop(folder));
     command
         .env("SYRCH_STATE_DIR", folder.join("state"))
         .args(["--no-cache", "-q", QUESTION])
         .args(flags);
-    Said::of(command.output().unwrap())
+    Said::from_output(command.output().unwrap())
 }
 
 fn trace(folder: &Path, arguments: &[&str]) -> Command {
@@ -31,8 +31,8 @@ fn trace(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn replayed(folder: &Path, arguments: &[&str]) -> Said {
-    Said::of(trace(folder, &["replay", "last"]).args(arguments).output().unwrap())
+fn run_replay(folder: &Path, arguments: &[&str]) -> Said {
+    Said::from_output(trace(folder, &["replay", "last"]).args(arguments).output().unwrap())
 }
 
 #[test]
@@ -45,11 +45,11 @@ fn a_strict_replay_prints_what_the_run_printed() {
         ("SELECT nme FROM customers", 0.95, ["--format", "json"], 3),
     ] {
         let folder = syrch_kit::scratch();
-        let said = searched(script(statement, confidence), folder.path(), &flags);
+        let said = run_search(script(statement, confidence), folder.path(), &flags);
         assert_eq!(said.code, code, "{}", said.all());
         // Neither the database nor the endpoint is there any more.
         std::fs::remove_file(folder.path().join("shop.sqlite")).unwrap();
-        let again = replayed(folder.path(), &[&["--strict"][..], &flags].concat());
+        let again = run_replay(folder.path(), &[&["--strict"][..], &flags].concat());
         assert_eq!((again.code, &again.stdout), (said.code, &said.stdout), "{}", again.all());
     }
 }
@@ -59,18 +59,18 @@ fn a_replay_asks_the_database_again_and_the_model_never() {
     let folder = syrch_kit::scratch();
     let french = "SELECT count(*) AS n FROM customers WHERE country = 'France'";
     let said =
-        searched(script(french, 0.95), folder.path(), &["--format", "csv", "--rows", "none"]);
+        run_search(script(french, 0.95), folder.path(), &["--format", "csv", "--rows", "none"]);
     assert_eq!(said.stdout, "n\n2\n", "{}", said.all());
     let database = rusqlite::Connection::open(folder.path().join("shop.sqlite")).unwrap();
     database.execute("UPDATE customers SET country = 'France' WHERE name = 'Ben'", []).unwrap();
-    let again = replayed(folder.path(), &["--format", "csv"]);
+    let again = run_replay(folder.path(), &["--format", "csv"]);
     assert_eq!((again.code, again.stdout.as_str()), (0, "n\n3\n"), "{}", again.all());
 }
 
 #[test]
 fn what_was_not_recorded_is_named() {
     let folder = syrch_kit::scratch();
-    let said = searched(script("SELECT count(*) AS n FROM customers", 0.95), folder.path(), &[]);
+    let said = run_search(script("SELECT count(*) AS n FROM customers", 0.95), folder.path(), &[]);
     assert_eq!(said.code, 0, "{}", said.all());
     let journal = std::fs::read_dir(folder.path().join("state/runs"))
         .unwrap()
@@ -87,7 +87,7 @@ fn what_was_not_recorded_is_named() {
     command
         .env("SYRCH_STATE_DIR", folder.path().join("other"))
         .args(["-q", "Who are the customers from Spain?"]);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert_eq!(said.code, 17, "{}", said.all());
     assert!(said.stderr.contains("nearest"), "{}", said.all());
 }

@@ -59,7 +59,7 @@ fn resume(endpoint: &MockEndpoint, state: &Path) -> Said {
         .env("SYRCH_STATE_DIR", state)
         .env("SYRCH_API_KEY", KEY)
         .args(["--base-url", &endpoint.url()]);
-    Said::of(command.args(["--format", "json", "--resume", "last"]).output().unwrap())
+    Said::from_output(command.args(["--format", "json", "--resume", "last"]).output().unwrap())
 }
 
 /// Returns the parts of a document that must be the same however often the run was killed.
@@ -93,9 +93,10 @@ fn kills(wanted: usize, mut random: Random) {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let endpoint = MockEndpoint::start(script());
-    let whole =
-        Said::of(start(&endpoint, &database, &folder.path().join("whole")).output().unwrap())
-            .document(0);
+    let whole = Said::from_output(
+        start(&endpoint, &database, &folder.path().join("whole")).output().unwrap(),
+    )
+    .document(0);
     let all = endpoint.count();
     let mut killed = 0;
     let mut tries = 0;
@@ -162,7 +163,7 @@ fn what_cannot_go_on_says_why() {
     let state = folder.path().join("state");
     let endpoint = MockEndpoint::start(script());
     assert_eq!(resume(&endpoint, &state).code, 2);
-    let done = Said::of(start(&endpoint, &database, &state).output().unwrap()).document(0);
+    let done = Said::from_output(start(&endpoint, &database, &state).output().unwrap()).document(0);
     let said = resume(&endpoint, &state);
     assert_eq!(said.code, 10, "{}", said.all());
     assert!(said.stderr.contains("is finished"), "{}", said.all());
@@ -183,7 +184,7 @@ fn what_cannot_go_on_says_why() {
         .env("SYRCH_STATE_DIR", &state)
         .args(["--resume", "last"])
         .output()
-        .map(Said::of)
+        .map(Said::from_output)
         .unwrap();
     assert!(busy.code == 10 && busy.stderr.contains("its run is in progress"), "{}", busy.all());
     kill(child);
@@ -193,16 +194,17 @@ fn what_cannot_go_on_says_why() {
         .unwrap();
     let mut command = host();
     command.env("SYRCH_STATE_DIR", &state).env("SYRCH_API_KEY", KEY);
-    let said =
-        Said::of(command.args(["--base-url", &slow.url(), "--resume", "last"]).output().unwrap());
+    let said = Said::from_output(
+        command.args(["--base-url", &slow.url(), "--resume", "last"]).output().unwrap(),
+    );
     assert!(said.code == 10 && said.stderr.contains("database"), "{}", said.all());
     // A key goes to no endpoint that it was not given for.
     let mut command = host();
     command.env("SYRCH_STATE_DIR", &state).env("SYRCH_API_KEY", KEY);
-    let said = Said::of(command.args(["--resume", "last"]).output().unwrap());
+    let said = Said::from_output(command.args(["--resume", "last"]).output().unwrap());
     assert!(said.code == 10 && said.stderr.contains("--base-url"), "{}", said.all());
     // A resumed run has the settings that it began with.
-    let said = Said::of(
+    let said = Said::from_output(
         host()
             .env("SYRCH_STATE_DIR", &state)
             .args(["--resume", "last", "--seed", "3"])

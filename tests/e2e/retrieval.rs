@@ -53,7 +53,7 @@ impl Place {
             "--format",
             "json",
         ]);
-        Said::of(
+        Said::from_output(
             command.arg("--db").arg(self.path().join("books.sqlite")).args(flags).output().unwrap(),
         )
     }
@@ -61,7 +61,7 @@ impl Place {
     fn ask(&self, endpoint: &MockEndpoint, flags: &[&str]) -> Said {
         let mut command =
             self.with_folders(search(&endpoint.url(), &self.path().join("books.sqlite")));
-        Said::of(command.args(["--format", "json"]).args(flags).output().unwrap())
+        Said::from_output(command.args(["--format", "json"]).args(flags).output().unwrap())
     }
 }
 
@@ -168,7 +168,7 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let place = Place::new();
     let run = |flags: &[&str]| {
         let mut command = place.with_folders(host());
-        Said::of(
+        Said::from_output(
             command
                 .arg("build-index")
                 .arg("--db")
@@ -185,7 +185,7 @@ fn an_index_needs_a_model_and_embeddings_an_endpoint_that_makes_them() {
     let rules = run(&["--llm", "offline", "--embeddings", "e"]);
     assert_eq!(rules.code, 10, "{}", rules.all());
     assert!(rules.stderr.contains("cannot make embeddings"), "{}", rules.all());
-    let nothing = Said::of(host().arg("build-index").output().unwrap());
+    let nothing = Said::from_output(host().arg("build-index").output().unwrap());
     assert_eq!(nothing.code, 2, "{}", nothing.all());
 }
 
@@ -348,7 +348,7 @@ fn a_search_goes_on_without_embeddings_that_hang_and_repeats_so() {
     let mut replay = place.with_folders(host());
     let replay =
         replay.args(["--format", "json", "trace", "replay", "last", "--strict"]).output().unwrap();
-    assert_eq!(Said::of(replay).document(0), document);
+    assert_eq!(Said::from_output(replay).document(0), document);
 }
 
 /// The example shop, with more words than a snippet has.

@@ -54,8 +54,9 @@ fn equal_statements_over_other_tasks_are_other_statements() {
         ("How many customers are there?", "SELECT id FROM customers", 4),
     ] {
         let endpoint = MockEndpoint::start(script(first));
-        let said =
-            Said::of(command(&endpoint, &database, folder.path(), question).output().unwrap());
+        let said = Said::from_output(
+            command(&endpoint, &database, folder.path(), question).output().unwrap(),
+        );
         assert_eq!(count(&said), json!([[expected]]), "{}", said.all());
     }
     assert_eq!(std::fs::read(&database).unwrap(), before);
@@ -90,7 +91,7 @@ fn processes_over_one_database_do_not_meet() {
         })
         .collect();
     for (_endpoint, child, expected) in searches {
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = Said::from_output(child.wait_with_output().unwrap());
         assert_eq!(count(&said), json!([[expected]]), "{}", said.all());
     }
 }
@@ -118,7 +119,7 @@ fn what_is_kept_is_the_users_alone_and_holds_no_key() {
             Reply::sql("SELECT count(*) AS n FROM task_A", 0.95),
         );
     let endpoint = MockEndpoint::start(script.requires_key(KEY));
-    let said = Said::of(
+    let said = Said::from_output(
         command(&endpoint, &shop(folder.path()), folder.path(), "How many are there?")
             .output()
             .unwrap(),

@@ -16,17 +16,17 @@ fn place() -> Place {
     place
 }
 
-fn said(place: &Place, words: &str, more: &[&str], environment: &[(&str, &str)]) -> Said {
+fn run_words(place: &Place, words: &str, more: &[&str], environment: &[(&str, &str)]) -> Said {
     let mut command = place.words(words);
     command
         .env("SYRCH_STATE_DIR", place.path().join("state"))
         .envs(environment.iter().copied())
         .args(more);
-    Said::of(command.output().unwrap())
+    Said::from_output(command.output().unwrap())
 }
 
 fn search(place: &Place, words: &str, environment: &[(&str, &str)]) -> Said {
-    said(
+    run_words(
         place,
         &format!("--db shop.sqlite --llm simulated:suite.jsonl {words}"),
         &["-q", QUESTION],
@@ -44,10 +44,10 @@ fn skill_decides_whether_the_answer_is_right_and_the_file_may_say_it() {
         "llm:\n  provider: simulated:suite.jsonl\n  simulated:\n    skill: -20\n    output_tokens: 0\n",
     );
     let wrong =
-        said(&place, "--db shop.sqlite --config own.yml --format csv", &["-q", QUESTION], &[]);
+        run_words(&place, "--db shop.sqlite --config own.yml --format csv", &["-q", QUESTION], &[]);
     assert!(wrong.stdout != skilled.stdout, "{}", wrong.all());
     let again =
-        said(&place, "--db shop.sqlite --config own.yml --format csv", &["-q", QUESTION], &[]);
+        run_words(&place, "--db shop.sqlite --config own.yml --format csv", &["-q", QUESTION], &[]);
     assert_eq!(again.stdout, wrong.stdout);
     let document = search(&place, "--format json", &[("SYRCH_SIMULATED_SKILL", "20")]).document(0);
     assert!(
@@ -61,7 +61,7 @@ fn skill_decides_whether_the_answer_is_right_and_the_file_may_say_it() {
 #[test]
 fn config_and_doctor_tell_of_it_and_wrong_values_are_refused() {
     let place = place();
-    let config = said(
+    let config = run_words(
         &place,
         "config --llm simulated:suite.jsonl",
         &[],
@@ -77,7 +77,7 @@ fn config_and_doctor_tell_of_it_and_wrong_values_are_refused() {
         "{}",
         config.all()
     );
-    let doctor = said(&place, "doctor --db shop.sqlite --llm simulated:suite.jsonl", &[], &[]);
+    let doctor = run_words(&place, "doctor --db shop.sqlite --llm simulated:suite.jsonl", &[], &[]);
     let expected =
         "no endpoint is needed: a simulated model answers the 1 question of `suite.jsonl`";
     assert!(doctor.code == 0 && doctor.stdout.contains(expected), "{}", doctor.all());
@@ -88,14 +88,14 @@ fn config_and_doctor_tell_of_it_and_wrong_values_are_refused() {
         wrong.all()
     );
     place.file("typo.yml", "llm:\n  simulated:\n    skil: 1\n");
-    let typo = said(&place, "config --config typo.yml", &[], &[]);
+    let typo = run_words(&place, "config --config typo.yml", &[], &[]);
     assert!(
         typo.code != 0
             && typo.stderr.contains("unknown key in `llm.simulated` `skil`; did you mean `skill`?"),
         "{}",
         typo.all()
     );
-    let nameless = said(&place, "--db shop.sqlite --llm simulated", &["-q", QUESTION], &[]);
+    let nameless = run_words(&place, "--db shop.sqlite --llm simulated", &["-q", QUESTION], &[]);
     assert!(
         nameless.code != 0 && nameless.stderr.contains("names no file: write simulated:FILE"),
         "{}",
@@ -106,7 +106,7 @@ fn config_and_doctor_tell_of_it_and_wrong_values_are_refused() {
 #[test]
 fn what_the_suite_lacks_is_a_miss_and_nothing_says_what_is_expected() {
     let place = place();
-    let said = said(
+    let said = run_words(
         &place,
         "--db shop.sqlite --llm simulated:suite.jsonl",
         &["-q", "How many customers are here?"],
@@ -122,7 +122,7 @@ fn what_the_suite_lacks_is_a_miss_and_nothing_says_what_is_expected() {
 fn a_suite_that_is_missing_is_named() {
     let place = place();
     let said =
-        said(&place, "--db shop.sqlite --llm simulated:missing.jsonl", &["-q", QUESTION], &[]);
+        run_words(&place, "--db shop.sqlite --llm simulated:missing.jsonl", &["-q", QUESTION], &[]);
     assert!(said.code != 0 && said.stderr.contains("missing.jsonl"), "{}", said.all());
 }
 
@@ -140,7 +140,7 @@ fn figures_come_with_a_band_and_the_naive_model_is_flagged() {
     let benchmark = |more: &str, naive: &str| {
         let words = format!("benchmark --workers 4 --traces none --format json --quiet {more}");
         let model = format!("simulated:{suite}");
-        said(&place, &words, &[&suite, "--llm", &model], &[("SYRCH_SIMULATED_NAIVE", naive)])
+        run_words(&place, &words, &[&suite, "--llm", &model], &[("SYRCH_SIMULATED_NAIVE", naive)])
             .document(0)
     };
     let too_good = |report: &serde_json::Value| {

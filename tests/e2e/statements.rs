@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use syrch_kit::corpus::{lines, text};
 
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 
 /// All tables but `secret_tokens`, and no view that reads it.
 const GRANTED: &str = "customers,products,orders,order_items,order,employees,events,canary,notes_fts,trig_t,v_revenue,v_evil";
@@ -52,12 +52,15 @@ impl Guarded {
             .iter()
             .map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
         let output = self.sql(&["--stdin-jsonl"], lines.collect::<String>());
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         // All heavy statements at once may keep a busy machine from ending one within a second of
         // its deadline: then it is left to itself.
-        let is_late =
-            |line: &str| line.contains("a statement has not ended although its time is over");
-        assert!(output.status.code() == Some(0) && stderr.lines().all(is_late), "{stdout}{stderr}");
+        assert!(
+            output.status.code() == Some(0)
+                && stderr.lines().all(|line: &str| line
+                    .contains("a statement has not ended although its time is over")),
+            "{stdout}{stderr}"
+        );
         let answers: Vec<Value> =
             stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(answers.len(), statements.len(), "{stdout}");
@@ -73,7 +76,7 @@ impl Guarded {
 }
 
 /// Files that the statements name, such as `/tmp/x`: none may appear.
-fn named_files(statements: &[Value]) -> Vec<PathBuf> {
+fn files_in_statements(statements: &[Value]) -> Vec<PathBuf> {
     let in_path = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
     let names: BTreeSet<PathBuf> = statements
         .iter()
@@ -109,7 +112,8 @@ fn harm(guarded: &Guarded, statement: &Value, answer: &Value) -> Option<&'static
         (_, true) if statement["class"] == "dos_time" && answer["rows"] == json!(1) => None,
         (_, true) if answer["rows"].as_u64().unwrap() > ROWS => Some("it gave too many rows"),
         (_, true) => {
-            let (stdout, _) = said(&guarded.sql(&["--format", "json", &text(statement)], ""));
+            let (stdout, _) =
+                read_streams(&guarded.sql(&["--format", "json", &text(statement)], ""));
             let document: Value = serde_json::from_str(&stdout).unwrap();
             (document["truncated"] != json!(true)).then_some("it was not cut short")
         }
@@ -132,7 +136,7 @@ fn no_hostile_statement_has_an_effect_and_no_benign_one_is_refused() {
     );
     let (heavy, light): (Vec<&Value>, Vec<&Value>) =
         hostile.iter().partition(|line| line["stop"] == "limit");
-    let files = named_files(&hostile);
+    let files = files_in_statements(&hostile);
     assert!(!files.is_empty());
 
     let start = Instant::now();
@@ -183,7 +187,7 @@ fn a_check_runs_nothing() {
     let lines =
         all.iter().map(|line| json!({"id": line["id"], "sql": text(line)}).to_string() + "\n");
     let output = guarded.sql(&["--check", "--stdin-jsonl"], lines.collect::<String>());
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
     let mut wrong = Vec::new();
     for (statement, answer) in all.iter().zip(stdout.lines()) {
@@ -212,7 +216,7 @@ fn each_line_has_the_doubts_about_its_statement() {
     let input: String =
         lines.iter().map(|sql| format!("{}\n", json!({ "id": 1, "sql": sql }))).collect();
     let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
     let answers: Vec<Value> =
         stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -223,7 +227,7 @@ fn each_line_has_the_doubts_about_its_statement() {
         &mut place.words("sql --db shop.sqlite --stdin-jsonl --check"),
         format!("{}\n", json!({ "id": 2, "sql": lines[0] })),
     );
-    assert_eq!(said(&counted).0.trim(), r#"{"id":2,"ok":true}"#);
+    assert_eq!(read_streams(&counted).0.trim(), r#"{"id":2,"ok":true}"#);
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn no_line_ends_the_lines_after_it() {
     // The last one has no line end.
     input.extend_from_slice(br#"{"id": 10, "sql": "SELECT 1 WHERE 0"}"#);
     let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{stdout}");
     let seen: Vec<(Value, Value, Value)> = stdout
         .lines()
@@ -304,7 +308,7 @@ fn a_huge_line_is_refused_by_its_id_and_the_next_is_answered() {
     }
     input += "{\"id\": 5, \"sql\": \"SELECT 1\"}\n";
     let output = finish(&mut place.words("sql --db shop.sqlite --stdin-jsonl"), input);
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
     let answers: Vec<Value> =
         stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -325,7 +329,7 @@ fn a_huge_line_is_refused_by_its_id_and_the_next_is_answered() {
 fn one(place: &Place, arguments: &[&str]) -> (i32, Value, String) {
     let mut command = place.words("sql --db shop.sqlite --format json");
     let output = finish(command.args(arguments), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     let document =
         serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     (output.status.code().unwrap(), document, stderr)
@@ -405,7 +409,7 @@ fn a_statement_may_come_from_standard_input() {
     let place = Place::new();
     let run = |input: &[u8]| finish(&mut place.words("sql --db shop.sqlite --format csv -"), input);
     let output = run(b"SELECT name\n  FROM customers -- all\n WHERE id = 1\n");
-    assert_eq!(said(&output).0, "name\nAda\n", "{}", said(&output).1);
+    assert_eq!(read_streams(&output).0, "name\nAda\n", "{}", read_streams(&output).1);
     assert_eq!(run(b"SELECT '\xff'").status.code(), Some(15));
     assert_eq!(
         run(&[b"SELECT '".as_slice(), &vec![b'x'; 3 << 20], b"'"].concat()).status.code(),
@@ -423,7 +427,7 @@ fn a_database_in_wal_mode_is_read_without_a_trace() {
     let names = place.names();
     assert_eq!(before[18..20], [2, 2], "the file is not in WAL mode");
     let output = finish(&mut place.words("sql --db wal.sqlite --format csv SELECT(n)FROM(t)"), "");
-    assert_eq!(said(&output).0.lines().last(), Some("7"), "{}", said(&output).1);
+    assert_eq!(read_streams(&output).0.lines().last(), Some("7"), "{}", read_streams(&output).1);
     assert!(before == fs::read(&database).unwrap());
     assert_eq!(place.names(), names);
 }
@@ -439,7 +443,7 @@ fn a_mistyped_name_in_double_quotes_is_an_unknown_column() {
     place.file("points.csv", "name,points\nAnna,3\nBert,12\n");
     let sql = |database: &str, flags: &[&str], statement: &str| {
         let output = finish(place.words("sql --db").arg(database).args(flags).arg(statement), "");
-        (output.status.code(), said(&output).0, said(&output).1)
+        (output.status.code(), read_streams(&output).0, read_streams(&output).1)
     };
     for (database, statement, message) in [
         ("lab.sqlite", "SELECT DISTINCT \"lab_name\" FROM samples", "no such column `lab_name`"),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, zoo};
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 use crate::endpoint::{PLAN, Said, WRITE, search, whole};
 use crate::host;
 
@@ -52,7 +52,7 @@ fn schema() -> jsonschema::Validator {
 /// Returns the document that the program prints as JSON.
 fn document(place: &Place, words: &str) -> Value {
     let output = finish(place.words(words).args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{words}: {stderr}");
     serde_json::from_str(&stdout).unwrap()
 }
@@ -145,10 +145,10 @@ fn the_schema_refuses_what_the_host_refuses() {
             output.status.code(),
             Some(if is_right { 0 } else { 10 }),
             "{text}{}",
-            said(&output).1
+            read_streams(&output).1
         );
     }
-    let printed = said(&finish(&mut place.words("strategy schema"), "")).0;
+    let printed = read_streams(&finish(&mut place.words("strategy schema"), "")).0;
     assert_eq!(printed, fs::read_to_string(folder().join("strategy.schema.json")).unwrap());
     let described: Value = serde_json::from_str(&printed).unwrap();
     let roles = described["properties"]["roles"]["properties"].as_object().unwrap();
@@ -159,7 +159,7 @@ fn the_schema_refuses_what_the_host_refuses() {
 /// Returns the answer of a search by rules, without what differs from run to run.
 fn answer(place: &Place, flags: &str) -> Value {
     let output = finish(place.search(flags).args(["--format", "json", "--seed", "1"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{flags}: {stderr}");
     let mut answer: Value = serde_json::from_str(&stdout).unwrap();
     for changing in ["run", "time_ms", "plugins"] {
@@ -176,7 +176,7 @@ fn what_is_shown_is_used_again() {
             place.words(&format!("strategy show {name} -o own.yml")).env("NO_COLOR", "1"),
             "",
         );
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+        assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
         let parts = |word: &str| {
             let mut shown = document(&place, &format!("strategy show {word}"));
             for part in shown["roles"].as_object_mut().unwrap().values_mut() {
@@ -192,7 +192,7 @@ fn what_is_shown_is_used_again() {
     assert_eq!(answer(&place, "--strategy again.yml"), default);
     assert_eq!(answer(&place, "--strategy decompose"), default);
     // The file that is read is not written over.
-    refused(
+    assert_refused(
         &mut place.words("strategy show again.yml -o again.yml"),
         2,
         &["again.yml", "is a strategy file in use"],
@@ -210,7 +210,7 @@ fn a_files_plugins_lie_beside_it_and_are_shown_with_whole_paths() {
         "name: own\nroles: {planner: {plugin: parts/mine.wasm, config: {behaviour: escape-codes}}}\n",
     );
     let output = finish(&mut place.words("strategy show saved/own.yml -o elsewhere/own.yml"), "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
     let text = fs::read_to_string(place.path().join("elsewhere/own.yml")).unwrap();
     assert!(
         text.contains(&place.path().join("saved/parts/mine.wasm").display().to_string()),
@@ -229,8 +229,8 @@ fn everything_wrong_with_a_file_is_reported_at_once() {
         "keys.yml:3:3: unknown role `planer`; did you mean `planner`",
         "keys.yml:4:21: policy.max_depth: 17 is not",
     ];
-    refused(&mut place.words("strategy show keys.yml"), 10, &reported);
-    refused(
+    assert_refused(&mut place.words("strategy show keys.yml"), 10, &reported);
+    assert_refused(
         &mut place.search("--strategy keys.yml"),
         10,
         &[&reported[..], &["--strategy: "]].concat(),
@@ -244,21 +244,25 @@ fn everything_wrong_with_a_file_is_reported_at_once() {
         "plugins.yml:6:14: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?",
         "plugins.yml:6:31: roles.clarifier: `ambiguity`: config: threshold: 7 is greater than the maximum of 1",
     ];
-    refused(&mut place.words("strategy show plugins.yml"), 10, &reported);
-    refused(
+    assert_refused(&mut place.words("strategy show plugins.yml"), 10, &reported);
+    assert_refused(
         &mut place.words("strategy show deocmpose"),
         10,
         &["`deocmpose`", "did you mean `decompose`?"],
     );
-    refused(
+    assert_refused(
         &mut place.search("--strategy deocmpose"),
         10,
         &["--strategy: ", "did you mean `decompose`?"],
     );
-    refused(&mut place.words("strategy show no/such.yml"), 10, &["no/such.yml", "No such file"]);
+    assert_refused(
+        &mut place.words("strategy show no/such.yml"),
+        10,
+        &["no/such.yml", "No such file"],
+    );
     // `strategy list` still works with that configuration.
     place.file("home/.syrch/config.yml", "strategy: deocmpose\n");
-    refused(
+    assert_refused(
         &mut place.search(""),
         10,
         &["config.yml:1: there is no built-in strategy `deocmpose`"],
@@ -266,7 +270,7 @@ fn everything_wrong_with_a_file_is_reported_at_once() {
     assert_eq!(finish(&mut place.words("strategy list"), "").status.code(), Some(0));
     fs::remove_file(place.path().join("home/.syrch/config.yml")).unwrap();
     place.file("syrch.yml", "strategy: decompose\n");
-    refused(
+    assert_refused(
         &mut place.search(""),
         10,
         &["syrch.yml:1:11", "may not be set by a file found in a folder"],
@@ -295,7 +299,7 @@ fn the_origin_of_what_a_strategy_sets_is_reported() {
     assert_eq!(shown["plugins"]["planner"]["plugin"]["origin"], "default");
     // What it prints is a config file with the same effect.
     let output = finish(&mut place.words("config --strategy own.yml -o config.yml"), "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
     let again = document(&place, "config --config config.yml");
     let first = document(&place, "config --strategy own.yml");
     assert_eq!((&again["plugins"], &again["execution"]), (&first["plugins"], &first["execution"]));
@@ -322,7 +326,7 @@ fn a_name_reaches_the_search_with_its_settings() {
         let endpoint = MockEndpoint::start(Script::new().with(move |_, _| Some(right())));
         let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
         command.args(["--format", "json", "-q", "How many customers are there?"]).args(flags);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         let answer = said.document(0);
         assert_eq!(answer["answer"]["rows"], json!([[4]]), "{flags:?}: {}", said.all());
         (endpoint.count(), answer["plugins"].clone())
@@ -355,7 +359,7 @@ fn a_run_is_repeated_without_its_strategy_file() {
     let state = place.path().join("state");
     let mut command = search(&endpoint.url(), &place.path().join("shop.sqlite"));
     command.env("SYRCH_STATE_DIR", &state).arg("--strategy").arg(&own);
-    let first = Said::of(
+    let first = Said::from_output(
         command.args(["--format", "json", "-q", "How many customers are there?"]).output().unwrap(),
     );
     assert_eq!(first.code, 0, "{}", first.all());
@@ -376,7 +380,7 @@ fn a_run_is_repeated_without_its_strategy_file() {
     replay
         .env("SYRCH_STATE_DIR", &state)
         .args(["trace", "replay", "last", "--strict", "--format", "json"]);
-    let again = Said::of(replay.output().unwrap());
+    let again = Said::from_output(replay.output().unwrap());
     assert_eq!((again.code, &again.stdout), (0, &first.stdout), "{}", again.all());
     let output = finish(
         place.words("--resume last --strategy decompose").env("SYRCH_STATE_DIR", &state),
@@ -384,16 +388,16 @@ fn a_run_is_repeated_without_its_strategy_file() {
     );
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).1.contains("--strategy does not go with --resume"),
+        read_streams(&output).1.contains("--strategy does not go with --resume"),
         "{}",
-        said(&output).1
+        read_streams(&output).1
     );
 }
 
 #[test]
 fn names_are_completed() {
     let place = Place::new();
-    let script = said(&finish(&mut place.words("completions bash"), "")).0;
+    let script = read_streams(&finish(&mut place.words("completions bash"), "")).0;
     let names: Vec<String> = files().into_iter().map(|(name, _)| name).collect();
     assert!(
         script.matches(&names.join(" ")).count() >= 2,

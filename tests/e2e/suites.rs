@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 use crate::host;
 
 /// The report on a suite, with the exit code.
 fn report(command: &mut Command) -> (Value, Option<i32>) {
     let output = finish(command.args(["--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     let document =
         serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}\n{stderr}"));
     (document, output.status.code())
@@ -30,7 +30,7 @@ fn counts(report: &Value) -> BTreeMap<&str, u64> {
 }
 
 /// The ids of one kind of finding.
-fn found<'a>(report: &'a Value, kind: &str) -> Vec<&'a str> {
+fn ids_of_kind<'a>(report: &'a Value, kind: &str) -> Vec<&'a str> {
     let findings = report["findings"].as_array().unwrap().iter();
     findings
         .filter(|finding| finding["kind"] == kind)
@@ -40,7 +40,7 @@ fn found<'a>(report: &'a Value, kind: &str) -> Vec<&'a str> {
 
 /// A suite over the shop: one sound question and one of each kind of finding that the shop can
 /// show.
-fn mixed() -> String {
+fn make_suite() -> String {
     let line = |id: &str, question: &str, sql: &str, ordered: bool| {
         json!({"id": id, "db": "shop", "question": question, "gold_sql": sql, "ordered": ordered})
             .to_string()
@@ -90,7 +90,7 @@ fn what_is_found_in_published_suites() {
     assert_eq!(counts(&spider), BTreeMap::from([("order-ties", 6), ("tie-cut", 26)]));
     assert_eq!(counts(&defog), BTreeMap::from([("order-ties", 22)]));
     // Which year had the most concerts: two years had three each.
-    assert!(found(&spider, "tie-cut").contains(&"spider_dev_0026"));
+    assert!(ids_of_kind(&spider, "tie-cut").contains(&"spider_dev_0026"));
     // Its statements are of another engine than the databases beside it, which is reported for each
     // question.
     let (postgres, code) = lint("defog/questions_postgres.jsonl");
@@ -100,7 +100,7 @@ fn what_is_found_in_published_suites() {
 #[test]
 fn findings_are_reported_in_all_formats_and_fail_as_asked() {
     let place = Place::new();
-    place.file("suite.jsonl", mixed());
+    place.file("suite.jsonl", make_suite());
     let before = fs::read(place.path().join("shop.sqlite")).unwrap();
     let names = place.names();
     let (document, code) = report(&mut place.words("suite lint suite.jsonl"));
@@ -108,7 +108,7 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
     assert_eq!((&document["errors"], &document["warnings"]), (&json!(2), &json!(4)));
     let kinds = ["does-not-run", "writes", "empty", "tie-cut", "unordered", "contradiction"];
     for (kind, id) in kinds.into_iter().zip(["typo", "write", "empty", "tie", "loose", "again"]) {
-        assert_eq!(found(&document, kind), [id]);
+        assert_eq!(ids_of_kind(&document, kind), [id]);
     }
     for (flag, code) in [("none", 0), ("error", 5), ("any", 5)] {
         let output =
@@ -116,7 +116,7 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
         assert_eq!(output.status.code(), Some(code), "{flag}");
     }
     let output = finish(&mut place.words("suite lint suite.jsonl --format csv"), "");
-    let (csv, stderr) = said(&output);
+    let (csv, stderr) = read_streams(&output);
     assert_eq!(
         csv.lines().collect::<Vec<_>>(),
         [
@@ -135,17 +135,19 @@ fn findings_are_reported_in_all_formats_and_fail_as_asked() {
          1 tie-cut, 1 unordered, 1 writes)\n"
     );
     let (markdown, _) =
-        said(&finish(&mut place.words("suite lint suite.jsonl --format markdown"), ""));
+        read_streams(&finish(&mut place.words("suite lint suite.jsonl --format markdown"), ""));
     assert!(
         markdown.starts_with("| severity | kind | id | line | db | gold | what |\n| --- "),
         "{markdown}"
     );
-    let (lines, _) = said(&finish(&mut place.words("suite lint suite.jsonl --format jsonl"), ""));
+    let (lines, _) =
+        read_streams(&finish(&mut place.words("suite lint suite.jsonl --format jsonl"), ""));
     assert!(
         lines.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["db"] == "shop"),
         "{lines}"
     );
-    let (table, quiet) = said(&finish(&mut place.words("suite lint suite.jsonl --quiet"), ""));
+    let (table, quiet) =
+        read_streams(&finish(&mut place.words("suite lint suite.jsonl --quiet"), ""));
     assert!(table.contains("│ error    ┆ writes ") && quiet.is_empty(), "{table}{quiet}");
     assert_eq!(fs::read(place.path().join("shop.sqlite")).unwrap(), before);
     assert_eq!(place.names(), names);
@@ -169,7 +171,7 @@ fn a_sound_suite_of_any_format_has_no_findings() {
         place.file("suite", content);
         let output = finish(&mut place.words("suite lint suite"), "");
         let expected = "1 question on 1 database, with 1 expected answer: nothing found\n";
-        assert_eq!(said(&output), ("no findings\n".to_owned(), expected.to_owned()), "{name}");
+        assert_eq!(read_streams(&output), ("no findings\n".to_owned(), expected.to_owned()), "{name}");
         assert_eq!(output.status.code(), Some(0), "{name}");
     }
 }
@@ -187,7 +189,7 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
     ];
     place.file("suite.jsonl", suite.join("\n"));
     let output = finish(&mut place.words("suite lint suite.jsonl"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((stdout.as_str(), output.status.code()), ("", Some(10)));
     assert_eq!(
         stderr,
@@ -198,39 +200,52 @@ fn all_faults_of_a_suite_are_reported_before_anything_runs() {
         \x20 line 5, `c`: `expected_data` is `/etc/passwd`, which lies outside of the suite's folder `.`\n\
          hint: correct it there; findings are reported once the suite can be read\n"
     );
-    refused(&mut place.words("suite lint suite.jsonl"), 10, &["has 4 faults", "line 4, `a`"]);
-    refused(
+    assert_refused(
+        &mut place.words("suite lint suite.jsonl"),
+        10,
+        &["has 4 faults", "line 4, `a`"],
+    );
+    assert_refused(
         &mut place.words("suite lint none.jsonl"),
         10,
         &["`none.jsonl` cannot be read", "check the path"],
     );
-    refused(&mut place.words("suite lint home"), 10, &["`home` cannot be read", "it is a folder"]);
-    refused(
+    assert_refused(
+        &mut place.words("suite lint home"),
+        10,
+        &["`home` cannot be read", "it is a folder"],
+    );
+    assert_refused(
         &mut place.words("suite lint shop.sqlite"),
         10,
         &["`shop.sqlite` is no suite: it is a database", "BIRD", "Spider", "CSV"],
     );
     place.file("empty.jsonl", "\n");
-    refused(&mut place.words("suite lint empty.jsonl"), 10, &["has no questions"]);
-    refused(&mut place.words("suite lint suite.jsonl -o suite.jsonl"), 2, &["is the suite"]);
+    assert_refused(&mut place.words("suite lint empty.jsonl"), 10, &["has no questions"]);
+    assert_refused(&mut place.words("suite lint suite.jsonl -o suite.jsonl"), 2, &["is the suite"]);
 }
 
 #[test]
 fn all_missing_databases_are_reported() {
     let place = Place::new();
     let named = [("first", "shpo"), ("sound", "shop"), ("second", "shpo"), ("out", "../shop")];
-    let line = |(id, db)| {
-        json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string() + "\n"
-    };
-    place.file("suite.jsonl", named.map(line).concat());
+    place.file(
+        "suite.jsonl",
+        named
+            .map(|(id, db)| {
+                json!({"id": id, "db": db, "question": "?", "gold_sql": "SELECT 1"}).to_string()
+                    + "\n"
+            })
+            .concat(),
+    );
     let words = [
         "2 databases are missing",
         "there is no database `shpo` in `.`; 2 questions need it, the first is `first`",
         "`../shop` leads out of the suite's folder, where a suite may open nothing",
         "--db names the folder",
     ];
-    refused(&mut place.words("suite lint suite.jsonl"), 11, &words);
-    refused(
+    assert_refused(&mut place.words("suite lint suite.jsonl"), 11, &words);
+    assert_refused(
         &mut place.words("suite lint suite.jsonl --db none"),
         11,
         &["`none` does not exist; 4 questions need it"],
@@ -240,7 +255,7 @@ fn all_missing_databases_are_reported() {
         report(&mut place.words("suite lint suite.jsonl --db sqlite:shop.sqlite"));
     assert_eq!((code, &document["suite"]["databases"]), (Some(0), &json!(1)));
     let mut spared = place.words("suite lint suite.jsonl --db shop.sqlite -o shop.sqlite");
-    refused(&mut spared, 2, &["is the database"]);
+    assert_refused(&mut spared, 2, &["is the database"]);
 }
 
 #[test]
@@ -259,30 +274,42 @@ fn databases_are_looked_for_where_the_user_says_and_only_there_by_flag() {
     assert_eq!(code, Some(0));
     // A database for searches is none for a suite.
     let mut configured = place.words("suite lint suite.jsonl");
-    refused(configured.env("SYRCH_DB", "shop.sqlite"), 11, &["there is no database `school`"]);
+    assert_refused(
+        configured.env("SYRCH_DB", "shop.sqlite"),
+        11,
+        &["there is no database `school`"],
+    );
     let hidden =
         finish(&mut place.words("suite lint suite.jsonl --db given --tables x* --format csv"), "");
     assert!(
-        said(&hidden)
+        read_streams(&hidden)
             .0
             .contains("error,no-database,a,1,school,,\"no table of `given/database/school/school.sqlite` matches"),
         "{hidden:?}"
     );
     let mut spared =
         place.words("suite lint suite.jsonl --db given -o given/database/school/school.sqlite");
-    refused(&mut spared, 2, &["is a database of the suite"]);
+    assert_refused(&mut spared, 2, &["is a database of the suite"]);
 }
 
 #[test]
 fn ten_thousand_questions_are_linted() {
     let place = Place::new();
-    let line = |at: usize| {
-        let sql =
-            if at % 1_000 == 999 { "SELECT 1 WHERE 0".to_owned() } else { format!("SELECT {at}") };
-        json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql}).to_string()
-            + "\n"
-    };
-    place.file("suite.jsonl", (0..10_000).map(line).collect::<String>());
+    place.file(
+        "suite.jsonl",
+        (0..10_000)
+            .map(|at: usize| {
+                let sql = if at % 1_000 == 999 {
+                    "SELECT 1 WHERE 0".to_owned()
+                } else {
+                    format!("SELECT {at}")
+                };
+                json!({"id": at, "db": "shop", "question": format!("{at}?"), "gold_sql": sql})
+                    .to_string()
+                    + "\n"
+            })
+            .collect::<String>(),
+    );
     let (document, code) = report(&mut place.words("suite lint suite.jsonl --fail-on any"));
     assert_eq!((code, counts(&document)), (Some(5), BTreeMap::from([("empty", 10)])));
     assert_eq!(document["findings"][9]["line"], 10_000);

@@ -35,12 +35,13 @@ impl Place {
     /// Asks the endpoint; the run's id.
     fn ask(&self, endpoint: &MockEndpoint, question: &str) -> String {
         let mut command = self.here(search(&endpoint.url(), &shop(self.0.path())));
-        let said = Said::of(command.args(["--format", "json", "-q", question]).output().unwrap());
+        let said =
+            Said::from_output(command.args(["--format", "json", "-q", question]).output().unwrap());
         said.document(0)["run"].as_str().unwrap().to_owned()
     }
 
     fn trace(&self, words: &[&str]) -> Said {
-        Said::of(self.here(host()).arg("trace").args(words).output().unwrap())
+        Said::from_output(self.here(host()).arg("trace").args(words).output().unwrap())
     }
 }
 

@@ -59,7 +59,7 @@ fn ask(
 ) -> Said {
     let plugin = zoo::hostile();
     let mut command = asking(endpoint, folder, &[Part { role, plugin: &plugin, behaviour }]);
-    Said::of(command.args(flags).output().unwrap())
+    Said::from_output(command.args(flags).output().unwrap())
 }
 
 /// The hostile plugin under another identity: with an empty section more.
@@ -189,7 +189,8 @@ fn trust_is_of_one_plugin_by_its_bytes() {
     ];
     let endpoint = MockEndpoint::start(model());
     let mut command = asking(&endpoint, folder.path(), &parts);
-    let said = Said::of(command.args(["--rows", "none", "--trust"]).arg(&copy).output().unwrap());
+    let said =
+        Said::from_output(command.args(["--rows", "none", "--trust"]).arg(&copy).output().unwrap());
     let warned = warnings(&said.document(0));
     assert!(warned.contains("the aggregator `") && !warned.contains("the solver"), "{warned}");
     assert_eq!((endpoint.count_of("LEAK CANARY"), endpoint.count_of("LEAK rows")), (1, 0));
@@ -197,7 +198,7 @@ fn trust_is_of_one_plugin_by_its_bytes() {
     let endpoint = MockEndpoint::start(model());
     let mut command = asking(&endpoint, folder.path(), &parts);
     command.args(["--rows", "none", "--trust"]).arg(&hostile).arg("--trust").arg(&other);
-    assert_eq!(warnings(&Said::of(command.output().unwrap()).document(0)), "[]");
+    assert_eq!(warnings(&Said::from_output(command.output().unwrap()).document(0)), "[]");
     assert_eq!((endpoint.count_of("LEAK CANARY"), endpoint.count_of("LEAK rows")), (1, 1));
 }
 
@@ -214,7 +215,7 @@ fn one_plugin_that_was_shown_a_result_ends_the_calls_of_another() {
         ];
         let endpoint = MockEndpoint::start(model());
         let mut command = asking(&endpoint, folder.path(), &parts);
-        let said = Said::of(command.args(["--rows", "none"]).output().unwrap());
+        let said = Said::from_output(command.args(["--rows", "none"]).output().unwrap());
         assert!(
             warnings(&said.document(0)).contains("was denied model calls"),
             "{role}: {}",
@@ -264,7 +265,7 @@ fn what_the_host_searches_for_a_planner_is_a_model_call_as_well() {
         "--embeddings",
         "mock-embed",
     ]);
-    Said::of(
+    Said::from_output(
         build.arg("--db").arg(canary(folder.path())).args(["--format", "json"]).output().unwrap(),
     )
     .document(0);
@@ -301,7 +302,7 @@ fn a_search_that_starts_over_is_the_same_search() {
         .spawn()
         .unwrap();
     child.stdin.take().unwrap().write_all(b"all of them\n").unwrap();
-    let said = Said::of(child.wait_with_output().unwrap());
+    let said = Said::from_output(child.wait_with_output().unwrap());
     assert!(warnings(&said.document(0)).contains("the linker `"), "{}", said.all());
     assert_eq!(endpoint.count_of("LEAK linked"), 1);
 }
@@ -309,7 +310,7 @@ fn a_search_that_starts_over_is_the_same_search() {
 #[test]
 fn what_is_built_in_repairs_and_judges_as_before() {
     let folder = syrch_kit::scratch();
-    let refine = zoo::built_in("refine").display().to_string();
+    let refine = zoo::builtin_path("refine").display().to_string();
     for rows in ["none", "aggregates"] {
         // A copy of a built-in plugin is that plugin, wherever it lies.
         for solver in ["refine", &refine] {
@@ -323,7 +324,7 @@ fn what_is_built_in_repairs_and_judges_as_before() {
             let endpoint = MockEndpoint::start(script);
             let mut command = search(&endpoint.url(), &canary(folder.path()));
             command.args(["--format", "json", "-q", QUESTION, "--rows", rows, "--solver", solver]);
-            let said = Said::of(command.output().unwrap());
+            let said = Said::from_output(command.output().unwrap());
             let document = said.document(0);
             assert_eq!(document["answer"]["rows"], json!([[2]]), "{}", said.all());
             assert!(endpoint.count_of(WRITE) >= 2 && warnings(&document) == "[]", "{}", said.all());
@@ -360,7 +361,7 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
         replay
             .env("SYRCH_STATE_DIR", &state)
             .args(["trace", "replay", "last", "--strict", "--format", "json"]);
-        let again = Said::of(replay.output().unwrap());
+        let again = Said::from_output(replay.output().unwrap());
         assert_eq!((again.code, &again.stdout), (code, &said.stdout), "{}", again.all());
 
         let whole = fs::read_to_string(journal(&state)).unwrap();
@@ -383,8 +384,9 @@ fn a_strict_replay_and_a_resumed_run_deny_what_the_run_denied() {
                 .env("SYRCH_STATE_DIR", &cut)
                 .env("SYRCH_API_KEY", KEY)
                 .args(["--base-url", &endpoint.url()]);
-            let resumed =
-                Said::of(resume.args(["--format", "json", "--resume", "last"]).output().unwrap());
+            let resumed = Said::from_output(
+                resume.args(["--format", "json", "--resume", "last"]).output().unwrap(),
+            );
             assert_eq!(
                 (resumed.code, essence(&resumed)),
                 (code, essence(&said)),
@@ -428,7 +430,7 @@ fn a_batch_trusts_whom_the_user_trusts() {
             .unwrap();
         let line = json!({"id": "1", "question": QUESTION}).to_string();
         child.stdin.take().unwrap().write_all(line.as_bytes()).unwrap();
-        Said::of(child.wait_with_output().unwrap()).document(0)
+        Said::from_output(child.wait_with_output().unwrap()).document(0)
     };
     let endpoint = MockEndpoint::start(model());
     let denied = batch(&endpoint, &[]);
@@ -470,7 +472,7 @@ fn a_suite_says_whose_calls_were_denied() {
             .arg(zoo::hostile())
             .args(["-P", "solver.behaviour=spell-out", "--rows", "none"])
             .args(flags);
-        Said::of(command.args(["--format", "json"]).output().unwrap())
+        Said::from_output(command.args(["--format", "json"]).output().unwrap())
     };
     let endpoint = MockEndpoint::start(model());
     let said = graded(&endpoint, &[]);
@@ -484,11 +486,11 @@ fn inspect_and_doctor_say_who_is_trusted() {
     let inspected = |plugin: &Path| {
         let mut command = host();
         command.args(["plugin", "inspect", "--format", "json"]).arg(plugin);
-        let document = Said::of(command.output().unwrap()).document(0);
+        let document = Said::from_output(command.output().unwrap()).document(0);
         (document["built_in"].clone(), document["trusted"].clone())
     };
     assert_eq!(inspected(&zoo::hostile()), (json!(false), json!(false)));
-    assert_eq!(inspected(&zoo::built_in("refine")), (json!(true), json!(true)));
+    assert_eq!(inspected(&zoo::builtin_path("refine")), (json!(true), json!(true)));
     assert_eq!(inspected(Path::new("refine")), (json!(true), json!(true)));
     let hostile = zoo::hostile().display().to_string();
     let checked = |flags: &[&str]| {
@@ -496,7 +498,7 @@ fn inspect_and_doctor_say_who_is_trusted() {
         command
             .args(["doctor", "--llm", "offline", "--format", "json", "--solver", &hostile])
             .args(flags);
-        let document = Said::of(command.output().unwrap()).document(0);
+        let document = Said::from_output(command.output().unwrap()).document(0);
         let checks = document["checks"].as_array().unwrap().clone();
         checks.into_iter().find(|check| check["name"] == "plugin").unwrap()
     };

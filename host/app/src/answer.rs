@@ -60,11 +60,11 @@ pub(crate) fn document(
         }
         warnings.extend(departure(&context.run.settings));
     }
-    let spent = context.run.ledger.spent();
+    let spent = context.run.ledger.spending();
     let ids: Vec<TaskId> = worked.graph.tasks.iter().map(|task| task.id.clone()).collect();
     let mut candidates = context.run.trace.candidates();
     for known in &mut candidates {
-        known.judged = context.notes.judged(&known.task, &known.sql);
+        known.judged = context.notes.judgements_of(&known.task, &known.sql);
     }
     if spent.log_dropped > 0 {
         warnings.push(format!(
@@ -72,7 +72,7 @@ pub(crate) fn document(
             spent.log_dropped
         ));
     }
-    let unlisted = context.run.trace.unlisted();
+    let unlisted = context.run.trace.count_unlisted();
     if unlisted > 0 {
         warnings.push(format!("{unlisted} more candidates were proposed than are listed"));
     }
@@ -116,8 +116,11 @@ pub(crate) fn document(
 fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let (task, candidate) = grounded.candidate.as_ref()?;
     let known = context.run.trace.candidates();
-    let is_its = |known: &&CandidateReport| known.id == candidate.id && known.task == *task;
-    let reward = known.iter().find(is_its)?.reward.as_ref()?;
+    let reward = known
+        .iter()
+        .find(|known: &&CandidateReport| known.id == candidate.id && known.task == *task)?
+        .reward
+        .as_ref()?;
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
@@ -133,7 +136,7 @@ fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
             .map(|row| row.iter().map(json_value).collect())
             .collect(),
         row_count: results.row_count(),
-        truncated: results.truncated(),
+        truncated: results.is_truncated(),
         basis: answer.basis.clone(),
     }
 }
@@ -158,7 +161,7 @@ pub(crate) fn cost(spent: &Spent) -> CostReport {
 
 fn plugin(configured: &Configured) -> PluginReport {
     let identity = configured.plugin().identity();
-    let used = configured.used();
+    let used = configured.usage();
     PluginReport {
         role: configured.role(),
         name: identity.name.clone(),

@@ -97,7 +97,7 @@ impl Host {
         );
         // The deadline is that of a search; a large schema takes longer than any question.
         run.clock = Clock::new(None, stop.clone());
-        let model = model_calls::of_run(self, &run);
+        let model = model_calls::for_run(self, &run);
         let earlier = BuiltIndex::read(folder, &run.catalog).ok().flatten();
         let (reported, failed) = match (parts, &earlier) {
             (IndexParts::All, _) => self.terms(&run, &model).await?,
@@ -121,20 +121,21 @@ impl Host {
         if let (Some(model), Ok((texts, vectors))) =
             (self.settings.model.embeddings.as_deref(), &vectors)
         {
-            let made_by = self.settings.model.embedding_prefixes.made_by(model);
+            let made_by = self.settings.model.embedding_prefixes.vectors_key(model);
             built = built.with_vectors(&made_by, texts, vectors);
         }
         // An outage takes nothing away that was known.
         let missing: Vec<String> = failed.iter().map(|(table, _)| table.clone()).collect();
-        let path =
-            built.completed(earlier, &missing).write(folder, &run.catalog).map_err(|error| {
+        let path = built.complete_from(earlier, &missing).write(folder, &run.catalog).map_err(
+            |error| {
                 Error::Config(format!(
                     "the index cannot be stored in `{}`: {error}",
                     folder.display()
                 ))
-            })?;
+            },
+        )?;
         let (_, vectors) = vectors?;
-        let spent = run.ledger.spent();
+        let spent = run.ledger.spending();
         let calls = (spent.calls, spent.cached);
         Ok(IndexReport { path, tables, named, terms: count, vectors: vectors.len(), calls, failed })
     }
@@ -221,7 +222,7 @@ impl Host {
 }
 
 fn budget(run: &RunState) -> Error {
-    match run.ledger.spent().exhausted.first() {
+    match run.ledger.spending().exhausted.first() {
         Some(exhausted) => Error::Budget(*exhausted),
         None => Error::Internal(
             "a call was refused for want of a budget that is not used up".to_owned(),
@@ -311,12 +312,14 @@ fn read(part: &Part<'_>, reported: &Value) -> Vec<TermsOf> {
             all.insert(column.name.clone(), terms(&each["terms"]));
         }
     }
-    let of = |(column, terms): (String, Vec<String>)| TermsOf {
-        table: part.table.name.clone(),
-        column,
-        terms,
-    };
-    all.into_iter().filter(|(_, terms)| !terms.is_empty()).map(of).collect()
+    all.into_iter()
+        .filter(|(_, terms)| !terms.is_empty())
+        .map(|(column, terms): (String, Vec<String>)| TermsOf {
+            table: part.table.name.clone(),
+            column,
+            terms,
+        })
+        .collect()
 }
 
 fn terms(list: &Value) -> Vec<String> {

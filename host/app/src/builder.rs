@@ -70,7 +70,7 @@ impl HostBuilder {
                 self.fail(Error::Config(format!("the path {} is not UTF-8 text", path.display())));
             }
             DatabaseSource::File(path) => {
-                return self.database(DatabaseSource::Url(DatabaseUrl::of_path(&path)));
+                return self.database(DatabaseSource::Url(DatabaseUrl::from_path(&path)));
             }
         }
         self
@@ -123,7 +123,7 @@ impl HostBuilder {
 
     /// Sets whether replies are requested in a format that the endpoint enforces; by default
     /// documents are, and statements once a reply held none.
-    pub fn structured(self, structured: StructuredReplies) -> Self {
+    pub fn reply_format(self, structured: StructuredReplies) -> Self {
         self.configure(|settings| settings.model.structured = structured)
     }
 
@@ -212,7 +212,7 @@ impl HostBuilder {
 
     /// Shares engine, plugins, databases, cache and endpoint limits with other hosts of the
     /// process.
-    pub fn shared(mut self, shared: &Arc<Shared>) -> Self {
+    pub fn share_with(mut self, shared: &Arc<Shared>) -> Self {
         self.shared = Some(Arc::clone(shared));
         self
     }
@@ -220,7 +220,7 @@ impl HostBuilder {
     /// A question whose [`Query::run`] opens the host for itself. For several questions,
     /// [`HostBuilder::open`] the host once.
     pub fn query(self, question: impl Into<String>) -> Query {
-        Query::unopened(self, question.into())
+        Query::with_builder(self, question.into())
     }
 
     /// Opens the database and the model and loads the plugins. No model is called yet.
@@ -265,9 +265,9 @@ impl HostBuilder {
             endpoint.base_url.clone_into(&mut model.base_url);
         }
         if let Some(own) = &model.own {
-            let none =
-                || Error::Config(format!("the model provider `{}` has no model", own.name()));
-            model.model = own.provider()?.models().into_iter().next().ok_or_else(none)?;
+            model.model = own.provider()?.models().into_iter().next().ok_or_else(|| {
+                Error::Config(format!("the model provider `{}` has no model", own.name()))
+            })?;
         }
         model.model = name.unwrap_or(std::mem::take(&mut model.model));
         model.base_url = base_url.unwrap_or(std::mem::take(&mut model.base_url));

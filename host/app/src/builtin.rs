@@ -38,7 +38,7 @@ impl Builtin {
     }
 
     /// Returns its code, where the build script could compile it.
-    pub(crate) fn precompiled(&self) -> Option<Precompiled> {
+    pub(crate) fn to_precompiled(&self) -> Option<Precompiled> {
         let code = match self.code? {
             Code::Plain(code) => syrch_runtime::Code::Plain(code),
             Code::Packed(packed) => syrch_runtime::Code::Written(Box::new(move |code| {
@@ -58,7 +58,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
 }
 
 /// The plugin of that identity.
-pub(crate) fn of_digest(digest: &str) -> Option<&'static Builtin> {
+pub(crate) fn find_by_digest(digest: &str) -> Option<&'static Builtin> {
     BUILTINS.iter().find(|known| known.digest == digest)
 }
 

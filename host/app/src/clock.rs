@@ -48,7 +48,7 @@ impl Clock {
             }
         };
         tokio::select! {
-            () = self.stop.triggered() => {}
+            () = self.stop.wait_until_triggered() => {}
             () = late => {}
         }
     }

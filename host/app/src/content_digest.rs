@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::executors::appended;
+use crate::executors::append_suffix;
 
 /// Files up to this size are read whole.
 const WHOLE: u64 = 1 << 30;
@@ -38,7 +38,7 @@ pub fn content_digest(paths: &[PathBuf], beside: &[&str]) -> io::Result<String> 
             hasher.update(name.as_encoded_bytes());
         }
         take(path, &mut hasher)?;
-        for beside in beside.iter().map(|ending| appended(path, ending)) {
+        for beside in beside.iter().map(|ending| append_suffix(path, ending)) {
             if std::fs::metadata(&beside).is_ok_and(|file| file.len() > 0) {
                 take(&beside, &mut hasher)?;
             }

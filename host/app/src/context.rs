@@ -60,8 +60,8 @@ pub(crate) struct RunState {
 impl RunState {
     /// The error for the first role whose plugin was denied model calls, since it is not trusted
     /// and may know something of the data.
-    pub(crate) fn denied(&self) -> Option<Error> {
-        let role = self.taint.denied().into_iter().next()?;
+    pub(crate) fn denial_error(&self) -> Option<Error> {
+        let role = self.taint.list_denied_roles().into_iter().next()?;
         let plugin =
             self.settings.strategy.roles.get(&role).map(ToString::to_string).unwrap_or_default();
         Some(Error::Untrusted { role, plugin, rows: self.settings.rows })
@@ -118,13 +118,16 @@ impl Prepared {
     /// Ends the role call; `then` runs at its sequence point of the event log. A fault is noted.
     pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
         let fault = error.clone().filter(RoleError::is_fault);
-        let then = || {
-            if let Some(fault) = fault {
-                self.context.notes.note_fault(self.id, fault);
-            }
-            then();
-        };
-        self.context.run.event_log.end(self.id, error, then).await;
+        self.context
+            .run
+            .event_log
+            .end(self.id, error, || {
+                if let Some(fault) = fault {
+                    self.context.notes.note_fault(self.id, fault);
+                }
+                then();
+            })
+            .await;
     }
 
     /// The last warning of the plugin.
@@ -137,7 +140,7 @@ impl Context {
     /// The context of a search for one wording of its problem.
     pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
         let limits = &host.settings.limits;
-        let model = model_calls::of_run(host, run);
+        let model = model_calls::for_run(host, run);
         let problem = Arc::new(problem);
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(
@@ -189,13 +192,13 @@ impl Context {
     /// others, in the catalog or by the port `inspect`.
     pub(crate) fn within(&self, tables: &[String]) -> Self {
         let catalog =
-            self.run.catalog.narrowed(tables.iter().map(|table| (table.as_str(), [].as_slice())));
+            self.run.catalog.narrow(tables.iter().map(|table| (table.as_str(), [].as_slice())));
         Self { catalog: Arc::new(catalog), within: Some(tables.into()), ..self.clone() }
     }
 
     /// Returns the context of the search over the linker's selection: its tables, if it named any,
     /// and its hints. Cell text is left out without the grant.
-    pub(crate) fn narrowed(&self, linked: Linked) -> Self {
+    pub(crate) fn narrow(&self, linked: Linked) -> Self {
         let Linked { tables, mut hints } = linked;
         let shows_cells = matches!(self.run.settings.rows, RowsGrant::Sample(_) | RowsGrant::Full);
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
@@ -204,7 +207,7 @@ impl Context {
         let catalog = if tables.is_empty() {
             Arc::clone(&self.catalog)
         } else {
-            Arc::new(self.run.catalog.narrowed(selected))
+            Arc::new(self.run.catalog.narrow(selected))
         };
         Self {
             problem: Arc::new(Problem { hints, ..(*self.problem).clone() }),
@@ -215,7 +218,7 @@ impl Context {
 
     /// A slot for a role call that another one waits for. A replay needs none: the event log orders
     /// its calls.
-    pub(crate) async fn nested_slot(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn acquire_nested_slot(&self) -> Option<SemaphorePermit<'_>> {
         if self.run.event_log.is_replaying() { None } else { self.nested.acquire().await.ok() }
     }
 
@@ -232,7 +235,7 @@ impl Context {
         // The retrieval query of a task comes from whichever role made the task, which the host
         // does not know.
         let retrieves = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
-        let taint = self.run.taint.of_call(if retrieves {
+        let taint = self.run.taint.for_call(if retrieves {
             &[Role::Planner, Role::Solver]
         } else {
             std::slice::from_ref(&role)

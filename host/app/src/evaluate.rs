@@ -27,12 +27,12 @@ pub(crate) struct EvaluateOfTask {
 impl EvaluateOfTask {
     /// The calibrator's values, for what the role call does under that ticket. A fault of its is
     /// noted.
-    pub(crate) async fn calibrated(
+    pub(crate) async fn call_calibrator(
         &self,
         ticket: Ticket,
         claims: &[(f64, Signals)],
     ) -> Result<Vec<f64>, RoleError> {
-        let _slot = self.context.nested_slot().await;
+        let _slot = self.context.acquire_nested_slot().await;
         let from = Some((self.caller, ticket));
         let prepared =
             self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
@@ -44,7 +44,7 @@ impl EvaluateOfTask {
 
     /// The reward's verdicts, for what the role call does under that ticket: one for each
     /// candidate, in order. A fault or a failure of its is noted.
-    pub(crate) async fn judged(
+    pub(crate) async fn call_reward(
         &self,
         ticket: Ticket,
         task: &Arc<Task>,
@@ -58,17 +58,18 @@ impl EvaluateOfTask {
         let error = judged.as_ref().err();
         // At a sequence point, so that a replay knows them when the run did.
         let failure = error.filter(|error| matches!(error, RoleError::Failure { .. }));
-        let remember = || {
-            let notes = &self.context.notes;
-            for (id, judged, verdict) in &reported {
-                notes.note_verdict(&task.id, judged, verdict);
-                self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
-            }
-            failure
-                .into_iter()
-                .for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
-        };
-        prepared.end(error.cloned(), remember).await;
+        prepared
+            .end(error.cloned(), || {
+                let notes = &self.context.notes;
+                for (id, judged, verdict) in &reported {
+                    notes.note_verdict(&task.id, judged, verdict);
+                    self.context.run.trace.reward(&task.id, id, verdict, judged.is_step());
+                }
+                failure
+                    .into_iter()
+                    .for_each(|failure| notes.note_failed_reward(prepared.id, failure.clone()));
+            })
+            .await;
         judged.map(|(_, verdicts)| verdicts)
     }
 
@@ -99,7 +100,7 @@ impl EvaluateOfTask {
         }
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
-        let _slot = self.context.nested_slot().await;
+        let _slot = self.context.acquire_nested_slot().await;
         let call = prepared.call.clone();
         let judged =
             self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
@@ -118,7 +119,7 @@ fn unavailable(error: &RoleError) -> PortError {
 #[async_trait]
 impl EvaluatePort for EvaluateOfTask {
     async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
-        self.calibrated(HOST, &claims).await.map_err(|error| unavailable(&error))
+        self.call_calibrator(HOST, &claims).await.map_err(|error| unavailable(&error))
     }
 
     async fn issue_reward(
@@ -133,7 +134,7 @@ impl EvaluatePort for EvaluateOfTask {
                     "a reward judges the candidates of a task".to_owned(),
                 ));
             };
-            this.judged(ticket, task, candidates).await.map_err(|error| unavailable(&error))
+            this.call_reward(ticket, task, candidates).await.map_err(|error| unavailable(&error))
         })
     }
 }

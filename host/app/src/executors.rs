@@ -333,7 +333,7 @@ impl Executor {
 
     /// The engine of that name, or of a further name for it.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|executor| executor.name() == name || executor.0.aliases.contains(&name))
     }
 
@@ -341,8 +341,8 @@ impl Executor {
     ///
     /// # Errors
     /// [`Error::Config`] when no engine has the scheme.
-    pub fn of(url: &DatabaseUrl) -> Result<Self, Error> {
-        let Some(scheme) = url.scheme() else { return Self::of_path(&url.path()) };
+    pub fn for_url(url: &DatabaseUrl) -> Result<Self, Error> {
+        let Some(scheme) = url.scheme() else { return Self::for_path(&url.path()) };
         Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(
             || {
                 if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
@@ -359,15 +359,17 @@ impl Executor {
         )
     }
 
-    fn of_path(path: &Path) -> Result<Self, Error> {
+    fn for_path(path: &Path) -> Result<Self, Error> {
         let ending = path
             .extension()
             .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
             .unwrap_or_default();
         let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
-        let is_own =
-            |files: &FileEntry| files.endings.contains(&ending.as_str()) || (files.claims)(path);
-        let fits = Self::all().find(|executor| executor.files().is_some_and(is_own));
+        let fits = Self::all().find(|executor| {
+            executor.files().is_some_and(|files: &FileEntry| {
+                files.endings.contains(&ending.as_str()) || (files.claims)(path)
+            })
+        });
         fits.or_else(|| engines.next().map(|(executor, _)| executor)).ok_or_else(|| {
             Error::Config("no executor reads files; name a database by its URL".to_owned())
         })
@@ -476,24 +478,27 @@ pub(crate) fn telemetry_name(dialect: &Dialect) -> &'static str {
 #[must_use]
 pub fn database_path(url: &DatabaseUrl) -> Option<PathBuf> {
     let is_file =
-        !url.is_empty() && Executor::of(url).is_ok_and(|executor| executor.files().is_some());
+        !url.is_empty() && Executor::for_url(url).is_ok_and(|executor| executor.files().is_some());
     is_file.then(|| url.path()).filter(|path| !path.as_os_str().is_empty())
 }
 
 /// The files of a database: its own, and those that the engine writes beside it. A server has none.
 #[must_use]
 pub fn database_files(url: &DatabaseUrl) -> Vec<PathBuf> {
-    let (Some(path), Ok(executor)) = (database_path(url), Executor::of(url)) else {
+    let (Some(path), Ok(executor)) = (database_path(url), Executor::for_url(url)) else {
         return Vec::new();
     };
     let Some(files) = executor.files() else { return Vec::new() };
-    let with_beside = |path: PathBuf| {
-        // The engine finds its files beside the file itself, not beside a link to it.
-        let real = path.canonicalize().unwrap_or(path);
-        let beside = files.beside.iter().map(|ending| appended(&real, ending)).collect::<Vec<_>>();
-        std::iter::once(real).chain(beside)
-    };
-    (files.sources)(&path).into_iter().flat_map(with_beside).collect()
+    (files.sources)(&path)
+        .into_iter()
+        .flat_map(|path: PathBuf| {
+            // The engine finds its files beside the file itself, not beside a link to it.
+            let real = path.canonicalize().unwrap_or(path);
+            let beside =
+                files.beside.iter().map(|ending| append_suffix(&real, ending)).collect::<Vec<_>>();
+            std::iter::once(real).chain(beside)
+        })
+        .collect()
 }
 
 /// Returns the suffixes of a database's files, for all engines: the empty text for the file itself,
@@ -511,22 +516,22 @@ pub(crate) fn file_endings() -> Vec<&'static str> {
 /// Returns whether a path ends like the file of a database.
 #[must_use]
 pub fn is_database_file(path: &Path) -> bool {
-    let ends =
-        |known: &&str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known));
-    file_endings().iter().any(ends)
+    file_endings().iter().any(|known: &&str| {
+        path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(*known))
+    })
 }
 
 /// Returns the name of a database: its file's name without the ending, or the last part of a
 /// server's address before the parameters.
 #[must_use]
 pub fn database_name(url: &DatabaseUrl) -> String {
-    let files = Executor::of(url).ok().and_then(Executor::files);
+    let files = Executor::for_url(url).ok().and_then(Executor::files);
     if let Some(files) = files.filter(|files| files.endings.is_empty()) {
         return (files.name)(&url.path());
     }
     let shown = url.to_string();
     let rest = shown.split(['?', '#']).next().unwrap_or_default();
-    if files.is_none() && Executor::of(url).is_ok() {
+    if files.is_none() && Executor::for_url(url).is_ok() {
         // Pairs such as `host=localhost dbname=shop`.
         if !url.rest().starts_with("//") && rest.contains('=') {
             let name = rest.split([':', ' ']).find_map(|pair| pair.strip_prefix("dbname="));
@@ -571,11 +576,11 @@ pub fn suite_databases(
 /// file; `None` for a server. It blocks.
 #[must_use]
 pub fn file_digest(url: &DatabaseUrl) -> Option<io::Result<String>> {
-    let files = Executor::of(url).ok()?.files()?;
+    let files = Executor::for_url(url).ok()?.files()?;
     Some(content_digest(&(files.sources)(&database_path(url)?), files.content))
 }
 
-pub(crate) fn appended(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn append_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
@@ -610,7 +615,7 @@ mod tests {
         }
         for entry in &TABLE {
             assert!(!entry.schemes.is_empty(), "{} cannot be named", entry.name);
-            assert_eq!(Executor::of_name(entry.name).map(Executor::name), Some(entry.name));
+            assert_eq!(Executor::from_name(entry.name).map(Executor::name), Some(entry.name));
         }
     }
 
@@ -618,12 +623,13 @@ mod tests {
     fn an_address_finds_its_engine() {
         for text in ["shop.sqlite", "SQLITE:x", "sqlite://x.db", "x.unknown", "C:\\x.DB", "/a:b/c"]
         {
-            assert_eq!(Executor::of(&url(text)).unwrap().name(), "sqlite", "{text}");
+            assert_eq!(Executor::for_url(&url(text)).unwrap().name(), "sqlite", "{text}");
         }
-        let foreign = Executor::of(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
+        let foreign =
+            Executor::for_url(&url("mysql+pymysql://ann:secret@h/x")).unwrap_err().to_string();
         assert!(foreign.contains("`mysql+pymysql:`") && foreign.contains("adbc:odbc"), "{foreign}");
         assert!(!foreign.contains("secret"));
-        let wrong = Executor::of(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
+        let wrong = Executor::for_url(&url("kdb://ann:secret@h/x")).unwrap_err().to_string();
         assert!(wrong.starts_with(
             "no executor for `kdb:` databases; this version takes the path of a SQLite file (PATH or sqlite:PATH)"
         ));

@@ -36,7 +36,7 @@ pub(crate) async fn aggregate(
         return Ok(None);
     }
     let finished: Vec<Finished> =
-        solved.iter().map(|(task, solved)| finished(task, solved)).collect();
+        solved.iter().map(|(task, solved)| make_finished(task, solved)).collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
     let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
@@ -80,7 +80,7 @@ async fn ground(
             )),
         }
     }
-    let (candidate, mut results) = chosen(context, &answer, ground).await?;
+    let (candidate, mut results) = choose_candidate(context, &answer, ground).await?;
     // A task that is worded otherwise was not held to the question; the memo has the rows.
     if task.text.trim() != context.problem.question.trim() {
         results = prepared.sql.run(&candidate.sql).await.unwrap_or(results);
@@ -93,7 +93,7 @@ async fn ground(
     Ok(Some(Grounded { answer, candidate: Some((ground.task.clone(), candidate)), results }))
 }
 
-fn finished(task: &Task, solved: &Solved) -> Finished {
+fn make_finished(task: &Task, solved: &Solved) -> Finished {
     Finished {
         name: solved.name.clone(),
         task: task.clone(),
@@ -132,7 +132,7 @@ async fn own_statement(
         ..Candidate::default()
     };
     let verdicts =
-        match prepared.evaluate.judged(HOST, &Arc::new(task.clone()), vec![candidate]).await {
+        match prepared.evaluate.call_reward(HOST, &Arc::new(task.clone()), vec![candidate]).await {
             Err(error) if error.is_fault() => return Err(error),
             verdicts => verdicts.unwrap_or_default(),
         };
@@ -143,7 +143,7 @@ async fn own_statement(
 }
 
 /// The candidate that the answer names, with its rows; the task's best one when it names none.
-async fn chosen(
+async fn choose_candidate(
     context: &Arc<Context>,
     answer: &Answer,
     ground: &Solved,

@@ -68,12 +68,12 @@ pub(crate) struct StrategyPlugins {
 
 impl StrategyPlugins {
     /// Loads the plugins of the settings' strategy that a search needs, and gives each its role.
-    async fn of(
+    async fn load(
         settings: &Settings,
         shared: &Shared,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let configured = |role| shared.configured(role, settings, observer);
+        let configured = |role| shared.configure_plugin(role, settings, observer);
         let linker = async {
             match settings.strategy.roles.contains_key(&Role::Linker) {
                 true => configured(Role::Linker).await.map(Some),
@@ -86,8 +86,10 @@ impl StrategyPlugins {
                 let mut own = settings.clone();
                 own.strategy.roles.insert(Role::Solver, source.clone());
                 own.strategy.config.insert(Role::Solver, config);
-                solvers
-                    .insert(name, (source, shared.configured(Role::Solver, &own, observer).await?));
+                solvers.insert(
+                    name,
+                    (source, shared.configure_plugin(Role::Solver, &own, observer).await?),
+                );
             }
             Ok::<_, Error>(solvers)
         };
@@ -179,14 +181,14 @@ impl Host {
     /// A question to this host, with the host's settings unless a method of the query changes them
     /// for this one.
     pub fn query(&self, question: impl Into<String>) -> Query {
-        Query::of_host(self, question.into())
+        Query::for_host(self, question.into())
     }
 
     /// Returns this host after the settings of its searches were changed. What was opened stays as
     /// it is.
-    pub(crate) fn reconfigured(mut self) -> Result<Self, Error> {
+    pub(crate) fn reconfigure(mut self) -> Result<Self, Error> {
         query::check::check(&self.settings)?;
-        self.written = Arc::new(record::written(&self.settings));
+        self.written = Arc::new(record::journal_settings(&self.settings));
         Ok(self)
     }
 
@@ -210,7 +212,8 @@ impl Host {
     ) -> Result<Self, Error> {
         // Concurrently: plugins are loaded on other threads. Boxed, so that the futures of the
         // embedding program do not grow with it.
-        let plugins: BoxFuture<'_, _> = Box::pin(StrategyPlugins::of(&settings, shared, observer));
+        let plugins: BoxFuture<'_, _> =
+            Box::pin(StrategyPlugins::load(&settings, shared, observer));
         let (database, plugins) = futures::join!(shared.database(&settings), plugins);
         let database = database?;
         for message in shared.warnings(database.as_ref()) {
@@ -222,7 +225,7 @@ impl Host {
         }
         let model = open_model(&settings, &database, shared)?;
         let recording = shared.recording(&settings, &model)?;
-        let known = shared.known(&settings, &database).await?;
+        let known = shared.open_knowledge(&settings, &database).await?;
         if let Some(message) = known.wrong.clone() {
             let call = "search".to_owned();
             let level = Level::Warn;
@@ -230,7 +233,7 @@ impl Host {
         }
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
-        let host = Self::of(settings, database, model, plugins?, shared);
+        let host = Self::from_parts(settings, database, model, plugins?, shared);
         Ok(Self { recording, known, ..host })
     }
 
@@ -240,7 +243,8 @@ impl Host {
     /// # Errors
     /// When the strategy names no rewriter, or it is refused.
     pub async fn with_rewriter(mut self, observer: &dyn Observer) -> Result<Self, Error> {
-        let rewriter = self.shared.configured(Role::Rewriter, &self.settings, observer).await?;
+        let rewriter =
+            self.shared.configure_plugin(Role::Rewriter, &self.settings, observer).await?;
         if is_untrusted(&rewriter, &self.settings) {
             self.untrusted.insert(Role::Rewriter);
         }
@@ -253,19 +257,22 @@ impl Host {
     ///
     /// # Errors
     /// As [`Host::open`].
-    pub(crate) async fn of_role(
+    pub(crate) async fn for_role(
         settings: Settings,
         role: Role,
         shared: &Arc<Shared>,
         observer: &dyn Observer,
     ) -> Result<(Self, Configured), Error> {
-        let plugin = shared.configured(role, &settings, observer).await?;
+        let plugin = shared.configure_plugin(role, &settings, observer).await?;
         let database = shared.database(&settings).await?;
         let model = open_model(&settings, &database, shared)?;
-        Ok((Self::of(settings, database, model, StrategyPlugins::only(&plugin), shared), plugin))
+        Ok((
+            Self::from_parts(settings, database, model, StrategyPlugins::only(&plugin), shared),
+            plugin,
+        ))
     }
 
-    fn of(
+    fn from_parts(
         settings: Settings,
         database: Arc<dyn Database>,
         model: Arc<RoutedModel>,
@@ -273,19 +280,18 @@ impl Host {
         shared: &Arc<Shared>,
     ) -> Self {
         let cache = shared.cache(&settings);
-        let is_untrusted = |(source, one): &(Option<&PluginSource>, &Configured)| {
-            source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
-        };
         // One plugin of a role that is not trusted is enough.
         let untrusted = plugins
             .with_sources(&settings)
-            .filter(is_untrusted)
+            .filter(|(source, one): &(Option<&PluginSource>, &Configured)| {
+                source.is_some_and(|source| plugins::is_untrusted(source, one.plugin(), &settings))
+            })
             .map(|(_, one)| one.role())
             .collect();
         let searches = Arc::new(Semaphore::new(settings.limits.searches));
         let shared = Arc::clone(shared);
         Self {
-            written: Arc::new(record::written(&settings)),
+            written: Arc::new(record::journal_settings(&settings)),
             settings: Arc::new(settings),
             database,
             model,
@@ -337,20 +343,20 @@ impl Host {
         today: &Settings,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let mut settings = record::recorded_settings(header)?;
-        record::bound(&mut settings, today);
+        let mut settings = record::read_settings(header)?;
+        record::apply_limits(&mut settings, today);
         settings.compile.clone_from(&today.compile);
         settings.journal.folder = None;
-        let nothing = Arc::new(record::Nothing::of(header));
+        let nothing = Arc::new(record::Nothing::from_header(header));
         let model = Arc::new(record::no_model(header, &nothing)?);
         let shared = Shared::new();
-        let plugins = Box::pin(StrategyPlugins::of(&settings, &shared, observer)).await?;
-        let mut host = Self::of(settings, nothing, model, plugins, &shared);
+        let plugins = Box::pin(StrategyPlugins::load(&settings, &shared, observer)).await?;
+        let mut host = Self::from_parts(settings, nothing, model, plugins, &shared);
         if header.plugins.iter().any(|plugin| plugin.role == Role::Rewriter) {
             host = host.with_rewriter(observer).await?;
         }
         record::check_plugins(&host, header)?;
-        Ok(Self { untrusted: record::untrusted(header), ..host })
+        Ok(Self { untrusted: record::list_untrusted_roles(header), ..host })
     }
 
     /// Warnings about what the user configured for retrieval and what is empty.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 pub use syrch_tabular::{
     DateOrder, Decimal, Encoding, ImportCaps, Imported, Note, OnProgress, Progress, ReadOptions,
-    Stored, UnknownWord, clear, stored,
+    Stored, UnknownWord, clear, store_size,
 };
 
 /// Settings for reading files of rows into a private database. Journals hold the options alone:

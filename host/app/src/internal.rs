@@ -3,5 +3,5 @@
 
 pub use crate::knowledge::{BuiltIndex, TermsOf};
 pub use crate::open::{asks_endpoint, check_prices};
-pub use crate::record::{lasting, written};
+pub use crate::record::{journal_settings, lasting};
 pub use crate::rests_on::{BASIS, Basis, departure, model_name, rests_on};

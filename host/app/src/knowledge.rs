@@ -129,13 +129,12 @@ pub fn left_out(settings: &RetrievalSettings) -> Result<Option<String>, Error> {
     let (hold, are) = if examples + notes == 1 { ("holds", "is") } else { ("hold", "are") };
     let counted: Vec<String> =
         [count(examples, "solved example"), count(notes, "note")].into_iter().flatten().collect();
-    let reported = || {
+    Ok((!counted.is_empty()).then(|| {
         format!(
             "{} {hold} a graded question or its answer, and {are} left out",
             counted.join(" and ")
         )
-    };
-    Ok((!counted.is_empty()).then(reported))
+    }))
 }
 
 /// The file that `build-index` writes: the business terms of a catalog, and their vectors.
@@ -185,7 +184,7 @@ impl BuiltIndex {
 
     /// Adds the terms of an earlier index for the tables in `missing`, and its vectors if this
     /// index has none.
-    pub(crate) fn completed(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
+    pub(crate) fn complete_from(mut self, earlier: Option<Self>, missing: &[String]) -> Self {
         let Some(earlier) = earlier else { return self };
         self.terms
             .extend(earlier.terms.into_iter().filter(|reported| missing.contains(&reported.table)));
@@ -284,7 +283,7 @@ fn lines(path: &Path, what: &str) -> Result<Vec<(usize, String)>, Error> {
 }
 
 /// `form`: what a line looks like.
-fn of_json<T: for<'de> Deserialize<'de>>(
+fn parse_line<T: for<'de> Deserialize<'de>>(
     path: &Path,
     (what, form): (&str, &str),
     number: usize,
@@ -309,19 +308,23 @@ struct NoteLine {
 /// Notes: a line each, either plain text or a JSON object with `note` and, where it is about one,
 /// `table` and `column`.
 fn notes(path: &Path) -> Result<Vec<Note>, Error> {
-    let read = |(number, line): (usize, String)| {
-        let reported = match line.starts_with('{') {
-            true => of_json(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?,
-            false => NoteLine { note: line, table: None, column: None },
-        };
-        Ok(Note {
-            id: format!("note {number}"),
-            text: reported.note,
-            table: reported.table,
-            column: reported.column,
+    lines(path, "notes")?
+        .into_iter()
+        .map(|(number, line): (usize, String)| {
+            let reported = match line.starts_with('{') {
+                true => {
+                    parse_line(path, ("notes", r#"{"note": "…", "table": "…"}"#), number, &line)?
+                }
+                false => NoteLine { note: line, table: None, column: None },
+            };
+            Ok(Note {
+                id: format!("note {number}"),
+                text: reported.note,
+                table: reported.table,
+                column: reported.column,
+            })
         })
-    };
-    lines(path, "notes")?.into_iter().map(read).collect()
+        .collect()
 }
 
 #[derive(Deserialize)]
@@ -333,12 +336,14 @@ struct ExampleLine {
 
 /// Solved examples: a JSON object a line, with `question` and `sql`.
 fn examples(path: &Path) -> Result<Vec<Example>, Error> {
-    let read = |(number, line): (usize, String)| {
-        let ExampleLine { question, sql } =
-            of_json(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
-        Ok(Example { question, sql })
-    };
-    lines(path, "examples")?.into_iter().map(read).collect()
+    lines(path, "examples")?
+        .into_iter()
+        .map(|(number, line): (usize, String)| {
+            let ExampleLine { question, sql } =
+                parse_line(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
+            Ok(Example { question, sql })
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -407,11 +412,12 @@ mod tests {
         let earlier = BuiltIndex::new(&catalog(&[]), vec![of("a", "old"), of("b", "old")]);
         let earlier = earlier.with_vectors("m", &["x".to_owned()], &[vec![1.0]]);
         let new = BuiltIndex::new(&catalog(&[]), vec![of("a", "new")]);
-        let whole = new.clone().completed(Some(earlier.clone()), &["b".to_owned()]);
+        let whole = new.clone().complete_from(Some(earlier.clone()), &["b".to_owned()]);
         assert_eq!(whole.terms, [of("a", "new"), of("b", "old")]);
         assert_eq!((whole.model.as_deref(), whole.vectors.len()), (Some("m"), 1));
-        let own =
-            new.with_vectors("n", &["y".to_owned()], &[vec![1.0]]).completed(Some(earlier), &[]);
+        let own = new
+            .with_vectors("n", &["y".to_owned()], &[vec![1.0]])
+            .complete_from(Some(earlier), &[]);
         assert_eq!((own.model.as_deref(), own.terms.len()), (Some("n"), 1));
     }
 

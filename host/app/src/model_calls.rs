@@ -11,7 +11,7 @@ use crate::executors;
 use crate::host::Host;
 
 /// The host's models, for one run.
-pub(crate) fn of_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
+pub(crate) fn for_run(host: &Host, run: &RunState) -> Arc<dyn ModelProvider> {
     let settings = &host.settings;
     let mut retries = Retries {
         attempts: settings.model.attempts,

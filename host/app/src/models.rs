@@ -1,10 +1,10 @@
 //! Models: the providers, what an address of an endpoint exposes, and what recorded and simulated
 //! models answer for.
 
-pub use syrch_llm::{StructuredReplies, is_exposed, is_loopback, kept_local};
+pub use syrch_llm::{StructuredReplies, is_exposed, is_loopback, resolve_locally};
 pub use syrch_simulated::SimulatedKnobs;
 
 pub use crate::probe::{Probe, SchemaSupport, probe_endpoint};
 pub use crate::providers::{EndpointEntry, Provider};
-pub use crate::recordings::recorded_models;
-pub use crate::simulation::simulated_questions;
+pub use crate::recordings::recording_models;
+pub use crate::simulation::count_simulated_questions;

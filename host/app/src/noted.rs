@@ -28,13 +28,13 @@ struct ByRules {
 }
 
 impl CallObserver for NotedCall {
-    fn held_several(&self, reply: &SqlReply) {
+    fn on_several_statements(&self, reply: &SqlReply) {
         let call = self.label.clone();
         let message = reply.remark();
         self.context.run.trace.event(&SearchEvent::Note { call, level: Level::Info, message });
     }
 
-    fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>) {
+    fn on_reply(&self, ticket: Ticket, result: &Result<Reply, LlmError>) {
         let Context { run, notes, .. } = &*self.context;
         if result.is_ok() {
             notes.note_reply();
@@ -67,14 +67,14 @@ impl CallObserver for NotedCall {
         }
     }
 
-    fn judged(&self, request: &Request, reply: &Reply) {
+    fn on_judgement(&self, request: &Request, reply: &Reply) {
         for (sql, yes) in thought::judgements(request, reply) {
             self.context.notes.note_judged(&self.task, &sql, yes);
         }
     }
 
     /// Candidates whose statements gave equal results agree.
-    fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>) {
+    fn on_result(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>) {
         match result {
             Ok(results) => {
                 self.context.notes.note_result(self.task.clone(), text.to_owned(), results)
@@ -83,7 +83,7 @@ impl CallObserver for NotedCall {
         }
     }
 
-    fn refused(&self, error: &SqlError) {
+    fn on_refusal(&self, error: &SqlError) {
         self.context.notes.note_error(self.call, error);
     }
 }

@@ -11,7 +11,7 @@ use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, ResultSet, SqlError};
 use syrch_layers::{
     DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route,
-    RoutedModel, SqlBinding, cached_database,
+    RoutedModel, SqlBinding, cache_database,
 };
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
@@ -30,12 +30,12 @@ use crate::{Error, Provider, Settings, Shared};
 /// When no engine has its scheme, and when it is missing, is something else, or cannot be read.
 pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Error> {
     let url = DatabaseUrl::parse(&settings.database);
-    let executor = Executor::of(&url);
+    let executor = Executor::for_url(&url);
     // Of some servers all is in variables, so that their scheme alone is an address.
     if url.is_empty() && !executor.as_ref().is_ok_and(|executor| executor.reads_variables()) {
         return Err(Error::Config("no database is named".to_owned()));
     }
-    Ok(executor?.open(of_settings(url, settings)).await?)
+    Ok(executor?.open(database_arguments(url, settings)).await?)
 }
 
 /// The database with the doubts about the results of its statements, for statements that a user
@@ -68,8 +68,8 @@ pub async fn run_as_answer(
 /// As [`open_database`].
 pub async fn inspect_server(settings: &Settings) -> Result<Option<ServerReport>, Error> {
     let url = DatabaseUrl::parse(&settings.database);
-    let executor = Executor::of(&url)?;
-    Ok(executor.inspect(of_settings(url, settings)).await.transpose()?)
+    let executor = Executor::for_url(&url)?;
+    Ok(executor.inspect(database_arguments(url, settings)).await.transpose()?)
 }
 
 /// The statements that make a role which only reads these schemas of the settings' database, for an
@@ -83,9 +83,9 @@ pub fn role_sql(settings: &Settings, schemas: &[String]) -> Result<String, Error
     let executor = if url.is_empty() {
         able.first().copied().ok_or_else(no_roles)?
     } else {
-        Executor::of(&url)?
+        Executor::for_url(&url)?
     };
-    let written = executor.role_sql(of_settings(url, settings), schemas);
+    let written = executor.role_sql(database_arguments(url, settings), schemas);
     Ok(written.ok_or_else(no_roles)??)
 }
 
@@ -98,7 +98,7 @@ fn no_roles() -> Error {
     ))
 }
 
-fn of_settings(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
+fn database_arguments(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
     let Settings { tables, limits, servers, imports, .. } = settings;
     OpenDatabase {
         url,
@@ -149,12 +149,11 @@ pub(crate) fn open_model(
     }
     let prices = Arc::new(prices(model, None)?);
     let cells =
-        cached_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
+        cache_database(Arc::clone(database), shared.cache(settings).as_ref(), &settings.limits);
     let open = |name: &str, route: &RouteSettings, embeds: bool| {
-        let unknown = || {
+        let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(|| {
             Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
-        };
-        let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(unknown)?;
+        })?;
         let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
         let provider = match endpoint.provider.endpoint() {
             // The rules read the database's cells.
@@ -216,7 +215,7 @@ pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
             model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE)
         }
     };
-    match all.find(|route| is_paid(route) && prices.of(&route.model).is_none()) {
+    match all.find(|route| is_paid(route) && prices.for_model(&route.model).is_none()) {
         None => Ok(()),
         Some(route) => Err(Error::Unpriced { model: route.model }),
     }

@@ -48,13 +48,12 @@ impl OwnModel {
     /// # Errors
     /// When the settings come from a journal, which holds no implementation.
     pub(crate) fn provider(&self) -> Result<&Arc<dyn ModelProvider>, Error> {
-        let missing = || {
+        self.provider.as_ref().ok_or_else(|| {
             let name = &self.name;
             Error::Config(format!(
                 "the model provider `{name}` belongs to the program that wrote the journal"
             ))
-        };
-        self.provider.as_ref().ok_or_else(missing)
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use syrch_core::roles::Role;
 use syrch_core::text;
 pub use syrch_runtime::{
     CodeCache, CompileFailure, CompileProcess, CompileSettings, LoadError, NameCheck, Toolchain,
-    check_names, compile_component, granted_ports,
+    check_names, compile_component, port_names,
 };
 use syrch_runtime::{Origin, Plugin, Runtime, digest, producers, read_component};
 
@@ -94,15 +94,16 @@ pub struct Origins {
 /// When there is none of that name, or the file is no component.
 pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Error> {
     let label = source.to_string();
-    let refused = |error| rejected(&label, error);
     let bytes = match source {
         PluginSource::Builtin(name) => builtin_component(name).ok_or_else(|| unknown(name))?,
-        PluginSource::File(path) => read_component(path, &settings.limits).map_err(refused)?,
+        PluginSource::File(path) => {
+            read_component(path, &settings.limits).map_err(|error| rejection(&label, error))?
+        }
     };
     let digest = digest(&bytes);
     let is_precompiled =
-        builtin::of_digest(&digest).is_some_and(|known| known.precompiled().is_some());
-    let toolchain = Toolchain::of(&bytes);
+        builtin::find_by_digest(&digest).is_some_and(|known| known.to_precompiled().is_some());
+    let toolchain = Toolchain::detect(&bytes);
     let producers = producers(&bytes);
     let names = check_names(&bytes).map_err(|source| Error::PluginRejected {
         plugin: label.clone(),
@@ -150,7 +151,7 @@ pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Se
 /// Returns whether a plugin is built in, by its bytes, which are a plugin's identity: the same
 /// component does the same wherever it lies, and a file that was changed since is another.
 fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
-    matches!(source, PluginSource::Builtin(_)) || builtin::of_digest(plugin.digest()).is_some()
+    matches!(source, PluginSource::Builtin(_)) || builtin::find_by_digest(plugin.digest()).is_some()
 }
 
 /// Returns whether the user trusts the plugin, which is whether one of the files that the user
@@ -183,32 +184,35 @@ pub(crate) async fn load(
         // A file may hold a built-in plugin.
         PluginSource::File(path) => {
             let bytes = read_component(path, runtime.limits())
-                .map_err(|source| rejected(&label, source))?;
-            let known = builtin::of_digest(&digest(&bytes));
+                .map_err(|source| rejection(&label, source))?;
+            let known = builtin::find_by_digest(&digest(&bytes));
             (Some(bytes), known)
         }
     };
-    if let Some(code) = known.and_then(builtin::Builtin::precompiled) {
+    if let Some(code) = known.and_then(builtin::Builtin::to_precompiled) {
         let loaded = runtime.load_precompiled(&label, code).await;
-        if let Some(plugin) = loaded.map_err(|error| rejected(&label, error))? {
+        if let Some(plugin) = loaded.map_err(|error| rejection(&label, error))? {
             return Ok(plugin);
         }
     }
     let bytes = bytes.or_else(|| known.map(builtin::Builtin::component)).unwrap_or_default();
     let origin = if known.is_some() { Origin::BuiltIn } else { Origin::ThirdParty };
-    let compiling = || observer.event(&SearchEvent::Compiling { plugin: label.clone() });
-    let loaded = runtime.load(&label, bytes, origin, &compiling).await;
-    loaded.map_err(|error| match (rejected(&label, error), source) {
+    let loaded = runtime
+        .load(&label, bytes, origin, &|| {
+            observer.event(&SearchEvent::Compiling { plugin: label.clone() })
+        })
+        .await;
+    loaded.map_err(|error| match (rejection(&label, error), source) {
         (Error::PluginRejected { plugin, source, .. }, PluginSource::File(path)) => {
             let toolchain = read_component(path, runtime.limits())
-                .map_or_else(|_| Toolchain::default(), |bytes| Toolchain::of(&bytes));
+                .map_or_else(|_| Toolchain::default(), |bytes| Toolchain::detect(&bytes));
             Error::PluginRejected { plugin, toolchain, source }
         }
         (error, _) => error,
     })
 }
 
-pub(crate) fn rejected(plugin: &str, source: LoadError) -> Error {
+pub(crate) fn rejection(plugin: &str, source: LoadError) -> Error {
     match source {
         // The host's own trouble.
         LoadError::Engine(_) | LoadError::Unavailable(_) => {

@@ -52,12 +52,14 @@ impl Host {
         let over = Arc::<Notify>::default();
         let noted = previews.clone();
         let end = Arc::clone(&over);
-        let is_parked = move || {
-            if !blocking::is_awaiting() && !noted.is_empty() {
-                end.notify_one();
-            }
-        };
-        let runtime = Builder::new_current_thread().enable_all().on_thread_park(is_parked).build();
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .on_thread_park(move || {
+                if !blocking::is_awaiting() && !noted.is_empty() {
+                    end.notify_one();
+                }
+            })
+            .build();
         let runtime = runtime
             .map_err(|error| Error::Internal(format!("no runtime for a dry run: {error}")))?;
         let report = runtime.block_on(async {

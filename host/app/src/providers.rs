@@ -102,7 +102,7 @@ impl Provider {
 
     /// The provider of that name.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|provider| provider.name() == name)
     }
 
@@ -165,7 +165,7 @@ impl Serialize for Provider {
 impl<'de> Deserialize<'de> for Provider {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Self::of_name(&name)
+        Self::from_name(&name)
             .ok_or_else(|| D::Error::custom(format!("there is no provider `{name}`")))
     }
 }

@@ -92,11 +92,11 @@ enum QueriedHost {
 }
 
 impl Query {
-    pub(crate) fn unopened(builder: HostBuilder, question: String) -> Self {
+    pub(crate) fn with_builder(builder: HostBuilder, question: String) -> Self {
         Self::new(QueriedHost::Unopened(Box::new(builder)), question)
     }
 
-    pub(crate) fn of_host(host: &Host, question: String) -> Self {
+    pub(crate) fn for_host(host: &Host, question: String) -> Self {
         Self::new(QueriedHost::Open(Box::new(host.clone())), question)
     }
 
@@ -184,10 +184,10 @@ impl Query {
         let Self { host, problem, observer, ask, stop } = self;
         let host = match host {
             QueriedHost::Unopened(builder) => builder.open_with(observer.as_ref()).await?,
-            QueriedHost::Open(host) => host.reconfigured()?,
+            QueriedHost::Open(host) => host.reconfigure()?,
         };
         let report = host.search(problem, observer, ask.as_deref(), &stop).await?;
-        QueryResult::of(&host, report).await
+        QueryResult::from_report(&host, report).await
     }
 
     /// [`Query::run`] for programs without an async runtime.

@@ -49,14 +49,14 @@ pub(crate) fn header(
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
         rows: host.settings.journal.rows,
-        settings: written_for(optimize.is_some(), host),
+        settings: journal_settings_for(optimize.is_some(), host),
         optimize,
     }
 }
 
 /// The settings that a journal of this host holds. That of an optimization holds no address: a
 /// digest stands for each, which shows whether it has changed.
-fn written_for(is_optimization: bool, host: &Host) -> Arc<Value> {
+fn journal_settings_for(is_optimization: bool, host: &Host) -> Arc<Value> {
     if !is_optimization {
         return Arc::clone(&host.written);
     }
@@ -81,7 +81,7 @@ fn written_for(is_optimization: bool, host: &Host) -> Arc<Value> {
 /// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the
 /// address is left out, too.
 #[must_use]
-pub fn written(settings: &Settings) -> Value {
+pub fn journal_settings(settings: &Settings) -> Value {
     let mut written = serde_json::to_value(settings).unwrap_or_default();
     let mut clean = |pointer: &str| {
         if let Some(Value::String(url)) = written.pointer_mut(pointer)
@@ -99,25 +99,27 @@ pub fn written(settings: &Settings) -> Value {
 }
 
 fn plugins(host: &Host) -> Vec<PluginRecord> {
-    let record = |(source, configured): (Option<&PluginSource>, &syrch_runtime::Configured)| {
-        let identity = configured.plugin().identity();
-        PluginRecord {
-            role: configured.role(),
-            source: source.map(ToString::to_string).unwrap_or_default(),
-            name: identity.name.clone(),
-            version: identity.version.clone(),
-            digest: configured.plugin().digest().to_owned(),
-            untrusted: host.untrusted.contains(&configured.role()),
-        }
-    };
-    host.plugins.with_sources(&host.settings).map(record).collect()
+    host.plugins
+        .with_sources(&host.settings)
+        .map(|(source, configured): (Option<&PluginSource>, &syrch_runtime::Configured)| {
+            let identity = configured.plugin().identity();
+            PluginRecord {
+                role: configured.role(),
+                source: source.map(ToString::to_string).unwrap_or_default(),
+                name: identity.name.clone(),
+                version: identity.version.clone(),
+                digest: configured.plugin().digest().to_owned(),
+                untrusted: host.untrusted.contains(&configured.role()),
+            }
+        })
+        .collect()
 }
 
 /// The settings that a run was started with. Keys and folders are not among them.
 ///
 /// # Errors
 /// When another host wrote them in a way that this one does not know.
-pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
+pub fn read_settings(header: &Header) -> Result<Settings, Error> {
     Settings::deserialize(&*header.settings).map_err(|error| {
         Error::Unfit(format!(
             "the run `{}` has settings that this host does not know: {error}",
@@ -128,7 +130,7 @@ pub fn recorded_settings(header: &Header) -> Result<Settings, Error> {
 
 /// Takes from today's settings what a journal, which may be untrusted, does not decide: how much
 /// its plugins may use.
-pub(crate) fn bound(settings: &mut Settings, today: &Settings) {
+pub(crate) fn apply_limits(settings: &mut Settings, today: &Settings) {
     settings.limits.clone_from(&today.limits);
     let Budgets { host_calls, cpu, log_bytes, .. } = today.budgets;
     settings.budgets = Budgets { host_calls, cpu, log_bytes, ..settings.budgets.clone() };
@@ -157,13 +159,13 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
 }
 
 /// The roles whose plugins were not trusted in that run.
-pub(crate) fn untrusted(header: &Header) -> BTreeSet<Role> {
+pub(crate) fn list_untrusted_roles(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
 }
 
-/// Settings, as [`written`] returns them, without those that may change between the parts of a
-/// graded run. Each question names its database, and where and for how long journals and cached
-/// replies are stored changes no answer.
+/// Settings, as [`journal_settings`] returns them, without those that may change between the parts
+/// of a graded run. Each question names its database, and where and for how long journals and
+/// cached replies are stored changes no answer.
 #[must_use]
 pub fn lasting(settings: &Value) -> Value {
     let mut settings = settings.clone();
@@ -182,7 +184,7 @@ pub(crate) fn check_unchanged(
     identity: Option<Option<String>>,
 ) -> Result<(), Error> {
     check_plugins(host, header)?;
-    let today = written_for(header.optimize.is_some(), host);
+    let today = journal_settings_for(header.optimize.is_some(), host);
     let mut changed: Vec<String> = match &identity {
         Some(_) => differing(&header.settings, &today),
         None => differing(&lasting(&header.settings), &lasting(&today)),
@@ -190,7 +192,7 @@ pub(crate) fn check_unchanged(
     if identity.is_some_and(|identity| header.database_identity != identity) {
         changed.push("the database's content or place".to_owned());
     }
-    if untrusted(header) != host.untrusted {
+    if list_untrusted_roles(header) != host.untrusted {
         changed.push("which plugins are trusted".to_owned());
     }
     if header.host != env!("CARGO_PKG_VERSION") {
@@ -216,10 +218,9 @@ fn differing(recorded: &Value, now: &Value) -> Vec<String> {
             for key in keys {
                 let a = recorded.get(key).unwrap_or(&Value::Null);
                 let b = now.get(key).unwrap_or(&Value::Null);
-                let dotted = |inner: String| {
+                all.extend(differing(a, b).into_iter().map(|inner: String| {
                     if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") }
-                };
-                all.extend(differing(a, b).into_iter().map(dotted));
+                }));
             }
             all
         }
@@ -263,7 +264,7 @@ pub(crate) fn end(
 
 /// Returns the fact with which the run of a journal ended. Only a run that is finished and whose
 /// rows were recorded can be repeated.
-pub(crate) fn recorded_end(journal: &Journal) -> Result<Fact, Error> {
+pub(crate) fn read_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     // An optimization needs no rows.
     if journal.header.rows == RowRetention::None && journal.header.optimize.is_none() {
@@ -335,7 +336,7 @@ pub(crate) struct Nothing {
 }
 
 impl Nothing {
-    pub(crate) fn of(header: &Header) -> Self {
+    pub(crate) fn from_header(header: &Header) -> Self {
         Self {
             catalog: Arc::clone(&header.catalog),
             models: header.models.clone(),
@@ -347,15 +348,15 @@ impl Nothing {
 /// The models of a journal, none of which answers.
 pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<RoutedModel, Error> {
     let limiter = Limiter::new(Rates::default());
-    let route = |name: &String| Route {
+    let mut routes = header.models.iter().map(|name: &String| Route {
         name: name.clone(),
         provider: Arc::clone(nothing) as _,
         model: None,
         limiter: Arc::clone(&limiter),
-    };
-    let mut routes = header.models.iter().map(route);
-    let none = || Error::Unfit(format!("the journal of `{}` names no model", header.run));
-    let default = routes.next().ok_or_else(none)?;
+    });
+    let default = routes
+        .next()
+        .ok_or_else(|| Error::Unfit(format!("the journal of `{}` names no model", header.run)))?;
     RoutedModel::new(default, routes.collect(), &Default::default())
         .map_err(|error| Error::Unfit(error.to_string()))
 }

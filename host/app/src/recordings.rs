@@ -10,7 +10,7 @@ use syrch_journal::{
     format_of,
 };
 use syrch_layers::budget::clamp;
-use syrch_layers::record::retained;
+use syrch_layers::record::request_for_retention;
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 use syrch_simulated::recorded::is_recorded;
 use syrch_simulated::{
@@ -61,7 +61,7 @@ pub(crate) fn open_replay(settings: &Settings, path: &Path) -> Result<RoutedMode
 ///
 /// # Errors
 /// When a search with these settings could not use it.
-pub fn recorded_models(settings: &Settings) -> Result<Option<Vec<String>>, Error> {
+pub fn recording_models(settings: &Settings) -> Result<Option<Vec<String>>, Error> {
     let path = settings.model.replay.as_deref();
     path.map(|path| open_replay(settings, path).map(|model| model.models())).transpose()
 }
@@ -71,7 +71,7 @@ fn open_answers(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> 
     let answers = RecordedAnswers::read(path).map_err(|error| Error::Unfit(error.to_string()))?;
     let config = RecordedConfig { seed: settings.seed, limits: settings.limits.clone() };
     let provider: Arc<dyn ModelProvider> = Arc::new(RecordedProvider::new(answers, config));
-    routed(settings, path, &provider, &provider.models())
+    route_models(settings, path, &provider, &provider.models())
 }
 
 /// Recorded calls as a model, under the names that they were made with. Which model a purpose goes
@@ -82,14 +82,14 @@ fn open_calls(settings: &Settings, path: &Path) -> Result<RoutedModel, Error> {
     let config = ReplayConfig {
         models: models.clone(),
         max_tokens: settings.model.max_tokens,
-        digested: |request| retained(request, RowRetention::None),
+        digested: |request| request_for_retention(request, RowRetention::None),
     };
     let provider: Arc<dyn ModelProvider> = Arc::new(ReplayProvider::new(exchanges, config));
-    routed(settings, path, &provider, &models)
+    route_models(settings, path, &provider, &models)
 }
 
 /// Makes routes to one provider under these names, the default first.
-pub(crate) fn routed(
+pub(crate) fn route_models(
     settings: &Settings,
     path: &Path,
     provider: &Arc<dyn ModelProvider>,
@@ -139,13 +139,15 @@ fn read(settings: &Settings, path: &Path) -> Result<(Vec<Exchange>, Vec<String>)
             let journal = Journal::read(path)?;
             let all = exchanges(&journal)
                 .into_iter()
-                .map(|(request, result)| of_journal(request, result));
+                .map(|(request, result)| exchange_from_journal(request, result));
             Ok((all.collect(), journal.header.models))
         }
         Some(RECORDING) => {
             let (header, all) = Recording::read(path).map_err(unfit)?;
             Ok((
-                all.into_iter().map(|recorded| of_recording(settings, recorded)).collect(),
+                all.into_iter()
+                    .map(|recorded| exchange_from_recording(settings, recorded))
+                    .collect(),
                 header.models,
             ))
         }
@@ -168,7 +170,7 @@ fn unfit(error: RecordingError) -> Error {
 
 /// Makes an exchange of a call in a journal, with what the run's guest got for it: all tries of the
 /// call together.
-fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
+fn exchange_from_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
     use LlmError::{Budget, Cancelled, Denied, Missed, TooLarge};
     let outcome = match result {
         // The host itself turned it away, or gave it up.
@@ -185,7 +187,7 @@ fn of_journal(request: Request, result: Result<Reply, LlmError>) -> Exchange {
 
 /// Makes an exchange of one recorded try of a call. Where the recorded run waited and tried again,
 /// a replay does so without the wait.
-fn of_recording(settings: &Settings, recorded: Recorded) -> Exchange {
+fn exchange_from_recording(settings: &Settings, recorded: Recorded) -> Exchange {
     let request = recorded.request.clone();
     let mut outcome = recorded.outcome();
     if let Retry::After(delay) = outcome.retry

@@ -361,13 +361,13 @@ fn is_zero(number: &u32) -> bool {
 impl CostReport {
     /// Model calls whose tokens are estimated, since the endpoint did not report them.
     #[must_use]
-    pub fn estimated(&self) -> u32 {
+    pub fn count_estimates(&self) -> u32 {
         self.by_purpose.values().map(|purpose| purpose.estimated).sum()
     }
 
     /// Model calls that a cache answered.
     #[must_use]
-    pub fn cached(&self) -> u32 {
+    pub fn count_cache_hits(&self) -> u32 {
         self.by_purpose.values().map(|purpose| purpose.cached).sum()
     }
 
@@ -376,7 +376,7 @@ impl CostReport {
     #[must_use]
     pub fn usd_of_all(&self) -> Option<f64> {
         let part = |calls: u32, usd: Option<f64>| if calls == 0 { Some(0.0) } else { usd };
-        Some(part(self.calls, self.usd)? + part(self.cached(), self.saved.usd)?)
+        Some(part(self.calls, self.usd)? + part(self.count_cache_hits(), self.saved.usd)?)
     }
 }
 

@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// The settings of the shop with a basis that is changed.
-    fn changed(change: impl FnOnce(&mut Basis)) -> Settings {
+    fn change_basis(change: impl FnOnce(&mut Basis)) -> Settings {
         let mut settings = settings("shop.sqlite");
         let mut basis = basis(&settings).unwrap();
         change(&mut basis);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn one_database_is_one() {
-        let mut one = changed(|basis| basis.databases = 1);
+        let mut one = change_basis(|basis| basis.databases = 1);
         one.database = "bank.sqlite".to_owned();
         assert_eq!(
             departure(&one).unwrap(),
@@ -218,7 +218,7 @@ mod tests {
         let others = [("stock", 0.35, true), ("stock", 0.55, false)];
         let own = (0..10).map(|at| ("shop", 0.75, at < 7));
         let bands = syrch_grade::calibrate::bands(few.chain(others).chain(own));
-        let settings = changed(|basis| {
+        let settings = change_basis(|basis| {
             *basis = Basis { over: basis.over.clone(), ..Basis::new("r", "strict", "m", &bands) }
         });
         let found = |confidence| {
@@ -235,13 +235,15 @@ mod tests {
 
     #[test]
     fn an_answer_at_the_edge_is_in_the_upper_band() {
-        let counts =
-            |confidence| rests_on(&settings("flights.db"), confidence).map(|found| found.answers);
         assert_eq!(
-            [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(counts),
+            [0.7, 0.799, 0.8, 0.899, 0.9, 1.0].map(|confidence| rests_on(
+                &settings("flights.db"),
+                confidence
+            )
+            .map(|found| found.answers)),
             [Some(9), Some(9), Some(300), Some(300), Some(100), Some(100)]
         );
-        let without_the_last = changed(|basis| basis.all.truncate(2));
+        let without_the_last = change_basis(|basis| basis.all.truncate(2));
         assert_eq!(
             (rests_on(&without_the_last, 0.9), rests_on(&without_the_last, 1.0)),
             (None, None)
@@ -251,7 +253,7 @@ mod tests {
     #[test]
     fn a_simulated_model_is_that_of_its_knobs_and_seed() {
         let simulated = crate::settings::SimulatedSettings::new("suite.jsonl");
-        let mut same = changed(|basis| basis.model = simulated.knobs.label(3));
+        let mut same = change_basis(|basis| basis.model = simulated.knobs.label(3));
         (same.model.simulated, same.seed) = (Some(simulated), 3);
         assert_eq!(departure(&same), None);
         same.seed = 4;

@@ -44,14 +44,14 @@ impl SharedIndex {
     }
 
     /// The index of this catalog, if it is made already.
-    fn known(&self, catalog: &Arc<Catalog>) -> Option<Arc<Index>> {
+    fn get_if_made(&self, catalog: &Arc<Catalog>) -> Option<Arc<Index>> {
         let made = self.made.try_lock().ok()?;
         made.as_ref()
             .filter(|(known, _)| Arc::ptr_eq(known, catalog))
             .map(|(_, index)| Arc::clone(index))
     }
 
-    async fn of(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
+    async fn get_or_make(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
         let mut made = self.made.lock().await;
         let is_of = |known: &Arc<Catalog>| Arc::ptr_eq(known, catalog) || known == catalog;
         if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(known)) {
@@ -69,7 +69,7 @@ impl SharedIndex {
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, PortError> {
-    let done = blocking::awaited(tokio::task::spawn_blocking(work)).await;
+    let done = blocking::await_work(tokio::task::spawn_blocking(work)).await;
     done.map_err(|_| PortError::Unavailable("the index could not be searched".to_owned()))
 }
 
@@ -103,11 +103,11 @@ impl Retrieval {
 
     /// The hits of queries that need no model, computed on another thread unless there is nothing
     /// to search.
-    async fn computed(
+    async fn compute(
         &self,
         queries: &[RetrievalQuery],
     ) -> Result<(Arc<Index>, Computed), PortError> {
-        let known = self.shared.known(&self.catalog);
+        let known = self.shared.get_if_made(&self.catalog);
         if let Some(index) =
             known.filter(|index| queries.iter().all(|query| index.is_empty(&query.corpus)))
         {
@@ -119,14 +119,19 @@ impl Retrieval {
         let all = queries.to_vec();
         // An index that is late for this search is made all the same, for the next one.
         let work = tokio::spawn(async move {
-            let index = shared.of(&catalog).await?;
+            let index = shared.get_or_make(&catalog).await?;
             let of = Arc::clone(&index);
             let found = aside(move || all.iter().map(|query| of.find_now(query)).collect()).await?;
             Ok((index, found))
         });
         let retrievers = queries.iter().map(|query| &query.retriever);
-        let broken = |_| PortError::Unavailable("the index could not be searched".to_owned());
-        self.given_up.within(retrievers, COMPUTED, async { work.await.map_err(broken)? }).await
+        self.given_up
+            .within(retrievers, COMPUTED, async {
+                work.await.map_err(|_| {
+                    PortError::Unavailable("the index could not be searched".to_owned())
+                })?
+            })
+            .await
     }
 
     /// Searches with each query: first those that are computed, then those that wait for a model.
@@ -134,7 +139,7 @@ impl Retrieval {
         &self,
         queries: &[RetrievalQuery],
     ) -> Result<Vec<Result<Vec<Hit>, PortError>>, PortError> {
-        let (index, computed) = self.computed(queries).await?;
+        let (index, computed) = self.compute(queries).await?;
         let model = self.embedder.as_deref().filter(|embedder| embedder.knows_the_schema());
         let mut found = Vec::with_capacity(queries.len());
         for (query, computed) in queries.iter().zip(computed) {
@@ -168,8 +173,10 @@ impl SearchPort for Retrieval {
         let mut found = found
             .unwrap_or_else(|error| left.iter().map(|_| Err(error.clone())).collect())
             .into_iter();
-        let answer = |left| if left { found.next() } else { Some(Err(PortError::Unsupported)) };
-        is_left.into_iter().filter_map(answer).collect()
+        is_left
+            .into_iter()
+            .filter_map(|left| if left { found.next() } else { Some(Err(PortError::Unsupported)) })
+            .collect()
     }
 }
 
@@ -208,7 +215,7 @@ impl ModelEmbedder {
     /// Returns whether the index on disk holds vectors of the schema: those of a large one are too
     /// many for a search to ask for.
     fn knows_the_schema(&self) -> bool {
-        self.knowledge.length(&self.prefixes.made_by(&self.name)).is_some()
+        self.knowledge.length(&self.prefixes.vectors_key(&self.name)).is_some()
     }
 
     pub(crate) fn new(
@@ -231,23 +238,27 @@ impl ModelEmbedder {
     }
 
     /// The vector of a text with its prefix.
-    fn found(&self, text: &str) -> Option<Vec<f32>> {
+    fn look_up_vector(&self, text: &str) -> Option<Vec<f32>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let stored = || {
-            let text = text.strip_prefix(&self.prefixes.document)?;
-            self.knowledge.vector(&self.prefixes.made_by(&self.name), text)
-        };
-        known.get(text).or_else(stored).cloned()
+        known
+            .get(text)
+            .or_else(|| {
+                let text = text.strip_prefix(&self.prefixes.document)?;
+                self.knowledge.vector(&self.prefixes.vectors_key(&self.name), text)
+            })
+            .cloned()
     }
 
     /// Vectors of some texts, in one call.
     async fn batch(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        let message = |text: &String| Message {
-            speaker: Speaker::User,
-            text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
-        };
         let purpose = Purpose::Other(EMBED.to_owned());
-        let messages = texts.iter().map(message).collect();
+        let messages = texts
+            .iter()
+            .map(|text: &String| Message {
+                speaker: Speaker::User,
+                text: clip(text, MAX_EMBEDDED_TEXT).to_owned(),
+            })
+            .collect();
         let request = Request {
             model: Some(self.name.clone()),
             // It writes none.
@@ -259,7 +270,7 @@ impl ModelEmbedder {
         let reply =
             self.model.complete(&ModelCall { request, problem, task: None, catalog }).await.result;
         let vectors = encode::vectors_of(&reply.map_err(refusal)?.text).unwrap_or_default();
-        let length = self.knowledge.length(&self.prefixes.made_by(&self.name));
+        let length = self.knowledge.length(&self.prefixes.vectors_key(&self.name));
         if vectors.len() != texts.len() {
             return Err(PortError::Other(
                 "the model for embeddings gave other vectors than asked for".to_owned(),
@@ -315,19 +326,23 @@ fn refusal(error: LlmError) -> PortError {
 #[async_trait]
 impl Embedder for ModelEmbedder {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.prefixed(&self.prefixes.document, texts).await
+        self.embed_with_prefix(&self.prefixes.document, texts).await
     }
 
     async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.prefixed(&self.prefixes.query, texts).await
+        self.embed_with_prefix(&self.prefixes.query, texts).await
     }
 }
 
 impl ModelEmbedder {
-    async fn prefixed(&self, prefix: &str, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+    async fn embed_with_prefix(
+        &self,
+        prefix: &str,
+        texts: &[String],
+    ) -> Result<Vec<Vec<f32>>, PortError> {
         let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
         let mut missing: Vec<String> =
-            texts.iter().filter(|text| self.found(text).is_none()).cloned().collect();
+            texts.iter().filter(|text| self.look_up_vector(text).is_none()).cloned().collect();
         missing.sort();
         missing.dedup();
         let calls = batches(missing).into_iter().map(|batch| async move {
@@ -338,7 +353,7 @@ impl ModelEmbedder {
         for vectors in came {
             self.known.lock().unwrap_or_else(PoisonError::into_inner).extend(vectors?);
         }
-        let all = texts.iter().map(|text| self.found(text)).collect::<Option<Vec<_>>>();
+        let all = texts.iter().map(|text| self.look_up_vector(text)).collect::<Option<Vec<_>>>();
         all.ok_or_else(|| PortError::Other("a vector is missing".to_owned()))
     }
 }

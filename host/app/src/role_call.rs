@@ -70,7 +70,7 @@ impl RoleCall {
         surroundings: Surroundings,
     ) -> Result<Self, Error> {
         let Surroundings { problem, catalog, evaluate, records, observer } = surroundings;
-        let (host, plugin) = Host::of_role(settings, role, shared, observer.as_ref()).await?;
+        let (host, plugin) = Host::for_role(settings, role, shared, observer.as_ref()).await?;
         let granted = host.database().catalog().await?;
         let mode = Mode::Record(None, RowRetention::Full);
         let run =
@@ -114,7 +114,7 @@ impl RoleCall {
     /// Returns the ports that the plugin has used, of `run` and `wait`: the event log has the
     /// others.
     #[must_use]
-    pub fn used_beside(&self) -> Vec<&'static str> {
-        self.order.used()
+    pub fn list_used_ports(&self) -> Vec<&'static str> {
+        self.order.list_used_ports()
     }
 }

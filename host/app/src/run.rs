@@ -82,7 +82,7 @@ impl Host {
         match self.start(id, &problem, None, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
                 let report = self.carry_out(problem, &run, ask).await;
-                Searched { report, cost: cost(&run.ledger.spent()) }
+                Searched { report, cost: cost(&run.ledger.spending()) }
             }
             Err(error) => Searched { report: Err(error), cost: CostReport::default() },
         }
@@ -90,7 +90,7 @@ impl Host {
 
     /// Resumes a run that was killed: what its journal holds is not done again, and the calls that
     /// were in flight are made again. It must have been started with the settings of this host,
-    /// which [`crate::settings::recorded_settings`] reads from the journal.
+    /// which [`crate::settings::read_settings`] reads from the journal.
     ///
     /// # Errors
     /// As [`Host::search`], and when the journal is of a run that is finished or still running, or
@@ -123,7 +123,7 @@ impl Host {
     ) -> Result<Searched, Error> {
         let (writer, journal) = Writer::resume(journal)?;
         is_search(&journal)?;
-        let catalog = self.shown_catalog().await?;
+        let catalog = self.catalog_for_roles().await?;
         record::check_unchanged(self, &journal.header, identity)?;
         if journal.is_finished() {
             let run = &journal.header.run;
@@ -137,7 +137,7 @@ impl Host {
         let listener = telemetry::listener(self, &id, &catalog, &mode);
         let run = Arc::new(self.run_state(&id, mode, catalog, &observer, stop, listener));
         let report = self.carry_out(problem, &run, ask).await;
-        Ok(Searched { report, cost: cost(&run.ledger.spent()) })
+        Ok(Searched { report, cost: cost(&run.ledger.spending()) })
     }
 
     /// Repeats a run from its journal alone. The report is the recorded one, byte for byte, times
@@ -152,7 +152,7 @@ impl Host {
         observer: Arc<dyn Observer>,
     ) -> Result<SearchReport, Error> {
         is_search(&journal)?;
-        let recorded = record::recorded_end(&journal)?;
+        let recorded = record::read_end(&journal)?;
         let id = journal.header.run.clone();
         let problem = journal.header.problem.clone();
         let catalog = Arc::clone(&journal.header.catalog);
@@ -183,7 +183,7 @@ impl Host {
         if problem.question.trim().is_empty() {
             return Err(Error::Config("the question is empty".to_owned()));
         }
-        let catalog = self.shown_catalog().await?;
+        let catalog = self.catalog_for_roles().await?;
         // Without a journal nothing needs the rows of results.
         let mut mode = Mode::Record(None, RowRetention::None);
         let mut warning = None;
@@ -202,7 +202,7 @@ impl Host {
     }
 
     /// The catalog as a run's roles see it.
-    async fn shown_catalog(&self) -> Result<Arc<Catalog>, Error> {
+    async fn catalog_for_roles(&self) -> Result<Arc<Catalog>, Error> {
         let catalog = self.database.catalog().await?;
         let has_values = catalog
             .tables
@@ -293,8 +293,10 @@ impl Host {
             *pruned = Some(Instant::now());
         }
         drop(
-            blocking::awaited(tokio::task::spawn_blocking(move || folder.prune(keep, age, bytes)))
-                .await,
+            blocking::await_work(tokio::task::spawn_blocking(move || {
+                folder.prune(keep, age, bytes)
+            }))
+            .await,
         );
     }
 }
@@ -325,8 +327,8 @@ impl RunState {
             biased;
             report = search => report,
             message = self.missed.wait() => Err(Error::Replay(message)),
-            departed = self.event_log.diverged() => departure(departed),
-            stalled = self.event_log.stalled(PATIENCE) => departure(stalled),
+            departed = self.event_log.wait_for_divergence() => departure(departed),
+            stalled = self.event_log.wait_for_stall(PATIENCE) => departure(stalled),
         };
         // Whatever the strategy made of a miss, its answer is not that of the recorded run.
         self.missed.get().map_or(report, |message| Err(Error::Replay(message)))

@@ -26,7 +26,7 @@ impl RunPort for RunOfCall {
 
     async fn remaining(&self) -> Budget {
         let budgets = self.context.run.ledger.budgets();
-        let spent = self.context.run.ledger.spent();
+        let spent = self.context.run.ledger.spending();
         Budget {
             tokens: budgets.tokens.saturating_sub(spent.tokens_charged),
             llm_calls: budgets.llm_calls.saturating_sub(spent.calls_charged()),

@@ -88,11 +88,14 @@ impl TaskRunner for Runner {
             self.solve(&task, &prepared, &parents, relations, &mut question).await;
         let mut name = String::new();
         // At the call's sequence point, so that a replay gives the same names and questions.
-        let then = || {
-            name = self.context.notes.relation_name(&task.id, &self.context.run.catalog);
-            question.into_iter().for_each(|question| self.context.notes.ask(prepared.id, question));
-        };
-        prepared.end(error, then).await;
+        prepared
+            .end(error, || {
+                name = self.context.notes.relation_name(&task.id, &self.context.run.catalog);
+                question
+                    .into_iter()
+                    .for_each(|question| self.context.notes.ask(prepared.id, question));
+            })
+            .await;
         observation.task.clone_from(&task.id);
         (observation, solved.map(|solved| Solved { name, ..solved }))
     }
@@ -106,7 +109,7 @@ impl Runner {
             RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
         let found = prepared.call.ports.search.find(&[query]).await.into_iter().next();
         prepared.end(None, || ()).await;
-        let ended = |ending| Observation::ended(&task.id, ending);
+        let ended = |ending| Observation::from_ending(&task.id, ending);
         match found {
             Some(Ok(hits)) => Observation {
                 hits: hits.clone(),
@@ -147,7 +150,11 @@ impl Runner {
                         clip(name, 64).escape_default()
                     );
                     let failure = Failure::new(FailureKind::Unsupported, why);
-                    return (Observation::ended(&task.id, Ending::Failed(failure)), None, None);
+                    return (
+                        Observation::from_ending(&task.id, Ending::Failed(failure)),
+                        None,
+                        None,
+                    );
                 };
                 solver
             }
@@ -155,10 +162,10 @@ impl Runner {
         let outcome =
             match solver.solve(prepared.call.clone(), problem, catalog, task, parents).await {
                 Ok(outcome) => outcome,
-                Err(error) => return (self.failed(task, &error), None, Some(error)),
+                Err(error) => return (self.failure_observation(task, &error), None, Some(error)),
             };
         *question = outcome.ask;
-        let mut observation = Observation::ended(&task.id, Ending::Cancelled);
+        let mut observation = Observation::from_ending(&task.id, Ending::Cancelled);
         observation.memo = outcome.memo;
         if outcome.candidates.is_empty() && !outcome.subtasks.is_empty() {
             observation.subtasks = outcome.subtasks;
@@ -170,11 +177,11 @@ impl Runner {
         match chosen {
             Ok(solved) => (observation, solved, None),
             // Without a calibrator or a reward that works no confidence is earned.
-            Err(error) => (self.failed(task, &error), None, Some(error)),
+            Err(error) => (self.failure_observation(task, &error), None, Some(error)),
         }
     }
 
-    fn failed(&self, task: &Task, error: &RoleError) -> Observation {
+    fn failure_observation(&self, task: &Task, error: &RoleError) -> Observation {
         let failure = match error {
             RoleError::Failure { failure, .. } => failure.clone(),
             RoleError::Cancelled | RoleError::Deadline => {
@@ -182,7 +189,7 @@ impl Runner {
             }
             other => Failure::new(FailureKind::Internal, other.to_string()),
         };
-        Observation::ended(&task.id, Ending::Failed(failure))
+        Observation::from_ending(&task.id, Ending::Failed(failure))
     }
 
     /// Chooses the first candidate that runs and is not rejected. The report has the reason for
@@ -319,7 +326,7 @@ impl Runner {
                 (candidate.raw_confidence.unwrap_or(UNSTATED_CONFIDENCE), candidate.signals.clone())
             })
             .collect();
-        let calibrated = prepared.evaluate.calibrated(HOST, &claims).await?;
+        let calibrated = prepared.evaluate.call_calibrator(HOST, &claims).await?;
         for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
             let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
             let confidence = if is_doubted { confidence.min(DOUBTED) } else { confidence };
@@ -339,7 +346,7 @@ impl Runner {
         if let Some(verdict) = self.context.notes.verdict(&task.id, &candidate.into()) {
             return Ok(verdict);
         }
-        match prepared.evaluate.judged(HOST, task, vec![candidate.clone()]).await {
+        match prepared.evaluate.call_reward(HOST, task, vec![candidate.clone()]).await {
             Ok(verdicts) => Ok(verdicts
                 .into_iter()
                 .next()
@@ -456,22 +463,22 @@ pub(crate) struct WatchTasks {
 }
 
 impl syrch_scheduler::Watch for WatchTasks {
-    fn begins(&self, graph: &Graph) {
+    fn on_begin(&self, graph: &Graph) {
         self.context.run.event_log.fact(Fact::Graph(graph.clone()));
     }
 
-    fn expanded(&self, task: &Task, subtasks: &[Task]) {
+    fn on_expansion(&self, task: &Task, subtasks: &[Task]) {
         self.context
             .run
             .event_log
             .fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
     }
 
-    fn edited(&self, edits: &[Edit]) {
+    fn on_edit(&self, edits: &[Edit]) {
         self.context.run.event_log.fact(Fact::Edited { edits: edits.to_vec() });
     }
 
-    fn started(&self, task: &Task) {
+    fn on_start(&self, task: &Task) {
         self.context.run.event_log.fact(Fact::Started { task: task.id.clone() });
         self.context
             .run
@@ -479,7 +486,7 @@ impl syrch_scheduler::Watch for WatchTasks {
             .event(&SearchEvent::TaskStarted { id: task.id.clone(), text: task.text.clone() });
     }
 
-    fn ended(&self, _: &Task, observation: &Observation) {
+    fn on_end(&self, _: &Task, observation: &Observation) {
         self.context.run.event_log.fact(Fact::Ended(observation.clone()));
         let ending = match &observation.ending {
             Ending::Solved => "solved".to_owned(),
@@ -497,7 +504,7 @@ impl syrch_scheduler::Watch for WatchTasks {
         });
     }
 
-    fn refused(&self, reason: &str) {
+    fn on_refusal(&self, reason: &str) {
         self.context.run.event_log.fact(Fact::Refused { reason: reason.to_owned() });
         let message = format!("a step of the planner was refused: {reason}");
         let call = "planner".to_owned();
@@ -512,7 +519,7 @@ mod tests {
 
     use super::*;
 
-    fn solved(name: &str, parents: &[&Solved]) -> Solved {
+    fn make_solved(name: &str, parents: &[&Solved]) -> Solved {
         let results =
             ResultSet::new(Arc::new(Schema::empty()), Vec::new(), false, Vec::new(), String::new());
         Solved {
@@ -527,10 +534,10 @@ mod tests {
 
     #[test]
     fn a_relation_comes_once_and_after_those_that_it_uses() {
-        let a = solved("a", &[]);
-        let b = solved("b", &[&a]);
-        let c = solved("c", &[&a]);
-        let d = solved("d", &[&b, &c]);
+        let a = make_solved("a", &[]);
+        let b = make_solved("b", &[&a]);
+        let c = make_solved("c", &[&a]);
+        let d = make_solved("d", &[&b, &c]);
         let names = |solved: &[&Solved]| -> Vec<String> {
             relations_of(solved.iter().copied()).into_iter().map(|relation| relation.name).collect()
         };

@@ -39,11 +39,11 @@ pub(crate) async fn search(
     let mut round = 0;
     loop {
         run.event_log.fact(Fact::Round { number: round });
-        let context = linked(Arc::new(Context::new(host, problem.clone(), run))).await?;
-        let may_ask = run.event_log.known("may-ask", || ask.is_some()).await
+        let context = link_catalog(Arc::new(Context::new(host, problem.clone(), run))).await?;
+        let may_ask = run.event_log.decide_by_time("may-ask", || ask.is_some()).await
             && round < run.settings.max_questions;
         let attempt = Attempt::make(&context, may_ask).await;
-        let interrupted = run.event_log.known("interrupted", || stop.is_triggered()).await;
+        let interrupted = run.event_log.decide_by_time("interrupted", || stop.is_triggered()).await;
         // Whatever fails after Ctrl-C, the user wanted an end and gets it.
         let attempt =
             attempt.map_err(|error| if interrupted { Error::Interrupted } else { error })?;
@@ -58,8 +58,8 @@ pub(crate) async fn search(
             continue;
         }
         // Ctrl-C may have come instead of an answer.
-        let interrupted =
-            interrupted || run.event_log.known("interrupted", || stop.is_triggered()).await;
+        let interrupted = interrupted
+            || run.event_log.decide_by_time("interrupted", || stop.is_triggered()).await;
         return attempt.report(&question, &context, interrupted);
     }
 }
@@ -70,7 +70,7 @@ pub(crate) async fn link(
     problem: Problem,
     run: &Arc<RunState>,
 ) -> Result<Arc<Context>, Error> {
-    linked(Arc::new(Context::new(host, problem, run))).await
+    link_catalog(Arc::new(Context::new(host, problem, run))).await
 }
 
 /// Makes one pass over a problem that was linked before, for the requests that it sends.
@@ -86,7 +86,7 @@ async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> O
         let ask = ask?;
         tokio::select! {
             biased;
-            () = run.clock.stop.triggered() => None,
+            () = run.clock.stop.wait_until_triggered() => None,
             answer = ask.ask(question) => answer,
         }
     };
@@ -168,8 +168,9 @@ impl Attempt {
             aggregate: clock.elapsed() - plan_time - solve_time,
         };
         let any_result = run.ended.values().any(|ended| ended.output.is_some());
-        let is_stopped = event_log.known("stopped", || context.run.clock.stop.is_triggered()).await;
-        let is_late = event_log.known("late", || context.run.clock.is_over()).await;
+        let is_stopped =
+            event_log.decide_by_time("stopped", || context.run.clock.stop.is_triggered()).await;
+        let is_late = event_log.decide_by_time("late", || context.run.clock.is_over()).await;
         let end = match run.end {
             End::Complete | End::Finished if is_stopped => End::Stopped,
             End::Complete | End::Finished if is_late => End::Deadline,
@@ -233,7 +234,7 @@ impl Attempt {
 
     /// Returns whether a budget or the time ended while parts of the question were open.
     fn is_cut_short(&self, context: &Context) -> bool {
-        let is_over = self.end == End::Deadline || exhausted(context).is_some();
+        let is_over = self.end == End::Deadline || find_exhausted(context).is_some();
         is_over && self.open().0 > 0
     }
 
@@ -283,7 +284,7 @@ impl Attempt {
         if let Some(outage) = context.notes.outage() {
             return Err(Error::Sql(outage));
         }
-        if let Some(denied) = context.run.denied() {
+        if let Some(denied) = context.run.denial_error() {
             return Err(denied);
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
@@ -299,7 +300,7 @@ impl Attempt {
             let seconds = context.run.settings.deadline.unwrap_or_default().as_secs_f64();
             return Err(Error::Deadline(seconds));
         }
-        match (exhausted(context), stumbled.into_iter().next()) {
+        match (find_exhausted(context), stumbled.into_iter().next()) {
             (Some(exhausted), _) => Err(Error::Budget(exhausted)),
             (None, Some(fault)) => Err(Error::PluginFailed(fault)),
             (None, None) => Ok(()),
@@ -319,7 +320,7 @@ impl Attempt {
                 _ => {}
             }
         }
-        self.warnings.extend(context.run.denied().map(|denied| denied.to_string()));
+        self.warnings.extend(context.run.denial_error().map(|denied| denied.to_string()));
         self.warnings.extend(cut_off(context));
         if let Outcome::Partial = outcome {
             let (open, all) = self.open();
@@ -330,11 +331,16 @@ impl Attempt {
         }
         if matches!(outcome, Outcome::Answered | Outcome::Partial) {
             self.warnings.extend(context.notes.faults().iter().map(ToString::to_string));
-            let unjudged = |error: RoleError| format!("some candidates were not judged: {error}");
-            self.warnings.extend(context.notes.failed_reward().map(unjudged));
+            self.warnings.extend(
+                context
+                    .notes
+                    .reward_failure()
+                    .map(|error: RoleError| format!("some candidates were not judged: {error}")),
+            );
             self.warnings.extend(context.notes.model_error());
-            self.warnings
-                .extend(exhausted(context).map(|which| format!("the budget is used up: {which}")));
+            self.warnings.extend(
+                find_exhausted(context).map(|which| format!("the budget is used up: {which}")),
+            );
             match self.end {
                 End::Deadline => {
                     self.warnings.push("the deadline passed: this is the best so far".to_owned())
@@ -370,14 +376,14 @@ fn cut_off(context: &Context) -> Option<String> {
     Some(format!("{replies} cut off at {limit} and not used; {advice}"))
 }
 
-fn exhausted(context: &Context) -> Option<Exhausted> {
-    context.run.ledger.spent().exhausted.into_iter().next()
+fn find_exhausted(context: &Context) -> Option<Exhausted> {
+    context.run.ledger.spending().exhausted.into_iter().next()
 }
 
 /// The search over the linker's selection from the catalog, if there is a linker. One that fails
 /// honestly is no reason not to search; Ctrl-C and the deadline end the wait for it, and then the
 /// planner's.
-async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
+async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
@@ -399,7 +405,7 @@ async fn linked(context: Arc<Context>) -> Result<Arc<Context>, Error> {
                 // A linker that sees cells may quote them.
                 tables.iter_mut().for_each(|relevant| relevant.reason.clear());
             }
-            let narrowed = Arc::new(context.narrowed(linked));
+            let narrowed = Arc::new(context.narrow(linked));
             context.run.trace.event(&SearchEvent::Linked { selected, of });
             context.run.event_log.fact(Fact::Linked {
                 tables,
@@ -459,7 +465,7 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
         return Error::PluginFailed(error);
     };
     // A call that was cancelled because the time was over is no failure of the strategy.
-    if context.run.event_log.known("role-failed", || context.run.clock.is_over()).await {
+    if context.run.event_log.decide_by_time("role-failed", || context.run.clock.is_over()).await {
         return over(context);
     }
     if let Some(message) = context.notes.model_error() {
@@ -468,10 +474,10 @@ async fn role_failed(context: &Context, role: Role, error: RoleError) -> Error {
     if let Some(outage) = context.notes.outage().filter(|_| failure.kind == FailureKind::Database) {
         return Error::Sql(outage);
     }
-    if let Some(denied) = context.run.denied() {
+    if let Some(denied) = context.run.denial_error() {
         return denied;
     }
-    match (&failure.kind, exhausted(context)) {
+    match (&failure.kind, find_exhausted(context)) {
         (FailureKind::Budget | FailureKind::Internal, Some(exhausted)) => Error::Budget(exhausted),
         (FailureKind::Internal, _) => Error::PluginFailed(error),
         _ => Error::Strategy { role: role.name().to_owned(), message: error.to_string() },
@@ -496,7 +502,8 @@ async fn clarify(
     grounded: Option<&Grounded>,
     may_ask: bool,
 ) -> Result<Option<Question>, Error> {
-    let is_late = context.run.event_log.known("clarify", || context.run.clock.is_over()).await;
+    let is_late =
+        context.run.event_log.decide_by_time("clarify", || context.run.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
     let sure = grounded.is_some_and(|grounded| {
         grounded.answer.confidence >= context.run.settings.policy.high_confidence
@@ -504,9 +511,9 @@ async fn clarify(
     // Asking the user does not mend a plugin, an endpoint, a database or an exhausted budget.
     let is_unreachable = context.notes.model_error().is_some()
         || context.notes.outage().is_some()
-        || context.run.denied().is_some();
+        || context.run.denial_error().is_some();
     let broken =
-        !context.notes.faults().is_empty() || is_unreachable || exhausted(context).is_some();
+        !context.notes.faults().is_empty() || is_unreachable || find_exhausted(context).is_some();
     if stopped || sure || (grounded.is_none() && broken) {
         return Ok(None);
     }

@@ -23,7 +23,7 @@ use crate::providers::Provider;
 use crate::strategies::FLOW;
 use crate::telemetry::SpanSink;
 
-pub use crate::record::recorded_settings;
+pub use crate::record::read_settings;
 pub use crate::servers::{DriverSettings, ServerSettings};
 pub use crate::withheld::Withheld;
 
@@ -329,7 +329,7 @@ impl EmbeddingPrefixes {
 
     /// Returns the key of the vectors of what is searched: the model, and the prefix if there is
     /// one.
-    pub(crate) fn made_by(&self, model: &str) -> String {
+    pub(crate) fn vectors_key(&self, model: &str) -> String {
         if self.document.is_empty() {
             model.to_owned()
         } else {

@@ -171,7 +171,7 @@ impl Shared {
                 ))),
             };
         }
-        self.databases.get(opened(settings), || open_database(settings)).await
+        self.databases.get(database_key(settings), || open_database(settings)).await
     }
 
     /// Returns the warnings of a database that were not given before.
@@ -185,40 +185,46 @@ impl Shared {
     }
 
     /// Returns the sources of retrieval that the settings name for that database.
-    pub(crate) async fn known(
+    pub(crate) async fn open_knowledge(
         &self,
         settings: &Settings,
         database: &Arc<dyn Database>,
     ) -> Result<Arc<Known>, Error> {
-        let read = || async {
-            let retrieval = settings.retrieval.clone();
-            let catalog = database.catalog().await?;
-            let known = move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
-            let known = tokio::task::spawn_blocking(known).await;
-            Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
-        };
-        self.known.get((opened(settings), settings.retrieval.clone()), read).await
+        self.known
+            .get((database_key(settings), settings.retrieval.clone()), || async {
+                let retrieval = settings.retrieval.clone();
+                let catalog = database.catalog().await?;
+                let known =
+                    move || Ok::<_, Error>(Known::new(Knowledge::read(&retrieval, &catalog)?));
+                let known = tokio::task::spawn_blocking(known).await;
+                Ok(Arc::new(known.map_err(|error| Error::Internal(error.to_string()))??))
+            })
+            .await
     }
 
     /// A plugin that was loaded, with a role and its settings, of whose use nothing is counted yet.
     /// A plugin is loaded once, and asked once whether it takes settings.
-    pub(crate) async fn configured(
+    pub(crate) async fn configure_plugin(
         &self,
         role: Role,
         settings: &Settings,
         observer: &dyn Observer,
     ) -> Result<Configured, Error> {
-        let unnamed = || Error::Config(format!("the strategy names no plugin for the role {role}"));
-        let source = settings.strategy.roles.get(&role).ok_or_else(unnamed)?;
+        let source = settings.strategy.roles.get(&role).ok_or_else(|| {
+            Error::Config(format!("the strategy names no plugin for the role {role}"))
+        })?;
         let config = settings.strategy.config.get(&role).cloned().unwrap_or_default();
-        let configure = || async {
-            let plugin = self.plugin(source, settings, observer).await?;
-            plugin
-                .configure(role, &config)
-                .await
-                .map_err(|error| plugins::rejected(&source.to_string(), error))
-        };
-        Ok(self.configured.get(&offered(role, source, &config), configure).await?.anew())
+        Ok(self
+            .configured
+            .get(&plugin_key(role, source, &config), || async {
+                let plugin = self.plugin(source, settings, observer).await?;
+                plugin
+                    .configure(role, &config)
+                    .await
+                    .map_err(|error| plugins::rejection(&source.to_string(), error))
+            })
+            .await?
+            .anew())
     }
 
     async fn plugin(
@@ -233,13 +239,13 @@ impl Shared {
     }
 }
 
-fn opened(settings: &Settings) -> Opened {
+fn database_key(settings: &Settings) -> Opened {
     let own = settings.own_database.as_ref().map(|OwnDatabase(own)| Arc::as_ptr(own).addr());
     (settings.database.clone(), own, settings.tables.clone(), settings.limits.clone())
 }
 
 /// Identifies a plugin with a role and settings.
-fn offered(role: Role, source: &PluginSource, config: &Map<String, Value>) -> String {
+fn plugin_key(role: Role, source: &PluginSource, config: &Map<String, Value>) -> String {
     format!("{role} {source:?} {}", Value::Object(config.clone()))
 }
 
@@ -287,10 +293,11 @@ mod tests {
     async fn settings_are_offered_to_a_plugin_once_and_what_was_refused_is_offered_again() {
         let shared = Shared::new();
         let mut settings = Settings::default();
-        let configured =
-            async |settings: &Settings| shared.configured(Role::Planner, settings, &Silent).await;
+        let configured = async |settings: &Settings| {
+            shared.configure_plugin(Role::Planner, settings, &Silent).await
+        };
         let first = configured(&settings).await.unwrap();
-        let key = offered(Role::Planner, &settings.strategy.roles[&Role::Planner], &Map::new());
+        let key = plugin_key(Role::Planner, &settings.strategy.roles[&Role::Planner], &Map::new());
         let again = shared.configured.get(&key, || async { Err(()) }).await.unwrap();
         assert_eq!(again.plugin().digest(), first.plugin().digest());
         settings

@@ -12,7 +12,7 @@ use syrch_simulated::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, Sim
 
 use crate::executors::is_database_file;
 use crate::open::prices;
-use crate::recordings::routed;
+use crate::recordings::route_models;
 use crate::settings::SimulatedSettings;
 use crate::{Error, Settings, Shared};
 
@@ -39,7 +39,7 @@ struct Mark {
 
 impl Mark {
     /// `None` if the file has no metadata; reading it then returns the reason.
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let metadata = path.metadata().ok()?;
         Some(Self { path, bytes: metadata.len(), modified: metadata.modified().ok() })
@@ -67,7 +67,7 @@ pub(crate) fn open_simulated(
     // Calls cost nothing unless the settings have a price for the simulated model.
     let prices = prices(&settings.model, names.first().map(String::as_str))?;
     let priced: Arc<dyn ModelProvider> = Arc::new(PricedModel::new(provider, Arc::new(prices)));
-    routed(settings, &simulated.suite, &priced, &names)
+    route_models(settings, &simulated.suite, &priced, &names)
 }
 
 /// Returns the number of questions that the simulated model of the settings answers; `None` if
@@ -75,7 +75,7 @@ pub(crate) fn open_simulated(
 ///
 /// # Errors
 /// When a search with these settings could not use it.
-pub fn simulated_questions(settings: &Settings) -> Result<Option<usize>, Error> {
+pub fn count_simulated_questions(settings: &Settings) -> Result<Option<usize>, Error> {
     let simulated = settings.model.simulated.as_ref();
     simulated
         .map(|simulated| Suites::default().read(simulated).map(|suite| suite.questions().len()))
@@ -94,7 +94,7 @@ impl Suites {
             Ok::<_, Error>(SimulatedSuite::new(read.questions.into_iter().map(question).collect()))
         };
         // Its mark is taken first: a change while it is read is noticed next time.
-        match Mark::of(&simulated.suite) {
+        match Mark::from_path(&simulated.suite) {
             Some(mark) => self.0.get_or_make(&mark, read),
             None => read().map(Arc::new),
         }

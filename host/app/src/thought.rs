@@ -24,7 +24,7 @@ fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
     let ended = seen.iter().rfind(|observation| observation.task == task.id);
     let (ending, reason) =
         ended.map(|observation| words(&observation.ending)).unwrap_or(("not-ended", None));
-    let Stated { plan, parts, requirements } = Stated::of(task);
+    let Stated { plan, parts, requirements } = Stated::from_task(task);
     TaskReport {
         id: task.id.clone(),
         parent: task.parent.clone(),
@@ -112,8 +112,11 @@ pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)
     match (&request.expect, request.subjects.as_slice()) {
         (Shape::Choice(words), subjects) if words.len() == subjects.len() => {
             let chosen = words.iter().position(|word| parsed.as_str() == Some(word));
-            let one = |(place, sql): (usize, &String)| Some((sql.clone(), place == chosen?));
-            subjects.iter().enumerate().filter_map(one).collect()
+            subjects
+                .iter()
+                .enumerate()
+                .filter_map(|(place, sql): (usize, &String)| Some((sql.clone(), place == chosen?)))
+                .collect()
         }
         (_, [sql]) => {
             is_accepted(&parsed).map(|accepted| (sql.clone(), accepted)).into_iter().collect()
@@ -123,12 +126,13 @@ pub(crate) fn judgements(request: &Request, reply: &Reply) -> Vec<(String, bool)
 }
 
 fn is_accepted(parsed: &Value) -> Option<bool> {
-    let word = || match parsed.get("verdict")?.as_str()?.trim().to_ascii_uppercase().as_str() {
-        "PASS" => Some(true),
-        "FAIL" => Some(false),
-        _ => None,
-    };
-    parsed.get("accepted").and_then(Value::as_bool).or_else(word)
+    parsed.get("accepted").and_then(Value::as_bool).or_else(|| {
+        match parsed.get("verdict")?.as_str()?.trim().to_ascii_uppercase().as_str() {
+            "PASS" => Some(true),
+            "FAIL" => Some(false),
+            _ => None,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -137,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(
+    fn read_judgements(
         purpose: Purpose,
         expect: Shape,
         subjects: &[&str],
@@ -163,21 +167,32 @@ mod tests {
         let yes = |sql: &str| (sql.to_owned(), true);
         let no = |sql: &str| (sql.to_owned(), false);
         let words = || Shape::Choice(vec!["A".into(), "B".into()]);
-        assert_eq!(judged(Purpose::Select, words(), &["1", "2"], "\"B\""), [no("1"), yes("2")]);
-        assert_eq!(judged(Purpose::Select, words(), &["1", "2"], "\"C\""), []);
-        assert_eq!(judged(Purpose::Select, words(), &["1"], "\"A\""), []);
+        assert_eq!(
+            read_judgements(Purpose::Select, words(), &["1", "2"], "\"B\""),
+            [no("1"), yes("2")]
+        );
+        assert_eq!(read_judgements(Purpose::Select, words(), &["1", "2"], "\"C\""), []);
+        assert_eq!(read_judgements(Purpose::Select, words(), &["1"], "\"A\""), []);
         let json = || Shape::Json("{}".into());
         assert_eq!(
-            judged(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#),
+            read_judgements(Purpose::Judge, json(), &["1"], r#"{"accepted":false,"score":1}"#),
             [no("1")]
         );
         assert_eq!(
-            judged(Purpose::Judge, Shape::Yaml(Vec::new()), &["1"], r#"{"verdict":" pass "}"#),
+            read_judgements(
+                Purpose::Judge,
+                Shape::Yaml(Vec::new()),
+                &["1"],
+                r#"{"verdict":" pass "}"#
+            ),
             [yes("1")]
         );
-        assert_eq!(judged(Purpose::Judge, json(), &["1"], r#"{"verdict":7}"#), []);
-        assert_eq!(judged(Purpose::Judge, json(), &["1", "2"], r#"{"accepted":true}"#), []);
-        assert_eq!(judged(Purpose::Repair, json(), &["1"], r#"{"accepted":true}"#), []);
+        assert_eq!(read_judgements(Purpose::Judge, json(), &["1"], r#"{"verdict":7}"#), []);
+        assert_eq!(
+            read_judgements(Purpose::Judge, json(), &["1", "2"], r#"{"accepted":true}"#),
+            []
+        );
+        assert_eq!(read_judgements(Purpose::Repair, json(), &["1"], r#"{"accepted":true}"#), []);
     }
 
     #[test]

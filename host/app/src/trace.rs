@@ -115,7 +115,7 @@ impl Trace {
     }
 
     /// Returns the number of candidates beyond the bound, which are missing from the report.
-    pub(crate) fn unlisted(&self) -> usize {
+    pub(crate) fn count_unlisted(&self) -> usize {
         self.unlisted.load(Ordering::Relaxed)
     }
 
@@ -226,7 +226,7 @@ impl TracePort for TraceOfCall {
         self.note(Level::Debug, &format!("{name}{about}: {data}")).await;
     }
 
-    fn printed(&self, line: &str) {
+    fn print_line(&self, line: &str) {
         let call = self.call.clone();
         let message = line.to_owned();
         self.trace.event(&SearchEvent::Note { call, level: Level::Debug, message });

@@ -88,11 +88,12 @@ impl Withheld {
         let starts = std::iter::once(0).chain(text.match_indices(' ').map(|(at, _)| at + 1));
         starts.filter_map(|at| text.get(at..)).any(|rest| {
             let first = rest.split(' ').next().unwrap_or_default();
-            let begins = |reported: &String| {
-                rest.strip_prefix(reported.as_str())
-                    .is_some_and(|after| after.is_empty() || after.starts_with(' '))
-            };
-            self.within.get(first).is_some_and(|reported| reported.iter().any(begins))
+            self.within.get(first).is_some_and(|reported| {
+                reported.iter().any(|reported: &String| {
+                    rest.strip_prefix(reported.as_str())
+                        .is_some_and(|after| after.is_empty() || after.starts_with(' '))
+                })
+            })
         })
     }
 }
@@ -106,24 +107,26 @@ fn words(text: &str) -> String {
 /// Statements by their words, without the names that they give to tables and columns and without
 /// words that change nothing. One that cannot be parsed is its words.
 fn normals(statements: &[&str]) -> Vec<String> {
-    let all = || statements.iter().map(|sql| normal(sql)).collect();
     // A tree may be as deep as its statement is long.
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("withheld".to_owned()).stack_size(STACK);
-        let made = thread.spawn_scoped(scope, all).ok().and_then(|thread| thread.join().ok());
+        let made = thread
+            .spawn_scoped(scope, || statements.iter().map(|sql| normal(sql)).collect())
+            .ok()
+            .and_then(|thread| thread.join().ok());
         made.unwrap_or_else(|| statements.iter().map(|sql| words(sql)).collect())
     })
 }
 
 fn normal(sql: &str) -> String {
-    let text = parsed(sql).unwrap_or_else(|| sql.to_owned());
+    let text = normalize_statement(sql).unwrap_or_else(|| sql.to_owned());
     let words = words(&text);
     words.split(' ').filter(|word| !OPTIONAL.contains(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// The statement without the names that it gives to tables and columns; `None` if it is no query
 /// that can be parsed.
-fn parsed(sql: &str) -> Option<String> {
+fn normalize_statement(sql: &str) -> Option<String> {
     if sql.len() > LONGEST {
         return None;
     }

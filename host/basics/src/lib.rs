@@ -5,7 +5,7 @@
 
 /// A name between quotes; a quote within it stands twice.
 #[must_use]
-pub fn quoted(name: &str, quote: char) -> String {
+pub fn quote_name(name: &str, quote: char) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     out.push(quote);
     for c in name.chars() {
@@ -57,13 +57,13 @@ impl Random {
     /// Returns the next number; all 64 bits are uniformly distributed.
     pub const fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(Self::STEP);
-        mixed(self.0)
+        mix(self.0)
     }
 }
 
 /// The finaliser of SplitMix64: every bit of the result depends on every bit of the value.
 #[must_use]
-pub const fn mixed(value: u64) -> u64 {
+pub const fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
@@ -72,8 +72,9 @@ pub const fn mixed(value: u64) -> u64 {
 /// FNV-1a over bytes, 64 bits: the same on every machine and in every run; not for secrets.
 #[must_use]
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte: u8| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -82,8 +83,8 @@ mod tests {
 
     #[test]
     fn quotes_within_a_name_stand_twice() {
-        assert_eq!(quoted("a\"b`", '"'), "\"a\"\"b`\"");
-        assert_eq!(quoted("a\"b`", '`'), "`a\"b```");
+        assert_eq!(quote_name("a\"b`", '"'), "\"a\"\"b`\"");
+        assert_eq!(quote_name("a\"b`", '`'), "`a\"b```");
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Activity {
         self.pending().warnings.push(text);
     }
 
-    pub(crate) fn failed(&self, error: CacheError) {
+    pub(crate) fn note_failure(&self, error: CacheError) {
         let mut pending = self.pending();
         pending.failures += 1;
         pending.first.get_or_insert(error);

@@ -150,7 +150,7 @@ impl Cache {
     pub async fn forget(&self, key: Key) {
         let forgotten =
             self.ask(move |worker| worker.work(Access::Write, |store| store.delete(&key))).await;
-        forgotten.unwrap_or_else(|error| self.activity.failed(error));
+        forgotten.unwrap_or_else(|error| self.activity.note_failure(error));
     }
 
     /// The stored value; `None` if there is none, and then the lease is taken if it can be.
@@ -158,11 +158,13 @@ impl Cache {
         let (answer, waiting) = oneshot::channel();
         let sent = self.send(Box::new(move |worker| worker.seek(key, answer)));
         let found = match sent {
-            Ok(()) => blocking::awaited(waiting).await.unwrap_or_else(|_| Err(self.gone())),
+            Ok(()) => blocking::await_work(waiting)
+                .await
+                .unwrap_or_else(|_| Err(self.unavailable_error())),
             Err(error) => Err(error),
         };
         found.unwrap_or_else(|error| {
-            self.activity.failed(error);
+            self.activity.note_failure(error);
             None
         })
     }
@@ -185,7 +187,7 @@ impl Cache {
             worker.leases.forget(&key);
             Ok(())
         });
-        stored.await.unwrap_or_else(|error| self.activity.failed(error));
+        stored.await.unwrap_or_else(|error| self.activity.note_failure(error));
     }
 
     /// Counts the entries and their bytes.
@@ -194,7 +196,7 @@ impl Cache {
     /// When the file cannot be read at present.
     pub async fn stats(&self) -> Result<Stats, CacheError> {
         let work = |worker: &mut Worker| {
-            Ok((worker.work(Access::Read, Store::held)?, worker.file_bytes()))
+            Ok((worker.work(Access::Read, Store::entry_sizes)?, worker.file_bytes()))
         };
         let (kinds, file_bytes) = self.ask(work).await?;
         let all = kinds.values().fold(Size::default(), |all, held| Size {
@@ -230,15 +232,18 @@ impl Cache {
         self.send(Box::new(move |worker| {
             let _ = answer.send(work(worker));
         }))?;
-        blocking::awaited(waiting).await.map_err(|_| self.gone())?
+        blocking::await_work(waiting).await.map_err(|_| self.unavailable_error())?
     }
 
     /// Queues a job for the cache's thread.
     pub(crate) fn send(&self, job: Job) -> Result<(), CacheError> {
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or_else(|| self.gone())
+        self.jobs
+            .as_ref()
+            .and_then(|jobs| jobs.send(job).ok())
+            .ok_or_else(|| self.unavailable_error())
     }
 
-    fn gone(&self) -> CacheError {
+    fn unavailable_error(&self) -> CacheError {
         CacheError::Unavailable {
             path: self.folder.display().to_string(),
             reason: "its thread has ended".to_owned(),

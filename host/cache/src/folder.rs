@@ -68,10 +68,12 @@ impl Folder {
 
     /// Bytes of the file and the engine's own files beside it.
     pub(crate) fn bytes(&self) -> u64 {
-        let size = |suffix: &&str| {
-            self.dir.symlink_metadata(format!("{FILE}{suffix}")).ok().map(|found| found.len())
-        };
-        COMPANIONS.iter().filter_map(size).sum()
+        COMPANIONS
+            .iter()
+            .filter_map(|suffix: &&str| {
+                self.dir.symlink_metadata(format!("{FILE}{suffix}")).ok().map(|found| found.len())
+            })
+            .sum()
     }
 
     /// Takes the lock; waits for it at most so long.

@@ -114,7 +114,7 @@ mod tests {
         Key::new(Kind::Llm, name, b"")
     }
 
-    async fn answered(in_flight: &Arc<InFlight>, value: &str) -> (bool, Value) {
+    async fn answer_key(in_flight: &Arc<InFlight>, value: &str) -> (bool, Value) {
         match in_flight.turn(key("a")).await {
             Turn::Value(value) => (false, value),
             Turn::Lead(leader) => {
@@ -129,11 +129,11 @@ mod tests {
     #[tokio::test]
     async fn equal_requests_are_made_once_and_leave_nothing_behind() {
         let in_flight = Arc::<InFlight>::default();
-        let answers = join_all((0..50).map(|_| answered(&in_flight, "x"))).await;
+        let answers = join_all((0..50).map(|_| answer_key(&in_flight, "x"))).await;
         assert_eq!(answers.iter().filter(|(led, _)| *led).count(), 1);
         assert!(answers.iter().all(|(_, value)| **value == *b"x"));
         assert_eq!(in_flight.len(), 0);
-        assert!(answered(&in_flight, "y").await.0);
+        assert!(answer_key(&in_flight, "y").await.0);
     }
 
     #[tokio::test]
@@ -142,7 +142,7 @@ mod tests {
         let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
             panic!("no request was in flight")
         };
-        let mut followers = Box::pin(join_all((0..3).map(|_| answered(&in_flight, "second"))));
+        let mut followers = Box::pin(join_all((0..3).map(|_| answer_key(&in_flight, "second"))));
         assert!(futures::poll!(followers.as_mut()).is_pending());
         assert!(matches!(in_flight.turn(key("b")).await, Turn::Lead(_)));
         drop(leader);
@@ -158,11 +158,11 @@ mod tests {
         let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
             panic!("no request was in flight")
         };
-        let mut waiting = Box::pin(answered(&in_flight, "unused"));
+        let mut waiting = Box::pin(answer_key(&in_flight, "unused"));
         assert!(futures::poll!(waiting.as_mut()).is_pending());
         leader.complete(b"first".as_slice().into());
         // The follower has not run since.
-        assert_eq!(answered(&in_flight, "second").await, (true, b"second".as_slice().into()));
+        assert_eq!(answer_key(&in_flight, "second").await, (true, b"second".as_slice().into()));
         assert_eq!(waiting.await, (false, b"first".as_slice().into()));
         assert_eq!(in_flight.len(), 0);
     }
@@ -173,8 +173,8 @@ mod tests {
         let Turn::Lead(leader) = in_flight.turn(key("a")).await else {
             panic!("no request was in flight")
         };
-        let mut gone = Box::pin(answered(&in_flight, "unused"));
-        let mut waiting = Box::pin(answered(&in_flight, "mine"));
+        let mut gone = Box::pin(answer_key(&in_flight, "unused"));
+        let mut waiting = Box::pin(answer_key(&in_flight, "mine"));
         assert!(
             futures::poll!(gone.as_mut()).is_pending()
                 && futures::poll!(waiting.as_mut()).is_pending()

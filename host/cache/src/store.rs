@@ -197,7 +197,7 @@ impl Store {
     /// Deletes the oldest entries if the pages in use exceed the bound, down to seven eighths of
     /// it, so that not every write deletes.
     fn make_space(&self, size: i64, most: i64) -> Result<(), StoreError> {
-        let mut over = self.used()?.saturating_add(size).saturating_sub(most);
+        let mut over = self.bytes_in_use()?.saturating_add(size).saturating_sub(most);
         if over > 0 {
             over = over.saturating_add(most / 8);
         }
@@ -206,13 +206,13 @@ impl Store {
             if self.delete_batch(&batch, 0)?.entries == 0 {
                 break;
             }
-            over = self.used()?.saturating_add(size).saturating_sub(most - most / 8);
+            over = self.bytes_in_use()?.saturating_add(size).saturating_sub(most - most / 8);
         }
         Ok(())
     }
 
     /// Returns the size of the pages in use, in bytes.
-    fn used(&self) -> Result<i64, StoreError> {
+    fn bytes_in_use(&self) -> Result<i64, StoreError> {
         Ok((self.number("page_count")? - self.number("freelist_count")?)
             .saturating_mul(self.number("page_size")?))
     }
@@ -299,7 +299,7 @@ impl Store {
     }
 
     /// The number of entries of each kind and their size.
-    pub(crate) fn held(&self) -> Result<BTreeMap<Kind, Size>, StoreError> {
+    pub(crate) fn entry_sizes(&self) -> Result<BTreeMap<Kind, Size>, StoreError> {
         let sql = "SELECT kind, count(*), coalesce(sum(size), 0) FROM entries GROUP BY kind";
         let mut statement = self.connection.prepare(sql)?;
         let rows = statement.query_map([], |row| {
@@ -367,7 +367,7 @@ mod tests {
             store.put(&key(Kind::Sql, 1), entry(0, b"x"), 1 << 20).unwrap();
             store.connection.execute(&format!("UPDATE entries SET {damage}"), []).unwrap();
             assert_eq!(store.get(&key(Kind::Sql, 1), 2, HOUR), Ok(None), "{damage}");
-            assert_eq!(store.held().unwrap()[&Kind::Sql], Size::default());
+            assert_eq!(store.entry_sizes().unwrap()[&Kind::Sql], Size::default());
         }
         // An entry under another's key.
         let (_folder, store) = store();
@@ -385,7 +385,7 @@ mod tests {
         let most = 1 << 20;
         for number in 0..100_usize {
             store.put(&key(Kind::Sql, number), entry(number as i64, &[7; 50_000]), most).unwrap();
-            assert!(store.used().unwrap() <= 1 << 20);
+            assert!(store.bytes_in_use().unwrap() <= 1 << 20);
         }
         let there: Vec<usize> = (0..100)
             .filter(|number| store.get(&key(Kind::Sql, *number), 200, HOUR).unwrap().is_some())
@@ -401,9 +401,12 @@ mod tests {
             store.put(&key(Kind::Llm, number), entry(number as i64, b"x"), 1 << 20).unwrap();
         }
         assert_eq!(store.sweep(HOUR + 299, 1), Ok(true));
-        assert_eq!(store.held().unwrap()[&Kind::Llm].entries, 600 - BATCH_ENTRIES.unsigned_abs());
+        assert_eq!(
+            store.entry_sizes().unwrap()[&Kind::Llm].entries,
+            600 - BATCH_ENTRIES.unsigned_abs()
+        );
         assert_eq!(store.sweep(HOUR + 299, 9), Ok(false));
-        assert_eq!(store.held().unwrap()[&Kind::Llm].entries, 300);
+        assert_eq!(store.entry_sizes().unwrap()[&Kind::Llm].entries, 300);
         assert!(store.get(&key(Kind::Llm, 300), 400, HOUR).unwrap().is_some());
     }
 
@@ -416,7 +419,7 @@ mod tests {
         }
         let pages = store.number("page_count").unwrap();
         assert_eq!(store.clear(Some(Kind::Sql)), Ok(Size { entries: 20, bytes: 10_000_000 }));
-        let held = store.held().unwrap();
+        let held = store.entry_sizes().unwrap();
         assert_eq!((held[&Kind::Sql].entries, held[&Kind::Llm].entries), (0, 20));
         assert_eq!(store.get(&key(Kind::Llm, 2), 1, HOUR).unwrap().unwrap(), [2; 500_000]);
         assert!(store.number("page_count").unwrap() < pages * 6 / 10);

@@ -89,11 +89,15 @@ async fn entries_end_with_their_time() {
     let seconds = Arc::new(AtomicU64::new(1_000_000));
     let with_ttl = |ttl| {
         let seconds = Arc::clone(&seconds);
-        let now =
-            move || SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst));
         Cache::open(
             folder.path(),
-            Options { ttl: Duration::from_secs(ttl), clock: Arc::new(now), ..Options::default() },
+            Options {
+                ttl: Duration::from_secs(ttl),
+                clock: Arc::new(move || {
+                    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.load(Ordering::SeqCst))
+                }),
+                ..Options::default()
+            },
         )
     };
     let day = with_ttl(86_400);
@@ -173,15 +177,14 @@ async fn one_process() {
 #[test]
 fn four_processes_over_one_file_give_right_values() {
     let folder = tempfile::tempdir().unwrap();
-    let start = |worker: usize| {
+    for process in [0, 1, 2, 3].map(|worker: usize| {
         std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--ignored", "tests::one_process"])
             .env(WORKER, format!("{worker} {}", folder.path().display()))
             .stdout(std::process::Stdio::piped())
             .spawn()
             .unwrap()
-    };
-    for process in [0, 1, 2, 3].map(start) {
+    }) {
         let output = process.wait_with_output().unwrap();
         let warnings = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && warnings.contains("1 passed"), "{warnings}");
@@ -227,7 +230,7 @@ async fn a_value_is_stored_though_the_write_is_not_awaited() {
 type Damage<'a> = &'a dyn Fn(&Path);
 
 /// A cache of some entries on disk, with nothing left in the log.
-async fn filled(folder: &Path) {
+async fn fill_cache(folder: &Path) {
     let cache = open(folder);
     for number in 0..40 {
         assert!(!fetch(&cache, number).await);
@@ -250,41 +253,38 @@ async fn filled(folder: &Path) {
 
 #[tokio::test]
 async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
-    let other = |file: &Path| {
-        std::fs::remove_file(file).unwrap();
-        Connection::open(file).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
-    };
-    let newer = |file: &Path| {
-        Connection::open(file).unwrap().pragma_update(None, "user_version", 999).unwrap()
-    };
-    let bare =
-        |file: &Path| Connection::open(file).unwrap().execute_batch("DROP TABLE entries").unwrap();
-    let garbage = |file: &Path| {
-        std::fs::write(file, b"this is no database, but long enough to be taken for one".repeat(99))
-            .unwrap()
-    };
-    let half = |file: &Path| {
-        let bytes = std::fs::read(file).unwrap();
-        std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
-    };
-    let middle = |file: &Path| {
-        let mut bytes = std::fs::read(file).unwrap();
-        bytes[4_096..].fill(0x5a);
-        std::fs::write(file, bytes).unwrap();
-    };
-    let stub = |file: &Path| std::fs::write(file, b"SQLite format 3\0").unwrap();
     let damages: [(&str, Damage<'_>); 7] = [
-        ("other", &other),
-        ("newer", &newer),
-        ("bare", &bare),
-        ("garbage", &garbage),
-        ("half", &half),
-        ("middle", &middle),
-        ("stub", &stub),
+        ("other", &|file: &Path| {
+            std::fs::remove_file(file).unwrap();
+            Connection::open(file).unwrap().execute_batch("CREATE TABLE theirs(a)").unwrap();
+        }),
+        ("newer", &|file: &Path| {
+            Connection::open(file).unwrap().pragma_update(None, "user_version", 999).unwrap()
+        }),
+        ("bare", &|file: &Path| {
+            Connection::open(file).unwrap().execute_batch("DROP TABLE entries").unwrap()
+        }),
+        ("garbage", &|file: &Path| {
+            std::fs::write(
+                file,
+                b"this is no database, but long enough to be taken for one".repeat(99),
+            )
+            .unwrap()
+        }),
+        ("half", &|file: &Path| {
+            let bytes = std::fs::read(file).unwrap();
+            std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
+        }),
+        ("middle", &|file: &Path| {
+            let mut bytes = std::fs::read(file).unwrap();
+            bytes[4_096..].fill(0x5a);
+            std::fs::write(file, bytes).unwrap();
+        }),
+        ("stub", &|file: &Path| std::fs::write(file, b"SQLite format 3\0").unwrap()),
     ];
     for (name, damage) in damages {
         let folder = tempfile::tempdir().unwrap();
-        filled(folder.path()).await;
+        fill_cache(folder.path()).await;
         damage(&folder.path().join(FILE));
         let cache = open(folder.path());
         for number in 0..80 {
@@ -304,7 +304,7 @@ async fn a_file_that_is_not_whole_is_set_aside_and_a_new_one_made() {
 #[tokio::test]
 async fn two_caches_notice_damage_under_them_and_set_the_file_aside_once() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let one = open(folder.path());
     let two = open(folder.path());
     assert!(fetch(&one, 1).await && fetch(&two, 1).await);
@@ -364,7 +364,7 @@ async fn a_folder_that_cannot_be_had_makes_every_request_a_miss() {
 #[tokio::test]
 async fn a_locked_file_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let brief = || {
         Cache::open(
             folder.path(),
@@ -390,14 +390,16 @@ async fn a_locked_file_makes_requests_misses() {
 #[tokio::test]
 async fn a_full_disk_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
-    filled(folder.path()).await;
+    fill_cache(folder.path()).await;
     let cache = open(folder.path());
-    let limit = |worker: &mut crate::worker::Worker| {
-        worker.work(Access::Read, |store| {
-            Ok(store.connection.pragma_update(None, "max_page_count", 1)?)
+    cache
+        .ask(|worker: &mut crate::worker::Worker| {
+            worker.work(Access::Read, |store| {
+                Ok(store.connection.pragma_update(None, "max_page_count", 1)?)
+            })
         })
-    };
-    cache.ask(limit).await.unwrap();
+        .await
+        .unwrap();
     let big: Arc<[u8]> = vec![1; 1 << 20].into();
     for _ in 0..2 {
         let Found::Lead(lead) = cache.find(key(41)).await else { panic!("nothing is stored") };

@@ -84,7 +84,7 @@ impl Worker {
         result.map_err(|attempt| {
             let (error, access) = match attempt {
                 Attempt::Aside => {
-                    (self.damaged("a new one is damaged, too".to_owned()), Access::Read)
+                    (self.damage_error("a new one is damaged, too".to_owned()), Access::Read)
                 }
                 Attempt::Unopened(error) => (error, Access::Read),
                 Attempt::Failed(error) => (error, access),
@@ -96,7 +96,7 @@ impl Worker {
     }
 
     fn attempt<T>(&mut self, work: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, Attempt> {
-        let opened = self.opened().map_err(Attempt::Unopened)?;
+        let opened = self.open_file().map_err(Attempt::Unopened)?;
         let id = opened.id;
         match work(&opened.store) {
             Ok(value) => Ok(value),
@@ -115,7 +115,7 @@ impl Worker {
     }
 
     /// The file that has the name at present, opened.
-    fn opened(&mut self) -> Result<&Opened, CacheError> {
+    fn open_file(&mut self) -> Result<&Opened, CacheError> {
         let current = self
             .opened
             .take()
@@ -157,7 +157,9 @@ impl Worker {
 
     fn move_aside(&mut self, lock: &FolderLock<'_>, reason: &str) -> Result<(), CacheError> {
         if self.aside >= MOST_ASIDE {
-            return Err(self.damaged(format!("{reason}; {MOST_ASIDE} before it were set aside")));
+            return Err(
+                self.damage_error(format!("{reason}; {MOST_ASIDE} before it were set aside"))
+            );
         }
         self.aside += 1;
         let name = lock
@@ -174,7 +176,7 @@ impl Worker {
         self.folder.join(FILE)
     }
 
-    fn damaged(&self, reason: String) -> CacheError {
+    fn damage_error(&self, reason: String) -> CacheError {
         StoreError::Damaged(reason).at(&self.path())
     }
 }

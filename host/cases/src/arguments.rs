@@ -120,7 +120,7 @@ impl Input {
             }
             Role::Planner => {
                 let graph = self.graph()?;
-                let seen = self.seen()?;
+                let seen = self.observations()?;
                 let fresh =
                     self.take("fresh").map_or(Some(seen.len() as u64), |value| value.as_u64());
                 let fresh = fresh
@@ -143,16 +143,18 @@ impl Input {
             Role::Reward => {
                 Arguments::Judge { task: self.task()?, rivals: self.rivals(statements).await? }
             }
-            Role::Clarifier => Arguments::Assess { graph: self.graph()?, seen: self.seen()? },
+            Role::Clarifier => {
+                Arguments::Assess { graph: self.graph()?, seen: self.observations()? }
+            }
             Role::Aggregator => {
-                let finished = self.finished(statements).await?;
+                let finished = self.read_finished(statements).await?;
                 let mut graph = self.graph()?;
                 if graph.tasks.is_empty() {
                     graph.tasks = finished.iter().map(|finished| finished.task.clone()).collect();
                     graph.answer =
                         graph.tasks.last().map(|task| task.id.clone()).unwrap_or_default();
                 }
-                Arguments::Aggregate { graph, finished, seen: self.seen()? }
+                Arguments::Aggregate { graph, finished, seen: self.observations()? }
             }
             Role::Rewriter => self.rewrite(database).await?,
         })
@@ -205,15 +207,14 @@ impl Input {
 
     fn graph(&mut self) -> Result<Graph, RunError> {
         let whole = (self.role != Role::Aggregator).then(|| self.whole_problem());
-        let or = || Graph {
+        self.read_or("graph", fill::graph, || Graph {
             answer: whole.as_ref().map(|task| task.id.clone()).unwrap_or_default(),
             tasks: whole.into_iter().collect(),
             memo: None,
-        };
-        self.read_or("graph", fill::graph, or)
+        })
     }
 
-    fn seen(&mut self) -> Result<Vec<Observation>, RunError> {
+    fn observations(&mut self) -> Result<Vec<Observation>, RunError> {
         self.list("seen", fill::observation)
     }
 
@@ -327,15 +328,21 @@ impl Input {
         match of.shift_remove("name") {
             Some(Value::String(name)) => Ok(name),
             Some(_) => Err(self.wrong("`name` is no text".to_owned())),
-            None => {
-                let word =
-                    |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
-                Ok(format!("task_{}", task.id.chars().map(word).collect::<String>()))
-            }
+            None => Ok(format!(
+                "task_{}",
+                task.id
+                    .chars()
+                    .map(|c: char| if c.is_ascii_alphanumeric() {
+                        c.to_ascii_lowercase()
+                    } else {
+                        '_'
+                    })
+                    .collect::<String>()
+            )),
         }
     }
 
-    async fn finished(
+    async fn read_finished(
         &mut self,
         statements: &mut Statements<'_>,
     ) -> Result<Vec<Finished>, RunError> {

@@ -51,7 +51,7 @@ impl Calls {
         let mut made = self.lock();
         match event {
             Event::Issue { call: 0, ticket, ask } => made.issue(*ticket, ask),
-            Event::Done { call: 0, ticket, got } => made.done(*ticket, got),
+            Event::Done { call: 0, ticket, got } => made.complete(*ticket, got),
             Event::Port { call: 0, ask, got } => made.port(ask, got),
             _ => {}
         }
@@ -85,7 +85,7 @@ impl Made {
         self.bytes <= RETAINED
     }
 
-    fn done(&mut self, ticket: Ticket, got: &Got) {
+    fn complete(&mut self, ticket: Ticket, got: &Got) {
         let reply = reply(got);
         if !self.has_space(reply.as_ref().unwrap_or_else(|error| error)) {
             return;
@@ -116,7 +116,7 @@ impl Made {
             (ask, got) => {
                 self.issue(HOST, ask);
                 if *got != Got::Nothing {
-                    self.done(HOST, got);
+                    self.complete(HOST, got);
                 }
             }
         }
@@ -147,7 +147,7 @@ impl PortCall {
         if !self.request.is_null() {
             members.insert("request".to_owned(), self.request);
         }
-        canonical::sorted(members)
+        canonical::sort_members(members)
     }
 }
 
@@ -155,7 +155,7 @@ fn port_of(function: &str) -> &str {
     function.split_once('.').map_or(function, |(port, _)| port)
 }
 
-fn written(value: &impl Serialize) -> Value {
+fn canonical_value(value: &impl Serialize) -> Value {
     canonical::value(serde_json::to_value(value).unwrap_or_default())
 }
 
@@ -168,14 +168,14 @@ fn request(ask: &Ask) -> Value {
             json!({ "columns": columns, "limit": limit, "table": table })
         }
         Ask::Find(phrases, how, limit) => json!({ "how": how, "limit": limit, "phrases": phrases }),
-        Ask::Search(queries) => written(queries),
+        Ask::Search(queries) => canonical_value(queries),
         Ask::Embed(texts) => json!(texts),
         Ask::Rows(offset, limit) => json!({ "limit": limit, "offset": offset }),
         Ask::Calibrate(claims) => {
-            claims.iter().map(|(raw, signals)| json!([raw, known(signals)])).collect()
+            claims.iter().map(|(raw, signals)| json!([raw, nonzero_signals(signals)])).collect()
         }
-        Ask::Reward(candidates) => written(candidates),
-        Ask::Propose(candidate) => written(candidate),
+        Ask::Reward(candidates) => canonical_value(candidates),
+        Ask::Propose(candidate) => canonical_value(candidate),
         Ask::Keep(candidate, reason) | Ask::Discard(candidate, reason) => {
             json!({ "candidate": candidate, "reason": reason })
         }
@@ -191,9 +191,9 @@ fn request(ask: &Ask) -> Value {
 }
 
 /// Signals without those that are zero.
-fn known(signals: &impl Serialize) -> Value {
+fn nonzero_signals(signals: &impl Serialize) -> Value {
     let mut held =
-        written(&json!({ "signals": serde_json::to_value(signals).unwrap_or_default() }));
+        canonical_value(&json!({ "signals": serde_json::to_value(signals).unwrap_or_default() }));
     match held.get_mut("signals") {
         Some(signals) => signals.take(),
         None => json!({}),
@@ -214,13 +214,13 @@ fn model_request(request: &Request) -> Value {
 }
 
 fn reply(got: &Got) -> Result<Value, Value> {
-    fn of<T: Serialize, E: Serialize>(result: &Result<T, E>) -> Result<Value, Value> {
-        result.as_ref().map(written).map_err(written)
+    fn convert<T: Serialize, E: Serialize>(result: &Result<T, E>) -> Result<Value, Value> {
+        result.as_ref().map(canonical_value).map_err(canonical_value)
     }
     match got {
         Got::Nothing => Ok(Value::Null),
         Got::Reply(Ok(reply)) => {
-            let mut document = written(reply);
+            let mut document = canonical_value(reply);
             // What it cost follows from the request and the text.
             if let Value::Object(members) = &mut document {
                 members.shift_remove("usage");
@@ -229,29 +229,29 @@ fn reply(got: &Got) -> Result<Value, Value> {
             Ok(document)
         }
         Got::Reply(Err(LlmError::TooLarge | LlmError::Overflow(_))) => Err("too-large".into()),
-        Got::Reply(Err(error)) => Err(written(error)),
+        Got::Reply(Err(error)) => Err(canonical_value(error)),
         Got::Rows(Ok(rows)) => {
             Ok(json!({ "columns": rows.columns, "rows": rows.rows, "truncated": rows.truncated }))
         }
-        Got::Rows(Err(error)) => Err(written(error)),
-        Got::Facts(result) => of(result),
-        Got::Plan(result) => of(result),
-        Got::Stats(result) => of(result),
-        Got::Samples(result) => result.as_ref().map_or(Ok(Value::Null), of),
-        Got::Hits(result) => result.as_ref().map_or(Ok(Value::Null), of),
+        Got::Rows(Err(error)) => Err(canonical_value(error)),
+        Got::Facts(result) => convert(result),
+        Got::Plan(result) => convert(result),
+        Got::Stats(result) => convert(result),
+        Got::Samples(result) => result.as_ref().map_or(Ok(Value::Null), convert),
+        Got::Hits(result) => result.as_ref().map_or(Ok(Value::Null), convert),
         Got::Found(found) => Ok(found
             .iter()
-            .map(|found| match of(found) {
+            .map(|found| match convert(found) {
                 Ok(hits) => hits,
                 Err(error) => json!({ "error": error }),
             })
             .collect()),
-        Got::Vectors(result) => of(result),
+        Got::Vectors(result) => convert(result),
         Got::Page(Ok(rows)) => Ok(json!({ "rows": rows })),
-        Got::Page(Err(error)) => Err(written(error)),
-        Got::Calibrated(result) => of(result),
-        Got::Verdicts(result) => of(result),
-        Got::Budget(budget) => Ok(written(budget)),
+        Got::Page(Err(error)) => Err(canonical_value(error)),
+        Got::Calibrated(result) => convert(result),
+        Got::Verdicts(result) => convert(result),
+        Got::Budget(budget) => Ok(canonical_value(budget)),
         Got::Ended(_) | Got::GaveUp(_) => Ok(Value::Null),
     }
 }

@@ -38,7 +38,7 @@ fn tidy(value: Value, depth: usize) -> Value {
                 };
                 (!is_empty).then_some((key, value))
             });
-            sorted(members.collect())
+            sort_members(members.collect())
         }
         value => value,
     }
@@ -52,7 +52,7 @@ fn unlike_default(signals: Map<String, Value>) -> Value {
             || value.is_null()
             || value == &Value::Array(Vec::new())
     };
-    sorted(signals.into_iter().filter(|(_, value)| !is_zero(value)).collect())
+    sort_members(signals.into_iter().filter(|(_, value)| !is_zero(value)).collect())
 }
 
 /// A pair of a key and a JSON document.
@@ -81,9 +81,9 @@ fn plain(value: Value, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return value };
     match value {
         Value::Array(items) => items.into_iter().map(|item| plain(item, depth)).collect(),
-        Value::Object(members) => {
-            sorted(members.into_iter().map(|(key, value)| (key, plain(value, depth))).collect())
-        }
+        Value::Object(members) => sort_members(
+            members.into_iter().map(|(key, value)| (key, plain(value, depth))).collect(),
+        ),
         Value::Number(number) => Value::Number(whole(number)),
         value => value,
     }
@@ -97,7 +97,7 @@ fn whole(number: Number) -> Number {
     }
 }
 
-pub(crate) fn sorted(members: Map<String, Value>) -> Value {
+pub(crate) fn sort_members(members: Map<String, Value>) -> Value {
     let mut members: Vec<_> = members.into_iter().collect();
     members.sort_by(|(a, _), (b, _)| a.cmp(b));
     Value::Object(members.into_iter().collect())

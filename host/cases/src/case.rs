@@ -126,7 +126,7 @@ impl Case {
             .map_err(|message| CaseError { place: place.clone(), message })?;
         let folder =
             path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        Self::of_text(&text, &place, folder, project)
+        Self::from_text(&text, &place, folder, project)
     }
 
     /// Reads the text of a case. `place` is what messages call it; files that it names are below
@@ -135,18 +135,23 @@ impl Case {
     /// # Errors
     /// What is wrong with the text, and where.
     pub fn parse(text: &str, place: &str, project: &Path) -> Result<Self, CaseError> {
-        Self::of_text(text, place, project, project)
+        Self::from_text(text, place, project, project)
     }
 
-    fn of_text(text: &str, place: &str, folder: &Path, project: &Path) -> Result<Self, CaseError> {
+    fn from_text(
+        text: &str,
+        place: &str,
+        folder: &Path,
+        project: &Path,
+    ) -> Result<Self, CaseError> {
         let tree = yaml::read(text)
             .map_err(|(at, message)| CaseError { place: yaml::place(place, at), message })?;
         let wrong = |message: String| CaseError { place: place.to_owned(), message };
         let document: Document = fill::decode(tree.value.value()).map_err(wrong)?;
-        Self::of(document, folder, project).map_err(wrong)
+        Self::from_document(document, folder, project).map_err(wrong)
     }
 
-    fn of(document: Document, folder: &Path, project: &Path) -> Result<Self, String> {
+    fn from_document(document: Document, folder: &Path, project: &Path) -> Result<Self, String> {
         let Document {
             role,
             settings,

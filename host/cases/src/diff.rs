@@ -36,7 +36,7 @@ pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
                 ChangeTag::Insert => '+',
                 ChangeTag::Equal => ' ',
             };
-            push(&|| shown(sign, change.value().trim_end_matches('\n')));
+            push(&|| format_line(sign, change.value().trim_end_matches('\n')));
         }
     }
     if more > 0 {
@@ -45,7 +45,7 @@ pub(crate) fn diff(before: &str, after: &str) -> Vec<String> {
     lines
 }
 
-fn shown(sign: char, line: &str) -> String {
+fn format_line(sign: char, line: &str) -> String {
     let head = clip(line, WIDTH);
     match line.len() - head.len() {
         0 => format!("{sign} {head}"),

@@ -37,8 +37,11 @@ pub(crate) fn read_list<T: DeserializeOwned>(
     fill: Fill,
 ) -> Filled<Vec<T>> {
     let Value::Array(items) = value else { return Err(format!("`{what}` is no list")) };
-    let read = |(at, item)| read(item, fill).map_err(|error| format!("`{what}[{at}]`: {error}"));
-    items.into_iter().enumerate().map(read).collect()
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(at, item)| read(item, fill).map_err(|error| format!("`{what}[{at}]`: {error}")))
+        .collect()
 }
 
 /// The fields of a mapping over those of `defaults`, which has all that may be given. `parts` are
@@ -77,8 +80,12 @@ pub(crate) fn unknown<'a>(
 
 fn list(value: Value, fill: Fill) -> Filled {
     let Value::Array(items) = value else { return Err("is no list".to_owned()) };
-    let filled = |(at, item)| fill(item).map_err(|error| format!("[{at}]: {error}"));
-    items.into_iter().enumerate().map(filled).collect::<Filled<Vec<_>>>().map(Value::Array)
+    items
+        .into_iter()
+        .enumerate()
+        .map(|(at, item)| fill(item).map_err(|error| format!("[{at}]: {error}")))
+        .collect::<Filled<Vec<_>>>()
+        .map(Value::Array)
 }
 
 /// A JSON document as text. A case may give the document itself.
@@ -180,7 +187,7 @@ pub(crate) fn observation(value: Value) -> Filled {
     record(
         "observation",
         value,
-        &Observation::ended("", Ending::Solved),
+        &Observation::from_ending("", Ending::Solved),
         &[
             ("ending", ending),
             ("candidates", |candidates| list(candidates, candidate)),

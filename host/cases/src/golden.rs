@@ -49,9 +49,9 @@ pub fn text(document: &Value) -> String {
 pub fn compare(path: &Path, document: &Value) -> Result<Comparison, CaseError> {
     let wrong = |message: String| CaseError { place: path.display().to_string(), message };
     let Some(golden) = read(path).map_err(wrong)? else { return Ok(Comparison::Missing) };
-    bounded(&golden).map_err(wrong)?;
+    check_size(&golden).map_err(wrong)?;
     let golden: Value = serde_json::from_str(&golden).map_err(|error| wrong(error.to_string()))?;
-    let golden = sorted(golden);
+    let golden = sort_keys(golden);
     if golden == *document {
         return Ok(Comparison::Equal);
     }
@@ -73,7 +73,7 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
         Err(error) => return Err(wrong(error.to_string())),
     }
     let text = text(document);
-    bounded(&text).map_err(wrong)?;
+    check_size(&text).map_err(wrong)?;
     // Not into the file that is there, which may have another name outside of the project.
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
@@ -85,7 +85,7 @@ pub fn write(path: &Path, document: &Value) -> Result<(), CaseError> {
 }
 
 /// Refuses a text that is too large for a golden file, or whose values would be too many in memory.
-fn bounded(text: &str) -> Result<(), String> {
+fn check_size(text: &str) -> Result<(), String> {
     if text.len() as u64 > LARGEST {
         return Err(format!("has more than {} MiB", LARGEST >> 20));
     }
@@ -119,11 +119,11 @@ fn read(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// A document of at most 128 levels, which the parser bounds, with its keys sorted.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
-        Value::Object(members) => crate::canonical::sorted(
-            members.into_iter().map(|(key, value)| (key, sorted(value))).collect(),
+        Value::Array(items) => items.into_iter().map(sort_keys).collect(),
+        Value::Object(members) => crate::canonical::sort_members(
+            members.into_iter().map(|(key, value)| (key, sort_keys(value))).collect(),
         ),
         value => value,
     }

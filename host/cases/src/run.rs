@@ -83,17 +83,17 @@ pub async fn run(
         let message = format!("its statements take longer than {} s", DEADLINE.as_secs());
         Err(RunError::Input { role: case.role.name(), message })
     })?;
-    let ended = ended(&call, &arguments).await;
+    let ended = run_call(&call, &arguments).await;
     let (made, log, mut used) = calls.take();
-    used.extend(call.used_beside().into_iter().map(str::to_owned));
+    used.extend(call.list_used_ports().into_iter().map(str::to_owned));
     let (mut document, error) = match ended {
         Ok(output) => (json!({ "output": output }), None),
-        Err(error) => (failed(&error), Some(error)),
+        Err(error) => (failure_document(&error), Some(error)),
     };
     document["calls"] = made.into();
     document["log"] = log.into();
     let Value::Object(members) = document else { return Ok(Ran { document, used, error }) };
-    Ok(Ran { document: canonical::sorted(members), used, error })
+    Ok(Ran { document: canonical::sort_members(members), used, error })
 }
 
 async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Settings, RunError> {
@@ -129,7 +129,7 @@ async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Set
     Ok(settings)
 }
 
-async fn ended(call: &RoleCall, arguments: &Arguments) -> Result<Value, RoleError> {
+async fn run_call(call: &RoleCall, arguments: &Arguments) -> Result<Value, RoleError> {
     let (task, relations) = match arguments {
         Arguments::Solve { task, relations, .. } => (Some(task), relations.clone()),
         Arguments::Judge { task, .. } => (Some(task), Vec::new()),
@@ -152,41 +152,41 @@ async fn output(
     let catalog = call.catalog();
     let made = started.call();
     Ok(match arguments {
-        Arguments::Link => written(&plugin.link(made, problem, catalog).await?),
-        Arguments::Plan => written(&plugin.plan(made, problem, catalog).await?),
+        Arguments::Link => canonical_value(&plugin.link(made, problem, catalog).await?),
+        Arguments::Plan => canonical_value(&plugin.plan(made, problem, catalog).await?),
         Arguments::Next { graph, seen, fresh } => {
-            written(&plugin.next(made, problem, catalog, graph, seen, *fresh).await?)
+            canonical_value(&plugin.next(made, problem, catalog, graph, seen, *fresh).await?)
         }
         Arguments::Solve { task, parents, .. } => {
-            written(&plugin.solve(made, problem, catalog, task, parents).await?)
+            canonical_value(&plugin.solve(made, problem, catalog, task, parents).await?)
         }
-        Arguments::Calibrate(claims) => written(&plugin.calibrate(made, claims).await?),
+        Arguments::Calibrate(claims) => canonical_value(&plugin.calibrate(made, claims).await?),
         Arguments::Judge { task, rivals } => {
-            written(&plugin.judge(made, problem, catalog, task, rivals).await?)
+            canonical_value(&plugin.judge(made, problem, catalog, task, rivals).await?)
         }
         Arguments::Assess { graph, seen } => {
-            written(&plugin.assess(made, problem, catalog, graph, seen).await?)
+            canonical_value(&plugin.assess(made, problem, catalog, graph, seen).await?)
         }
         Arguments::Aggregate { graph, finished, seen } => {
-            written(&plugin.aggregate(made, problem, graph, finished, seen).await?)
+            canonical_value(&plugin.aggregate(made, problem, graph, finished, seen).await?)
         }
         Arguments::Rewrite { original, best, plan, history } => {
-            written(&plugin.rewrite(made, original, best, plan, catalog, history).await?)
+            canonical_value(&plugin.rewrite(made, original, best, plan, catalog, history).await?)
         }
     })
 }
 
-fn written(output: &impl Serialize) -> Value {
+fn canonical_value(output: &impl Serialize) -> Value {
     canonical::value(serde_json::to_value(output).unwrap_or_default())
 }
 
 /// A call that failed: the plugin's own failure, or the error of a trap, a limit or a wrong value.
 /// The plugin's place does not stand in it.
-fn failed(error: &RoleError) -> Value {
+fn failure_document(error: &RoleError) -> Value {
     let mut document = Map::new();
     match error {
         RoleError::Failure { failure, .. } => {
-            drop(document.insert("failure".to_owned(), written(failure)))
+            drop(document.insert("failure".to_owned(), canonical_value(failure)))
         }
         error => drop(document.insert("error".to_owned(), nameless(error).to_string().into())),
     }

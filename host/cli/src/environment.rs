@@ -186,12 +186,14 @@ pub(crate) fn os_user() -> Option<String> {
 #[cfg(feature = "otel")]
 fn pairs(headers: &str) -> Vec<(String, SecretString)> {
     let pairs = headers.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.map(|(name, value)| (name.trim().to_owned(), unescaped(value.trim()).into())).collect()
+    pairs
+        .map(|(name, value)| (name.trim().to_owned(), unescape_percent(value.trim()).into()))
+        .collect()
 }
 
 /// The text with its `%XX` as bytes; one that is none stays as it is.
 #[cfg(feature = "otel")]
-fn unescaped(text: &str) -> String {
+fn unescape_percent(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, others)) = rest.split_first() {

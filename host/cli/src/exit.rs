@@ -69,13 +69,13 @@ impl Exit {
     }
 
     /// The class of an error of the library, which names it by [`syrch::Error::class`].
-    pub(crate) fn of(error: &syrch::Error) -> Self {
-        Self::of_class(error.class()).unwrap_or(Self::Unexpected)
+    pub(crate) fn from_error(error: &syrch::Error) -> Self {
+        Self::from_class(error.class()).unwrap_or(Self::Unexpected)
     }
 
     /// The class with that name. `None` if this host does not know the name, as a newer one may
     /// have written it.
-    pub(crate) fn of_class(class: &str) -> Option<Self> {
+    pub(crate) fn from_class(class: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.class() == class)
     }
 
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn classes_are_found_by_their_names() {
-        assert!(Exit::ALL.iter().all(|exit| Exit::of_class(exit.class()) == Some(*exit)));
-        assert_eq!(Exit::of_class("none of them"), None);
+        assert!(Exit::ALL.iter().all(|exit| Exit::from_class(exit.class()) == Some(*exit)));
+        assert_eq!(Exit::from_class("none of them"), None);
         let errors = [
             (syrch::Error::Config(String::new()), Exit::Config),
             (syrch::Error::Model { model: String::new(), message: String::new() }, Exit::Model),
@@ -140,6 +140,8 @@ mod tests {
             (syrch::Error::Replay(String::new()), Exit::ReplayMiss),
             (syrch::Error::Internal(String::new()), Exit::Unexpected),
         ];
-        errors.iter().for_each(|(error, exit)| assert_eq!(Exit::of(error), *exit, "{error:?}"));
+        errors
+            .iter()
+            .for_each(|(error, exit)| assert_eq!(Exit::from_error(error), *exit, "{error:?}"));
     }
 }

@@ -91,7 +91,7 @@ impl From<Error> for Failure {
         if let Error::Definition(error) = error {
             return error.into();
         }
-        Self { exit: Exit::of(&error), message, hint: hint(&error) }
+        Self { exit: Exit::from_error(&error), message, hint: hint(&error) }
     }
 }
 
@@ -241,7 +241,7 @@ fn rejection_hint(plugin: &str, toolchain: Toolchain, why: &LoadError) -> Option
             let build = |folder: &Path| {
                 format!("`syrch-host plugin build {}` makes the component", folder.display())
             };
-            let build = syrch_projects::of_component(path.as_ref()).map(build);
+            let build = syrch_projects::project_of_component(path.as_ref()).map(build);
             let list = "`syrch-host plugin list` shows the built-in ones, which need no path";
             return similar_or(similar, build.as_deref().unwrap_or(list));
         }
@@ -304,7 +304,7 @@ fn build_command(toolchain: Toolchain) -> &'static str {
 }
 
 /// Joins what the engines whose databases are at a server say of something.
-fn of_servers(what: fn(&ServerEntry) -> &'static str) -> String {
+fn join_servers(what: fn(&ServerEntry) -> &'static str) -> String {
     let all: Vec<&str> = Executor::all().filter_map(Executor::server).map(what).collect();
     all.join(", or ")
 }
@@ -332,8 +332,8 @@ fn database_hint(error: &DatabaseError) -> Option<String> {
             "check the host and the port of the address, and that the server runs and has a free connection".to_owned()
         }
         DatabaseError::Starting { .. } => STARTS.to_owned(),
-        DatabaseError::LoginRefused { .. } => format!("check {}", of_servers(|server| server.login)),
-        DatabaseError::Encryption { .. } => format!("check {}", of_servers(|server| server.encryption)),
+        DatabaseError::LoginRefused { .. } => format!("check {}", join_servers(|server| server.login)),
+        DatabaseError::Encryption { .. } => format!("check {}", join_servers(|server| server.encryption)),
         DatabaseError::Malformed { .. } => "correct what the message names in that file".to_owned(),
         DatabaseError::Locked { .. } => "close the program that writes to it, and try again".to_owned(),
         DatabaseError::Unavailable { .. } => {

@@ -112,11 +112,15 @@ fn read_line(read: &Imported) -> String {
 fn note_lines(read: &Imported) -> Vec<String> {
     /// Lines that are printed for a table.
     const LINES: usize = 20;
-    let line = |note: &Note| match &note.column {
-        Some(column) => format!("{}.{column}: {}", read.table, note.text),
-        None => format!("{}: {}", read.table, note.text),
-    };
-    let mut lines: Vec<String> = read.notes.iter().take(LINES).map(line).collect();
+    let mut lines: Vec<String> = read
+        .notes
+        .iter()
+        .take(LINES)
+        .map(|note: &Note| match &note.column {
+            Some(column) => format!("{}.{column}: {}", read.table, note.text),
+            None => format!("{}: {}", read.table, note.text),
+        })
+        .collect();
     let further = read.notes.len().saturating_sub(LINES);
     if further > 0 {
         lines.push(format!(
@@ -130,8 +134,13 @@ fn note_lines(read: &Imported) -> Vec<String> {
 fn by_hand<T: ValueEnum>(arguments: &[OsString], flag: &str) -> Option<T> {
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
-    let apart = || words.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1].as_ref());
-    T::from_str(joined.or_else(apart)?, true).ok()
+    T::from_str(
+        joined.or_else(|| {
+            words.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1].as_ref())
+        })?,
+        true,
+    )
+    .ok()
 }
 
 fn start(cli: Cli, environment: &Environment) -> Exit {
@@ -190,7 +199,7 @@ fn start(cli: Cli, environment: &Environment) -> Exit {
 
 /// Merges the configuration for the flags of this command.
 fn configure(command: &Command, global: &Global, environment: &Environment) -> Outcome<Config> {
-    match command.given() {
+    match command.config_flags() {
         Some(given) => config::load(
             Given { file: global.config.as_deref(), ..given },
             environment,

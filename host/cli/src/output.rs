@@ -61,11 +61,11 @@ impl Output {
     /// Refuses to replace a file that the same command reads. `inputs` are these files, each with a
     /// description such as `the suite`.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-        self.spared("-o", inputs)
+        self.refuse_input("-o", inputs)
     }
 
     /// The same for the output of another flag, which the error names.
-    pub(crate) fn spared(&self, flag: &str, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
+    pub(crate) fn refuse_input(&self, flag: &str, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
         let (Self::File(path) | Self::Device(path)) = self else { return Ok(()) };
         match inputs.iter().find(|(_, input)| is_same(path, input)) {
             None => Ok(()),

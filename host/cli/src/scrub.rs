@@ -29,7 +29,7 @@ const PLACEHOLDERS: [&str; 12] = [
 const SHORTEST: usize = 8;
 
 /// The secret between quotes, when it reads otherwise there.
-fn quoted(secret: &SecretString) -> Option<SecretString> {
+fn escape_secret(secret: &SecretString) -> Option<SecretString> {
     let text = secret.expose_secret();
     let escaped = text.escape_debug().to_string();
     (escaped != text).then(|| escaped.into())
@@ -44,12 +44,14 @@ pub(crate) struct Scrubber {
 impl Scrubber {
     /// A scrubber of these secrets, also in the quoted form of logs.
     pub(crate) fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let hidden = |secret: &SecretString| {
-            let text = secret.expose_secret();
-            text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
-        };
-        let mut secrets: Vec<SecretString> = secrets.into_iter().filter(hidden).collect();
-        let quoted: Vec<SecretString> = secrets.iter().filter_map(quoted).collect();
+        let mut secrets: Vec<SecretString> = secrets
+            .into_iter()
+            .filter(|secret: &SecretString| {
+                let text = secret.expose_secret();
+                text.len() >= SHORTEST && !PLACEHOLDERS.contains(&text)
+            })
+            .collect();
+        let quoted: Vec<SecretString> = secrets.iter().filter_map(escape_secret).collect();
         secrets.extend(quoted);
         Self { secrets }
     }

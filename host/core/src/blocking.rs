@@ -10,12 +10,12 @@ thread_local! {
 }
 
 /// Awaits work that other threads of this process do and that ends by itself.
-pub async fn awaited<T>(work: impl Future<Output = T>) -> T {
-    let _one = One::started();
+pub async fn await_work<T>(work: impl Future<Output = T>) -> T {
+    let _one = One::start();
     work.await
 }
 
-/// Returns whether a task of this thread is in [`awaited`]. The answer is meaningful only in a
+/// Returns whether a task of this thread is in [`await_work`]. The answer is meaningful only in a
 /// runtime of one thread, whose tasks stay on it.
 #[must_use]
 pub fn is_awaiting() -> bool {
@@ -25,7 +25,7 @@ pub fn is_awaiting() -> bool {
 struct One;
 
 impl One {
-    fn started() -> Self {
+    fn start() -> Self {
         AWAITING.set(AWAITING.get().wrapping_add(1));
         Self
     }
@@ -48,11 +48,11 @@ mod tests {
     fn work_is_awaited_until_it_ends_or_nobody_waits() {
         let mut cx = Context::from_waker(Waker::noop());
         {
-            let mut one = pin!(awaited(std::future::pending::<()>()));
+            let mut one = pin!(await_work(std::future::pending::<()>()));
             assert!(!is_awaiting());
             assert!(one.as_mut().poll(&mut cx).is_pending() && is_awaiting());
         }
         assert!(!is_awaiting());
-        assert!(pin!(awaited(async { 5 })).poll(&mut cx).is_ready() && !is_awaiting());
+        assert!(pin!(await_work(async { 5 })).poll(&mut cx).is_ready() && !is_awaiting());
     }
 }

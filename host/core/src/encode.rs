@@ -39,7 +39,7 @@ const LENGTH: usize = 4;
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
     let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
     let head = Head {
-        truncated: results.truncated(),
+        truncated: results.is_truncated(),
         warnings: results.warnings().to_vec(),
         doubts: results.doubts().to_vec(),
         sql: results.sql.clone(),
@@ -79,24 +79,34 @@ pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
 /// Writes vectors as text: one line per vector, its numbers as little-endian `f32` in base64.
 #[must_use]
 pub fn vectors(vectors: &[Vec<f32>]) -> String {
-    let line = |vector: &Vec<f32>| {
-        let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-        STANDARD.encode(bytes)
-    };
-    vectors.iter().map(line).collect::<Vec<_>>().join("\n")
+    vectors
+        .iter()
+        .map(|vector: &Vec<f32>| {
+            let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+            STANDARD.encode(bytes)
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Reads the vectors of a text that [`vectors`] wrote. `None` when the text has another form or a
 /// number is not finite.
 #[must_use]
 pub fn vectors_of(text: &str) -> Option<Vec<Vec<f32>>> {
-    let read = |line: &str| -> Option<Vec<f32>> {
-        let bytes = STANDARD.decode(line).ok()?;
-        let (numbers, rest) = bytes.as_chunks::<4>();
-        let numbers: Vec<f32> = numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
-        (rest.is_empty() && numbers.iter().all(|number| number.is_finite())).then_some(numbers)
-    };
-    if text.is_empty() { Some(Vec::new()) } else { text.lines().map(read).collect() }
+    if text.is_empty() {
+        Some(Vec::new())
+    } else {
+        text.lines()
+            .map(|line: &str| -> Option<Vec<f32>> {
+                let bytes = STANDARD.decode(line).ok()?;
+                let (numbers, rest) = bytes.as_chunks::<4>();
+                let numbers: Vec<f32> =
+                    numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+                (rest.is_empty() && numbers.iter().all(|number| number.is_finite()))
+                    .then_some(numbers)
+            })
+            .collect()
+    }
 }
 
 #[cfg(test)]
@@ -129,11 +139,16 @@ mod tests {
             Arc::new(NullArray::new(3)),
         ];
         // Two columns may have one name.
-        let field = |column: &ArrayRef| {
-            Field::new("same", column.data_type().clone(), true)
-                .with_metadata(HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]))
-        };
-        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let schema = Arc::new(Schema::new(
+            columns
+                .iter()
+                .map(|column: &ArrayRef| {
+                    Field::new("same", column.data_type().clone(), true).with_metadata(
+                        HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]),
+                    )
+                })
+                .collect::<Vec<_>>(),
+        ));
         let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
         let results = ResultSet::new(
             schema,

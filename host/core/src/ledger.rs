@@ -335,7 +335,7 @@ impl Ledger {
 
     /// Returns what has been spent so far.
     #[must_use]
-    pub fn spent(&self) -> Spent {
+    pub fn spending(&self) -> Spent {
         let state = self.state();
         let mut spent = state.spent.clone();
         spent.cost_micros = (!state.unpriced && spent.calls > 0).then_some(state.cost_micros);

@@ -100,7 +100,7 @@ impl ResultSet {
 
     /// Returns whether a cap cut the result.
     #[must_use]
-    pub fn truncated(&self) -> bool {
+    pub fn is_truncated(&self) -> bool {
         self.truncated
     }
 
@@ -122,7 +122,7 @@ impl ResultSet {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// The memory that the result takes, in bytes, as limits and caches count it: [`allocated`],
+    /// The memory that the result takes, in bytes, as limits and caches count it: [`memory_size`],
     /// its texts, and what each column takes besides.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -141,7 +141,7 @@ impl ResultSet {
                         + field.metadata().values().map(String::len).sum::<usize>())
             };
             let columns: usize = self.schema.fields().iter().map(column).sum();
-            RESULT + texts + columns + allocated(&self.batches)
+            RESULT + texts + columns + memory_size(&self.batches)
         })
     }
 
@@ -255,7 +255,7 @@ impl ResultSet {
 /// The memory of batches, in bytes. An allocation counts as a whole, also where little of it is in
 /// use, and once, also where several columns have parts of it, as those of a decoded result do.
 #[must_use]
-pub fn allocated(batches: &[RecordBatch]) -> usize {
+pub fn memory_size(batches: &[RecordBatch]) -> usize {
     let mut size = 0_usize;
     let mut seen = BTreeMap::new();
     for column in batches.iter().flat_map(RecordBatch::columns) {
@@ -413,23 +413,23 @@ mod tests {
         assert_eq!(decoded, built);
         for result in [&built, &decoded] {
             assert!(
-                (100_000..120_000).contains(&allocated(result.batches())),
+                (100_000..120_000).contains(&memory_size(result.batches())),
                 "{}",
-                allocated(result.batches())
+                memory_size(result.batches())
             );
             assert!((110_000..130_000).contains(&result.size()), "{}", result.size());
         }
-        let part = allocated(&[batch.slice(0, 0)]);
+        let part = memory_size(&[batch.slice(0, 0)]);
         assert!(part > 100_000, "{part}");
         // Three times the structures, once the values.
-        assert!(allocated(&[batch.slice(0, 0), batch.clone(), batch]) < part + 10_000);
+        assert!(memory_size(&[batch.slice(0, 0), batch.clone(), batch]) < part + 10_000);
 
         let flags = RecordBatch::try_from_iter([(
             "b",
             Arc::new(BooleanArray::from(vec![Some(true), None])) as ArrayRef,
         )]);
         let flags = flags.unwrap();
-        assert_eq!(allocated(&[flags.slice(0, 1)]), allocated(&[flags]));
+        assert_eq!(memory_size(&[flags.slice(0, 1)]), memory_size(&[flags]));
     }
 
     #[test]

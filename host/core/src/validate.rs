@@ -6,7 +6,7 @@ mod retrieval;
 
 use std::collections::BTreeSet;
 
-pub use retrieval::{linked, retrieval_query};
+pub use retrieval::{linking, retrieval_query};
 
 use crate::roles::{Answer, Outcome, Proposal};
 use crate::{
@@ -51,8 +51,10 @@ fn optional<T: Copy>(value: Option<T>, check: impl Fn(T) -> Checked) -> Checked 
 }
 
 fn id(field: &str, value: &str, limits: &Limits) -> Checked {
-    let well_formed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
-    if value.is_empty() || value.len() > limits.id_bytes || !value.chars().all(well_formed) {
+    if value.is_empty()
+        || value.len() > limits.id_bytes
+        || !value.chars().all(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+    {
         let shown = text::clip(value, 32).escape_default();
         return refuse(
             field,
@@ -267,7 +269,7 @@ pub fn outcome(outcome: &Outcome, limits: &Limits) -> Checked {
 ///
 /// # Errors
 /// A wrong count, or a number out of range.
-pub fn calibrated(values: &[f64], claims: usize) -> Checked {
+pub fn calibration(values: &[f64], claims: usize) -> Checked {
     if values.len() != claims {
         return refuse(
             "calibrate",
@@ -367,10 +369,10 @@ mod tests {
         let limits = Limits::default();
         for wrong in [f64::NAN, f64::INFINITY, -1.0, 1.000_000_1, 1e308] {
             assert!(candidates(&[candidate(wrong)], &limits).is_err(), "{wrong}");
-            assert!(calibrated(&[wrong], 1).is_err());
+            assert!(calibration(&[wrong], 1).is_err());
         }
         assert_eq!(candidates(&[candidate(-0.0)], &limits), Ok(()));
-        assert!(calibrated(&[0.5], 2).is_err());
+        assert!(calibration(&[0.5], 2).is_err());
     }
 
     #[test]

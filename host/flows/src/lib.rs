@@ -260,22 +260,27 @@ impl Flow {
     /// The actions with which the flow may end: those that lead nowhere.
     #[must_use]
     pub fn last_actions(&self) -> Vec<String> {
-        let of = |node: &Node| {
-            let is_last = |action: &String| !node.edges.contains_key(action);
-            node.actions().into_iter().filter(is_last).collect::<Vec<_>>()
-        };
-        self.nodes.iter().flat_map(of).collect()
+        self.nodes
+            .iter()
+            .flat_map(|node: &Node| {
+                node.actions()
+                    .into_iter()
+                    .filter(|action: &String| !node.edges.contains_key(action))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 }
 
 /// An inner flow with the settings of each item.
 pub(crate) fn items(inner: &Flow, each: &[Map<String, Value>]) -> Result<Vec<Flow>, String> {
-    let with = |item: &Map<String, Value>| {
-        let mut flow = inner.clone();
-        item.iter().try_for_each(|(setting, value)| flow.replace(setting, value).map(drop))?;
-        Ok(flow)
-    };
-    each.iter().map(with).collect()
+    each.iter()
+        .map(|item: &Map<String, Value>| {
+            let mut flow = inner.clone();
+            item.iter().try_for_each(|(setting, value)| flow.replace(setting, value).map(drop))?;
+            Ok(flow)
+        })
+        .collect()
 }
 
 /// An error in a flow, with its place.

@@ -89,7 +89,7 @@ impl Reader {
         map
     }
 
-    fn known_keys(&mut self, path: &[String], map: &Map<String, Value>, known: &[&str]) {
+    fn check_keys(&mut self, path: &[String], map: &Map<String, Value>, known: &[&str]) {
         for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
             self.unknown(
                 &join(path, key),
@@ -102,7 +102,7 @@ impl Reader {
 
     fn flow(&mut self, path: &[String], document: &Value, level: usize) -> Option<Flow> {
         let map = self.map(path, document)?;
-        self.known_keys(path, map, &KEYS);
+        self.check_keys(path, map, &KEYS);
         let at = join(path, "nodes");
         let Some(nodes) = map.get("nodes") else {
             self.problem(path, "the flow has no `nodes`");
@@ -170,12 +170,12 @@ impl Reader {
         }
         let empty = Value::Object(Map::new());
         let map = self.map(path, if value.is_null() { &empty } else { value })?;
-        self.known_keys(path, map, &NODE);
+        self.check_keys(path, map, &NODE);
         let kind = self.kind(path, name, map.get("do"))?;
         let mut inner = self.inner(path, kind, map.get("flow"), level);
         let edges = self.edges(path, map, names);
         let settings = match kind {
-            Kind::Flow => self.of_all(path, map.get("settings"), inner.as_mut()),
+            Kind::Flow => self.inner_settings(path, map.get("settings"), inner.as_mut()),
             _ => self.settings(path, kind, map.get("settings")),
         };
         let each = self.each(path, kind, map, inner.as_ref());
@@ -361,7 +361,7 @@ impl Reader {
     }
 
     /// The settings of an inner flow, which replace those of its nodes.
-    fn of_all(
+    fn inner_settings(
         &mut self,
         path: &[String],
         value: Option<&Value>,

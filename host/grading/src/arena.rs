@@ -69,27 +69,34 @@ impl Arena {
 
     /// The host of an arm over a database. It is opened if it is not open.
     pub(crate) async fn host(&self, arm: usize, db: &str) -> Result<Arc<Host>, Error> {
-        let open = || async {
-            let settings = self
-                .arms
-                .get(arm)
-                .ok_or_else(|| Error::Internal(format!("there is no arm {arm}")))?;
-            // Nobody answers a question that is asked back.
-            let settings =
-                Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
-            Host::beside(settings, &self.shared, self.observer.as_ref()).await
-        };
-        self.hosts.get(&(arm, db.to_owned()), open).await
+        self.hosts
+            .get(&(arm, db.to_owned()), || async {
+                let settings = self
+                    .arms
+                    .get(arm)
+                    .ok_or_else(|| Error::Internal(format!("there is no arm {arm}")))?;
+                // Nobody answers a question that is asked back.
+                let settings =
+                    Settings { database: self.url(db)?, max_questions: 0, ..settings.clone() };
+                Host::beside(settings, &self.shared, self.observer.as_ref()).await
+            })
+            .await
     }
 
     /// A database for expected answers. It has the guard and the limits of searches, and all of its
     /// tables, whatever the strategies are granted.
     pub(crate) async fn database(&self, db: &str) -> Result<Arc<dyn Database>, Error> {
-        let open = || async {
-            let arm =
-                self.arms.first().ok_or_else(|| Error::Internal("there is no arm".to_owned()))?;
-            open_database(&arm.for_database(self.url(db)?)).await
-        };
-        Ok(Arc::clone(&*self.databases.get(&db.to_owned(), open).await?))
+        Ok(Arc::clone(
+            &*self
+                .databases
+                .get(&db.to_owned(), || async {
+                    let arm = self
+                        .arms
+                        .first()
+                        .ok_or_else(|| Error::Internal("there is no arm".to_owned()))?;
+                    open_database(&arm.for_database(self.url(db)?)).await
+                })
+                .await?,
+        ))
     }
 }

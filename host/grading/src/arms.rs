@@ -53,7 +53,7 @@ impl Knob {
     /// The knob for a value of the policy; `None` if the policy has no such key.
     #[must_use]
     pub fn policy(key: &str) -> Option<Self> {
-        Limit::of(key).map(Self::Policy)
+        Limit::for_key(key).map(Self::Policy)
     }
 
     /// The keys that [`Knob::policy`] knows.
@@ -69,7 +69,7 @@ impl Knob {
     pub fn check(&self, value: &Value) -> Result<(), String> {
         let wrong = |expected: String| Err(format!("{self}: {value} is not {expected}"));
         match self {
-            Self::Policy(limit) if !limit.admits(value) => wrong(limit.expected()),
+            Self::Policy(limit) if !limit.admits(value) => wrong(limit.describe_range()),
             Self::Calibration if !value.is_boolean() => wrong("true or false".to_owned()),
             _ => Ok(()),
         }
@@ -111,8 +111,8 @@ impl Knob {
 #[must_use]
 pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
     // What no search calls makes no difference.
-    let arms: Vec<Settings> = arms.iter().map(|(_, settings)| of_search(settings)).collect();
-    let described: Vec<Value> = arms.iter().map(described).collect();
+    let arms: Vec<Settings> = arms.iter().map(|(_, settings)| for_search(settings)).collect();
+    let described: Vec<Value> = arms.iter().map(describe_settings).collect();
     let is_same = |one: usize, other: usize| {
         let strategy = |at: usize| arms.get(at).map(|settings| &settings.strategy);
         described.get(one) == described.get(other)
@@ -128,7 +128,7 @@ pub fn twins(arms: &[(String, Settings)]) -> Option<(usize, usize)> {
 }
 
 /// The settings without the roles that no search calls.
-fn of_search(settings: &Settings) -> Settings {
+fn for_search(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     settings.strategy.roles.retain(|role, _| Role::SEARCH.contains(role));
     settings.strategy.config.retain(|role, _| Role::SEARCH.contains(role));
@@ -136,8 +136,8 @@ fn of_search(settings: &Settings) -> Settings {
 }
 
 /// The settings without the plugins and the name of the strategy.
-fn described(settings: &Settings) -> Value {
-    let mut written = internal::written(settings);
+fn describe_settings(settings: &Settings) -> Value {
+    let mut written = internal::journal_settings(settings);
     if let Some(strategy) = written.get_mut("strategy").and_then(Value::as_object_mut) {
         strategy.shift_remove("roles");
         strategy.shift_remove("name");
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use syrch::strategies;
 
-    fn of(word: &str) -> Settings {
+    fn settings_for(word: &str) -> Settings {
         let mut settings = Settings::default();
         strategies::find(word).unwrap().apply(&mut settings);
         settings
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn arms_are_distinguished_by_what_they_do() {
         let arms = |words: &[&str]| -> Vec<(String, Settings)> {
-            words.iter().map(|word| ((*word).to_owned(), of(word))).collect()
+            words.iter().map(|word| ((*word).to_owned(), settings_for(word))).collect()
         };
         assert_eq!(twins(&arms(&["single", "vote5", "retry3"])), None);
         assert_eq!(twins(&arms(&["single", "vote5", "single"])), Some((0, 2)));
@@ -274,7 +274,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy.wasm");
         std::fs::write(&path, plugins::builtin_component("refine").unwrap()).unwrap();
-        let mut arms = vec![("a".to_owned(), of("decompose")), ("b".to_owned(), of("decompose"))];
+        let mut arms = vec![
+            ("a".to_owned(), settings_for("decompose")),
+            ("b".to_owned(), settings_for("decompose")),
+        ];
         arms[1].1.strategy.roles.insert(Role::Solver, PluginSource::File(path.clone()));
         assert_eq!(twins(&arms), Some((0, 1)));
         std::fs::write(&path, "another").unwrap();

@@ -94,7 +94,7 @@ impl Asker for Searches {
         );
         let searched =
             host.search_as(&id, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
-        let asked = asked(searched);
+        let asked = answer_from_search(searched);
         Ok(Asked { cost: sum(asked.cost, lost), ..asked })
     }
 
@@ -145,12 +145,12 @@ impl Searches {
     /// the error is what it has cost so far.
     async fn resume(&self, host: &Host, id: &str, path: &Path) -> Result<Asked, Cost> {
         let journal = Journal::read(path).ok();
-        if let Some(asked) = journal.as_ref().and_then(ended) {
+        if let Some(asked) = journal.as_ref().and_then(find_result) {
             return Ok(asked);
         }
         let outside = (Arc::new(Silent) as Arc<dyn Observer>, None);
         match host.resume_as(path, None, outside, &Stop::new()).await {
-            Ok(searched) => Ok(asked(searched)),
+            Ok(searched) => Ok(answer_from_search(searched)),
             Err(error) => {
                 self.restarted
                     .lock()
@@ -164,12 +164,12 @@ impl Searches {
     }
 }
 
-fn asked(Searched { report, cost }: Searched) -> Asked {
+fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
     let cost = cost_of(&cost);
     match report {
         Ok(SearchReport { outcome: Outcome::Partial, document, .. }) => partial(&document),
         Ok(SearchReport { outcome, document, data, .. }) => {
-            Asked { data, ..of_document(end_of(outcome), document) }
+            Asked { data, ..answer_from_document(end_of(outcome), document) }
         }
         Err(error) => {
             let fault = Fault { class: error.class().to_owned(), message: error.to_string() };
@@ -214,13 +214,13 @@ pub(crate) fn partial(document: &AnswerDocument) -> Asked {
 }
 
 /// The answer that a document holds, without its rows.
-pub(crate) fn of_document(end: End, document: AnswerDocument) -> Asked {
+pub(crate) fn answer_from_document(end: End, document: AnswerDocument) -> Asked {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     Asked {
         end,
         fault: None,
-        reviewed: reviewed(&document),
+        reviewed: collect_reviewed(&document),
         candidate_confidence: answer.and_then(|candidate| candidate.confidence),
         sql: document.sql,
         data: None,
@@ -246,19 +246,20 @@ pub(crate) struct Reviewed {
 
 /// The judged statements of the tasks that answer the whole question, each once, the answer's
 /// first.
-fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
+fn collect_reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
     let is_whole =
         |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
     let tasks: Vec<&str> =
         document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
-    let answers = |candidate: &&CandidateReport| {
-        tasks.contains(&candidate.task.as_str())
-            || answer.is_some_and(|answer| answer.task == candidate.task)
-    };
     let mut found: Vec<Reviewed> = Vec::new();
-    for candidate in answer.into_iter().chain(document.candidates.iter().filter(answers)) {
+    for candidate in answer.into_iter().chain(document.candidates.iter().filter(
+        |candidate: &&CandidateReport| {
+            tasks.contains(&candidate.task.as_str())
+                || answer.is_some_and(|answer| answer.task == candidate.task)
+        },
+    )) {
         let reward =
             candidate.reward.as_ref().filter(|reward| !reward.is_step).and_then(|reward| {
                 match reward.verdict {
@@ -289,7 +290,7 @@ fn reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
 
 /// The result of a search whose journal is complete; `None` if the journal is not, or does not
 /// contain it.
-fn ended(journal: &Journal) -> Option<Asked> {
+fn find_result(journal: &Journal) -> Option<Asked> {
     let facts = journal.records.iter().rev();
     facts.into_iter().find_map(|record| match record {
         Record::Fact { fact: Fact::Answer { document, outcome, .. }, .. } => {
@@ -297,7 +298,7 @@ fn ended(journal: &Journal) -> Option<Asked> {
             let outcome: Outcome = serde_json::from_value(outcome.as_str().into()).ok()?;
             Some(match outcome {
                 Outcome::Partial => partial(&document),
-                outcome => of_document(end_of(outcome), document),
+                outcome => answer_from_document(end_of(outcome), document),
             })
         }
         // A failure without a class, as old journals have them, and one that only ended that
@@ -318,7 +319,7 @@ fn cost_of(cost: &CostReport) -> Cost {
     // Which of two searches pays for a call that they share is chance. Therefore both are charged.
     Cost {
         calls: cost.calls,
-        cached: cost.cached(),
+        cached: cost.count_cache_hits(),
         input_tokens: cost.input_tokens + cost.saved.input_tokens,
         output_tokens: cost.output_tokens + cost.saved.output_tokens,
         usd: cost.usd_of_all(),
@@ -328,7 +329,7 @@ fn cost_of(cost: &CostReport) -> Cost {
 
 /// The cost of a search so far, from its journal.
 fn cost_in(journal: &Journal) -> Cost {
-    let cost = SearchTree::of(journal, Shown::default()).cost;
+    let cost = SearchTree::from_journal(journal, Shown::default()).cost;
     let syrch_journal::Cost {
         calls,
         input_tokens,

@@ -87,8 +87,8 @@ pub fn calibrate(
     let unfit = |why: String| {
         Error::Unfit(format!("the run `{}` cannot be calibrated on: {why}", header.id))
     };
-    let arm = chosen(&header.arms, arm).map_err(unfit)?;
-    let parts = Parts::of(arm).map_err(unfit)?;
+    let arm = choose_arm(&header.arms, arm).map_err(unfit)?;
+    let parts = Parts::from_arm(arm).map_err(unfit)?;
     let (points, left_out) = points(record, arm, &parts);
     if points.is_empty() && left_out > 0 {
         return Err(unfit(format!(
@@ -109,8 +109,10 @@ pub fn calibrate(
         .find(|measured| measured.method == method)
         .map(|measured| &measured.held_out);
     let counted = points.iter().zip(held_out.into_iter().flatten());
-    let bands =
-        bands(counted.map(|(point, sure)| (point.database.as_str(), rounded(*sure), point.right)));
+    let bands = bands(
+        counted
+            .map(|(point, sure)| (point.database.as_str(), round_confidence(*sure), point.right)),
+    );
     let model = header.simulated.clone().unwrap_or_else(|| parts.model.clone());
     let mut basis = Basis::new(&header.id, &header.rule, &model, &bands);
     let suite =
@@ -132,7 +134,7 @@ pub fn calibrate(
     })
 }
 
-fn chosen<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
+fn choose_arm<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
     let names = || arms.iter().map(|arm| format!("`{}`", arm.name)).collect::<Vec<_>>().join(", ");
     let own: Vec<&Arm> = arms.iter().filter(|arm| arm.again.is_none()).collect();
     match (name, own.as_slice()) {
@@ -149,8 +151,11 @@ fn chosen<'a>(arms: &'a [Arm], name: Option<&str>) -> Result<&'a Arm, String> {
 fn points(record: &RunRecord, arm: &Arm, parts: &Parts) -> (Vec<Point>, u64) {
     let mut left_out = 0;
     let mut points = Vec::new();
-    let answered = |graded: &&Graded| graded.arm == arm.name && graded.end == End::Answered;
-    for graded in record.graded.iter().filter(answered) {
+    for graded in record
+        .graded
+        .iter()
+        .filter(|graded: &&Graded| graded.arm == arm.name && graded.end == End::Answered)
+    {
         let right = match graded.verdict(&record.header.rule) {
             Some(Verdict::Right) => true,
             Some(Verdict::Wrong) => false,
@@ -171,7 +176,7 @@ fn points(record: &RunRecord, arm: &Arm, parts: &Parts) -> (Vec<Point>, u64) {
 
 /// The confidence rounded as the aggregator `evidence` rounds it. An answer at the edge of a band
 /// must be counted in the band in which it will be searched.
-fn rounded(confidence: f64) -> f64 {
+fn round_confidence(confidence: f64) -> f64 {
     (confidence * 1000.0).round() / 1000.0
 }
 
@@ -183,7 +188,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(arm: &Arm) -> Result<Self, String> {
+    fn from_arm(arm: &Arm) -> Result<Self, String> {
         if arm.settings.get("answers").is_some() {
             return Err(
                 "its answers come from a file (--answers), so no strategy can be made of it"
@@ -205,13 +210,13 @@ impl Parts {
             policy: setting(arm, "/policy")?,
             model: model_name(&setting(arm, "/model")?),
         };
-        parts.measured()?;
+        parts.prepare_calibrator()?;
         Ok(parts)
     }
 
     /// Checks that the calibrator computes the confidences that a curve will be applied to, and
     /// removes all of its settings but the weights.
-    fn measured(&mut self) -> Result<(), String> {
+    fn prepare_calibrator(&mut self) -> Result<(), String> {
         let instead =
             "only what `signals` gives can have a curve; run the suite with that calibrator";
         let Some((source, config)) = self.roles.get_mut(&Role::Calibrator) else {
@@ -316,9 +321,16 @@ fn settings_of(curve: &Curve) -> Map<String, Value> {
 /// The name of the arm's strategy with `-fitted` behind it, in the characters that strategy files
 /// allow.
 fn name_of(arm: &Arm) -> String {
-    let plain =
-        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
-    let stem: String = arm.strategy.chars().map(plain).take(NAME - "-fitted".len()).collect();
+    let stem: String = arm
+        .strategy
+        .chars()
+        .map(
+            |c: char| {
+                if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' }
+            },
+        )
+        .take(NAME - "-fitted".len())
+        .collect();
     let stem = stem.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
     format!(
         "{}-fitted",

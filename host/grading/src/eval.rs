@@ -116,7 +116,7 @@ impl Eval {
         };
         let unnamed = matches!(gold, Gold::Text(_));
         let facts = Facts { unnamed, ..Facts::new(ordered, expected_sql.as_deref()) };
-        let expected = expected(&settings, gold).await?;
+        let expected = load_expected_rows(&settings, gold).await?;
         let withheld = Withheld::new([problem.question.as_str()], expected_sql.as_deref());
         let mut settings = settings;
         settings.retrieval.withheld = Arc::new(withheld);
@@ -162,7 +162,7 @@ impl Eval {
             .unwrap_or_default();
         let cut = self
             .expected
-            .truncated()
+            .is_truncated()
             .then(|| "the expected rows were cut at the limit, so no rule can decide".to_owned());
         EvalReport {
             schema: EVAL_SCHEMA.to_owned(),
@@ -192,7 +192,7 @@ impl Eval {
 
 /// The expected rows. A statement runs under the guard, with all tables, whatever strategies are
 /// granted.
-async fn expected(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
+async fn load_expected_rows(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
     if let Gold::Sql(sql) = &gold {
         let database = open_database(&settings.for_database(&settings.database)).await?;
         let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
@@ -201,7 +201,7 @@ async fn expected(settings: &Settings, gold: Gold) -> Result<ResultSet, Error> {
             Error::Sql(SqlError { message, ..error })
         });
     }
-    let read = tokio::task::spawn_blocking(move || suite::expected(&gold)).await;
+    let read = tokio::task::spawn_blocking(move || suite::read_expected_rows(&gold)).await;
     let read = read.map_err(|error| Error::Internal(error.to_string()))?;
     let rows = read.map_err(|error| Error::Unfit(format!("the expected rows: {error}")))?;
     rows.ok_or_else(|| Error::Internal("nothing is expected".to_owned()))
@@ -223,20 +223,25 @@ struct Difference {
 /// names, and by position otherwise.
 fn difference(expected: &ResultSet, answer: &ResultSet, ordered: bool) -> Difference {
     let order = by_name(&names(expected), &names(answer));
-    let in_order = |row: Vec<Value>| -> Vec<Value> {
-        match &order {
-            Some(order) => order.iter().filter_map(|at| row.get(*at).cloned()).collect(),
-            None => row,
-        }
-    };
     let expected = expected.rows(0, expected.row_count());
-    let answer: Vec<Vec<Value>> =
-        answer.rows(0, answer.row_count()).into_iter().map(in_order).collect();
+    let answer: Vec<Vec<Value>> = answer
+        .rows(0, answer.row_count())
+        .into_iter()
+        .map(|row: Vec<Value>| -> Vec<Value> {
+            match &order {
+                Some(order) => order.iter().filter_map(|at| row.get(*at).cloned()).collect(),
+                None => row,
+            }
+        })
+        .collect();
     let missing = lacking(&expected, &answer);
     let unexpected = lacking(&answer, &expected);
     let same = missing.is_empty() && unexpected.is_empty();
-    let differs = |(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other);
-    let place = expected.iter().zip(&answer).position(differs).filter(|_| ordered && same);
+    let place = expected
+        .iter()
+        .zip(&answer)
+        .position(|(one, other): (&Vec<Value>, &Vec<Value>)| key(one) != key(other))
+        .filter(|_| ordered && same);
     Difference { missing, unexpected, out_of_order: place.map(|place| place as u64 + 1) }
 }
 
@@ -271,16 +276,18 @@ fn lacking(rows: &[Vec<Value>], others: &[Vec<Value>]) -> Vec<Vec<serde_json::Va
 
 /// A text that is equal for equal rows: 1 equals 1.0, and numbers are rounded.
 fn key(row: &[Value]) -> String {
-    let cell = |value: &Value| match value {
-        Value::Integer(number) => rounded(*number as f64),
-        Value::Real(number) => rounded(*number),
-        Value::Decimal(text) => text.parse().map_or_else(|_| format!("{text:?}"), rounded),
-        other => json_value(other).to_string(),
-    };
-    row.iter().map(cell).collect::<Vec<_>>().join(",")
+    row.iter()
+        .map(|value: &Value| match value {
+            Value::Integer(number) => round_number(*number as f64),
+            Value::Real(number) => round_number(*number),
+            Value::Decimal(text) => text.parse().map_or_else(|_| format!("{text:?}"), round_number),
+            other => json_value(other).to_string(),
+        })
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
-fn rounded(number: f64) -> String {
+fn round_number(number: f64) -> String {
     // Adding zero makes minus zero equal to zero.
     format!("{:.*e}", DIGITS - 1, number + 0.0)
 }
@@ -295,7 +302,7 @@ mod tests {
         let folder = syrch_kit::scratch();
         let path = folder.path().join("rows.csv");
         std::fs::write(&path, csv).unwrap();
-        suite::expected(&Gold::Csv(path)).unwrap().unwrap()
+        suite::read_expected_rows(&Gold::Csv(path)).unwrap().unwrap()
     }
 
     #[test]

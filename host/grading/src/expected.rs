@@ -22,7 +22,7 @@ impl Expected {
     ///
     /// # Errors
     /// When a statement fails for a transient reason.
-    pub(crate) async fn of(
+    pub(crate) async fn for_question(
         question: &Question,
         database: &Arc<dyn Database>,
     ) -> Result<Self, SqlError> {
@@ -33,10 +33,12 @@ impl Expected {
                     let query = SqlQuery::new(with_single_quotes(sql, database.as_ref()).await);
                     (lasting(database.run(&query).await)?.map(Some), Some(sql.as_str()))
                 }
-                other => (suite::expected(other).map_err(|error| error.to_string()), None),
+                other => {
+                    (suite::read_expected_rows(other).map_err(|error| error.to_string()), None)
+                }
             };
             match results {
-                Ok(Some(results)) if results.truncated() => {
+                Ok(Some(results)) if results.is_truncated() => {
                     expected.fault.get_or_insert_with(|| {
                         format!(
                             "the expected rows were cut at a limit, after {} rows",

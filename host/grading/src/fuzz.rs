@@ -44,10 +44,17 @@ impl FuzzManifest {
     /// A digest of the content of all variants, which identifies the fuzzed suite.
     #[must_use]
     pub fn digest(&self) -> String {
-        let variants = |(name, database): (&String, &FuzzedDatabase)| -> Vec<String> {
-            database.variants.iter().map(|variant| format!("{name}/{}", variant.digest)).collect()
-        };
-        let all: Vec<String> = self.databases.iter().flat_map(variants).collect();
+        let all: Vec<String> = self
+            .databases
+            .iter()
+            .flat_map(|(name, database): (&String, &FuzzedDatabase)| -> Vec<String> {
+                database
+                    .variants
+                    .iter()
+                    .map(|variant| format!("{name}/{}", variant.digest))
+                    .collect()
+            })
+            .collect();
         Sha256::digest(all.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

@@ -18,7 +18,7 @@ use syrch_grade::Question;
 use syrch_grade::run::{Arm, Cost, End, Fault, Shard};
 use syrch_grade::suite::Suite;
 
-use super::ask::{Asked, Asker, of_document, partial, without_answer};
+use super::ask::{Asked, Asker, answer_from_document, partial, without_answer};
 
 /// The greatest length of a message about a line, in bytes. A message may quote the line.
 const WORDS: usize = 1 << 10;
@@ -115,7 +115,7 @@ impl Given {
     }
 
     /// The labels of the simulated models that the answers come from; `None` if no line names one.
-    pub(crate) fn simulated(&self) -> Option<String> {
+    pub(crate) fn simulation_labels(&self) -> Option<String> {
         let all: Vec<&str> = self.simulated.iter().map(String::as_str).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
@@ -226,7 +226,7 @@ impl Line {
                 Ending::ClarificationNeeded => End::Clarify,
                 Ending::Partial | Ending::Failed => End::Failed,
             };
-            return of_document(end, document);
+            return answer_from_document(end, document);
         }
         let end = if self.sql.is_some() { End::Answered } else { End::NoAnswer };
         Asked { end, sql: self.sql, confidence: self.confidence, ..nothing() }
@@ -250,11 +250,10 @@ fn nothing() -> Asked {
 #[async_trait]
 impl Asker for Given {
     async fn ask(&self, _: usize, question: &Question, _: Option<&Path>) -> Result<Asked, Error> {
-        let missing = || {
+        Ok(self.answers.get(&question.id).cloned().unwrap_or_else(|| {
             let message = "there is no line for it in the answers".to_owned();
             without_answer(Fault { class: "no-answer".to_owned(), message }, Cost::default())
-        };
-        Ok(self.answers.get(&question.id).cloned().unwrap_or_else(missing))
+        }))
     }
 }
 
@@ -267,10 +266,14 @@ mod tests {
         let mut reported = Vec::new();
         let input =
             b"\xef\xbb\xbf12345\n\n12345678901234567890\n 1234567\n\xff\n12345678\n123456789";
-        let take = |number: usize, line: Result<&str, String>| {
-            reported.push((number, line.map(str::to_owned)))
-        };
-        lines(&mut BufReader::with_capacity(3, &input[..]), 8, take).unwrap();
+        lines(
+            &mut BufReader::with_capacity(3, &input[..]),
+            8,
+            |number: usize, line: Result<&str, String>| {
+                reported.push((number, line.map(str::to_owned)))
+            },
+        )
+        .unwrap();
         let long = || Err("is longer than 8 bytes".to_owned());
         let text = |text: &str| Ok(text.to_owned());
         let expected = [

@@ -47,7 +47,7 @@ pub(super) async fn ungradable(
         faults.extend(found.collect::<Vec<_>>().await);
     }
     if shard.is_none() && of > 0 && faults.len() == of {
-        let named = named(faults.iter().map(|(id, why)| (&**id, &**why)));
+        let named = summarize_faults(faults.iter().map(|(id, why)| (&**id, &**why)));
         return Err(Error::Unfit(format!("no question of the suite can be graded: {named}")));
     }
     Ok(faults)
@@ -68,7 +68,8 @@ async fn fault(question: &Question, database: &Arc<dyn Database>) -> Option<Stri
             }
             other => {
                 let other = other.clone();
-                let read = tokio::task::spawn_blocking(move || suite::expected(&other)).await;
+                let read =
+                    tokio::task::spawn_blocking(move || suite::read_expected_rows(&other)).await;
                 read.map_or_else(
                     |error| Err(error.to_string()),
                     |read| read.map(drop).map_err(|error| error.to_string()),
@@ -91,7 +92,7 @@ pub(super) fn warning(faults: &BTreeMap<String, String>) -> Option<String> {
         1 => "1 question cannot be graded and is not asked".to_owned(),
         many => format!("{many} questions cannot be graded and are not asked"),
     };
-    let named = named(faults.iter().map(|(id, why)| (&**id, &**why)));
+    let named = summarize_faults(faults.iter().map(|(id, why)| (&**id, &**why)));
     Some(format!("{how_many}: {named}; `suite lint` lists all of them"))
 }
 
@@ -106,12 +107,12 @@ pub(super) fn afterwards(graded: &[Graded], known: &BTreeMap<String, String>) ->
         1 => "1 question that was asked cannot be graded".to_owned(),
         many => format!("{many} questions that were asked cannot be graded"),
     };
-    Some(format!("{how_many}: {}", named(faults.into_iter())))
+    Some(format!("{how_many}: {}", summarize_faults(faults.into_iter())))
 }
 
 /// The first questions, each with its fault and the number of other questions that have the same
 /// fault.
-fn named<'a>(faults: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+fn summarize_faults<'a>(faults: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut kinds: IndexMap<&str, (&str, usize)> = IndexMap::new();
     for (id, why) in faults {
         kinds.entry(why).or_insert((id, 0)).1 += 1;

@@ -64,11 +64,11 @@ pub(crate) struct Grader {
 
 impl Grader {
     /// An empty cache of expected answers.
-    pub(crate) fn expected_cache() -> MemoryCache<String, Expected> {
+    pub(crate) fn new_expected_cache() -> MemoryCache<String, Expected> {
         MemoryCache::within(CACHED, CACHED_BYTES, |_, expected| expected.bytes())
     }
 
-    async fn graded(&self, item: &Item) -> Result<Graded, Error> {
+    async fn grade_item(&self, item: &Item) -> Result<Graded, Error> {
         let question = &item.question;
         if let Some(why) = self.ungradable.get(&question.id) {
             return Ok(Graded {
@@ -83,7 +83,8 @@ impl Grader {
         let time_ms =
             if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
         let database = self.arena.database(&question.db).await?;
-        let expected = self.expected.get(&question.id, || Expected::of(question, &database)).await;
+        let expected =
+            self.expected.get(&question.id, || Expected::for_question(question, &database)).await;
         let Asked {
             mut end,
             mut fault,
@@ -101,7 +102,7 @@ impl Grader {
                 // The reason why there is no answer takes precedence over the reason why there is
                 // no verdict.
                 let fault = fault.filter(|_| end == End::Failed);
-                let graded = self.unjudged(
+                let graded = self.mark_unjudged(
                     Graded {
                         fault,
                         sql,
@@ -111,7 +112,7 @@ impl Grader {
                     },
                     error,
                 );
-                return Ok(self.settled(graded, &journal));
+                return Ok(self.with_journal(graded, &journal));
             }
         };
         let results = match (data, &sql) {
@@ -148,11 +149,11 @@ impl Grader {
                     let judged = verdict.map(|verdict| Judged { verdict, fingerprint: None });
                     graded.verdicts.extend(judged.map(|judged| (FUZZED.to_owned(), judged)));
                 }
-                Err(Error::Sql(error)) => graded = self.unjudged(graded, error),
+                Err(Error::Sql(error)) => graded = self.mark_unjudged(graded, error),
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.settled(graded, &journal))
+        Ok(self.with_journal(graded, &journal))
     }
 
     /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's
@@ -175,15 +176,16 @@ impl Grader {
 
     /// The line of an answer that cannot be judged now. It counts as failed and wrong until it is
     /// tried again.
-    fn unjudged(&self, graded: Graded, error: SqlError) -> Graded {
+    fn mark_unjudged(&self, graded: Graded, error: SqlError) -> Graded {
         let rules =
             Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
         let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
         let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
         let Fault { class, message } = fault_of(Error::Sql(error));
-        let unjudged =
-            || Fault { class, message: format!("the answer cannot be judged now: {message}") };
-        let fault = Some(graded.fault.clone().unwrap_or_else(unjudged));
+        let fault = Some(graded.fault.clone().unwrap_or_else(|| Fault {
+            class,
+            message: format!("the answer cannot be judged now: {message}"),
+        }));
         // Figures beside the verdicts must not use it either.
         let confidence = None;
         let candidate_confidence = None;
@@ -205,7 +207,7 @@ impl Grader {
     }
 
     /// The line with the name of its journal, if that is retained.
-    fn settled(&self, graded: Graded, journal: &Path) -> Graded {
+    fn with_journal(&self, graded: Graded, journal: &Path) -> Graded {
         Graded { run: self.settle(&graded, journal), ..graded }
     }
 
@@ -289,7 +291,7 @@ impl SystemUnderTest for Grader {
     type Fatal = Error;
 
     async fn answer(&self, item: &Item) -> Answered<Error> {
-        match self.graded(item).await {
+        match self.grade_item(item).await {
             Ok(graded) => Answered::Graded(Box::new(graded)),
             Err(error) => Answered::Fatal(error),
         }

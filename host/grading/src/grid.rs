@@ -119,10 +119,12 @@ fn check(axes: &[Axis]) -> Result<(), GridError> {
             }
         }
     }
-    let is_off =
-        |axis: &Axis| axis.knob == Knob::Calibration && axis.values.contains(&json!(false));
     let turned = axes.iter().find(|axis| matches!(axis.knob, Knob::Plugin(Role::Calibrator, _)));
-    match turned.filter(|_| axes.iter().any(is_off)) {
+    match turned.filter(|_| {
+        axes.iter().any(|axis: &Axis| {
+            axis.knob == Knob::Calibration && axis.values.contains(&json!(false))
+        })
+    }) {
         Some(axis) => Err(GridError::NoCalibrator(axis.knob.to_string())),
         None => Ok(()),
     }
@@ -160,7 +162,7 @@ fn cell(base: &Settings, axes: &[Axis], place: u64) -> Result<GridCell, GridErro
         .try_for_each(|(knob, value)| knob.set(value, &mut settings).map_err(GridError::Unfit))?;
     let name = chosen
         .iter()
-        .map(|(knob, value)| format!("{knob}={}", shown(value)))
+        .map(|(knob, value)| format!("{knob}={}", format_value(value)))
         .collect::<Vec<_>>()
         .join(" ");
     let values =
@@ -169,7 +171,7 @@ fn cell(base: &Settings, axes: &[Axis], place: u64) -> Result<GridCell, GridErro
 }
 
 /// A value as a cell's name shows it: a text of one word as it is, everything else as JSON.
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     let is_plain = |text: &str| {
         !text.is_empty()
             && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))

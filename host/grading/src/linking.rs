@@ -30,11 +30,11 @@ const LITERAL: usize = 200;
 /// Receives the progress of [`linking`].
 pub trait LinkingObserver: Send + Sync {
     /// Called when `done` questions of `of` are linked.
-    fn linked(&self, done: u64, of: u64);
+    fn on_question_linked(&self, done: u64, of: u64);
 }
 
 impl LinkingObserver for Silent {
-    fn linked(&self, _: u64, _: u64) {}
+    fn on_question_linked(&self, _: u64, _: u64) {}
 }
 
 /// Links every question of a suite under one strategy, and compares what is shown with what its
@@ -64,7 +64,7 @@ pub async fn linking(
             Some(Err(error)) => return Err(error),
             None => break,
         }
-        observer.linked(done, of);
+        observer.on_question_linked(done, of);
     }
     report.finish();
     Ok(report)
@@ -87,7 +87,7 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    pub(crate) fn missed(&self) -> Vec<String> {
+    pub(crate) fn missing_names(&self) -> Vec<String> {
         self.needed.difference(&self.shown).cloned().collect()
     }
 }
@@ -114,14 +114,16 @@ async fn one(arena: &Arena, question: &Question) -> Result<Result<LinkedQuestion
         batch::problem(&question.question, question.evidence.as_deref(), question.as_of.as_deref());
     let linking = host.linking(problem).await?;
     // Any expected statement is right, so what counts is the one of which most is shown.
-    let compared = golds.iter().map(|gold| compared(gold, &linking, &whole));
-    let missed = |question: &LinkedQuestion| {
-        [&question.tables, &question.columns, &question.literals].map(|part| part.missed().len())
-    };
-    Ok(compared.min_by_key(missed).ok_or(reason))
+    let compared = golds.iter().map(|gold| compare_linking(gold, &linking, &whole));
+    Ok(compared
+        .min_by_key(|question: &LinkedQuestion| {
+            [&question.tables, &question.columns, &question.literals]
+                .map(|part| part.missing_names().len())
+        })
+        .ok_or(reason))
 }
 
-fn compared(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion {
+fn compare_linking(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion {
     let columns = gold.columns.iter().filter_map(|path| column(whole, path)).collect();
     LinkedQuestion {
         tables: Compared {
@@ -133,7 +135,7 @@ fn compared(gold: &Facts, linking: &Linking, whole: &Catalog) -> LinkedQuestion 
                 .filter_map(|name| table(whole, name))
                 .collect(),
         },
-        columns: Compared { needed: columns, shown: shown_columns(&linking.catalog, whole) },
+        columns: Compared { needed: columns, shown: visible_columns(&linking.catalog, whole) },
         literals: literals(gold, linking),
         prompt: linking.requests.iter().map(length).max(),
     }
@@ -154,7 +156,7 @@ fn column(whole: &Catalog, path: &str) -> Option<String> {
     })
 }
 
-fn shown_columns(shown: &Catalog, whole: &Catalog) -> BTreeSet<String> {
+fn visible_columns(shown: &Catalog, whole: &Catalog) -> BTreeSet<String> {
     let mut columns = BTreeSet::new();
     for (table_of, name) in shown.tables.iter().zip(shown.table_names()) {
         let Some(name) = table(whole, &name) else { continue };
@@ -179,11 +181,14 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
         cells.filter_map(|hint| Some((hint.snippet.as_deref()?, hint.column.is_some()))).collect();
     let columns = linking.catalog.tables.iter().flat_map(|table| &table.columns);
     let sets: Vec<String> = columns.filter_map(|column| column.values_in_words()).collect();
-    let is_shown = |text: &&String| {
-        cells.iter().any(|(cell, _)| holds(cell, text))
-            || sets.iter().any(|set| set.contains(&format!("'{text}'")))
-    };
-    let mut shown: BTreeSet<String> = needed.iter().filter(is_shown).cloned().collect();
+    let mut shown: BTreeSet<String> = needed
+        .iter()
+        .filter(|text: &&String| {
+            cells.iter().any(|(cell, _)| holds(cell, text))
+                || sets.iter().any(|set| set.contains(&format!("'{text}'")))
+        })
+        .cloned()
+        .collect();
     // A hint that shows a needed text within more is that text, and no further one.
     let others = cells
         .iter()

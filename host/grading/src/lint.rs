@@ -29,11 +29,11 @@ const LOG: &str = "syrch.lint";
 /// Receives the progress of [`lint`].
 pub trait LintObserver: Send + Sync {
     /// Called when `done` questions of `of` are checked.
-    fn checked(&self, done: u64, of: u64);
+    fn on_question_checked(&self, done: u64, of: u64);
 }
 
 impl LintObserver for Silent {
-    fn checked(&self, _: u64, _: u64) {}
+    fn on_question_checked(&self, _: u64, _: u64) {}
 }
 
 /// Reads a suite on a thread that may block.
@@ -56,7 +56,7 @@ pub async fn lint(
     settings: &Settings,
     observer: &dyn LintObserver,
 ) -> LintReport {
-    let repeated = repeated(suite);
+    let repeated = find_repeats(suite);
     let groups = by_database(suite, databases);
     let mut checked: Vec<Checked> = suite.questions.iter().map(|_| Checked::default()).collect();
     let mut done = 0;
@@ -79,14 +79,14 @@ pub async fn lint(
                         return (*at, Checked::wrong(FindingKind::NoDatabase, error.clone()));
                     }
                 };
-                let is_repeated = repeated.contains_key(&asked(question));
+                let is_repeated = repeated.contains_key(&question_key(question));
                 (*at, check(database, question, is_repeated).await)
             })
             .buffered(settings.limits.sql_in_flight.max(1));
         while let Some((at, result)) = results.next().await {
             checked[at] = result;
             done += 1;
-            observer.checked(done, of);
+            observer.on_question_checked(done, of);
         }
     }
     contradictions(suite, &repeated, &mut checked);
@@ -152,7 +152,7 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
         }
         if result.row_count() == 0 {
             find(FindingKind::Empty, "has no rows, as most wrong statements have none".to_owned());
-        } else if result.truncated() {
+        } else if result.is_truncated() {
             find(
                 FindingKind::Truncated,
                 format!("only its first {} rows are compared", result.row_count()),
@@ -179,7 +179,7 @@ async fn rows(
     }
     let gold = gold.clone();
     let read = tokio::task::spawn_blocking(move || {
-        suite::expected(&gold).map_err(|error| error.to_string())
+        suite::read_expected_rows(&gold).map_err(|error| error.to_string())
     })
     .await;
     match read {
@@ -218,7 +218,7 @@ async fn chance(
     if let Some([up, down]) = &order.variants {
         let up = database.run(&SqlQuery::new(up)).await.ok()?;
         let down = database.run(&SqlQuery::new(down)).await.ok()?;
-        if up.truncated() || down.truncated() {
+        if up.is_truncated() || down.is_truncated() {
             return None;
         }
         if !is_same(&up, &down, false) {
@@ -248,7 +248,7 @@ fn is_same(one: &ResultSet, other: &ResultSet, is_ordered: bool) -> bool {
 /// Questions with equal values of this type ask the same.
 type Same<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>);
 
-fn asked(question: &Question) -> Same<'_> {
+fn question_key(question: &Question) -> Same<'_> {
     (
         &question.db,
         question.question.trim(),
@@ -258,10 +258,10 @@ fn asked(question: &Question) -> Same<'_> {
 }
 
 /// The positions of questions that are in the suite more than once with different expected answers.
-fn repeated(suite: &Suite) -> BTreeMap<Same<'_>, Vec<usize>> {
+fn find_repeats(suite: &Suite) -> BTreeMap<Same<'_>, Vec<usize>> {
     let mut groups: BTreeMap<Same<'_>, Vec<usize>> = BTreeMap::new();
     for (at, question) in suite.questions.iter().enumerate() {
-        groups.entry(asked(question)).or_default().push(at);
+        groups.entry(question_key(question)).or_default().push(at);
     }
     let golds = |at: &usize| &suite.questions[*at].golds;
     groups.retain(|_, members| members.iter().any(|at| golds(at) != golds(&members[0])));

@@ -58,10 +58,9 @@ fn reads_as(arms: &[Settings], at: usize) -> Option<usize> {
         (arm.model.replay.clone(), simulated)
     };
     let own = arms.get(at)?;
-    let is_same = |other: &Settings| {
+    arms.iter().take(at).position(|other: &Settings| {
         other.retrieval == own.retrieval && other.tables == own.tables && read(other) == read(own)
-    };
-    arms.iter().take(at).position(is_same)
+    })
 }
 
 /// The digests of the recording, of the simulated model's suite, and of the notes, examples and
@@ -123,7 +122,7 @@ fn arm(name: &str, host: &Host) -> Arm {
             digest: digest.to_owned(),
         }
     };
-    let mut settings = internal::lasting(&internal::written(host.settings()));
+    let mut settings = internal::lasting(&internal::journal_settings(host.settings()));
     let mut shift = |pointer: &str, keys: &[&str]| {
         if let Some(settings) = settings.pointer_mut(pointer).and_then(Value::as_object_mut) {
             keys.iter().for_each(|key| drop(settings.shift_remove(*key)));
@@ -171,11 +170,12 @@ pub(super) fn files(settings: &Settings) -> Vec<(&'static str, PathBuf)> {
 /// The files below a folder, each with `what`. Folders that cannot be read are skipped.
 pub(super) fn below(folder: &std::path::Path, what: &'static str) -> Vec<(&'static str, PathBuf)> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let of = |entry: std::fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => below(&entry.path(), what),
-        _ => vec![(what, entry.path())],
-    };
-    entries.flat_map(of).collect()
+    entries
+        .flat_map(|entry: std::fs::DirEntry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => below(&entry.path(), what),
+            _ => vec![(what, entry.path())],
+        })
+        .collect()
 }
 
 #[cfg(test)]

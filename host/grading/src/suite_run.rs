@@ -114,7 +114,7 @@ async fn content(url: &DatabaseUrl, database: &dyn Database) -> Result<String, E
 /// Receives the progress of a run over a suite.
 pub trait Beginning: Observer {
     /// Called before the first question is asked, with the id of the run and its folder.
-    fn started(&self, run: &str, folder: &Path);
+    fn on_start(&self, run: &str, folder: &Path);
 }
 
 /// A run over a suite that is ready to start: the suite, the databases, the plugins and the
@@ -171,7 +171,7 @@ impl SuiteRun {
         };
         warnings.extend(given.as_ref().and_then(|given| given.warning(&suite, options.shard)));
         let simulated = match &given {
-            Some(given) => given.simulated(),
+            Some(given) => given.simulation_labels(),
             None => first.model.simulated.as_ref().map(|model| model.label(seed)),
         };
         let fuzzed = match &options.fuzz {
@@ -285,7 +285,7 @@ impl SuiteRun {
     ) -> Result<SuiteOutcome, Error> {
         let mut folder = self.folder()?;
         let path = folder.path().to_owned();
-        observer.started(&folder.header().id, &path);
+        observer.on_start(&folder.header().id, &path);
         syrch_files::make_folder(&path.join(TRACES))
             .map_err(|error| Error::Unfit(format!("`{}`: {error}", path.display())))?;
         let names = self.header.arms.iter().map(|arm| arm.name.clone()).collect();
@@ -306,7 +306,7 @@ impl SuiteRun {
             fuzzed: self.fuzzed.take(),
             traces: self.options.traces,
             has_journals: self.has_journals,
-            expected: Grader::expected_cache(),
+            expected: Grader::new_expected_cache(),
         });
         let questions = self.suite.questions.iter().map(|question| Arc::new(question.clone()));
         let plan = Plan::new(folder.header(), questions).retry_failed(self.options.retry_failed);
@@ -355,7 +355,7 @@ impl SuiteRun {
             return Ok(runs.create(&Header { id, ..self.header.clone() })?);
         };
         let folder = RunFolder::resume(&runs.find(run)?.path)?;
-        let changed = run::changed(folder.header(), &self.header);
+        let changed = run::find_changes(folder.header(), &self.header);
         if changed.is_empty() {
             return Ok(folder);
         }
@@ -373,13 +373,14 @@ const SEED: &str = " #";
 
 /// The arms again, under further seeds.
 fn again(arms: &[(String, Settings)], seeds: u32) -> Vec<(String, Settings)> {
-    let under = |more: u32| {
-        arms.iter().map(move |(name, settings)| {
-            let seed = settings.seed.wrapping_add(u64::from(more));
-            (format!("{name}{SEED}{seed}"), Settings { seed, ..settings.clone() })
+    (1..seeds)
+        .flat_map(|more: u32| {
+            arms.iter().map(move |(name, settings)| {
+                let seed = settings.seed.wrapping_add(u64::from(more));
+                (format!("{name}{SEED}{seed}"), Settings { seed, ..settings.clone() })
+            })
         })
-    };
-    (1..seeds).flat_map(under).collect()
+        .collect()
 }
 
 /// The questions of the suite and the statements that answer them, which must not be in a solved

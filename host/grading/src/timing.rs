@@ -42,13 +42,15 @@ impl Timings {
     /// none.
     #[must_use]
     pub fn r_ves(&self) -> BTreeMap<String, f64> {
-        let of = |(arm, ratios): (&String, &BTreeMap<String, Option<f64>>)| {
-            let ratios: Vec<Option<f64>> = ratios.values().copied().collect();
-            let is_measured = self.untimed.get(arm).is_none_or(BTreeSet::is_empty)
-                || ratios.iter().any(Option::is_some);
-            is_measured.then(|| (arm.clone(), r_ves(&ratios)))
-        };
-        self.ratios.iter().filter_map(of).collect()
+        self.ratios
+            .iter()
+            .filter_map(|(arm, ratios): (&String, &BTreeMap<String, Option<f64>>)| {
+                let ratios: Vec<Option<f64>> = ratios.values().copied().collect();
+                let is_measured = self.untimed.get(arm).is_none_or(BTreeSet::is_empty)
+                    || ratios.iter().any(Option::is_some);
+                is_measured.then(|| (arm.clone(), r_ves(&ratios)))
+            })
+            .collect()
     }
 
     /// Returns true if these are the times of all answers of the run: none of them was tried again
@@ -119,7 +121,7 @@ pub(crate) async fn time(
                 let database = arena.database(&graded.db).await?;
                 tokio::select! {
                     ratio = ratio(&database, gold, sql, repeats) => ratio,
-                    () = stop.triggered() => return Ok(None),
+                    () = stop.wait_until_triggered() => return Ok(None),
                 }
             }
             _ => None,

@@ -25,7 +25,7 @@ pub fn is_exposed(url: &Url) -> bool {
 
 /// Makes the client resolve `localhost` and names below it to this machine, without asking a name
 /// server. Other names are resolved as usual.
-pub fn kept_local(builder: ClientBuilder, url: &Url) -> ClientBuilder {
+pub fn resolve_locally(builder: ClientBuilder, url: &Url) -> ClientBuilder {
     // The port is that of the URL.
     let own = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
     match url.host_str().filter(|host| is_local_name(host)) {
@@ -42,7 +42,7 @@ mod tests {
 
     use super::*;
 
-    fn exposed(url: &str) -> bool {
+    fn is_url_exposed(url: &str) -> bool {
         is_exposed(&Url::parse(url).unwrap())
     }
 
@@ -59,7 +59,7 @@ mod tests {
             "http://2130706433/v1",
             "http://0x7f.1/v1",
         ] {
-            assert!(!exposed(own), "{own}");
+            assert!(!is_url_exposed(own), "{own}");
         }
         for other in [
             "http://10.0.0.1/v1",
@@ -73,8 +73,8 @@ mod tests {
             "http://notlocalhost/v1",
             "http://localhost./v1",
         ] {
-            assert!(exposed(other), "{other}");
-            assert!(!exposed(&other.replace("http://", "https://")), "{other}");
+            assert!(is_url_exposed(other), "{other}");
+            assert!(!is_url_exposed(&other.replace("http://", "https://")), "{other}");
         }
     }
 
@@ -82,7 +82,7 @@ mod tests {
         #[test]
         fn every_address_is_reported_by_its_network(address in any::<u32>()) {
             let address = Ipv4Addr::from(address);
-            prop_assert_eq!(exposed(&format!("http://{address}/v1")), address.octets()[0] != 127);
+            prop_assert_eq!(is_url_exposed(&format!("http://{address}/v1")), address.octets()[0] != 127);
         }
     }
 }

@@ -24,11 +24,10 @@ pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
 }
 
 fn after(text: &str, now: SystemTime) -> Option<Duration> {
-    let date = || {
+    span(text, 1.0).or_else(|| {
         let date = httpdate::parse_http_date(text).ok()?;
         Some(date.duration_since(now).unwrap_or_default()).filter(|delay| *delay <= LONGEST)
-    };
-    span(text, 1.0).or_else(date)
+    })
 }
 
 /// A count of units, each of that many seconds.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response, Url};
 
-pub use address::{is_exposed, is_loopback, kept_local};
+pub use address::{is_exposed, is_loopback, resolve_locally};
 pub use delay::retry_after;
 
 /// The limit on the time to connect.
@@ -32,7 +32,7 @@ pub fn client(target: &Url, timeout: Duration) -> ClientBuilder {
         // A local server needs no certificates, and must be reachable from a machine that has none.
         builder = builder.tls_certs_only([]);
     }
-    kept_local(builder, target)
+    resolve_locally(builder, target)
 }
 
 /// The first `most` bytes of a body, and whether the body ends there.

@@ -155,7 +155,7 @@ pub struct AnswerSide {
 impl TreeDiff {
     /// Compares the trees of two searches over the same or a similar question.
     #[must_use]
-    pub fn of(left: &SearchTree, right: &SearchTree) -> Self {
+    pub fn compare(left: &SearchTree, right: &SearchTree) -> Self {
         let differing = differing(left, right);
         let tasks: Vec<TaskPair> = rounds(left, right)
             .into_iter()
@@ -209,7 +209,7 @@ impl CandidatePair {
 }
 
 impl CandidateSide {
-    fn of(candidate: &CandidateNode) -> Self {
+    fn from_node(candidate: &CandidateNode) -> Self {
         Self {
             id: candidate.id.clone(),
             sql: candidate.sql.clone(),
@@ -221,7 +221,7 @@ impl CandidateSide {
 }
 
 impl TaskSide {
-    fn of(task: &TaskNode) -> Self {
+    fn from_node(task: &TaskNode) -> Self {
         Self { id: task.id.clone(), text: task.text.clone() }
     }
 }
@@ -241,8 +241,8 @@ fn rounds<'a>(
 }
 
 fn differing(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
-    let mut left = given(left);
-    let mut right = given(right);
+    let mut left = inputs(left);
+    let mut right = inputs(right);
     let mut differences = Vec::new();
     for (what, value) in left.drain(..) {
         let other =
@@ -258,7 +258,7 @@ fn differing(left: &SearchTree, right: &SearchTree) -> Vec<Difference> {
 }
 
 /// The inputs of a search by name.
-fn given(tree: &SearchTree) -> Vec<(String, Value)> {
+fn inputs(tree: &SearchTree) -> Vec<(String, Value)> {
     let mut all = vec![
         ("host".to_owned(), tree.host.clone().into()),
         ("database".to_owned(), tree.database.clone().into()),
@@ -311,16 +311,21 @@ fn counts(left: &SearchTree, right: &SearchTree) -> Vec<Count> {
         ("candidates", |tree| Some(candidates(tree) as f64)),
         ("milliseconds", |tree| Some(tree.took_us as f64 / 1000.0)),
     ];
-    let count = |(what, take): (&str, Take)| Count {
-        what: what.to_owned(),
-        left: take(left),
-        right: take(right),
-    };
-    takes.into_iter().map(count).collect()
+    takes
+        .into_iter()
+        .map(|(what, take): (&str, Take)| Count {
+            what: what.to_owned(),
+            left: take(left),
+            right: take(right),
+        })
+        .collect()
 }
 
 fn candidates(tree: &SearchTree) -> usize {
-    let of =
-        |round: &Round| -> usize { round.tasks.iter().map(|task| task.candidates.len()).sum() };
-    tree.rounds.iter().map(of).sum()
+    tree.rounds
+        .iter()
+        .map(|round: &Round| -> usize {
+            round.tasks.iter().map(|task| task.candidates.len()).sum()
+        })
+        .sum()
 }

@@ -108,7 +108,7 @@ impl Writer {
         options.write(true).create_new(true);
         syrch_files::private(&mut options);
         let file = options.open(&part).map_err(fail)?;
-        let mut writer = Self::locked(file, path)?;
+        let mut writer = Self::lock_file(file, path)?;
         let mut line = serde_json::to_vec(header).map_err(|error| fail(error.into()))?;
         line.push(b'\n');
         let written = writer.file.write_all(&line).and_then(|()| std::fs::hard_link(&part, path));
@@ -129,7 +129,7 @@ impl Writer {
             .write(true)
             .open(path)
             .map_err(|error| JournalError::io(path, error))?;
-        let mut writer = Self::locked(file, path)?;
+        let mut writer = Self::lock_file(file, path)?;
         let journal = Journal::read(path)?;
         let fail = |error| JournalError::io(path, error);
         writer.file.set_len(journal.whole_bytes).map_err(fail)?;
@@ -137,7 +137,7 @@ impl Writer {
         Ok((writer, journal))
     }
 
-    fn locked(file: File, path: &Path) -> Result<Self, JournalError> {
+    fn lock_file(file: File, path: &Path) -> Result<Self, JournalError> {
         // A process that only checks whether the run is in progress holds the lock for a moment.
         for _ in 0..LOCK_TRIES {
             match file.try_lock() {

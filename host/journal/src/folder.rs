@@ -85,7 +85,7 @@ impl Folder {
     /// ambiguous, and when the folder cannot be read.
     pub fn find(&self, run: &str) -> Result<Entry, JournalError> {
         let entries = self.list()?;
-        named(&entries, |entry| &entry.run, run).cloned().map_err(|unnamed| match unnamed {
+        find_run(&entries, |entry| &entry.run, run).cloned().map_err(|unnamed| match unnamed {
             Unnamed::Unknown(similar) => JournalError::Unknown { run: run.to_owned(), similar },
             Unnamed::Several(matches) => JournalError::Several { run: run.to_owned(), matches },
         })
@@ -153,7 +153,7 @@ pub enum Unnamed {
 ///
 /// # Errors
 /// When no run has the name, or several ids begin with it.
-pub fn named<'a, T>(
+pub fn find_run<'a, T>(
     entries: &'a [T],
     id: impl Fn(&T) -> &str,
     run: &str,

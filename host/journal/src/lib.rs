@@ -21,7 +21,7 @@ pub use diff::{
 };
 pub use event_log::{Divergence, EventLog, Listener, Mode};
 pub use file::{JournalError, Writer};
-pub use folder::{Entry, Folder, Unnamed, named};
+pub use folder::{Entry, Folder, Unnamed, find_run};
 pub use read::{Exchange, Journal, exchanges};
 pub use record::{
     Ask, CallId, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, StoredRows,

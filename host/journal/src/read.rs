@@ -50,7 +50,7 @@ impl Journal {
         let mut records = Vec::new();
         while let Some(line) = lines.next()? {
             let record = match header.version {
-                IN_MILLISECONDS => of_milliseconds(&line),
+                IN_MILLISECONDS => read_first_version(&line),
                 _ => serde_json::from_slice(&line),
             };
             records.push(record.map_err(|error| malformed(lines.number, error.to_string()))?);
@@ -145,7 +145,7 @@ const IN_MILLISECONDS: u32 = 1;
 
 /// Reads a line of a journal of the first version. A later host that resumed the run has appended
 /// lines of its own version.
-fn of_milliseconds(line: &[u8]) -> serde_json::Result<Record> {
+fn read_first_version(line: &[u8]) -> serde_json::Result<Record> {
     let mut record: Value = serde_json::from_slice(line)?;
     if let Some(fields) = record.as_object_mut()
         && let Some(at) = fields.shift_remove("at_ms").and_then(|at| at.as_u64())

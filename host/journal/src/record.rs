@@ -416,7 +416,7 @@ pub enum Fact {
 impl Ask {
     /// The request as a journal with this retention stores it.
     #[must_use]
-    pub fn retained(self, rows: RowRetention) -> Self {
+    pub fn for_retention(self, rows: RowRetention) -> Self {
         match (rows, self) {
             (RowRetention::None, Self::Llm(mut request)) => {
                 for message in &mut request.messages {

@@ -221,12 +221,13 @@ impl Recording {
         let header = header(path, &first)?;
         let mut all = Vec::new();
         while let Some(line) = whole_line(&mut reader).map_err(fail)? {
-            let malformed = |error: serde_json::Error| RecordingError::Malformed {
-                path: path.to_owned(),
-                line: all.len() + 2,
-                reason: error.to_string(),
-            };
-            all.push(serde_json::from_slice(&line).map_err(malformed)?);
+            all.push(serde_json::from_slice(&line).map_err(|error: serde_json::Error| {
+                RecordingError::Malformed {
+                    path: path.to_owned(),
+                    line: all.len() + 2,
+                    reason: error.to_string(),
+                }
+            })?);
         }
         Ok((header, all))
     }
@@ -261,15 +262,15 @@ fn begin(file: &mut File, path: &Path, models: &[String]) -> Result<(), Recordin
     if known.models != models {
         let reason = format!(
             "records the models {}, not {}: use another file",
-            named(&known.models),
-            named(models)
+            list_names(&known.models),
+            list_names(models)
         );
         return Err(RecordingError::unfit(path, reason));
     }
     Ok(())
 }
 
-fn named(models: &[String]) -> String {
+fn list_names(models: &[String]) -> String {
     models.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 

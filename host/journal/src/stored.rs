@@ -41,7 +41,7 @@ impl Stored {
         let mut stored = StoredRows {
             rows: results.row_count(),
             columns: results.schema().fields().iter().map(|field| field.name().clone()).collect(),
-            truncated: results.truncated(),
+            truncated: results.is_truncated(),
             sql: results.sql.clone(),
             digest: None,
         };

@@ -367,7 +367,7 @@ impl Saved {
 impl SearchTree {
     /// Reads the tree from a journal.
     #[must_use]
-    pub fn of(journal: &Journal, shown: Shown) -> Self {
+    pub fn from_journal(journal: &Journal, shown: Shown) -> Self {
         build::Builder::new(journal, shown).run()
     }
 

@@ -192,12 +192,11 @@ struct Seen<'r>(&'r ResultSet);
 impl Seen<'_> {
     /// Returns whether the result says nothing: it has no rows, or one of zeros and NULL.
     fn is_void(self) -> bool {
-        let nothing = |value: &Value| {
-            matches!(value, Value::Null | Value::Integer(0)) || *value == Value::Real(0.0)
-        };
         match self.0.rows(0, 2).as_slice() {
             [] => true,
-            [only] => only.iter().all(nothing),
+            [only] => only.iter().all(|value: &Value| {
+                matches!(value, Value::Null | Value::Integer(0)) || *value == Value::Real(0.0)
+            }),
             _ => false,
         }
     }

@@ -17,7 +17,7 @@ use syrch_core::{
     Catalog, Corpus, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Value,
 };
 
-pub(crate) use self::scripted::{ScriptedModel, answered, failed};
+pub(crate) use self::scripted::{ScriptedModel, answer_outcome, failure_outcome};
 
 /// A request of one message.
 pub(crate) fn request(text: &str) -> Request {
@@ -147,7 +147,7 @@ impl FakeModel {
         Self::new(estimate, Behaviour::Unreachable)
     }
 
-    pub(crate) fn turned_away(estimate: u64) -> Self {
+    pub(crate) fn turning_away(estimate: u64) -> Self {
         Self::new(estimate, Behaviour::TurnedAway)
     }
 
@@ -172,7 +172,7 @@ impl FakeModel {
         self.last().and_then(|call| call.request.max_tokens)
     }
 
-    fn allowed(&self, call: &ModelCall) -> u32 {
+    fn output_limit(&self, call: &ModelCall) -> u32 {
         self.output.map_or(0, |most| call.request.max_tokens.unwrap_or(most).min(most))
     }
 }
@@ -192,7 +192,7 @@ impl ModelProvider for FakeModel {
     }
 
     fn estimate(&self, call: &ModelCall) -> Estimate {
-        let output_tokens = u64::from(self.allowed(call));
+        let output_tokens = u64::from(self.output_limit(call));
         Estimate { input_tokens: self.estimate, output_tokens, cost_micros: None }
     }
 
@@ -208,7 +208,7 @@ impl ModelProvider for FakeModel {
         };
         let usage = match self.behaviour {
             Behaviour::Reports(used) => Some(usage(0, used)),
-            Behaviour::UsesAll => Some(usage(self.estimate, self.allowed(call))),
+            Behaviour::UsesAll => Some(usage(self.estimate, self.output_limit(call))),
             Behaviour::Silent => None,
             Behaviour::Hangs => std::future::pending().await,
             Behaviour::Fails => {

@@ -45,7 +45,7 @@ impl InOrder {
 
     /// Returns the ports that the guest has used, of `run` and `wait`, which no event log shows.
     #[must_use]
-    pub fn used(&self) -> Vec<&'static str> {
+    pub fn list_used_ports(&self) -> Vec<&'static str> {
         self.lock().used.iter().copied().collect()
     }
 
@@ -53,11 +53,11 @@ impl InOrder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn made(&self, ticket: Ticket) {
+    fn note_call(&self, ticket: Ticket) {
         self.lock().made.insert(ticket);
     }
 
-    fn used_port(&self, port: &'static str) {
+    fn note_port(&self, port: &'static str) {
         self.lock().used.insert(port);
     }
 
@@ -65,14 +65,23 @@ impl InOrder {
     /// ended.
     fn next(&self, asked: &[Ticket]) -> Vec<Ticket> {
         let mut progress = self.lock();
-        let is_open =
-            |ticket: &&Ticket| progress.made.contains(*ticket) && !progress.seen.contains(*ticket);
-        if let Some(first) = asked.iter().filter(is_open).min().copied() {
+        if let Some(first) = asked
+            .iter()
+            .filter(|ticket: &&Ticket| {
+                progress.made.contains(*ticket) && !progress.seen.contains(*ticket)
+            })
+            .min()
+            .copied()
+        {
             progress.seen.insert(first);
         }
-        let is_ended =
-            |ticket: &Ticket| !progress.made.contains(ticket) || progress.seen.contains(ticket);
-        asked.iter().copied().filter(is_ended).collect()
+        asked
+            .iter()
+            .copied()
+            .filter(|ticket: &Ticket| {
+                !progress.made.contains(ticket) || progress.seen.contains(ticket)
+            })
+            .collect()
     }
 
     /// The guest gives a call up; whether it knew that the call had ended. From here on it does.
@@ -89,17 +98,17 @@ struct Ordered<P: ?Sized> {
 #[async_trait]
 impl RunPort for Ordered<dyn RunPort> {
     fn policy(&self) -> Policy {
-        self.order.used_port("run");
+        self.order.note_port("run");
         self.inner.policy()
     }
 
     fn setting(&self, name: &str) -> Option<Json> {
-        self.order.used_port("run");
+        self.order.note_port("run");
         self.inner.setting(name)
     }
 
     async fn remaining(&self) -> Budget {
-        self.order.used_port("run");
+        self.order.note_port("run");
         self.inner.remaining().await
     }
 
@@ -116,7 +125,7 @@ impl LlmPort for Ordered<dyn LlmPort> {
     }
 
     async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
-        self.order.made(ticket);
+        self.order.note_call(ticket);
         let reply = self.inner.issue(ticket, request).await.await;
         Box::pin(ready(reply))
     }
@@ -129,7 +138,7 @@ impl SqlPort for Ordered<dyn SqlPort> {
         ticket: Ticket,
         text: String,
     ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
-        self.order.made(ticket);
+        self.order.note_call(ticket);
         let results = self.inner.issue(ticket, text).await.await;
         Box::pin(ready(results))
     }
@@ -150,7 +159,7 @@ impl EvaluatePort for Ordered<dyn EvaluatePort> {
         ticket: Ticket,
         candidates: Vec<Candidate>,
     ) -> Flight<Result<Vec<Verdict>, PortError>> {
-        self.order.made(ticket);
+        self.order.note_call(ticket);
         let verdicts = self.inner.issue_reward(ticket, candidates).await.await;
         Box::pin(ready(verdicts))
     }
@@ -158,16 +167,16 @@ impl EvaluatePort for Ordered<dyn EvaluatePort> {
 
 #[async_trait]
 impl WaitPort for Ordered<dyn WaitPort> {
-    async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
-        self.order.used_port("wait");
+    async fn replay_ended(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
+        self.order.note_port("wait");
         let ended = self.order.next(tickets);
-        self.inner.found(tickets, &ended).await;
+        self.inner.record_ended(tickets, &ended).await;
         Some(ended)
     }
 
-    /// Never called, since [`Self::recorded`] always decides.
-    async fn found(&self, asked: &[Ticket], ended: &[Ticket]) {
-        self.inner.found(asked, ended).await;
+    /// Never called, since [`Self::replay_ended`] always decides.
+    async fn record_ended(&self, asked: &[Ticket], ended: &[Ticket]) {
+        self.inner.record_ended(asked, ended).await;
     }
 
     async fn give_up(&self, ticket: Ticket, _: bool) -> bool {
@@ -191,7 +200,7 @@ mod tests {
     #[test]
     fn the_guest_learns_of_one_more_end_each_time() {
         let order = InOrder::default();
-        [2, 3, 4].into_iter().for_each(|ticket| order.made(ticket));
+        [2, 3, 4].into_iter().for_each(|ticket| order.note_call(ticket));
         assert_eq!(order.next(&[4, 3, 2]), [2]);
         assert_eq!(order.next(&[4, 3, 2]), [3, 2]);
         assert_eq!(order.next(&[4]), [4]);
@@ -202,7 +211,7 @@ mod tests {
     #[test]
     fn what_the_guest_has_not_seen_it_can_cancel_once() {
         let order = InOrder::default();
-        [2, 3].into_iter().for_each(|ticket| order.made(ticket));
+        [2, 3].into_iter().for_each(|ticket| order.note_call(ticket));
         assert_eq!(order.next(&[2]), [2]);
         assert!(order.give_up(2));
         assert!(!order.give_up(3) && order.give_up(3));

@@ -28,7 +28,7 @@ pub struct CallRecorder {
 /// Connects the ports of a role call to the event log. What `taint` denies is denied at the call's
 /// sequence point.
 #[must_use]
-pub fn journalled(
+pub fn add_journal(
     ports: Ports,
     event_log: &Arc<EventLog>,
     call: CallId,
@@ -63,7 +63,7 @@ impl<P: ?Sized> Journalled<P> {
     }
 
     /// Records a call that the guest awaits before it does anything else, and its answer.
-    async fn awaited<T>(
+    async fn record_awaited<T>(
         &self,
         ask: Ask,
         actual: impl Future<Output = T>,
@@ -114,8 +114,8 @@ impl LlmPort for Journalled<dyn LlmPort> {
         let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let actual = async {
-                let Some(_permit) = recorder.taint.admitted(admission).await else {
-                    return Err(taint::denied());
+                let Some(_permit) = recorder.taint.wait_for_admission(admission).await else {
+                    return Err(taint::denial());
                 };
                 inner.issue(ticket, request).await.await
             };
@@ -148,12 +148,17 @@ impl SqlPort for Journalled<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Journalled<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        let write = |facts: &Result<Facts, SqlError>, _| Got::Facts(facts.clone().map(Box::new));
         let read = |got: &Got| match got {
             Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
             _ => None,
         };
-        self.awaited(Ask::Check(text.to_owned()), self.inner.check(text), write, read).await
+        self.record_awaited(
+            Ask::Check(text.to_owned()),
+            self.inner.check(text),
+            |facts: &Result<Facts, SqlError>, _| Got::Facts(facts.clone().map(Box::new)),
+            read,
+        )
+        .await
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
@@ -161,8 +166,13 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Got::Plan(plan) => Some(plan.clone()),
             _ => None,
         };
-        let write = |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone());
-        self.awaited(Ask::Explain(text.to_owned()), self.inner.explain(text), write, read).await
+        self.record_awaited(
+            Ask::Explain(text.to_owned()),
+            self.inner.explain(text),
+            |plan: &Result<Plan, SqlError>, _| Got::Plan(plan.clone()),
+            read,
+        )
+        .await
     }
 
     async fn column_stats(
@@ -174,9 +184,14 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Got::Stats(stats) => Some(stats.clone()),
             _ => None,
         };
-        let write = |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone());
         let actual = self.inner.column_stats(table, columns);
-        self.awaited(Ask::Stats(table.to_owned(), columns.to_vec()), actual, write, read).await
+        self.record_awaited(
+            Ask::Stats(table.to_owned(), columns.to_vec()),
+            actual,
+            |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone()),
+            read,
+        )
+        .await
     }
 }
 
@@ -206,12 +221,18 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Samples(samples) => samples.clone(),
             _ => None,
         };
-        let write = |samples: &Result<Vec<Sample>, PortError>, rows| {
-            Got::Samples((rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()))
-        };
         let actual = self.inner.samples(table, columns, limit);
-        self.awaited(Ask::Samples(table.to_owned(), columns.to_vec(), limit), actual, write, read)
-            .await
+        self.record_awaited(
+            Ask::Samples(table.to_owned(), columns.to_vec(), limit),
+            actual,
+            |samples: &Result<Vec<Sample>, PortError>, rows| {
+                Got::Samples(
+                    (rows == RowRetention::Full || samples.is_err()).then(|| samples.clone()),
+                )
+            },
+            read,
+        )
+        .await
     }
 
     async fn find(
@@ -224,11 +245,16 @@ impl CellsPort for Journalled<dyn CellsPort> {
             Got::Hits(hits) => hits.clone(),
             _ => None,
         };
-        let write = |hits: &Result<Vec<Vec<Hit>>, PortError>, rows| {
-            Got::Hits((rows == RowRetention::Full || hits.is_err()).then(|| hits.clone()))
-        };
         let actual = self.inner.find(phrases, how.clone(), limit);
-        self.awaited(Ask::Find(phrases.to_vec(), how, limit), actual, write, read).await
+        self.record_awaited(
+            Ask::Find(phrases.to_vec(), how, limit),
+            actual,
+            |hits: &Result<Vec<Vec<Hit>>, PortError>, rows| {
+                Got::Hits((rows == RowRetention::Full || hits.is_err()).then(|| hits.clone()))
+            },
+            read,
+        )
+        .await
     }
 }
 
@@ -241,7 +267,7 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
         let calibrated = self.inner.calibrate(claims).await;
         self.recorder
             .event_log
-            .done(self.recorder.call, HOST, Got::Calibrated(calibrated.clone()))
+            .end_port_call(self.recorder.call, HOST, Got::Calibrated(calibrated.clone()))
             .await;
         calibrated
     }
@@ -256,7 +282,10 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
         let inner = Arc::clone(&self.inner);
         Box::pin(async move {
             let verdicts = inner.issue_reward(ticket, candidates).await.await;
-            recorder.event_log.done(recorder.call, ticket, Got::Verdicts(verdicts.clone())).await;
+            recorder
+                .event_log
+                .end_port_call(recorder.call, ticket, Got::Verdicts(verdicts.clone()))
+                .await;
             verdicts
         })
     }
@@ -273,14 +302,17 @@ impl SearchPort for Journalled<dyn SearchPort> {
         let write = |found: &Vec<_>, _| Got::Found(found.clone());
         let admission = self.issue(HOST, Ask::Search(queries.to_vec())).await;
         let actual = async {
-            let permit = self.recorder.taint.admitted(admission).await;
+            let permit = self.recorder.taint.wait_for_admission(admission).await;
             let is_denied = permit.is_none();
             let allowed = |query: &&RetrievalQuery| !(is_denied && is_embedded(query));
             let granted: Vec<RetrievalQuery> = queries.iter().filter(allowed).cloned().collect();
             let mut found = self.inner.find(&granted).await.into_iter();
-            let answer =
-                |query| if allowed(&query) { found.next() } else { Some(taint::denied_search()) };
-            queries.iter().filter_map(answer).collect()
+            queries
+                .iter()
+                .filter_map(
+                    |query| if allowed(&query) { found.next() } else { Some(taint::deny_search()) },
+                )
+                .collect()
         };
         self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
     }
@@ -293,15 +325,23 @@ impl Embedder for Journalled<dyn SearchPort> {
             Got::Vectors(vectors) => Some(vectors.clone()),
             _ => None,
         };
-        let write = |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone());
         let admission = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
         let actual = async {
-            let Some(_permit) = self.recorder.taint.admitted(admission).await else {
-                return taint::denied_search();
+            let Some(_permit) = self.recorder.taint.wait_for_admission(admission).await else {
+                return taint::deny_search();
             };
             self.inner.embed(texts).await
         };
-        self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
+        self.recorder
+            .event_log
+            .other(
+                self.recorder.call,
+                HOST,
+                actual,
+                |vectors: &Result<_, _>, _| Got::Vectors(vectors.clone()),
+                read,
+            )
+            .await
     }
 }
 
@@ -335,8 +375,8 @@ impl TracePort for Journalled<dyn TracePort> {
         self.inner.event(candidate, name, data).await;
     }
 
-    fn printed(&self, line: &str) {
-        self.inner.printed(line);
+    fn print_line(&self, line: &str) {
+        self.inner.print_line(line);
     }
 }
 
@@ -348,11 +388,11 @@ impl Journalled<dyn TracePort> {
 
 #[async_trait]
 impl WaitPort for CallRecorder {
-    async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
-        self.event_log.ended(self.call, tickets).await
+    async fn replay_ended(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
+        self.event_log.replay_ended(self.call, tickets).await
     }
 
-    async fn found(&self, asked: &[Ticket], ended: &[Ticket]) {
+    async fn record_ended(&self, asked: &[Ticket], ended: &[Ticket]) {
         self.event_log
             .port(self.call, Ask::Wait(asked.to_vec()), |_| Got::Ended(ended.to_vec()))
             .await;
@@ -371,7 +411,7 @@ impl WaitPort for CallRecorder {
     }
 
     async fn left(&self) {
-        self.taint.returned();
+        self.taint.note_return();
         self.event_log.left(self.call).await;
     }
 }

@@ -239,7 +239,7 @@ mod tests {
             SqlErrorKind::Budget
         );
         assert!(memo.run(&SqlQuery::new("SELECT 1")).await.is_ok());
-        assert_eq!(ledger.spent().sql_runs, 1);
+        assert_eq!(ledger.spending().sql_runs, 1);
     }
 
     #[tokio::test]

@@ -12,21 +12,21 @@ use syrch_core::{ResultSet, SqlError};
 /// Receives how each call ended. Called from the guest's future, so it must return at once.
 pub trait CallObserver: Send + Sync {
     /// Called when a model call has ended.
-    fn replied(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
+    fn on_reply(&self, ticket: Ticket, result: &Result<Reply, LlmError>);
     /// Called with the reply to a model call that judges statements or chooses among them, and its
-    /// request without messages, before [`replied`](Self::replied).
-    fn judged(&self, request: &Request, reply: &Reply);
+    /// request without messages, before [`on_reply`](Self::on_reply).
+    fn on_judgement(&self, request: &Request, reply: &Reply);
     /// Called when the reply of a model call held several statements, before
-    /// [`replied`](Self::replied).
-    fn held_several(&self, reply: &SqlReply);
+    /// [`on_reply`](Self::on_reply).
+    fn on_several_statements(&self, reply: &SqlReply);
     /// Called when a statement has ended.
-    fn ran(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
+    fn on_result(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
     /// Called when a statement could not be checked or explained.
-    fn refused(&self, error: &SqlError);
+    fn on_refusal(&self, error: &SqlError);
 }
 
 /// Adds the observer to the ports of one role call.
-pub(crate) fn observed(ports: Ports, observer: &Arc<dyn CallObserver>) -> Ports {
+pub(crate) fn add_observer(ports: Ports, observer: &Arc<dyn CallObserver>) -> Ports {
     let llm = Arc::clone(observer);
     let sql = Arc::clone(observer);
     let inspect = Arc::clone(observer);
@@ -59,14 +59,14 @@ impl LlmPort for Observed<dyn LlmPort> {
             if let Ok(reply) = &mut reply
                 && let Some(several) = SqlReply::with_several(&expect, reply)
             {
-                observer.held_several(&several);
+                observer.on_several_statements(&several);
                 // A guest gets the statement that is used.
                 reply.parsed = Some(several.alone().json());
             }
             if let (Some(request), Ok(reply)) = (&judging, &reply) {
-                observer.judged(request, reply);
+                observer.on_judgement(request, reply);
             }
-            observer.replied(ticket, &reply);
+            observer.on_reply(ticket, &reply);
             reply
         })
     }
@@ -94,7 +94,7 @@ impl SqlPort for Observed<dyn SqlPort> {
         let observer = Arc::clone(&self.observer);
         Box::pin(async move {
             let results = flight.await;
-            observer.ran(&text, &results);
+            observer.on_result(&text, &results);
             results
         })
     }
@@ -107,11 +107,11 @@ impl SqlPort for Observed<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Observed<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        self.inner.check(text).await.inspect_err(|error| self.observer.refused(error))
+        self.inner.check(text).await.inspect_err(|error| self.observer.on_refusal(error))
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
-        self.inner.explain(text).await.inspect_err(|error| self.observer.refused(error))
+        self.inner.explain(text).await.inspect_err(|error| self.observer.on_refusal(error))
     }
 
     async fn column_stats(
@@ -161,17 +161,17 @@ mod tests {
     struct Counted(AtomicUsize);
 
     impl CallObserver for Counted {
-        fn replied(&self, _: Ticket, _: &Result<Reply, LlmError>) {}
+        fn on_reply(&self, _: Ticket, _: &Result<Reply, LlmError>) {}
 
-        fn judged(&self, _: &Request, _: &Reply) {}
+        fn on_judgement(&self, _: &Request, _: &Reply) {}
 
-        fn held_several(&self, reply: &SqlReply) {
+        fn on_several_statements(&self, reply: &SqlReply) {
             self.0.fetch_add(reply.statements.len(), Ordering::Relaxed);
         }
 
-        fn ran(&self, _: &str, _: &Result<Arc<ResultSet>, SqlError>) {}
+        fn on_result(&self, _: &str, _: &Result<Arc<ResultSet>, SqlError>) {}
 
-        fn refused(&self, _: &SqlError) {}
+        fn on_refusal(&self, _: &SqlError) {}
     }
 
     #[tokio::test]

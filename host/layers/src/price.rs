@@ -105,21 +105,27 @@ impl Prices {
     /// # Errors
     /// When a pattern is not a glob.
     pub fn new(entries: impl IntoIterator<Item = (String, Price)>) -> Result<Self, PriceError> {
-        let entry = |(pattern, price): (String, Price)| match Glob::new(&pattern) {
-            Ok(glob) => Ok((glob.compile_matcher(), price)),
-            Err(error) => Err(PriceError::Pattern { reason: error.kind().to_string(), pattern }),
-        };
-        Ok(Self { entries: entries.into_iter().map(entry).collect::<Result<_, _>>()? })
+        Ok(Self {
+            entries: entries
+                .into_iter()
+                .map(|(pattern, price): (String, Price)| match Glob::new(&pattern) {
+                    Ok(glob) => Ok((glob.compile_matcher(), price)),
+                    Err(error) => {
+                        Err(PriceError::Pattern { reason: error.kind().to_string(), pattern })
+                    }
+                })
+                .collect::<Result<_, _>>()?,
+        })
     }
 
     /// The price of a model; `None` when it is unknown.
     #[must_use]
-    pub fn of(&self, model: &str) -> Option<Price> {
-        let fits =
-            |(glob, _): &&(GlobMatcher, Price)| glob.glob().glob() == model || glob.is_match(model);
+    pub fn for_model(&self, model: &str) -> Option<Price> {
         self.entries
             .iter()
-            .filter(fits)
+            .filter(|(glob, _): &&(GlobMatcher, Price)| {
+                glob.glob().glob() == model || glob.is_match(model)
+            })
             .max_by_key(|(glob, _)| glob.glob().glob().len())
             .map(|(_, price)| *price)
     }
@@ -144,8 +150,8 @@ impl PricedModel {
 
     fn price(&self, call: &ModelCall) -> Option<Price> {
         match &call.request.model {
-            Some(model) => self.prices.of(model),
-            None => self.prices.of(self.inner.models().first()?),
+            Some(model) => self.prices.for_model(model),
+            None => self.prices.for_model(self.inner.models().first()?),
         }
     }
 }
@@ -160,10 +166,14 @@ impl ModelLayer for PricedModel {
         self.inner.as_ref()
     }
 
-    fn estimated(&self, call: &ModelCall) -> Estimate {
+    fn estimate_call(&self, call: &ModelCall) -> Estimate {
         let estimate = self.inner.estimate(call);
-        let cost = || Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens));
-        Estimate { cost_micros: estimate.cost_micros.or_else(cost), ..estimate }
+        Estimate {
+            cost_micros: estimate.cost_micros.or_else(|| {
+                Some(self.price(call)?.micros(estimate.input_tokens, estimate.output_tokens))
+            }),
+            ..estimate
+        }
     }
 
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
@@ -237,14 +247,14 @@ mod tests {
                 ("a/[b", 0.0, 0.0),
             ][..3],
         );
-        let input = |model: &str| prices.of(model).map(|price| price.micros(1, 0));
+        let input = |model: &str| prices.for_model(model).map(|price| price.micros(1, 0));
         assert_eq!(
             (input("gpt-4o-mini-2024"), input("gpt-4o"), input("vendor/model:8b")),
             (Some(1), Some(2), Some(9))
         );
-        assert_eq!(table(&[("gpt-4o", 1.0, 1.0)]).of("gpt-4o-mini"), None);
+        assert_eq!(table(&[("gpt-4o", 1.0, 1.0)]).for_model("gpt-4o-mini"), None);
         assert_eq!(
-            table(&[("m", 1.0, 1.0), ("m", 2.0, 2.0)]).of("m"),
+            table(&[("m", 1.0, 1.0), ("m", 2.0, 2.0)]).for_model("m"),
             Some(Price::new(2.0, 2.0).unwrap())
         );
         let wrong = Prices::new([("a[".to_owned(), Price::new(1.0, 1.0).unwrap())]).unwrap_err();
@@ -271,7 +281,7 @@ mod tests {
         let unknown = priced(FakeModel::by_output(100, 50), &Arc::default());
         assert_eq!(unknown.estimate(&call("x")).cost_micros, None);
         assert_eq!(unknown.complete(&call("x")).await.usage.unwrap().cost_micros, None);
-        let turned_away = priced(FakeModel::turned_away(9), &prices).complete(&call("x")).await;
+        let turned_away = priced(FakeModel::turning_away(9), &prices).complete(&call("x")).await;
         assert_eq!(turned_away.usage.unwrap().cost_micros, Some(0));
     }
 

@@ -369,12 +369,12 @@ mod tests {
 
     use super::*;
     use crate::BudgetedModel;
-    use crate::fakes::{FakeModel, ScriptedModel, answered, call, failed};
+    use crate::fakes::{FakeModel, ScriptedModel, answer_outcome, call, failure_outcome};
     use crate::route::Route;
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn rated(provider: Arc<dyn ModelProvider>, limiter: &Arc<Limiter>) -> Arc<RatedModel> {
+    fn make_rated(provider: Arc<dyn ModelProvider>, limiter: &Arc<Limiter>) -> Arc<RatedModel> {
         let route = Route { name: "m".into(), provider, model: None, limiter: Arc::clone(limiter) };
         let routed = Arc::new(RoutedModel::new(route, Vec::new(), &BTreeMap::new()).unwrap());
         Arc::new(RatedModel::new(Arc::clone(&routed) as _, routed))
@@ -385,8 +385,10 @@ mod tests {
     async fn starts(model: &Arc<ScriptedModel>, rates: Rates, calls: usize) -> Vec<u64> {
         let started = Instant::now();
         let limiter = Limiter::new(rates);
-        let searches =
-            [rated(Arc::clone(model) as _, &limiter), rated(Arc::clone(model) as _, &limiter)];
+        let searches = [
+            make_rated(Arc::clone(model) as _, &limiter),
+            make_rated(Arc::clone(model) as _, &limiter),
+        ];
         let call = call("x");
         join_all((0..calls).map(|at| searches[at % 2].complete(&call))).await;
         model.times().iter().map(|time| (*time - started).as_secs_f64().round() as u64).collect()
@@ -415,7 +417,7 @@ mod tests {
             in_flight: Some(1),
             ..Rates::default()
         });
-        let rated = rated(Arc::clone(&model) as _, &limiter);
+        let rated = make_rated(Arc::clone(&model) as _, &limiter);
         let calls: Vec<ModelCall> = (0..5).map(|at| call(&at.to_string())).collect();
         assert!(rated.complete(&calls[0]).await.result.is_ok());
         let mut waiting: Vec<_> =
@@ -433,8 +435,10 @@ mod tests {
     async fn so_many_are_in_flight_and_no_more() {
         let model = Arc::new(FakeModel::using(10, 1));
         let limiter = Limiter::new(Rates { in_flight: Some(2), ..Rates::default() });
-        let searches =
-            [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        let searches = [
+            make_rated(Arc::clone(&model) as _, &limiter),
+            make_rated(Arc::clone(&model) as _, &limiter),
+        ];
         let call = call("x");
         let outcomes = join_all((0..9).map(|at| searches[at % 2].complete(&call))).await;
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()));
@@ -470,8 +474,8 @@ mod tests {
                 *free_at
             };
             match tokio::time::timeout(8 * SECOND, tokio::time::sleep_until(ends)).await {
-                Ok(()) => answered(),
-                Err(_) => failed(Retry::Shorter),
+                Ok(()) => answer_outcome(),
+                Err(_) => failure_outcome(Retry::Shorter),
             }
         }
     }
@@ -483,7 +487,7 @@ mod tests {
                 free_at: Mutex::new(Instant::now()),
                 calls: std::sync::atomic::AtomicUsize::new(0),
             });
-            let rated = rated(Arc::clone(&server) as _, &Limiter::new(Rates::default()));
+            let rated = make_rated(Arc::clone(&server) as _, &Limiter::new(Rates::default()));
             let model = crate::RetriedModel::new(rated, crate::Retries::default());
             let call = call("x");
             let outcomes = join_all((0..calls).map(|_| model.complete(&call))).await;
@@ -498,32 +502,39 @@ mod tests {
         let limiter = Limiter::new(Rates::default());
         let one = limiter.send();
         let other = limiter.send();
-        let outcome = one.end(failed(Retry::Shorter));
+        let outcome = one.end(failure_outcome(Retry::Shorter));
         assert_eq!(outcome.retry, Retry::Yes);
         assert!(outcome.result.unwrap_err().to_string().contains("2 calls were in flight"));
         assert_eq!(limiter.state().crowd.most, Some(1));
         for _ in 0..Crowd::TIMELY {
-            limiter.send().end(answered());
+            limiter.send().end(answer_outcome());
         }
         drop(other);
         assert_eq!(limiter.state().crowd.most, Some(2));
         // Alone, a call that takes too long is no sign of too many.
-        assert_eq!(limiter.send().end(failed(Retry::Shorter)), failed(Retry::Shorter));
+        assert_eq!(
+            limiter.send().end(failure_outcome(Retry::Shorter)),
+            failure_outcome(Retry::Shorter)
+        );
         assert_eq!(limiter.state().crowd.most, Some(2));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_asks_for_it_is_left_alone_by_all() {
-        let model =
-            Arc::new(ScriptedModel::new(vec![failed(Retry::After(20 * SECOND)), answered()]));
+        let model = Arc::new(ScriptedModel::new(vec![
+            failure_outcome(Retry::After(20 * SECOND)),
+            answer_outcome(),
+        ]));
         let started = Instant::now();
         let limiter = Limiter::new(Rates::default());
-        let searches =
-            [rated(Arc::clone(&model) as _, &limiter), rated(Arc::clone(&model) as _, &limiter)];
+        let searches = [
+            make_rated(Arc::clone(&model) as _, &limiter),
+            make_rated(Arc::clone(&model) as _, &limiter),
+        ];
         assert!(searches[0].complete(&call("x")).await.result.is_err());
         assert!(searches[1].complete(&call("x")).await.result.is_ok());
         assert!(started.elapsed() >= 20 * SECOND);
-        model.then([failed(Retry::After(600 * SECOND))]);
+        model.then([failure_outcome(Retry::After(600 * SECOND))]);
         assert!(searches[0].complete(&call("x")).await.result.is_err());
         let outcome = searches[1].complete(&call("x")).await;
         assert_eq!((outcome.sent, outcome.retry), (false, Retry::After(600 * SECOND)));
@@ -549,10 +560,10 @@ mod tests {
             assert!(futures::poll!(dropped.as_mut()).is_pending());
             advance(30 * SECOND).await;
         }
-        assert_eq!((ledger.spent().calls, model.times().len()), (1, 1));
+        assert_eq!((ledger.spending().calls, model.times().len()), (1, 1));
         let started = Instant::now();
         assert!(rated.complete(&call).await.result.is_ok());
         assert!(started.elapsed() <= 31 * SECOND);
-        assert_eq!((ledger.spent().calls, model.times().len()), (2, 2));
+        assert_eq!((ledger.spending().calls, model.times().len()), (2, 2));
     }
 }

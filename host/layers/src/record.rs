@@ -34,8 +34,8 @@ impl RecordedModel {
 
 /// A request as a journal or a recording with this retention stores it.
 #[must_use]
-pub fn retained(request: &Request, rows: RowRetention) -> Request {
-    match Ask::Llm(Box::new(request.clone())).retained(rows) {
+pub fn request_for_retention(request: &Request, rows: RowRetention) -> Request {
+    match Ask::Llm(Box::new(request.clone())).for_retention(rows) {
         Ask::Llm(request) => *request,
         _ => request.clone(),
     }
@@ -54,7 +54,8 @@ impl ModelLayer for RecordedModel {
     async fn call(&self, call: &ModelCall) -> ModelOutcome {
         let outcome = self.inner.complete(call).await;
         if outcome.sent || outcome.result.is_ok() {
-            self.recording.note(&Recorded::new(retained(&call.request, self.rows), &outcome));
+            self.recording
+                .note(&Recorded::new(request_for_retention(&call.request, self.rows), &outcome));
         }
         outcome
     }
@@ -69,7 +70,7 @@ mod tests {
     use syrch_core::ports::{LlmError, Retry};
 
     use super::*;
-    use crate::fakes::{ScriptedModel, answered, call, failed};
+    use crate::fakes::{ScriptedModel, answer_outcome, call, failure_outcome};
     use crate::{BudgetedModel, RetriedModel, Retries};
 
     fn recording() -> (tempfile::TempDir, std::path::PathBuf, Arc<Recording>) {
@@ -82,8 +83,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn each_try_that_was_sent_is_noted_as_it_was_asked() {
         let (_folder, path, recording) = recording();
-        let inner =
-            ScriptedModel::new(vec![failed(Retry::After(Duration::from_secs(1))), answered()]);
+        let inner = ScriptedModel::new(vec![
+            failure_outcome(Retry::After(Duration::from_secs(1))),
+            answer_outcome(),
+        ]);
         let ledger = Ledger::new(Budgets { llm_calls: 2, ..Budgets::default() });
         let budgeted = BudgetedModel::new(Arc::new(inner), ledger, Limits::default());
         let noted = RecordedModel::new(Arc::new(budgeted), recording, RowRetention::Full);
@@ -94,7 +97,7 @@ mod tests {
         let (_, all) = Recording::read(&path).unwrap();
         assert_eq!(all.len(), 2);
         assert!(all.iter().all(|recorded| recorded.request == call("one").request));
-        assert_eq!(all[0].clone().outcome(), failed(Retry::After(Duration::from_secs(1))));
+        assert_eq!(all[0].clone().outcome(), failure_outcome(Retry::After(Duration::from_secs(1))));
         assert!(all[1].result.is_ok());
     }
 
@@ -110,7 +113,7 @@ mod tests {
         assert!(!std::fs::read_to_string(&path).unwrap().contains("secret"));
         assert_eq!(
             Recording::read(&path).unwrap().1[0].request,
-            retained(&call("a secret cell").request, RowRetention::None)
+            request_for_retention(&call("a secret cell").request, RowRetention::None)
         );
     }
 }

@@ -246,11 +246,11 @@ mod tests {
 
     use super::*;
     use crate::BudgetedModel;
-    use crate::fakes::{ScriptedModel, answered, call, failed};
+    use crate::fakes::{ScriptedModel, answer_outcome, call, failure_outcome};
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn retried(
+    fn make_retried(
         outcomes: Vec<ModelOutcome>,
         retries: Retries,
     ) -> (Arc<ScriptedModel>, RetriedModel) {
@@ -260,15 +260,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_passes_is_tried_again_and_what_stays_is_not() {
-        let (inner, model) =
-            retried(vec![failed(Retry::Yes), failed(Retry::Yes), answered()], Retries::default());
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::Yes), failure_outcome(Retry::Yes), answer_outcome()],
+            Retries::default(),
+        );
         assert!(model.complete(&call("x")).await.result.is_ok());
         let times = inner.times();
         assert_eq!(times.len(), 3);
         assert!(times[1] - times[0] <= SECOND / 2 + Duration::from_millis(1));
         assert!(times[2] - times[1] <= SECOND + Duration::from_millis(1));
-        let (inner, model) = retried(vec![failed(Retry::No), answered()], Retries::default());
-        assert_eq!(model.complete(&call("x")).await, failed(Retry::No));
+        let (inner, model) =
+            make_retried(vec![failure_outcome(Retry::No), answer_outcome()], Retries::default());
+        assert_eq!(model.complete(&call("x")).await, failure_outcome(Retry::No));
         assert_eq!(inner.times().len(), 1);
     }
 
@@ -287,27 +290,34 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn tries_end_and_the_error_says_how_many_there_were() {
-        let (inner, model) = retried(vec![failed(Retry::Yes); 9], Retries::default());
+        let (inner, model) = make_retried(vec![failure_outcome(Retry::Yes); 9], Retries::default());
         let outcome = model.complete(&call("x")).await;
         assert_eq!(outcome.result, Err(LlmError::Unavailable("failed (tried 3 times)".into())));
         assert_eq!(inner.times().len(), 3);
-        let (inner, model) =
-            retried(vec![failed(Retry::Yes); 9], Retries { attempts: 1, ..Retries::default() });
-        assert_eq!(model.complete(&call("x")).await, failed(Retry::Yes));
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::Yes); 9],
+            Retries { attempts: 1, ..Retries::default() },
+        );
+        assert_eq!(model.complete(&call("x")).await, failure_outcome(Retry::Yes));
         assert_eq!(inner.times().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_is_not_ready_is_waited_for_within_bounds() {
-        let outcomes = vec![failed(Retry::WhenReady); 12].into_iter().chain([answered()]).collect();
-        let (inner, model) = retried(outcomes, Retries::default());
+        let outcomes = vec![failure_outcome(Retry::WhenReady); 12]
+            .into_iter()
+            .chain([answer_outcome()])
+            .collect();
+        let (inner, model) = make_retried(outcomes, Retries::default());
         let began = Instant::now();
         assert!(model.complete(&call("x")).await.result.is_ok());
         assert_eq!(inner.times().len(), 13);
         assert!((30 * SECOND..60 * SECOND).contains(&began.elapsed()), "{:?}", began.elapsed());
         for base in [SECOND / 2, Duration::ZERO] {
-            let (inner, model) =
-                retried(vec![failed(Retry::WhenReady); 99], Retries { base, ..Retries::default() });
+            let (inner, model) = make_retried(
+                vec![failure_outcome(Retry::WhenReady); 99],
+                Retries { base, ..Retries::default() },
+            );
             let began = Instant::now();
             let text = model.complete(&call("x")).await.result.unwrap_err().to_string();
             assert!(text.contains("waited for it for"), "{text}");
@@ -321,37 +331,58 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_took_too_long_is_tried_once_more_for_a_shorter_reply() {
-        let (inner, model) = retried(vec![failed(Retry::Shorter); 9], Retries::default());
+        let (inner, model) =
+            make_retried(vec![failure_outcome(Retry::Shorter); 9], Retries::default());
         let text = model.complete(&call("x")).await.result.unwrap_err().to_string();
         assert_eq!(text, "failed (tried 2 times, the last time for a shorter reply)");
         // The fake may use 50 tokens; a limit that is as short stays so.
         assert_eq!(inner.limits(), [None, Some(50)]);
         for (outcomes, tries) in [
-            (vec![failed(Retry::Shorter), answered()], 2),
+            (vec![failure_outcome(Retry::Shorter), answer_outcome()], 2),
             // A failure of another kind between them changes nothing.
-            (vec![failed(Retry::Yes), failed(Retry::Shorter), failed(Retry::Shorter)], 3),
-            (vec![failed(Retry::Shorter), failed(Retry::Yes), failed(Retry::Shorter)], 3),
+            (
+                vec![
+                    failure_outcome(Retry::Yes),
+                    failure_outcome(Retry::Shorter),
+                    failure_outcome(Retry::Shorter),
+                ],
+                3,
+            ),
+            (
+                vec![
+                    failure_outcome(Retry::Shorter),
+                    failure_outcome(Retry::Yes),
+                    failure_outcome(Retry::Shorter),
+                ],
+                3,
+            ),
         ] {
-            let (inner, model) = retried(outcomes, Retries::default());
+            let (inner, model) = make_retried(outcomes, Retries::default());
             let _ = model.complete(&call("x")).await;
             assert_eq!(inner.times().len(), tries);
         }
-        let (inner, model) =
-            retried(vec![failed(Retry::Shorter); 9], Retries { attempts: 1, ..Retries::default() });
-        assert_eq!(model.complete(&call("x")).await, failed(Retry::Shorter));
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::Shorter); 9],
+            Retries { attempts: 1, ..Retries::default() },
+        );
+        assert_eq!(model.complete(&call("x")).await, failure_outcome(Retry::Shorter));
         assert_eq!(inner.times().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_endpoints_wait_is_applied_up_to_the_callers_patience() {
-        let (inner, model) =
-            retried(vec![failed(Retry::After(20 * SECOND)), answered()], Retries::default());
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::After(20 * SECOND)), answer_outcome()],
+            Retries::default(),
+        );
         assert!(model.complete(&call("x")).await.result.is_ok());
         let times = inner.times();
         assert!(times[1] - times[0] >= 20 * SECOND);
         let before = Instant::now();
-        let (inner, model) =
-            retried(vec![failed(Retry::After(3_600 * SECOND)), answered()], Retries::default());
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::After(3_600 * SECOND)), answer_outcome()],
+            Retries::default(),
+        );
         let LlmError::Unavailable(text) = model.complete(&call("x")).await.result.unwrap_err()
         else {
             panic!()
@@ -362,13 +393,19 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn plainer_ways_do_not_count_but_end() {
-        let mut outcomes = vec![failed(Retry::After(Duration::ZERO)); 5];
-        outcomes.extend([failed(Retry::Yes), failed(Retry::Yes), answered()]);
-        let (inner, model) = retried(outcomes, Retries::default());
+        let mut outcomes = vec![failure_outcome(Retry::After(Duration::ZERO)); 5];
+        outcomes.extend([
+            failure_outcome(Retry::Yes),
+            failure_outcome(Retry::Yes),
+            answer_outcome(),
+        ]);
+        let (inner, model) = make_retried(outcomes, Retries::default());
         assert!(model.complete(&call("x")).await.result.is_ok());
         assert_eq!(inner.times().len(), 8);
-        let (inner, model) =
-            retried(vec![failed(Retry::After(Duration::ZERO)); 20], Retries::default());
+        let (inner, model) = make_retried(
+            vec![failure_outcome(Retry::After(Duration::ZERO)); 20],
+            Retries::default(),
+        );
         let error = model.complete(&call("x")).await.result.unwrap_err();
         assert!(error.to_string().ends_with("(it refuses every way of asking)"), "{error}");
         assert_eq!(inner.times().len(), 9);
@@ -376,7 +413,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_dropped_call_is_not_tried_again() {
-        let (inner, model) = retried(vec![failed(Retry::After(5 * SECOND)); 9], Retries::default());
+        let (inner, model) =
+            make_retried(vec![failure_outcome(Retry::After(5 * SECOND)); 9], Retries::default());
         {
             let call = call("x");
             let mut running = std::pin::pin!(model.complete(&call));
@@ -390,9 +428,9 @@ mod tests {
     async fn each_try_is_charged_and_a_wait_holds_no_slot() {
         let ledger = Ledger::new(Budgets { llm_calls: 4, ..Budgets::default() });
         let inner = Arc::new(ScriptedModel::new(vec![
-            failed(Retry::After(9 * SECOND)),
-            answered(),
-            failed(Retry::Yes),
+            failure_outcome(Retry::After(9 * SECOND)),
+            answer_outcome(),
+            failure_outcome(Retry::Yes),
         ]));
         let limits = Limits { llm_in_flight: 1, ..Limits::default() };
         let budgeted = BudgetedModel::new(Arc::clone(&inner) as _, Arc::clone(&ledger), limits);
@@ -403,12 +441,12 @@ mod tests {
         assert!(futures::poll!(waiting.as_mut()).is_pending());
         // While the first call waits for its second try, the only slot is free for another.
         assert!(model.complete(&second).await.result.is_ok());
-        assert_eq!(ledger.spent().calls, 2);
+        assert_eq!(ledger.spending().calls, 2);
         // The second try fails for another reason, the third is answered, and then the calls are
         // used up.
-        inner.then([answered(), answered()]);
+        inner.then([answer_outcome(), answer_outcome()]);
         assert!(waiting.await.result.is_ok());
-        assert_eq!((ledger.spent().calls, inner.times().len()), (4, 4));
+        assert_eq!((ledger.spending().calls, inner.times().len()), (4, 4));
         assert_eq!(model.complete(&second).await.result, Err(LlmError::Budget));
     }
 
@@ -416,7 +454,7 @@ mod tests {
         #[test]
         fn waits_are_random_bounded_and_the_seeds(seed: u64, tries in 1..200_u32) {
             let retries = Retries { seed, ..Retries::default() };
-            let model = || retried(Vec::new(), retries).1;
+            let model = || make_retried(Vec::new(), retries).1;
             let one = model();
             let other = model();
             let waits: Vec<Duration> = (0..20).map(|_| one.backoff(tries)).collect();

@@ -76,14 +76,17 @@ impl RoutedModel {
                 return Err(RouteError::Foreign { name: route.name.clone(), model: model.clone() });
             }
         }
-        let purpose = |(purpose, name): (&String, &String)| match routes
+        let purposes = purposes
             .iter()
-            .position(|route| route.name == *name)
-        {
-            Some(at) => Ok((purpose.clone(), at)),
-            None => Err(RouteError::Unknown { purpose: purpose.clone(), name: name.clone() }),
-        };
-        let purposes = purposes.iter().map(purpose).collect::<Result<_, _>>()?;
+            .map(|(purpose, name): (&String, &String)| {
+                match routes.iter().position(|route| route.name == *name) {
+                    Some(at) => Ok((purpose.clone(), at)),
+                    None => {
+                        Err(RouteError::Unknown { purpose: purpose.clone(), name: name.clone() })
+                    }
+                }
+            })
+            .collect::<Result<_, _>>()?;
         Ok(Self { routes, purposes })
     }
 
@@ -175,8 +178,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_name_counts_before_a_purpose_and_a_purpose_before_the_default() {
-        let strong = Arc::new(ScriptedModel::of("s", &["large", "huge"]));
-        let cheap = Arc::new(ScriptedModel::of("c", &["tiny"]));
+        let strong = Arc::new(ScriptedModel::with_models("s", &["large", "huge"]));
+        let cheap = Arc::new(ScriptedModel::with_models("c", &["tiny"]));
         let routed = RoutedModel::new(
             route("strong", Arc::clone(&strong) as _, Some("huge")),
             vec![
@@ -206,7 +209,10 @@ mod tests {
         judged.request.purpose = Purpose::Judge;
         assert!(routed.complete(&judged).await.result.is_ok());
         assert!(routed.complete(&call("x")).await.result.is_ok());
-        assert_eq!((cheap.asked(), strong.asked()), (vec![None], vec![Some("huge".to_owned())]));
+        assert_eq!(
+            (cheap.list_requested_models(), strong.list_requested_models()),
+            (vec![None], vec![Some("huge".to_owned())])
+        );
     }
 
     #[tokio::test]
@@ -226,7 +232,7 @@ mod tests {
         assert!(matches!(budgeted.complete(&named).await.result, Err(LlmError::Denied(_))));
         named.request.model = Some("one".into());
         assert!(budgeted.complete(&named).await.result.is_ok());
-        assert_eq!((fake.calls(), ledger.spent().calls), (1, 1));
+        assert_eq!((fake.calls(), ledger.spending().calls), (1, 1));
     }
 
     #[test]

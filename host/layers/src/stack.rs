@@ -9,14 +9,14 @@ use syrch_core::{Catalog, Limits};
 use syrch_journal::{CallId, EventLog, Recording, RowRetention};
 
 use crate::consent::{Consent, ConsentedModel};
-use crate::observe::{CallObserver, observed};
+use crate::observe::{CallObserver, add_observer};
 use crate::preview::{PreviewedModel, Previews};
 use crate::quotes::{Meaning, MeantModel};
 use crate::taint::TaintOfCall;
 use crate::time::{Time, TimedModel};
 use crate::{
     BudgetedDatabase, BudgetedModel, CachedDatabase, CachedModel, DoubtingDatabase, Memo,
-    RatedModel, RecordedModel, RetriedModel, Retries, RoutedModel, journalled,
+    RatedModel, RecordedModel, RetriedModel, Retries, RoutedModel, add_journal,
 };
 
 /// The layers that every call of a role passes first, outermost first.
@@ -110,14 +110,14 @@ pub fn statement_stack(
     limits: &Limits,
     grant: RowsGrant,
 ) -> Arc<Memo> {
-    let cached = cached_database(database, cache, limits);
+    let cached = cache_database(database, cache, limits);
     let budgeted = Arc::new(BudgetedDatabase::new(Arc::clone(&cached), Arc::clone(ledger), limits));
     Memo::new(Arc::new(DoubtingDatabase::new(budgeted, cached, grant)))
 }
 
 /// The database behind the cache, if there is one: for calls that no search is charged for.
 #[must_use]
-pub fn cached_database(
+pub fn cache_database(
     database: Arc<dyn Database>,
     cache: Option<&Arc<Cache>>,
     limits: &Limits,
@@ -137,7 +137,7 @@ pub fn role_stack(
     taint: TaintOfCall,
     observer: &Arc<dyn CallObserver>,
 ) -> Ports {
-    observed(journalled(ports, event_log, call, taint), observer)
+    add_observer(add_journal(ports, event_log, call, taint), observer)
 }
 
 #[cfg(test)]

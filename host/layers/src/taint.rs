@@ -53,20 +53,20 @@ impl Taint {
     /// The state as one call sees it. `roles` are those that can influence the call: a plugin's own
     /// role, or for a task that retrieves, the roles that may have written its text.
     #[must_use]
-    pub fn of_call(self: &Arc<Self>, roles: &[Role]) -> TaintOfCall {
+    pub fn for_call(self: &Arc<Self>, roles: &[Role]) -> TaintOfCall {
         let untrusted = roles.iter().find(|role| self.untrusted.contains(role)).copied();
         TaintOfCall { taint: Arc::clone(self), untrusted, has_returned: Arc::default() }
     }
 
     /// Called when the host itself has asked the database for something whose answer the role calls
     /// that follow get.
-    pub fn asked(&self) {
+    pub fn note_asked(&self) {
         self.state(|state| state.asked = true);
     }
 
     /// The roles whose model calls were denied so far.
     #[must_use]
-    pub fn denied(&self) -> BTreeSet<Role> {
+    pub fn list_denied_roles(&self) -> BTreeSet<Role> {
         self.state(|state| state.denied.clone())
     }
 
@@ -96,7 +96,7 @@ impl TaintOfCall {
     }
 
     /// Called when the plugin has returned.
-    pub(crate) fn returned(&self) {
+    pub(crate) fn note_return(&self) {
         self.has_returned.store(true, Ordering::SeqCst);
     }
 
@@ -128,7 +128,7 @@ impl TaintOfCall {
     /// Waits until the call may proceed; `None` when it is denied. A call that had to wait is
     /// denied if an untrusted plugin may know something of the data meanwhile: among many calls
     /// that wait, a plugin could choose by cancelling the others.
-    pub(crate) async fn admitted(&self, admission: Admission) -> Option<Admission> {
+    pub(crate) async fn wait_for_admission(&self, admission: Admission) -> Option<Admission> {
         match admission {
             Admission::Denied => None,
             Admission::Free | Admission::Permitted(_) => Some(admission),
@@ -197,12 +197,12 @@ pub(crate) fn is_embedded(query: &RetrievalQuery) -> bool {
 const WHY: &str = "this plugin is not built in and may know something of the data, of which --rows grants no cells; --trust FILE allows the call";
 
 /// The error of a model call that is denied.
-pub(crate) fn denied() -> LlmError {
+pub(crate) fn denial() -> LlmError {
     LlmError::Denied(WHY.to_owned())
 }
 
 /// The error of a call of the port `search` that is denied.
-pub(crate) fn denied_search<T>() -> Result<T, PortError> {
+pub(crate) fn deny_search<T>() -> Result<T, PortError> {
     Err(PortError::Denied(WHY.to_owned()))
 }
 
@@ -243,9 +243,9 @@ mod tests {
     #[test]
     fn whoever_asked_the_database_ends_the_model_calls_of_all_that_are_not_trusted() {
         let taint = with(&[Role::Solver, Role::Aggregator]);
-        let solver = taint.of_call(&[Role::Solver]);
-        let other = taint.of_call(&[Role::Aggregator]);
-        let builtin = taint.of_call(&[Role::Planner]);
+        let solver = taint.for_call(&[Role::Solver]);
+        let other = taint.for_call(&[Role::Aggregator]);
+        let builtin = taint.for_call(&[Role::Planner]);
         assert!(!is_denied(&solver, &model()) && !is_denied(&other, &model()));
         assert!(!is_denied(&solver, &sql()));
         assert!(
@@ -253,7 +253,7 @@ mod tests {
                 && is_denied(&other, &model())
                 && !is_denied(&builtin, &model())
         );
-        assert_eq!(taint.denied(), BTreeSet::from([Role::Solver, Role::Aggregator]));
+        assert_eq!(taint.list_denied_roles(), BTreeSet::from([Role::Solver, Role::Aggregator]));
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         for (asks, denies) in [(&data[..], true), (&other[..], false)] {
             for ask in asks {
                 let taint = with(&[Role::Solver]);
-                let call = taint.of_call(&[Role::Solver]);
+                let call = taint.for_call(&[Role::Solver]);
                 assert!(!is_denied(&call, ask), "{ask:?}");
                 for model in [model(), Ask::Embed(Vec::new()), search(Retriever::Vector)] {
                     assert_eq!(is_denied(&call, &model), denies, "{ask:?} {model:?}");
@@ -289,23 +289,23 @@ mod tests {
     #[test]
     fn a_plugin_that_is_called_after_the_database_was_asked_may_know() {
         let taint = with(&[Role::Linker, Role::Calibrator]);
-        let linker = taint.of_call(&[Role::Linker]);
+        let linker = taint.for_call(&[Role::Linker]);
         linker.starts();
-        is_denied(&taint.of_call(&[Role::Solver]), &sql());
+        is_denied(&taint.for_call(&[Role::Solver]), &sql());
         // It was called before, and has asked nothing.
         assert!(!is_denied(&linker, &model()));
-        taint.of_call(&[Role::Solver]).starts();
+        taint.for_call(&[Role::Solver]).starts();
         assert!(!is_denied(&linker, &model()));
-        taint.of_call(&[Role::Calibrator]).starts();
+        taint.for_call(&[Role::Calibrator]).starts();
         assert!(is_denied(&linker, &model()));
     }
 
     #[test]
     fn what_the_host_asks_after_a_plugin_has_returned_reaches_only_later_calls() {
         let taint = with(&[Role::Solver]);
-        let one = taint.of_call(&[Role::Solver]);
-        let two = taint.of_call(&[Role::Solver]);
-        one.returned();
+        let one = taint.for_call(&[Role::Solver]);
+        let two = taint.for_call(&[Role::Solver]);
+        one.note_return();
         is_denied(&one, &sql());
         assert!(!is_denied(&two, &model()));
         two.starts();
@@ -315,18 +315,18 @@ mod tests {
     #[test]
     fn a_call_for_several_roles_is_that_of_the_one_that_is_not_trusted() {
         let taint = with(&[Role::Planner]);
-        is_denied(&taint.of_call(&[Role::Planner]), &sql());
+        is_denied(&taint.for_call(&[Role::Planner]), &sql());
         assert!(is_denied(
-            &taint.of_call(&[Role::Solver, Role::Planner]),
+            &taint.for_call(&[Role::Solver, Role::Planner]),
             &search(Retriever::Vector)
         ));
-        assert!(!is_denied(&taint.of_call(&[Role::Solver]), &search(Retriever::Vector)));
+        assert!(!is_denied(&taint.for_call(&[Role::Solver]), &search(Retriever::Vector)));
     }
 
     #[tokio::test]
     async fn of_calls_that_wait_none_can_be_chosen() {
         let taint = Taint::new([Role::Solver], 2);
-        let call = taint.of_call(&[Role::Solver]);
+        let call = taint.for_call(&[Role::Solver]);
         let mut admissions: Vec<Admission> = (0..4).map(|_| call.admit(&model())).collect();
         assert!(
             admissions[..2].iter().all(|admission| matches!(admission, Admission::Permitted(_))),
@@ -339,17 +339,17 @@ mod tests {
         let last = admissions.pop().unwrap();
         let third = admissions.pop().unwrap();
         drop(admissions.pop());
-        let third = call.admitted(third).await;
+        let third = call.wait_for_admission(third).await;
         assert!(matches!(third, Some(Admission::Permitted(_))));
         // The call that has its permit continues; the one that waits is denied when a permit is
         // free.
         assert!(!is_denied(&call, &sql()));
-        let first = call.admitted(admissions.pop().unwrap()).await;
+        let first = call.wait_for_admission(admissions.pop().unwrap()).await;
         assert!(first.is_some());
         drop(first);
-        assert!(taint.denied().is_empty());
-        assert!(call.admitted(last).await.is_none());
-        assert_eq!(taint.denied(), BTreeSet::from([Role::Solver]));
+        assert!(taint.list_denied_roles().is_empty());
+        assert!(call.wait_for_admission(last).await.is_none());
+        assert_eq!(taint.list_denied_roles(), BTreeSet::from([Role::Solver]));
     }
 
     proptest! {
@@ -362,7 +362,7 @@ mod tests {
             let mut asked = false;
             let mut seen = false;
             for (who, what) in events {
-                let call = taint.of_call(&roles[who..=who]);
+                let call = taint.for_call(&roles[who..=who]);
                 let untrusted = who > 0;
                 match what {
                     0 => prop_assert_eq!(is_denied(&call, &model()), untrusted && seen),
@@ -377,7 +377,7 @@ mod tests {
                     _ => prop_assert!(!is_denied(&call, &Ask::Remaining)),
                 }
             }
-            prop_assert!(!taint.denied().contains(&Role::Planner));
+            prop_assert!(!taint.list_denied_roles().contains(&Role::Planner));
         }
     }
 }

@@ -54,7 +54,7 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
     }
 
     /// The value of the key for which this holds, if it is cached.
-    pub fn cached(&self, is_key: impl Fn(&K) -> bool) -> Option<Arc<V>> {
+    pub fn get_cached(&self, is_key: impl Fn(&K) -> bool) -> Option<Arc<V>> {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
         let at = cells.iter().position(|(known, _)| is_key(known))?;
         let value = cells[at].1.get().map(Arc::clone)?;
@@ -72,7 +72,7 @@ impl<K: PartialEq + Clone, V> MemoryCache<K, V> {
         key: &K,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<Arc<V>, E> {
-        if let Some(cached) = self.cached(|known| known == key) {
+        if let Some(cached) = self.get_cached(|known| known == key) {
             return Ok(cached);
         }
         let made = Arc::new(make()?);
@@ -124,11 +124,13 @@ mod tests {
         let cache = MemoryCache::new(2);
         let made = AtomicU32::new(0);
         let get = async |key: &str| {
-            let make = || async {
-                made.fetch_add(1, Ordering::Relaxed);
-                Ok::<_, ()>(key.to_owned())
-            };
-            cache.get(&key.to_owned(), make).await.unwrap()
+            cache
+                .get(&key.to_owned(), || async {
+                    made.fetch_add(1, Ordering::Relaxed);
+                    Ok::<_, ()>(key.to_owned())
+                })
+                .await
+                .unwrap()
         };
         for key in ["a", "b", "a", "c", "a"] {
             assert_eq!(*get(key).await, key);
@@ -143,11 +145,17 @@ mod tests {
         let cache = MemoryCache::within(100, 10, |_, bytes: &Vec<u8>| bytes.len());
         let made = AtomicU32::new(0);
         let get = async |bytes: usize| {
-            let make = || async {
-                made.fetch_add(1, Ordering::Relaxed);
-                Ok::<_, ()>(vec![0_u8; bytes])
-            };
-            assert_eq!(cache.get(&bytes, make).await.unwrap().len(), bytes);
+            assert_eq!(
+                cache
+                    .get(&bytes, || async {
+                        made.fetch_add(1, Ordering::Relaxed);
+                        Ok::<_, ()>(vec![0_u8; bytes])
+                    })
+                    .await
+                    .unwrap()
+                    .len(),
+                bytes
+            );
             made.load(Ordering::Relaxed)
         };
         for (bytes, expected) in [(4, 1), (6, 2), (4, 2), (6, 2)] {
@@ -166,7 +174,7 @@ mod tests {
         assert_eq!(cache.get_or_make(&1, || Ok::<_, ()>(7)), Ok(Arc::new(7)));
         assert_eq!(cache.get_or_make(&2, || Err("no")), Err("no"));
         assert_eq!(
-            (cache.cached(|key| *key == 1), cache.cached(|key| *key == 2)),
+            (cache.get_cached(|key| *key == 1), cache.get_cached(|key| *key == 2)),
             (Some(Arc::new(7)), None)
         );
     }

@@ -32,34 +32,35 @@ fn catalog(tables: usize) -> Catalog {
         0 => THINGS[at].to_owned(),
         round => format!("{}_{round}", THINGS[at % THINGS.len()]),
     };
-    let table = |at: usize| {
-        let mut table = Table {
-            name: name(at),
-            primary_key: vec![format!("{}_id", name(at))],
-            ..Table::default()
-        };
-        table.columns = vec![
-            column(format!("{}_id", name(at)), "INTEGER"),
-            column("name".to_owned(), "TEXT"),
-            column("city".to_owned(), "TEXT"),
-            column("price".to_owned(), "REAL"),
-            column("opened".to_owned(), "DATE"),
-        ];
-        if at > 0 {
-            let parent = format!("{}_id", name(at - 1));
-            table.columns.push(column(parent.clone(), "INTEGER"));
-            table.foreign_keys.push(ForeignKey {
-                columns: vec![parent.clone()],
-                ref_table: name(at - 1),
-                ref_columns: vec![parent],
-            });
-        }
-        table
-    };
     Catalog {
         database: "bench".to_owned(),
         dialect: Dialect::Sqlite,
-        tables: (0..tables).map(table).collect(),
+        tables: (0..tables)
+            .map(|at: usize| {
+                let mut table = Table {
+                    name: name(at),
+                    primary_key: vec![format!("{}_id", name(at))],
+                    ..Table::default()
+                };
+                table.columns = vec![
+                    column(format!("{}_id", name(at)), "INTEGER"),
+                    column("name".to_owned(), "TEXT"),
+                    column("city".to_owned(), "TEXT"),
+                    column("price".to_owned(), "REAL"),
+                    column("opened".to_owned(), "DATE"),
+                ];
+                if at > 0 {
+                    let parent = format!("{}_id", name(at - 1));
+                    table.columns.push(column(parent.clone(), "INTEGER"));
+                    table.foreign_keys.push(ForeignKey {
+                        columns: vec![parent.clone()],
+                        ref_table: name(at - 1),
+                        ref_columns: vec![parent],
+                    });
+                }
+                table
+            })
+            .collect(),
     }
 }
 

@@ -67,8 +67,12 @@ impl<'a> Parts<'a> {
         self.groups += query.group.len();
         self.is_distinct |= query.distinct;
         query.inner().for_each(|inner| self.add(inner));
-        let extreme = |function: &&Function| matches!(function, Function::Min | Function::Max);
-        self.extremes = self.orders + self.functions.iter().filter(extreme).count();
+        self.extremes = self.orders
+            + self
+                .functions
+                .iter()
+                .filter(|function: &&Function| matches!(function, Function::Min | Function::Max))
+                .count();
     }
 
     fn count_numbers(&mut self, operand: &Operand) {
@@ -116,7 +120,7 @@ impl<'a> Parts<'a> {
 }
 
 /// The words that no part of the statement expresses; empty if it drops none that carries meaning.
-pub(crate) fn dropped(
+pub(crate) fn find_dropped_words(
     schema: &Schema,
     reading: &Reading,
     draft: &Draft,
@@ -131,7 +135,7 @@ pub(crate) fn dropped(
     }
     words.extend(beyond(reading));
     words.extend(unread_columns(schema, reading, query));
-    words.extend(unasked(schema, reading, draft, query));
+    words.extend(find_missing_items(schema, reading, draft, query));
     words
 }
 
@@ -161,9 +165,14 @@ fn is_expressed(
     match &item.what {
         What::Cue(Cue::Aggregate(function)) => parts.has(*function),
         What::Cue(Cue::Count) => {
-            let numbers = |column: &ColumnRef| schema.column(*column).holds == Holds::Number;
             let sums = parts.has(Function::Sum) || parts.has(Function::Avg);
-            parts.counts > 0 || parts.shares > 0 || sums || parts.columns.iter().any(numbers)
+            parts.counts > 0
+                || parts.shares > 0
+                || sums
+                || parts
+                    .columns
+                    .iter()
+                    .any(|column: &ColumnRef| schema.column(*column).holds == Holds::Number)
         }
         What::Cue(Cue::Superlative(_) | Cue::MostRows(_) | Cue::Frequent(_)) => {
             let superlatives = of_kind(&|cue| {
@@ -290,7 +299,12 @@ fn is_relative(tokens: &[Token], at: usize) -> bool {
 }
 
 /// The columns and keys that are asked for and that the statement lacks.
-fn unasked(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> Vec<String> {
+fn find_missing_items(
+    schema: &Schema,
+    reading: &Reading,
+    draft: &Draft,
+    query: &LogicalQuery,
+) -> Vec<String> {
     let asked = draft.asked.iter().filter(|asked| asked.head);
     let columns =
         asked.filter(|asked| asked.expression.column().is_some_and(|at| !query.names(at)));
@@ -329,9 +343,10 @@ pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> 
         .is_none_or(|_| query.select.iter().filter_map(Expression::column).all(is_summable));
     let compared = query.conditions().all(|condition| is_comparable(schema, condition));
     // Two numbers of rows have no rows in common.
-    let counts =
-        |item: &Expression| !matches!(item, Expression::Column(_) | Expression::AllColumns(_));
-    let apart = query.intersect.is_none() || !query.select.iter().any(counts);
+    let apart = query.intersect.is_none()
+        || !query.select.iter().any(|item: &Expression| {
+            !matches!(item, Expression::Column(_) | Expression::AllColumns(_))
+        });
     typed
         && best
         && apart
@@ -371,11 +386,11 @@ fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
     let selects = query.select.iter().any(aggregates);
     let orders = query.order.iter().any(|(expression, _)| aggregates(expression));
     if query.group.is_empty() {
-        let is_extreme = |item: &Expression| {
-            matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
-        };
         let plain = query.select.iter().filter(|item| !aggregates(item)).count();
-        let of_one_row = query.select.len() == plain + 1 && query.select.iter().any(is_extreme);
+        let of_one_row = query.select.len() == plain + 1
+            && query.select.iter().any(|item: &Expression| {
+                matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
+            });
         // Without groups there is one row, which needs no order, no limit and no plain column.
         let is_one = query.order.is_empty() && query.limit.is_none() && (plain == 0 || of_one_row);
         return (!selects && !orders && query.having.is_none()) || is_one;

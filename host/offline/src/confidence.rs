@@ -14,7 +14,7 @@ use super::values::is_stop;
 use super::words::{self, Kind};
 
 /// The confidence, 0 to 1.
-pub(crate) fn of(
+pub(crate) fn estimate(
     schema: &Schema,
     reading: &Reading,
     resolver: &Resolver<'_>,
@@ -62,8 +62,11 @@ fn fit(reading: &Reading) -> f64 {
 
 /// A factor for how far the chosen meanings are ahead of others.
 fn clearness(reading: &Reading, resolver: &Resolver<'_>) -> f64 {
-    let open = |at: &usize| matches!(reading.items[*at].what, What::Column(_) | What::Cell(_));
-    mean((0..reading.items.len()).filter(open).map(|at| (resolver.margin(at) / 0.3).min(1.0)))
+    mean(
+        (0..reading.items.len())
+            .filter(|at: &usize| matches!(reading.items[*at].what, What::Column(_) | What::Cell(_)))
+            .map(|at| (resolver.margin(at) / 0.3).min(1.0)),
+    )
 }
 
 /// A factor that is lower with every table and every part, and for a long question.
@@ -152,9 +155,10 @@ fn doubt(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema
 /// Returns true if a condition may apply to the part or to the whole: `the share of female penguins
 /// by island`.
 fn is_open_share(query: &LogicalQuery) -> bool {
-    let is_open =
-        |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty());
-    !query.group.is_empty() && query.select.iter().any(is_open)
+    !query.group.is_empty()
+        && query.select.iter().any(
+            |item: &Expression| matches!(item, Expression::Share(share) if !share.part.is_empty()),
+        )
 }
 
 /// Returns true if a flag in numbers, such as `discontinued`, is selected as it is. Such a flag is
@@ -216,32 +220,41 @@ fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool 
 /// Returns true if a column after what is counted or summed up makes groups although no word asks
 /// for any: `the total cost of the stock`.
 fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
-    let asks = |item: &Item| {
-        matches!(
-            item.what,
-            What::Cue(
-                Cue::And
-                    | Cue::Comma
-                    | Cue::By
-                    | Cue::Each
-                    | Cue::Distinct
-                    | Cue::Request
-                    | Cue::OrderBy
-            )
-        )
+    let follows = |from: usize, to: usize| {
+        from < to
+            && !reading.items[from..to].iter().any(|item: &Item| {
+                matches!(
+                    item.what,
+                    What::Cue(
+                        Cue::And
+                            | Cue::Comma
+                            | Cue::By
+                            | Cue::Each
+                            | Cue::Distinct
+                            | Cue::Request
+                            | Cue::OrderBy
+                    )
+                )
+            })
     };
-    let follows = |from: usize, to: usize| from < to && !reading.items[from..to].iter().any(asks);
-    let is_plain = |asked: &&Asked| asked.head && matches!(asked.expression, Expression::Column(_));
-    let plain = || draft.asked.iter().filter(is_plain);
+    let plain = || {
+        draft.asked.iter().filter(|asked: &&Asked| {
+            asked.head && matches!(asked.expression, Expression::Column(_))
+        })
+    };
     let counted = draft.counted.iter().filter(|counted| counted.head).map(|counted| counted.item);
-    let is_sum = |asked: &&Asked| {
-        matches!(
-            asked.expression,
-            Expression::Aggregate(Function::Sum | Function::Avg, _) | Expression::CountDistinct(_)
-        )
-    };
-    let summed =
-        draft.asked.iter().filter(|asked| asked.head).filter(is_sum).map(|asked| asked.item);
+    let summed = draft
+        .asked
+        .iter()
+        .filter(|asked| asked.head)
+        .filter(|asked: &&Asked| {
+            matches!(
+                asked.expression,
+                Expression::Aggregate(Function::Sum | Function::Avg, _)
+                    | Expression::CountDistinct(_)
+            )
+        })
+        .map(|asked| asked.item);
     let mut measured = counted.chain(summed);
     draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
 }
@@ -260,12 +273,14 @@ fn sums_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
 /// Returns true if rows are listed that the joins repeat.
 fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
     let tables = query.all_tables();
-    let repeats = |item: &Expression| match item {
-        Expression::Column(at) => joins::multiplies(schema, &tables, at.table, &|_| 0.0),
-        _ => false,
-    };
     let is_once = query.distinct || query.intersect.is_some();
-    !is_once && query.group.is_empty() && query.limit.is_none() && query.select.iter().all(repeats)
+    !is_once
+        && query.group.is_empty()
+        && query.limit.is_none()
+        && query.select.iter().all(|item: &Expression| match item {
+            Expression::Column(at) => joins::multiplies(schema, &tables, at.table, &|_| 0.0),
+            _ => false,
+        })
 }
 
 /// Returns true if a value is sought by the best of its rows although it may have several: the best
@@ -273,14 +288,14 @@ fn lists_repeated_rows(query: &LogicalQuery, schema: &Schema) -> bool {
 fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
     let [(Expression::Column(by), _)] = query.order.as_slice() else { return false };
     // In one year each name is there once.
-    let is_one_year = |condition: &Condition| {
+    if query.conditions().any(|condition: &Condition| {
         let is_year = schema.column(condition.column).required.iter().any(|stem| stem == "year");
         is_year && condition.operator == Operator::Equal
-    };
-    let is_name = |item: &Expression| item.column().is_some_and(|at| at.column == 0);
-    if query.conditions().any(is_one_year)
-        && !schema.adds_up(*by)
-        && query.select.iter().all(is_name)
+    }) && !schema.adds_up(*by)
+        && query
+            .select
+            .iter()
+            .all(|item: &Expression| item.column().is_some_and(|at| at.column == 0))
     {
         return false;
     }
@@ -288,14 +303,17 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
     // The first column names the rows where no other does, and no year repeats them.
     let is_first = |at: ColumnRef| {
         let table = &schema.tables[at.table];
-        let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
-        at.column == 0 && table.labels.is_empty() && !table.columns.iter().any(is_year)
+        at.column == 0
+            && table.labels.is_empty()
+            && !table
+                .columns
+                .iter()
+                .any(|view: &ColumnView| view.required.iter().any(|stem| stem == "year"))
     };
-    let may_be_open = |item: &Expression| match item {
+    let is_open = query.select.iter().any(|item: &Expression| match item {
         Expression::Column(at) => at != by && schema.repeats(*at) && !is_first(*at),
         _ => false,
-    };
-    let is_open = query.select.iter().any(may_be_open) && (schema.adds_up(*by) || !names_rows);
+    }) && (schema.adds_up(*by) || !names_rows);
     query.limit.is_some() && query.group.is_empty() && is_open
 }
 
@@ -347,23 +365,20 @@ fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bo
             other => other.column().is_some_and(|at| fits(schema.column(at))),
         })
     };
-    let is_place = |view: &ColumnView| {
-        view.required
-            .iter()
-            .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
-    };
-    let is_time = |view: &ColumnView| {
-        view.holds == Holds::Time
-            || view
-                .required
-                .iter()
-                .any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
-    };
-    let is_name = |view: &ColumnView| !view.is_key;
     match reading.tokens.first().map(|token| token.lower.as_str()) {
-        Some("who") => !selects(&is_name),
-        Some("where") => !selects(&is_place),
-        Some("when") => !selects(&is_time),
+        Some("who") => !selects(&|view: &ColumnView| !view.is_key),
+        Some("where") => !selects(&|view: &ColumnView| {
+            view.required
+                .iter()
+                .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
+        }),
+        Some("when") => !selects(&|view: &ColumnView| {
+            view.holds == Holds::Time
+                || view
+                    .required
+                    .iter()
+                    .any(|stem| lexicon::TIME_WORDS.iter().any(|time| words::stem(time) == *stem))
+        }),
         _ => false,
     }
 }
@@ -409,8 +424,11 @@ fn sense(condition: &Condition, schema: &Schema) -> f64 {
 /// join does not express.
 fn claims_all(draft: &Draft, query: &LogicalQuery) -> bool {
     let main = query.all_tables().first().copied();
-    let other = |key: &Key| matches!(key, Key::Table(table) if Some(*table) != main);
-    query.group.is_empty() && draft.keys.iter().any(other)
+    query.group.is_empty()
+        && draft
+            .keys
+            .iter()
+            .any(|key: &Key| matches!(key, Key::Table(table) if Some(*table) != main))
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

@@ -198,7 +198,7 @@ impl Reader<'_> {
             let the = usize::from(self.word(first + 2) == "the");
             return Some((first + 3 + the, Cue::Direction(down)));
         }
-        if let Some(found) = self.named_order() {
+        if let Some(found) = self.read_order_name() {
             return Some(found);
         }
         if let Some(scale) = lexicon::superlative(self.word(0)).filter(|_| self.word(1) == "first")
@@ -216,7 +216,7 @@ impl Reader<'_> {
     }
 
     /// `in reverse alphabetical order`, `chronologically`.
-    fn named_order(&self) -> Option<(usize, Cue)> {
+    fn read_order_name(&self) -> Option<(usize, Cue)> {
         let mut at = usize::from(self.word(0) == "in");
         let reversed = matches!(self.word(at), "reverse" | "reversed" | "inverse");
         at += usize::from(reversed);
@@ -281,7 +281,7 @@ impl Reader<'_> {
             || self.any_before(lexicon::NEGATIONS);
         let reported = match self.word(1) {
             "by" | "according" | "based" => true,
-            _ => (1..6).any(|ahead| lexicon::directed(self.word(ahead))),
+            _ => (1..6).any(|ahead| lexicon::describes_order(self.word(ahead))),
         };
         reported && !passive
     }

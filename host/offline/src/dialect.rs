@@ -61,7 +61,7 @@ const STRICT: Syntax = Syntax {
 };
 
 impl Syntax {
-    pub(crate) fn of(dialect: &Dialect) -> Self {
+    pub(crate) fn for_dialect(dialect: &Dialect) -> Self {
         match dialect {
             Dialect::Postgres => Self { nulls_are_greatest: true, text: Some("TEXT"), ..STRICT },
             Dialect::Duckdb => {
@@ -121,7 +121,7 @@ pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
     let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
     let may_be_reserved =
-        Syntax::of(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
+        Syntax::for_dialect(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
     dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
@@ -180,7 +180,10 @@ mod tests {
     #[test]
     fn texts_and_patterns_have_the_escapes_of_their_dialect() {
         let of = |dialect: &Dialect| {
-            (Syntax::of(dialect).literal("O'Neil\\s"), Syntax::of(dialect).pattern("%\\'%"))
+            (
+                Syntax::for_dialect(dialect).literal("O'Neil\\s"),
+                Syntax::for_dialect(dialect).pattern("%\\'%"),
+            )
         };
         assert_eq!(of(&Dialect::Sqlite), ("'O''Neil\\s'".into(), "'%\\''%'".into()));
         assert_eq!(of(&Dialect::Duckdb), of(&Dialect::Sqlite));

@@ -10,23 +10,23 @@ const BY_WHAT: &str = "By what ";
 
 /// The question with defined terms written out, and with the answers so far in place of what they
 /// explain, else at its end.
-pub(crate) fn explained(question: &str, problem: &Problem) -> String {
+pub(crate) fn apply_evidence(question: &str, problem: &Problem) -> String {
     let mut text = question.to_owned();
     let evidence = problem.evidence.as_deref().unwrap_or_default();
     for (term, meaning) in definitions(evidence) {
-        text = replaced(&text, term, meaning);
+        text = replace_word(&text, term, meaning);
     }
-    for (term, meaning) in sentences(evidence).filter_map(meant) {
+    for (term, meaning) in sentences(evidence).filter_map(read_definition) {
         if let Some(term) = part_of(&text, term) {
-            text = replaced(&text, &term, &measured(&term, meaning));
+            text = replace_word(&text, &term, &add_measure(&term, meaning));
         }
     }
     for (asked, answer) in &problem.answers {
         text = match term_in_doubt(asked, &text) {
             Some(term) if asked.starts_with(BY_WHAT) => {
-                replaced(&text, &term, &measured(&term, answer))
+                replace_word(&text, &term, &add_measure(&term, answer))
             }
-            Some(term) => replaced(&text, &term, meaning(answer, &term)),
+            Some(term) => replace_word(&text, &term, meaning(answer, &term)),
             None => format!("{} ({})", text.trim_end(), answer.trim()),
         };
     }
@@ -44,13 +44,13 @@ fn part_of(question: &str, quoted: &str) -> Option<String> {
     let at = question.to_ascii_lowercase().find(&quoted.to_ascii_lowercase())?;
     let term = &question[at..at + quoted.len()];
     (!term.is_empty()
-        && replaced(question, term, "") != question
+        && replace_word(question, term, "") != question
         && term.len() < question.trim().len())
     .then(|| term.to_owned())
 }
 
 /// `TERM means MEANING`, where the meaning is words.
-fn meant(sentence: &str) -> Option<(&str, &str)> {
+fn read_definition(sentence: &str) -> Option<(&str, &str)> {
     /// Words between what is explained and what explains it.
     const VERBS: [&str; 6] =
         [" is measured by ", " are measured by ", " refers to ", " means ", " mean ", " = "];
@@ -73,7 +73,7 @@ fn meant(sentence: &str) -> Option<(&str, &str)> {
 
 /// The words in doubt with what measures them: of `biggest customer`, `customer with the highest
 /// number of orders`. The meaning of other words takes their place.
-fn measured(term: &str, answer: &str) -> String {
+fn add_measure(term: &str, answer: &str) -> String {
     let plain =
         ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
     let scales = |text: &str| {
@@ -144,7 +144,7 @@ fn definition(sentence: &str) -> Option<(&str, &str)> {
 }
 
 /// The text with a whole word replaced.
-fn replaced(text: &str, term: &str, meaning: &str) -> String {
+fn replace_word(text: &str, term: &str, meaning: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(term) {
@@ -171,7 +171,8 @@ mod tests {
     fn defined_terms_are_written_out() {
         let evidence =
             "ALD = average loan days. Filter names with LIKE.\nNB (number of books) = count(*)";
-        let asked = explained("What are ALD and NB per member, NBA aside?", &problem(evidence));
+        let asked =
+            apply_evidence("What are ALD and NB per member, NBA aside?", &problem(evidence));
         assert_eq!(asked, "What are average loan days and number of books per member, NBA aside?");
     }
 
@@ -198,7 +199,7 @@ mod tests {
             ("smallest customer means few orders", "Who is the biggest customer?"),
         ] {
             assert_eq!(
-                explained("Who is the biggest customer?", &problem(evidence)),
+                apply_evidence("Who is the biggest customer?", &problem(evidence)),
                 asked,
                 "{evidence}"
             );
@@ -206,7 +207,10 @@ mod tests {
         let said = |answer: &str| {
             let question = "By what is \"smallest customer\" measured?".to_owned();
             let answers = vec![(question, answer.to_owned())];
-            explained("Who is the smallest customer?", &Problem { answers, ..Problem::default() })
+            apply_evidence(
+                "Who is the smallest customer?",
+                &Problem { answers, ..Problem::default() },
+            )
         };
         assert_eq!(
             said("number of orders"),
@@ -221,7 +225,10 @@ mod tests {
 
     #[test]
     fn formulas_are_not_words() {
-        assert_eq!(explained("What is the TR?", &problem("TR = (a + b) / 2")), "What is the TR?");
+        assert_eq!(
+            apply_evidence("What is the TR?", &problem("TR = (a + b) / 2")),
+            "What is the TR?"
+        );
     }
 
     #[test]
@@ -229,7 +236,7 @@ mod tests {
         let explained = |question: &str, answer: &str| {
             let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
             let answers = vec![(asked.to_owned(), answer.to_owned())];
-            explained(question, &Problem { answers, ..Problem::default() })
+            apply_evidence(question, &Problem { answers, ..Problem::default() })
         };
         for answer in [
             "customers",
@@ -255,6 +262,6 @@ mod tests {
             answers: vec![("Which?".to_owned(), "the oldest".to_owned())],
             ..Problem::default()
         };
-        assert_eq!(explained("List the member", &problem), "List the member (the oldest)");
+        assert_eq!(apply_evidence("List the member", &problem), "List the member (the oldest)");
     }
 }

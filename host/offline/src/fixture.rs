@@ -243,21 +243,25 @@ impl CellIndex for Cells {
         if how != Match::Exact {
             return Err(PortError::Unsupported);
         }
-        let hit = |(table, column, text): &(&str, &str, &str)| Hit {
-            corpus: Corpus::Cells,
-            id: format!("{table}.{column}.{text}"),
-            path: format!("{table}.{column}"),
-            table: Some((*table).to_owned()),
-            column: Some((*column).to_owned()),
-            snippet: Some((*text).to_owned()),
-            payload: None,
-            score: 1.0,
-        };
-        let find = |phrase: &String| {
-            let equal = CELLS.iter().filter(|(_, _, text)| text.eq_ignore_ascii_case(phrase));
-            equal.take(limit as usize).map(hit).collect()
-        };
-        Ok(phrases.iter().map(find).collect())
+        Ok(phrases
+            .iter()
+            .map(|phrase: &String| {
+                let equal = CELLS.iter().filter(|(_, _, text)| text.eq_ignore_ascii_case(phrase));
+                equal
+                    .take(limit as usize)
+                    .map(|(table, column, text): &(&str, &str, &str)| Hit {
+                        corpus: Corpus::Cells,
+                        id: format!("{table}.{column}.{text}"),
+                        path: format!("{table}.{column}"),
+                        table: Some((*table).to_owned()),
+                        column: Some((*column).to_owned()),
+                        snippet: Some((*text).to_owned()),
+                        payload: None,
+                        score: 1.0,
+                    })
+                    .collect()
+            })
+            .collect())
     }
 }
 

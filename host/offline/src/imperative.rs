@@ -26,13 +26,13 @@ pub(crate) fn statement(schema: &Schema, reading: &Reading) -> Option<String> {
             _ => None,
         });
     let table = schema.tables.get(named.unwrap_or(0))?;
-    let name = schema.dialect.quoted(&table.name);
+    let name = schema.dialect.quote(&table.name);
     Some(match change {
         Change::Delete => format!("DELETE FROM {name}"),
         Change::Drop => format!("DROP TABLE {name}"),
         Change::Insert => format!("INSERT INTO {name} DEFAULT VALUES"),
         Change::Update => {
-            let column = schema.dialect.quoted(&table.columns.first()?.name);
+            let column = schema.dialect.quote(&table.columns.first()?.name);
             format!("UPDATE {name} SET {column} = {column}")
         }
     })

@@ -86,8 +86,9 @@ pub(crate) async fn interpret(
         if rank == 0 {
             let is_part =
                 reading.unknown.is_empty() && fragment::asks_nothing(&reading.tokens, &draft);
-            let part = || is_part.then(|| fragment::WHY.to_owned());
-            objection = objection.or_else(|| unmeasured(&schema, &reading, &draft)).or_else(part);
+            objection = objection
+                .or_else(|| ask_for_measure(&schema, &reading, &draft))
+                .or_else(|| is_part.then(|| fragment::WHY.to_owned()));
         }
         let assembler = Assembler {
             schema: &schema,
@@ -103,7 +104,7 @@ pub(crate) async fn interpret(
         if !daytexts::are_days(&schema, &query, &mut known).await {
             continue;
         }
-        let mut words = account::dropped(&schema, &reading, &draft, &query);
+        let mut words = account::find_dropped_words(&schema, &reading, &draft, &query);
         let cells = fillers.iter().filter(|cell| query.reads(cell.column.table));
         words.extend(cells.map(|cell| reading.tokens[cell.from].text.clone()));
         if !words.is_empty() || draft.unmet > 0 {
@@ -114,7 +115,7 @@ pub(crate) async fn interpret(
         if list.iter().any(|other| other.sql == sql) {
             continue;
         }
-        let sure = confidence::of(&schema, &reading, &resolver, &draft, &query);
+        let sure = confidence::estimate(&schema, &reading, &resolver, &draft, &query);
         // Every other choice lowers the confidence, the more the clearer the likeliest one is.
         let discount = if rank == 0 {
             1.0
@@ -184,8 +185,9 @@ fn choose_tables(schema: &Schema, reading: Reading) -> (Reading, Option<String>)
     let Some((at, rivals)) = same_names(schema, &reading) else { return (reading, None) };
     // A declared join speaks for its table.
     let readings = rivals.iter().map(|table| with_table(schema, &reading, *table));
-    let mut fitting: Vec<(usize, Reading)> =
-        readings.filter_map(|reading| Some((guessed_joins(schema, &reading)?, reading))).collect();
+    let mut fitting: Vec<(usize, Reading)> = readings
+        .filter_map(|reading| Some((count_guessed_joins(schema, &reading)?, reading)))
+        .collect();
     let least = fitting.iter().map(|(guessed, _)| *guessed).min();
     fitting.retain(|(guessed, _)| Some(*guessed) == least);
     if fitting.len() == 1
@@ -257,7 +259,7 @@ fn with_table(schema: &Schema, reading: &Reading, table: usize) -> Reading {
 
 /// The number of joins of the likeliest choice that no key declares; `None` if it makes no
 /// statement, or one that drops a word.
-fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
+fn count_guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
     let bias = |edge: &Edge| bias(schema, reading, edge);
     let ranks = Ranks::new(schema, reading);
     let choice = Choice::default();
@@ -275,12 +277,12 @@ fn guessed_joins(schema: &Schema, reading: &Reading) -> Option<usize> {
 
 /// Returns true if the query is sound and drops no word.
 fn is_accounted(schema: &Schema, reading: &Reading, draft: &Draft, query: &LogicalQuery) -> bool {
-    let dropped = account::dropped(schema, reading, draft, query);
+    let dropped = account::find_dropped_words(schema, reading, draft, query);
     draft.unmet == 0 && dropped.is_empty() && account::is_sound(schema, draft, query)
 }
 
 /// The question about a superlative without a measure, with its possible measures.
-fn unmeasured(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
+fn ask_for_measure(schema: &Schema, reading: &Reading, draft: &Draft) -> Option<String> {
     let open = draft.unmeasured?;
     let first = reading.items[open.item].from;
     let last = reading.items[open.to].to.max(reading.items[open.item].to);

@@ -85,7 +85,7 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     for mention in &mentions {
         taken[mention.from..mention.to].fill(true);
     }
-    let named = named_schemas(&tokens, schema, &mut mentions, &mut taken);
+    let named = narrow_to_named_schemas(&tokens, schema, &mut mentions, &mut taken);
     let mut items: Vec<Item> = Vec::new();
     for at in rows(&tokens, &taken) {
         let mut tables = mentions.iter().filter(|mention| mention.table_score() > 0.9);
@@ -132,12 +132,11 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     }
     // `out of stock` has none of it, and `out of Boston` comes from there.
     for item in &mut items {
-        let is_cell = |mention: &Mention| {
-            mention.from == item.to && !mention.cells.is_empty() && mention.columns.is_empty()
-        };
         if item.what == What::Cue(Cue::Not)
             && tokens[item.from].lower == "out"
-            && mentions.iter().any(is_cell)
+            && mentions.iter().any(|mention: &Mention| {
+                mention.from == item.to && !mention.cells.is_empty() && mention.columns.is_empty()
+            })
         {
             item.what = What::Cue(Cue::Trigger);
         }
@@ -195,23 +194,24 @@ pub(crate) fn read(tokens: Vec<Token>, schema: &Schema, found: Vec<Found>) -> Re
     }
     items.sort_by_key(|item| item.from);
     mark_heads(&tokens, &mut items);
-    let means = |at: &usize| {
-        if named.contains(at) {
-            return false;
-        }
-        let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
-        let is_meant = !is_stop(&tokens[*at])
-            || carries_meaning(&tokens, &items, *at)
-            || values::is_letter(&tokens, *at, at + 1);
-        word && !taken[*at] && is_meant
-    };
-    let unknown = (0..tokens.len()).filter(means).collect();
+    let unknown = (0..tokens.len())
+        .filter(|at: &usize| {
+            if named.contains(at) {
+                return false;
+            }
+            let word = matches!(tokens[*at].kind, Kind::Word | Kind::Sign);
+            let is_meant = !is_stop(&tokens[*at])
+                || carries_meaning(&tokens, &items, *at)
+                || values::is_letter(&tokens, *at, at + 1);
+            word && !taken[*at] && is_meant
+        })
+        .collect();
     Reading { unknown, tokens, items, flags: Vec::new() }
 }
 
 /// Narrows names that tables of several schemas have to those of a schema that the question names;
 /// the tokens of its name.
-fn named_schemas(
+fn narrow_to_named_schemas(
     tokens: &[Token],
     schema: &Schema,
     mentions: &mut [Mention],
@@ -383,8 +383,9 @@ fn is_state(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
 
 /// Words that stand for the rows of a table: `how many rows are there`.
 fn rows(tokens: &[Token], taken: &[bool]) -> Vec<usize> {
-    let is_rows = |at: &usize| !taken[*at] && lexicon::ROWS.contains(&tokens[*at].lower.as_str());
-    (0..tokens.len()).filter(is_rows).collect()
+    (0..tokens.len())
+        .filter(|at: &usize| !taken[*at] && lexicon::ROWS.contains(&tokens[*at].lower.as_str()))
+        .collect()
 }
 
 /// Finds the places where the question mentions who reports to whom: `reports to`, or `report` at

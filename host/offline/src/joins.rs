@@ -72,11 +72,11 @@ fn nearest(
     wanted: &[usize],
     bias: &dyn Fn(&Edge) -> f64,
 ) -> Option<Vec<Edge>> {
-    let rank =
-        |table: usize| wanted.iter().position(|other| *other == table).unwrap_or(wanted.len());
     let mut search = Search::new(schema, known);
     loop {
-        let here = search.nearest(rank)?;
+        let here = search.nearest(|table: usize| {
+            wanted.iter().position(|other| *other == table).unwrap_or(wanted.len())
+        })?;
         if wanted.contains(&here) {
             return Some(walk_back(&search.came, here));
         }

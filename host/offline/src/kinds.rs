@@ -98,18 +98,20 @@ pub(crate) fn assert_reads(catalog: &Catalog, expected: &[(&str, &str)]) {
 }
 
 pub(crate) fn assert_silent(catalog: &Catalog, questions: &[&str]) {
-    let read = |question: &&str| (question.to_string(), fixture::best(question, catalog));
     let answered: Vec<_> = questions
         .iter()
-        .map(read)
+        .map(|question: &&str| (question.to_string(), fixture::best(question, catalog)))
         .filter(|(_, (sql, sure))| !sql.is_empty() && *sure >= 0.35)
         .collect();
     assert!(answered.is_empty(), "{answered:#?}");
 }
 
 pub(crate) fn assert_unsure(catalog: &Catalog, questions: &[&str]) {
-    let read = |question: &&str| (question.to_string(), fixture::best(question, catalog));
-    let sure: Vec<_> = questions.iter().map(read).filter(|(_, (_, sure))| *sure >= 0.8).collect();
+    let sure: Vec<_> = questions
+        .iter()
+        .map(|question: &&str| (question.to_string(), fixture::best(question, catalog)))
+        .filter(|(_, (_, sure))| *sure >= 0.8)
+        .collect();
     assert!(sure.is_empty(), "{sure:#?}");
 }
 

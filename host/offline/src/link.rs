@@ -186,12 +186,10 @@ fn mention(
     let content: Vec<&Word<'_>> =
         (from..to).filter(|i| !silent(&tokens[*i])).map(|i| &all[i]).collect();
     let inverted = content.len() < span.len();
-    let small = |token: &Token| {
+    if !span.iter().all(|token: &Token| {
         !silent(token) || matches!(token.lower.as_str(), "of" | "the" | "per" | "in" | "their")
-    };
-    if !span.iter().all(small)
-        || (inverted
-            && !span.iter().any(|token| matches!(token.lower.as_str(), "of" | "per" | "in")))
+    }) || (inverted
+        && !span.iter().any(|token| matches!(token.lower.as_str(), "of" | "per" | "in")))
     {
         return None;
     }

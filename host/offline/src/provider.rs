@@ -49,7 +49,7 @@ impl OfflineProvider {
     }
 
     async fn interpret(&self, call: &ModelCall) -> Interpretations {
-        let question = evidence::explained(&question(call), &call.problem);
+        let question = evidence::apply_evidence(&question(call), &call.problem);
         interpret::interpret(&question, &call.catalog, self.values.as_deref()).await
     }
 
@@ -93,10 +93,10 @@ impl OfflineProvider {
             (Purpose::Repair, Shape::Sql) => self.repair(call).await,
             (Purpose::Plan, Shape::Json(schema)) => {
                 let plan = plan_of_one(&question(call), schema)
-                    .ok_or_else(|| unsupported(&Purpose::Plan))?;
+                    .ok_or_else(|| purpose_error(&Purpose::Plan))?;
                 Ok(plan.reply(usage()))
             }
-            (purpose, _) => Err(unsupported(purpose)),
+            (purpose, _) => Err(purpose_error(purpose)),
         }
     }
 }
@@ -131,7 +131,7 @@ impl ModelProvider for OfflineProvider {
     }
 }
 
-fn unsupported(purpose: &Purpose) -> LlmError {
+fn purpose_error(purpose: &Purpose) -> LlmError {
     let name = purpose.name();
     LlmError::Unsupported(format!(
         "the offline provider cannot serve the purpose `{name}` in this shape"
@@ -170,9 +170,12 @@ fn why(found: &Interpretations) -> String {
         }
         [] => "the question was not understood well enough".to_owned(),
         words => {
-            let is_first = |(at, word): &(usize, &String)| !words[..*at].contains(word);
-            let once: Vec<&str> =
-                words.iter().enumerate().filter(is_first).map(|(_, word)| word.as_str()).collect();
+            let once: Vec<&str> = words
+                .iter()
+                .enumerate()
+                .filter(|(at, word): &(usize, &String)| !words[..*at].contains(word))
+                .map(|(_, word)| word.as_str())
+                .collect();
             format!("not understood: {}", once.join(", "))
         }
     }

@@ -89,7 +89,7 @@ impl Operator {
     }
 
     /// The operator that is true exactly where this one is false, NULL aside.
-    pub(crate) fn negated(self) -> Self {
+    pub(crate) fn negate(self) -> Self {
         match self {
             Self::Equal => Self::NotEqual,
             Self::NotEqual => Self::Equal,

@@ -83,8 +83,8 @@ impl<'a> Resolver<'a> {
 
     /// The column of a table near the item that measures what the scale measures, and whether in
     /// the opposite direction.
-    pub(crate) fn measured(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
-        self.near(at).into_iter().find_map(|table| self.schema.measured(table, scale.of))
+    pub(crate) fn column_for_scale(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
+        self.near(at).into_iter().find_map(|table| self.schema.column_for_words(table, scale.of))
     }
 
     /// The column that a time is compared with where the question names none: of the first of
@@ -93,8 +93,7 @@ impl<'a> Resolver<'a> {
     pub(crate) fn dated(&self, tables: &[usize], span: Span) -> Option<ColumnRef> {
         let happens = |table: &&usize| self.schema.happening(**table).is_some();
         let found = |table: &usize| {
-            let inherited = || self.schema.inherited(*table).map(Some);
-            self.schema.times(*table, span).or_else(inherited)
+            self.schema.times(*table, span).or_else(|| self.schema.inherited(*table).map(Some))
         };
         let happening = tables.iter().filter(happens).find_map(found);
         happening.or_else(|| tables.iter().find_map(found)).flatten()

@@ -204,10 +204,13 @@ pub(crate) async fn is_of_one_row(
     query: &LogicalQuery,
     samples: &mut Samples<'_>,
 ) -> bool {
-    let is_equal =
-        |condition: &&Condition| condition.operator == Operator::Equal && condition.field.is_none();
     let singles = query.filters.iter().filter(|any| any.len() == 1);
-    let equal: Vec<&Condition> = singles.flatten().filter(is_equal).collect();
+    let equal: Vec<&Condition> = singles
+        .flatten()
+        .filter(|condition: &&Condition| {
+            condition.operator == Operator::Equal && condition.field.is_none()
+        })
+        .collect();
     for condition in query.conditions() {
         let at = condition.column;
         let is_name = schema.tables[at.table].labels.contains(&at.column)

@@ -117,8 +117,8 @@ impl Schema {
             .iter_mut()
             .for_each(|view| view.is_only = count[&view.name.to_ascii_lowercase()] == 1);
         let by_name = places(catalog);
-        let mut edges = declared(catalog, &by_name);
-        edges.extend(inferred(&tables, &edges));
+        let mut edges = read_declared_edges(catalog, &by_name);
+        edges.extend(infer_edges(&tables, &edges));
         mark_rivals(&mut edges);
         let mut joins = vec![Vec::new(); tables.len()];
         for (at, edge) in edges.iter().enumerate() {
@@ -133,8 +133,10 @@ impl Schema {
     /// The place of the table that a name means, with its schema before it or without.
     pub(crate) fn table(&self, name: &str) -> Option<usize> {
         let name = name.to_ascii_lowercase();
-        let bare = || name.rsplit_once('.').and_then(|(_, bare)| self.by_name.get(bare));
-        self.by_name.get(&name).or_else(bare).copied()
+        self.by_name
+            .get(&name)
+            .or_else(|| name.rsplit_once('.').and_then(|(_, bare)| self.by_name.get(bare)))
+            .copied()
     }
 
     /// The edges of a table.
@@ -143,9 +145,10 @@ impl Schema {
     }
 
     /// The column of its own table that a column refers to, as the manager of an employee does.
-    pub(crate) fn referred_to(&self, from: ColumnRef) -> Option<ColumnRef> {
-        let to_own = |edge: &&Edge| edge.left == from && edge.right.table == from.table;
-        self.edges_of(from.table).find(to_own).map(|edge| edge.right)
+    pub(crate) fn self_reference(&self, from: ColumnRef) -> Option<ColumnRef> {
+        self.edges_of(from.table)
+            .find(|edge: &&Edge| edge.left == from && edge.right.table == from.table)
+            .map(|edge| edge.right)
     }
 
     /// The columns by which rows refer to those above them, as to a manager.
@@ -155,8 +158,12 @@ impl Schema {
             .iter()
             .filter(|edge| edge.left.table == edge.right.table)
             .map(|edge| edge.left);
-        let above = |stem: &String| lexicon::SUPERIORS.contains(&stem.as_str());
-        columns.filter(move |at| self.column(*at).required.iter().any(above))
+        columns.filter(move |at| {
+            self.column(*at)
+                .required
+                .iter()
+                .any(|stem: &String| lexicon::SUPERIORS.contains(&stem.as_str()))
+        })
     }
 
     pub(crate) fn column(&self, at: ColumnRef) -> &ColumnView {
@@ -175,19 +182,23 @@ impl Schema {
 
     /// The column of that table whose words best match one of these, the earlier word first; `-`
     /// before a word turns the result's second part to true.
-    pub(crate) fn measured(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
+    pub(crate) fn column_for_words(&self, table: usize, of: &[&str]) -> Option<(ColumnRef, bool)> {
         of.iter().find_map(|word| {
             let stem = words::stem(word.trim_start_matches('-'));
-            let fits = |view: &ColumnView| view.required.contains(&stem) && !view.is_key;
-            let column = self.tables[table].columns.iter().position(fits)?;
+            let column = self.tables[table]
+                .columns
+                .iter()
+                .position(|view: &ColumnView| view.required.contains(&stem) && !view.is_key)?;
             Some((ColumnRef { table, column }, word.starts_with('-')))
         })
     }
 
     /// The columns of that table that one of these words measures, those of the earliest such word;
-    /// the second part as of [`measured`](Self::measured).
+    /// the second part as of [`column_for_words`](Self::column_for_words).
     pub(crate) fn all_measured(&self, table: usize, of: &[&str]) -> (Vec<ColumnRef>, bool) {
-        let Some((first, turned)) = self.measured(table, of) else { return (Vec::new(), false) };
+        let Some((first, turned)) = self.column_for_words(table, of) else {
+            return (Vec::new(), false);
+        };
         let fits = |word: &&&str| {
             self.column(first).required.contains(&words::stem(word.trim_start_matches('-')))
         };
@@ -215,9 +226,12 @@ impl Schema {
         let table = &self.tables[at.table];
         let view = self.column(at);
         let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
-        let names = |stem: &String| matches!(stem.as_str(), "name" | "titl");
         let is_label = table.labels.contains(&at.column)
-            && (at.column == 0 || view.required.iter().any(names));
+            && (at.column == 0
+                || view
+                    .required
+                    .iter()
+                    .any(|stem: &String| matches!(stem.as_str(), "name" | "titl")));
         let is_name = is_label && !table.columns.iter().any(is_year);
         let is_value = matches!(view.holds, Holds::Text | Holds::Time) || is_year(view);
         is_value && !table.is_keyed && !view.is_key && !is_name
@@ -235,9 +249,9 @@ impl Schema {
     /// The tables of other schemas that have the name of that one.
     pub(crate) fn namesakes(&self, table: usize) -> impl Iterator<Item = usize> {
         let name = &self.tables[table].name;
-        let is_other =
-            move |at: &usize| *at != table && self.tables[*at].name.eq_ignore_ascii_case(name);
-        (0..self.tables.len()).filter(is_other)
+        (0..self.tables.len()).filter(move |at: &usize| {
+            *at != table && self.tables[*at].name.eq_ignore_ascii_case(name)
+        })
     }
 
     /// The columns of that table by whose numbers its rows can be compared; a year or a place on a
@@ -257,20 +271,23 @@ impl Schema {
     /// The first column of that table that holds dates or years.
     pub(crate) fn time(&self, table: usize) -> Option<ColumnRef> {
         let columns = &self.tables[table].columns;
-        let by_word = self.measured(table, lexicon::TIME_WORDS).map(|(at, _)| at.column);
-        let by_type = || columns.iter().position(|view| view.holds == Holds::Time);
-        by_word.or_else(by_type).map(|column| ColumnRef { table, column })
+        let by_word = self.column_for_words(table, lexicon::TIME_WORDS).map(|(at, _)| at.column);
+        by_word
+            .or_else(|| columns.iter().position(|view| view.holds == Holds::Time))
+            .map(|column| ColumnRef { table, column })
     }
 }
 
 fn table_view(table: &Table, prefix: usize) -> TableView {
     let own = words::identifier(&table.name[prefix..]);
     // `cars93` is about cars.
-    let bare = |word: &String| {
-        let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
-        words::stem(if bare.len() >= 3 { bare } else { word })
-    };
-    let mut stems: Vec<String> = own.iter().map(bare).collect();
+    let mut stems: Vec<String> = own
+        .iter()
+        .map(|word: &String| {
+            let bare = word.trim_end_matches(|c: char| c.is_ascii_digit());
+            words::stem(if bare.len() >= 3 { bare } else { word })
+        })
+        .collect();
     // `book_list`, `book_data` and `ref_book` are about books.
     if stems.iter().any(|stem| !lexicon::CONTAINERS.contains(&stem.as_str())) {
         stems.retain(|stem| !lexicon::CONTAINERS.contains(&stem.as_str()));
@@ -395,14 +412,15 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
     // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with
     // the beginning of the table's name.
     let own = |view: &ColumnView| view.required == ["id"];
-    let initial = |view: &ColumnView| {
-        let name = view.name.to_lowercase();
-        let begins =
-            table_stems.first().is_some_and(|stem| name.chars().next() == stem.chars().next());
-        name.len() <= 3 && name.ends_with("id") && table_stems.len() == 1 && begins
-    };
     let named = columns.iter().position(|view| own(view) && !view.optional.is_empty());
-    named.or_else(|| columns.iter().position(own)).or_else(|| columns.iter().position(initial))
+    named.or_else(|| columns.iter().position(own)).or_else(|| {
+        columns.iter().position(|view: &ColumnView| {
+            let name = view.name.to_lowercase();
+            let begins =
+                table_stems.first().is_some_and(|stem| name.chars().next() == stem.chars().next());
+            name.len() <= 3 && name.ends_with("id") && table_stems.len() == 1 && begins
+        })
+    })
 }
 
 fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) -> Vec<usize> {
@@ -465,7 +483,7 @@ fn places(catalog: &Catalog) -> BTreeMap<String, usize> {
     names
 }
 
-fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
+fn read_declared_edges(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
     let place = |table: &str, column: &str| {
         let at = *names.get(&table.to_ascii_lowercase())?;
         let column =
@@ -491,7 +509,7 @@ fn declared(catalog: &Catalog, names: &BTreeMap<String, usize>) -> Vec<Edge> {
 }
 
 /// Joins by the names of columns, between tables of which at least one declares none.
-fn inferred(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
+fn infer_edges(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
     let mut linked = vec![false; tables.len()];
     for edge in declared {
         linked[edge.left.table] = true;
@@ -530,13 +548,14 @@ fn alike_pairs(tables: &[TableView], linked: &[bool]) -> BTreeSet<(ColumnRef, Co
         }
     };
     // A name such as `price` in every table joins nothing.
-    let plain = |at: &ColumnRef| {
-        let view = &tables[at.table].columns[at.column];
-        !view.is_key
-            && view.optional.is_empty()
-            && (view.required.len() == 1 || view.holds != Holds::Text)
-    };
-    for same in by_name.values().filter(|same| !same.iter().all(plain)) {
+    for same in by_name.values().filter(|same| {
+        !same.iter().all(|at: &ColumnRef| {
+            let view = &tables[at.table].columns[at.column];
+            !view.is_key
+                && view.optional.is_empty()
+                && (view.required.len() == 1 || view.holds != Holds::Text)
+        })
+    }) {
         same.iter()
             .enumerate()
             .for_each(|(at, a)| same[at + 1..].iter().for_each(|b| pair(*a, *b)));

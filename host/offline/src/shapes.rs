@@ -97,8 +97,10 @@ fn adds_up_times(query: &LogicalQuery, schema: &Schema) -> bool {
             || TIMES.iter().any(|word| view.required.as_slice() == [words::stem(word)])
     };
     let is_bound = |at: ColumnRef| {
-        let is_equal = |one: &Condition| one.column == at && one.operator == Operator::Equal;
-        query.group.contains(&at) || query.conditions().any(is_equal)
+        query.group.contains(&at)
+            || query
+                .conditions()
+                .any(|one: &Condition| one.column == at && one.operator == Operator::Equal)
     };
     let is_open = |table: usize| {
         let mut times =
@@ -131,8 +133,11 @@ fn divides_name(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool 
 /// Returns whether the question counts, and what is selected is a number that does not follow the
 /// word: `how many cars seat 7 passengers`.
 fn counts_beside(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
-    let is_count = |item: &Item| matches!(item.what, What::Cue(Cue::Count));
-    let Some(count) = reading.items.iter().position(is_count) else { return false };
+    let Some(count) =
+        reading.items.iter().position(|item: &Item| matches!(item.what, What::Cue(Cue::Count)))
+    else {
+        return false;
+    };
     let follows = |at: ColumnRef| {
         let asked = draft.asked.iter().find(|asked| asked.expression == Expression::Column(at));
         asked.is_some_and(|asked| {
@@ -141,24 +146,28 @@ fn counts_beside(reading: &Reading, draft: &Draft, query: &LogicalQuery, schema:
                 && between.iter().all(|item| matches!(item.what, What::Cue(Cue::Distinct)))
         })
     };
-    let is_beside = |item: &Expression| match item {
-        Expression::Column(at) => {
-            schema.column(*at).holds == Holds::Number && (query.distinct || !follows(*at))
-        }
-        _ => false,
-    };
-    query.group.is_empty() && query.select.iter().all(is_beside)
+    query.group.is_empty()
+        && query.select.iter().all(|item: &Expression| match item {
+            Expression::Column(at) => {
+                schema.column(*at).holds == Holds::Number && (query.distinct || !follows(*at))
+            }
+            _ => false,
+        })
 }
 
 /// Returns whether a column beside the greatest or least value has a value of that row, which
 /// nothing names: `the smallest tip, smoker`.
 fn stands_beside_extreme(reading: &Reading, query: &LogicalQuery) -> bool {
-    let is_extreme =
-        |item: &Expression| matches!(item, Expression::Aggregate(Function::Min | Function::Max, _));
-    let is_plain = |item: &Expression| matches!(item, Expression::Column(_));
-    let joins = |item: &Item| matches!(item.what, What::Cue(Cue::And | Cue::Comma));
-    let is_beside = query.select.iter().any(is_extreme) && query.select.iter().any(is_plain);
-    query.group.is_empty() && is_beside && !reading.items.iter().any(joins)
+    let is_beside =
+        query.select.iter().any(|item: &Expression| {
+            matches!(item, Expression::Aggregate(Function::Min | Function::Max, _))
+        }) && query.select.iter().any(|item: &Expression| matches!(item, Expression::Column(_)));
+    query.group.is_empty()
+        && is_beside
+        && !reading
+            .items
+            .iter()
+            .any(|item: &Item| matches!(item.what, What::Cue(Cue::And | Cue::Comma)))
 }
 
 /// Returns whether numbers with fractions are added up where rows may be counted by a part of the
@@ -169,8 +178,7 @@ fn sums_in_part(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
         let declared = &schema.column(at).declared;
         reading.items[item].score < 0.9 && !declared.contains("int")
     };
-    let is_sum = |asked: &Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum, at) if is_part(asked.item, at));
-    counts && draft.asked.iter().any(is_sum)
+    counts && draft.asked.iter().any(|asked: &Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum, at) if is_part(asked.item, at)))
 }
 
 /// Returns whether numbers are added up for things of which each row has one, as its name in the
@@ -183,11 +191,11 @@ fn sums_numbers_of_things(reading: &Reading, draft: &Draft, schema: &Schema) -> 
         let is_singular = !view.name.to_lowercase().ends_with('s') && word.lower.ends_with('s');
         is_singular && view.required.contains(&word.stem)
     };
-    let is_sum = |asked: &Asked| match asked.expression {
-        Expression::Aggregate(Function::Sum, at) => is_thing(asked.item, at),
-        _ => false,
-    };
-    counts && draft.asked.iter().any(is_sum)
+    counts
+        && draft.asked.iter().any(|asked: &Asked| match asked.expression {
+            Expression::Aggregate(Function::Sum, at) => is_thing(asked.item, at),
+            _ => false,
+        })
 }
 
 /// Returns whether the numbers of several rows are listed one by one without their names, where no
@@ -221,32 +229,38 @@ pub(crate) fn lists_numbers(
 
 /// Returns whether rows are shown whole that nothing asks to list: `flights from JFK in July`.
 fn shows_rows_whole(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool {
-    let asks = |item: &Item| matches!(item.what, What::Cue(Cue::Request));
     let is_whole =
         matches!(query.select.as_slice(), [Expression::AllColumns(_)]) && query.limit.is_none();
-    is_whole && !draft.everything && !reading.items.first().is_some_and(asks)
+    is_whole
+        && !draft.everything
+        && !reading
+            .items
+            .first()
+            .is_some_and(|item: &Item| matches!(item.what, What::Cue(Cue::Request)))
 }
 
 /// Returns whether values are excluded under further conditions, of which each may be of the
 /// excluded rows, too.
 fn excludes_under_conditions(query: &LogicalQuery) -> bool {
     let [Expression::Column(column)] = *query.select.as_slice() else { return false };
-    let excludes = |any: &Vec<Condition>| matches!(any.as_slice(), [only] if only.column == column && only.operator == Operator::NotIn);
-    query.filters.len() > 1 && query.filters.iter().any(excludes)
+    query.filters.len() > 1 && query.filters.iter().any(|any: &Vec<Condition>| matches!(any.as_slice(), [only] if only.column == column && only.operator == Operator::NotIn))
 }
 
 /// Returns whether one average is of the rows of several values, which may each have been meant.
 fn averages_several(query: &LogicalQuery) -> bool {
-    let is_several = |any: &Vec<Condition>| {
-        any.len() > 1
-            && any.iter().all(|one| one.column == any[0].column && one.operator == Operator::Equal)
-    };
-    let averages = |item: &Expression| {
-        !matches!(item, Expression::Column(_) | Expression::AllColumns(_) | Expression::CountRows)
-    };
     query.group.is_empty()
-        && query.select.iter().any(averages)
-        && query.filters.iter().any(is_several)
+        && query.select.iter().any(|item: &Expression| {
+            !matches!(
+                item,
+                Expression::Column(_) | Expression::AllColumns(_) | Expression::CountRows
+            )
+        })
+        && query.filters.iter().any(|any: &Vec<Condition>| {
+            any.len() > 1
+                && any
+                    .iter()
+                    .all(|one| one.column == any[0].column && one.operator == Operator::Equal)
+        })
 }
 
 /// Returns whether what a superlative compares is a part of what it measures: the urban population
@@ -259,9 +273,7 @@ fn measures_part(draft: &Draft, reading: &Reading, schema: &Schema) -> bool {
     let Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) = draft.best else {
         return false;
     };
-    let is_scale = |item: &Item| matches!(item.what, What::Cue(Cue::Superlative(scale)) if !scale.of.is_empty());
-    let is_unsaid = |stem: &String| {
+    reading.items.iter().any(|item: &Item| matches!(item.what, What::Cue(Cue::Superlative(scale)) if !scale.of.is_empty())) && schema.column(column).required.iter().any(|stem: &String| {
         PARTS.contains(&stem.as_str()) && !reading.tokens.iter().any(|token| token.stem == *stem)
-    };
-    reading.items.iter().any(is_scale) && schema.column(column).required.iter().any(is_unsaid)
+    })
 }

@@ -14,9 +14,11 @@ fn assert_reads(questions: &[&str], sql: &str) {
 }
 
 fn assert_unsure(questions: &[&str]) {
-    let read = |question: &&str| (question.to_string(), fixture::best(question, &fixture::shop()));
-    let sure: Vec<_> =
-        questions.iter().map(read).filter(|(_, (_, confidence))| *confidence >= SURE).collect();
+    let sure: Vec<_> = questions
+        .iter()
+        .map(|question: &&str| (question.to_string(), fixture::best(question, &fixture::shop())))
+        .filter(|(_, (_, confidence))| *confidence >= SURE)
+        .collect();
     assert!(sure.is_empty(), "{sure:#?}");
 }
 

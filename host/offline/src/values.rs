@@ -68,8 +68,9 @@ pub(crate) async fn find(
         .collect();
     if !missed.is_empty() {
         let near = look_up(&missed, Match::Fuzzy, schema, index).await;
-        let same = |f: &Found| letters(&f.text) == letters(&tokens[f.from].text);
-        found.extend(near.into_iter().filter(same));
+        found.extend(
+            near.into_iter().filter(|f: &Found| letters(&f.text) == letters(&tokens[f.from].text)),
+        );
     }
     join_spellings(found)
 }
@@ -83,21 +84,21 @@ pub(crate) async fn find_fillers(
 ) -> Vec<Found> {
     let is_in_item =
         |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
-    let may_be_cell = |at: &usize| {
+    let places = (0..reading.tokens.len()).filter(|at: &usize| {
         let token = &reading.tokens[*at];
         let is_name = *at > 0 && token.is_capitalised();
         token.kind == Kind::Word
             && (lexicon::is_filler(&token.lower) || is_name)
             && !is_in_item(*at)
-    };
-    let places = (0..reading.tokens.len()).filter(may_be_cell);
-    let phrase = |at: usize| Phrase {
-        from: at,
-        to: at + 1,
-        text: reading.tokens[at].text.clone(),
-        weight: 1.0,
-    };
-    let phrases: Vec<Phrase> = places.map(phrase).collect();
+    });
+    let phrases: Vec<Phrase> = places
+        .map(|at: usize| Phrase {
+            from: at,
+            to: at + 1,
+            text: reading.tokens[at].text.clone(),
+            weight: 1.0,
+        })
+        .collect();
     if phrases.is_empty() {
         return Vec::new();
     }

@@ -75,7 +75,7 @@ pub(crate) fn tokens(question: &str) -> Vec<Token> {
     let mut at = 0;
     while at < chars.len() {
         let c = chars[at];
-        if let Some(end) = quoted(&chars, at) {
+        if let Some(end) = end_of_quote(&chars, at) {
             let text: String = chars[at + 1..end].iter().collect();
             out.push(Token::new(text.trim(), Kind::Quoted, at..end + 1));
             at = end + 1;
@@ -127,7 +127,7 @@ fn is_comparison(c: char) -> bool {
 }
 
 /// The end of a quoted text that begins at `at`, if one does.
-fn quoted(chars: &[char], at: usize) -> Option<usize> {
+fn end_of_quote(chars: &[char], at: usize) -> Option<usize> {
     let close: &[char] = match chars[at] {
         '"' => &['"'],
         '“' => &['”', '"'],

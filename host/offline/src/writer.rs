@@ -23,7 +23,7 @@ impl Writer<'_> {
     pub(crate) fn text(&self, query: &LogicalQuery) -> Option<String> {
         let query = &self.strict(query);
         if let Some(function) = query.fold {
-            return self.folded(query, function);
+            return self.write_fold(query, function);
         }
         let tables = query.all_tables();
         let tree = joins::tree(self.schema, &tables, self.bias)?;
@@ -75,7 +75,7 @@ impl Writer<'_> {
     }
 
     /// The aggregate of the one column of the rows that a limit leaves.
-    fn folded(&self, query: &LogicalQuery, function: Function) -> Option<String> {
+    fn write_fold(&self, query: &LogicalQuery, function: Function) -> Option<String> {
         let [Expression::Column(column)] = query.select.as_slice() else { return None };
         let rows = self.text(&LogicalQuery { fold: None, ..query.clone() })?;
         let name = self.aggregate(function, self.name(*column, true), *column);
@@ -83,7 +83,7 @@ impl Writer<'_> {
     }
 
     fn syntax(&self) -> Syntax {
-        Syntax::of(&self.schema.dialect)
+        Syntax::for_dialect(&self.schema.dialect)
     }
 
     /// The query as the dialect takes it: PostgreSQL and others refuse to select or to order by
@@ -482,8 +482,8 @@ fn row_of_the_extreme(query: &mut LogicalQuery) {
 
 /// Returns true if a text begins with a day, as in `2024-05-31`.
 fn is_day(text: &str) -> bool {
-    let form = |(at, byte): (usize, u8)| {
-        if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
-    };
-    text.len() >= 10 && text.bytes().take(10).enumerate().all(form)
+    text.len() >= 10
+        && text.bytes().take(10).enumerate().all(|(at, byte): (usize, u8)| {
+            if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
+        })
 }

@@ -53,8 +53,9 @@ pub fn interval(ratios: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = ratios.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let count = u32::try_from(sorted.len()).ok()?;
-    let is_outside = |below: &u32| evidence(count - below, *below) >= OF_AN_END;
-    let cut = (0..=count / 2).take_while(is_outside).last()?;
+    let cut = (0..=count / 2)
+        .take_while(|below: &u32| evidence(count - below, *below) >= OF_AN_END)
+        .last()?;
     let cut = usize::try_from(cut).ok()?;
     Some((*sorted.get(cut)?, *sorted.get(sorted.len().checked_sub(cut + 1)?)?))
 }

@@ -103,10 +103,14 @@ pub fn gates<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Gates {
         counts.optimized += u64::from(report.outcome == Outcome::Optimized);
         counts.confirmed +=
             u64::from(report.outcome == Outcome::Optimized && report.is_confirmed());
-        let mismatch =
-            |iteration: &&crate::Iteration| iteration.state == IterationState::FailedMismatch;
         counts.iterations += report.iterations.len() as u64;
-        counts.mismatches += report.iterations.iter().filter(mismatch).count() as u64;
+        counts.mismatches += report
+            .iterations
+            .iter()
+            .filter(|iteration: &&crate::Iteration| {
+                iteration.state == IterationState::FailedMismatch
+            })
+            .count() as u64;
     }
     counts.supported = counts.total - counts.unsupported - counts.errored;
     counts.judge();

@@ -135,7 +135,7 @@ impl Optimization {
 
     /// The text that the user gave.
     #[must_use]
-    pub fn given(&self) -> &str {
+    pub fn original_sql(&self) -> &str {
         &self.given
     }
 
@@ -195,7 +195,7 @@ impl Optimization {
     /// An optimization that is about to make its first proposal, though its statement was not run:
     /// for showing what a rewriter would be given.
     #[must_use]
-    pub fn explained(mut self, original: Admitted, plan: Plan) -> Self {
+    pub fn skip_to_proposal(mut self, original: Admitted, plan: Plan) -> Self {
         self.best = Some(original.clone());
         self.original = Some(original);
         self.before = Some(plan.clone());
@@ -223,7 +223,7 @@ impl Optimization {
     pub fn report(&self) -> Report {
         let (outcome, reason) = match &self.ending {
             Some((outcome, reason)) => (*outcome, Some(reason.clone())),
-            None => (Outcome::of(&self.iterations), None),
+            None => (Outcome::from_iterations(&self.iterations), None),
         };
         let confirmation = self.pairs.clone().result().filter(|_| outcome == Outcome::Optimized);
         // What was faster in its round and is slower in the end is nothing to use.

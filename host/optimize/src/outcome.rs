@@ -123,15 +123,14 @@ impl Outcome {
     /// while it ran was a statement, so five of those are no [`Outcome::NoValidCandidate`]; five
     /// that do not parse are.
     #[must_use]
-    pub fn of(iterations: &[Iteration]) -> Self {
+    pub fn from_iterations(iterations: &[Iteration]) -> Self {
         let has = |state| iterations.iter().any(|iteration| iteration.state == state);
-        let is_none = |iteration: &Iteration| {
-            iteration.state == IterationState::CandidateError && !iteration.is_statement
-        };
         if iterations.is_empty() {
             return Self::Unchanged;
         }
-        if iterations.iter().all(is_none) {
+        if iterations.iter().all(|iteration: &Iteration| {
+            iteration.state == IterationState::CandidateError && !iteration.is_statement
+        }) {
             return Self::NoValidCandidate;
         }
         let ordered = [

@@ -109,7 +109,7 @@ impl Iteration {
 impl Report {
     /// The proposal whose statement is the best one; `None` when that is the original.
     #[must_use]
-    pub fn kept(&self) -> Option<&Iteration> {
+    pub fn best_iteration(&self) -> Option<&Iteration> {
         let mut kept = self
             .iterations
             .iter()

@@ -42,7 +42,7 @@ struct Script {
     steps: Vec<Step>,
 }
 
-fn admitted(sql: &str) -> Admitted {
+fn make_admitted(sql: &str) -> Admitted {
     Admitted {
         sql: sql.to_owned(),
         tables: vec!["t".to_owned()],
@@ -52,12 +52,14 @@ fn admitted(sql: &str) -> Admitted {
 }
 
 fn columns(names: &[&str]) -> Vec<Column> {
-    let column = |name: &&str| Column {
-        name: (*name).to_owned(),
-        sql_type: "INTEGER".to_owned(),
-        ..Column::default()
-    };
-    names.iter().map(column).collect()
+    names
+        .iter()
+        .map(|name: &&str| Column {
+            name: (*name).to_owned(),
+            sql_type: "INTEGER".to_owned(),
+            ..Column::default()
+        })
+        .collect()
 }
 
 fn error(kind: SqlErrorKind, rule: &str) -> SqlError {
@@ -70,7 +72,7 @@ fn takes(sql: &str, ms: u64) -> Tried {
         Proposal { sql: sql.to_owned(), family: "family".to_owned(), reason: "reason".to_owned() };
     Tried {
         proposed: Proposed::Statement(proposal),
-        admitted: Ok(admitted(sql)),
+        admitted: Ok(make_admitted(sql)),
         columns: Ok(columns(&["a"])),
         compared: Ok(Compared::Equal(7)),
         copies: Vec::new(),
@@ -79,10 +81,10 @@ fn takes(sql: &str, ms: u64) -> Tried {
 }
 
 impl Script {
-    fn of(tried: Vec<Tried>) -> Self {
+    fn new(tried: Vec<Tried>) -> Self {
         Self {
             tried,
-            original: Ok(admitted("SELECT original")),
+            original: Ok(make_admitted("SELECT original")),
             columns: Ok(columns(&["a"])),
             size: Ok(ResultSize { rows: 7, bytes: 70 }),
             written_at: None,

@@ -19,7 +19,7 @@ impl Optimization {
         match (self.phase, fed) {
             (Phase::Admit, Fed::Admitted(found)) => self.original_admitted(found),
             (Phase::FirstVersion | Phase::Version | Phase::LastVersion, Fed::Version(found)) => {
-                self.versioned(found)
+                self.take_version(found)
             }
             (
                 Phase::FirstSnapshot | Phase::CandidateSnapshot | Phase::LastSnapshot,
@@ -48,7 +48,7 @@ impl Optimization {
                 | Phase::WarmLast
                 | Phase::Pairs,
                 Fed::Time(found),
-            ) => self.timed(found),
+            ) => self.take_timing(found),
             (Phase::Explain, Fed::Plan(found)) => match found {
                 Ok(plan) => {
                     self.before = Some(plan.clone());
@@ -64,11 +64,11 @@ impl Optimization {
                 }
                 self.next_proposal();
             }
-            (Phase::Propose, Fed::Proposed(proposed)) => self.proposed(proposed),
+            (Phase::Propose, Fed::Proposed(proposed)) => self.take_proposal(proposed),
             (Phase::AdmitCandidate, Fed::Admitted(found)) => self.candidate_admitted(found),
             (Phase::CandidateColumns, Fed::Columns(found)) => self.candidate_columns(found),
-            (Phase::Compare, Fed::Compared(found)) => self.compared(found),
-            (Phase::Copy(number), Fed::OnCopy(found)) => self.compared_on_copy(number, found),
+            (Phase::Compare, Fed::Compared(found)) => self.take_comparison(found),
+            (Phase::Copy(number), Fed::OnCopy(found)) => self.take_copy_comparison(number, found),
             (Phase::LastCompare, Fed::Compared(found)) => match found {
                 Ok(Compared::Equal(_)) => self.phase = Phase::WarmOriginal,
                 Ok(_) => self
@@ -81,7 +81,7 @@ impl Optimization {
     }
 
     fn end(&mut self, outcome: Outcome, error: &SqlError) {
-        self.end_with(outcome, &described(error));
+        self.end_with(outcome, &describe_error(error));
     }
 
     fn end_with(&mut self, outcome: Outcome, reason: &str) {
@@ -106,7 +106,7 @@ impl Optimization {
         }
     }
 
-    fn versioned(&mut self, found: Result<Option<String>, SqlError>) {
+    fn take_version(&mut self, found: Result<Option<String>, SqlError>) {
         let version = match found {
             Ok(version) => version,
             Err(error) => return self.end(Outcome::Error, &error),
@@ -144,7 +144,7 @@ impl Optimization {
         }
     }
 
-    fn timed(&mut self, found: Result<Timing, SqlError>) {
+    fn take_timing(&mut self, found: Result<Timing, SqlError>) {
         let is_candidate = self.phase == Phase::WarmCandidate
             || (self.phase == Phase::Round && self.round.next() == Some(crate::Which::Candidate));
         let timing = match found {
@@ -194,7 +194,7 @@ impl Optimization {
         }
     }
 
-    fn proposed(&mut self, proposed: Proposed) {
+    fn take_proposal(&mut self, proposed: Proposed) {
         let nothing =
             || Proposal { sql: String::new(), family: String::new(), reason: String::new() };
         match proposed {
@@ -259,7 +259,7 @@ impl Optimization {
     /// A statement that does not parse is none; one with unknown names is one that fails; the
     /// checks refuse all others.
     fn candidate_refused(&mut self, error: &SqlError) {
-        let reason = described(error);
+        let reason = describe_error(error);
         let is_statement = error.kind != SqlErrorKind::Syntax;
         if let Some(draft) = &mut self.draft {
             draft.is_statement = is_statement;
@@ -287,7 +287,7 @@ impl Optimization {
         if is_outage(error) {
             return self.end(Outcome::Error, error);
         }
-        let reason = described(error);
+        let reason = describe_error(error);
         self.verdict(IterationState::CandidateError, Trial::Failed(reason.clone()), Some(reason));
     }
 
@@ -298,7 +298,7 @@ impl Optimization {
                 return self.verdict(
                     IterationState::FailedSchema,
                     Trial::OtherColumns,
-                    Some(described(&error)),
+                    Some(describe_error(&error)),
                 );
             }
             Err(error) => return self.candidate_failed(&error),
@@ -313,7 +313,7 @@ impl Optimization {
         }
     }
 
-    fn compared(&mut self, found: Result<Compared, SqlError>) {
+    fn take_comparison(&mut self, found: Result<Compared, SqlError>) {
         match found {
             Ok(Compared::Equal(rows)) => {
                 if let Some(draft) = &mut self.draft {
@@ -330,7 +330,7 @@ impl Optimization {
 
     /// A copy on which the original itself fails, or that is not there, decides nothing about the
     /// candidate.
-    fn compared_on_copy(&mut self, number: u32, found: Option<Result<Compared, SqlError>>) {
+    fn take_copy_comparison(&mut self, number: u32, found: Option<Result<Compared, SqlError>>) {
         match found {
             Some(Ok(Compared::Equal(_))) => {
                 if let Some(draft) = &mut self.draft {
@@ -422,7 +422,7 @@ fn is_outage(error: &SqlError) -> bool {
 }
 
 /// The rule and the message, which names the token and holds no cell.
-fn described(error: &SqlError) -> String {
+fn describe_error(error: &SqlError) -> String {
     let rule = error.rule.as_deref().map(|rule| rule.strip_prefix(CANDIDATE).unwrap_or(rule));
     match rule.map(|rule| rule.trim_start_matches([':', ' '])) {
         Some(rule) if !rule.is_empty() => format!("{rule}: {}", error.message),
@@ -436,10 +436,9 @@ fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> 
     if original.len() != candidate.len() {
         return Some(format!("{} columns in place of {}", candidate.len(), original.len()));
     }
-    let differs = |(a, b): &(&Column, &Column)| {
+    let (wanted, found) = original.iter().zip(candidate).find(|(a, b): &(&Column, &Column)| {
         (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type
-    };
-    let (wanted, found) = original.iter().zip(candidate).find(differs)?;
+    })?;
     let written =
         |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
     Some(format!("the column {} in place of {}", written(found), written(wanted)))

@@ -45,12 +45,6 @@ fn span(span: &Span) -> proto::Span {
         SpanKind::Internal => Kind::Internal,
         SpanKind::Client => Kind::Client,
     };
-    let link = |link: &Link| proto::span::Link {
-        trace_id: span.trace.into(),
-        span_id: link.span.into(),
-        attributes: vec![attribute("syrch.task", &link.task.as_str().into())],
-        ..proto::span::Link::default()
-    };
     // What failed is in `error.type`; a message might quote what a span must not hold.
     let status = span
         .error
@@ -64,7 +58,16 @@ fn span(span: &Span) -> proto::Span {
         start_time_unix_nano: nanos(span.start),
         end_time_unix_nano: nanos(span.end),
         attributes: span.attributes.iter().map(|(name, value)| attribute(name, value)).collect(),
-        links: span.links.iter().map(link).collect(),
+        links: span
+            .links
+            .iter()
+            .map(|link: &Link| proto::span::Link {
+                trace_id: span.trace.into(),
+                span_id: link.span.into(),
+                attributes: vec![attribute("syrch.task", &link.task.as_str().into())],
+                ..proto::span::Link::default()
+            })
+            .collect(),
         status,
         ..proto::Span::default()
     }

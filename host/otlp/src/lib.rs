@@ -17,7 +17,7 @@ use prost::Message;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use secrecy::{ExposeSecret, SecretString};
-use syrch::models::{is_exposed, kept_local};
+use syrch::models::{is_exposed, resolve_locally};
 use syrch::telemetry::{Span, SpanSink};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -119,7 +119,7 @@ impl Otlp {
             // A local collector needs no certificates, and must work on a machine that has none.
             builder = builder.tls_certs_only([]);
         }
-        let client = kept_local(builder, &target).build().map_err(OtlpError::Client)?;
+        let client = resolve_locally(builder, &target).build().map_err(OtlpError::Client)?;
         let (queue, entries) = mpsc::channel(QUEUE);
         let losses = Arc::<Losses>::default();
         tokio::spawn(Worker { client, target, entries, losses: Arc::clone(&losses) }.run());
@@ -233,7 +233,7 @@ impl Worker {
         let all = spans.len() as u64;
         let body = encode::request(spans).encode_to_vec();
         let sent = self.client.post(self.target.clone()).body(body).send().await;
-        let mut response = sent.map_err(|error| (all, reported(&error)))?;
+        let mut response = sent.map_err(|error| (all, explain_error(&error)))?;
         if !response.status().is_success() {
             return Err((all, format!("the collector says {}", response.status())));
         }
@@ -255,7 +255,7 @@ impl Worker {
 }
 
 /// Explains why nothing came back, without the URL.
-fn reported(error: &reqwest::Error) -> String {
+fn explain_error(error: &reqwest::Error) -> String {
     match error {
         error if error.is_timeout() => "the collector does not answer".to_owned(),
         error if error.is_connect() => "the collector cannot be reached".to_owned(),

@@ -181,7 +181,7 @@ mod tests {
         scratch
     }
 
-    fn made(inside: &str) -> Result<Vec<u8>, ComponentError> {
+    fn make_component(inside: &str) -> Result<Vec<u8>, ComponentError> {
         let core = wat::parse_str(format!(
             r#"(module {inside}
                 (memory (export "memory") 1)
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn a_module_becomes_a_component_with_or_without_preview_1() {
         for module in [CALIBRATE.to_owned(), format!("{CLOCK} {CALIBRATE}")] {
-            let bytes = made(&module).unwrap();
+            let bytes = make_component(&module).unwrap();
             assert!(Parser::is_component(&bytes));
         }
     }
@@ -208,14 +208,14 @@ mod tests {
     fn what_does_not_fit_the_world_is_named() {
         let solver =
             r#"(func (export "syrch:plugin/solver@0.1.0#solve") (result i32) i32.const 0)"#;
-        let error = made(&format!("{CALIBRATE} {solver}")).unwrap_err().to_string();
+        let error = make_component(&format!("{CALIBRATE} {solver}")).unwrap_err().to_string();
         assert_eq!(error, "exports syrch:plugin/solver@0.1.0, which the world does not");
         for module in ["syrch:plugin/sql@0.1.0", "env"] {
             let import = format!(r#"(import "{module}" "run" (func))"#);
-            let error = made(&format!("{import} {CALIBRATE}")).unwrap_err().to_string();
+            let error = make_component(&format!("{import} {CALIBRATE}")).unwrap_err().to_string();
             assert_eq!(error, format!("imports {module}, which the world does not"));
         }
-        let missing = made("").unwrap_err().to_string();
+        let missing = make_component("").unwrap_err().to_string();
         assert!(
             missing.contains("does not fit the world") && missing.contains("calibrate"),
             "{missing}"

@@ -92,16 +92,21 @@ pub(crate) fn ports(wit: &Path) -> Result<Vec<(String, String)>, Error> {
     let (package, _) = resolve.push_dir(wit).map_err(wrong)?;
     let world = resolve.select_world(&[package], Some(WORLD)).map_err(wrong)?;
     let imports = resolve.worlds.get(world).map(|world| &world.imports);
-    let interface = |(key, item): (&wit_parser::WorldKey, &WorldItem)| {
-        let name = resolve.name_world_key(key);
-        let WorldItem::Interface { id, .. } = item else { return None };
-        // An interface of types alone has nothing to call.
-        let has_functions =
-            resolve.interfaces.get(*id).is_some_and(|interface| !interface.functions.is_empty());
-        let port = name.strip_prefix(PACKAGE)?.split('@').next()?.to_owned();
-        has_functions.then_some((port, name))
-    };
-    Ok(imports.into_iter().flatten().filter_map(interface).collect())
+    Ok(imports
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, item): (&wit_parser::WorldKey, &WorldItem)| {
+            let name = resolve.name_world_key(key);
+            let WorldItem::Interface { id, .. } = item else { return None };
+            // An interface of types alone has nothing to call.
+            let has_functions = resolve
+                .interfaces
+                .get(*id)
+                .is_some_and(|interface| !interface.functions.is_empty());
+            let port = name.strip_prefix(PACKAGE)?.split('@').next()?.to_owned();
+            has_functions.then_some((port, name))
+        })
+        .collect())
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl Project {
         let path = folder.join(FILE);
         let text = yaml::text_of(&path, true).map_err(|reason| Error::file(&path, reason))?;
         let folder = folder.canonicalize().map_err(|error| Error::file(folder, error))?;
-        of(&text, &path.display().to_string(), &folder)
+        parse(&text, &path.display().to_string(), &folder)
     }
 
     /// The path of the component, where the project's folder has this path.
@@ -62,7 +62,7 @@ impl Project {
 }
 
 /// Reads the text of a `plugin.yml`. Every problem is reported with its place, all of them at once.
-fn of(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
+fn parse(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     let tree = yaml::read(text).map_err(|(at, why)| {
         Error::Definition(vec![format!("{}: {why}", yaml::place(file, at))])
     })?;
@@ -151,7 +151,7 @@ impl Reader<'_> {
 
     fn language(&mut self, tree: Spanned<Tree>) -> Option<Language> {
         let (at, name) = self.text(tree)?;
-        let language = Language::of(&name);
+        let language = Language::from_name(&name);
         if language.is_none() {
             self.unknown(at, "language", &name, &Language::ALL.map(Language::name));
         }
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Project, String> {
-        of(text, FILE, Path::new("/p")).map_err(|error| error.to_string())
+        parse(text, FILE, Path::new("/p")).map_err(|error| error.to_string())
     }
 
     #[test]

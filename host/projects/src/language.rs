@@ -36,7 +36,7 @@ impl Language {
 
     /// The language of that name.
     #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|language| language.name() == name)
     }
 

@@ -23,4 +23,4 @@ pub use definition::{FILE, Project};
 pub use error::Error;
 pub use language::Language;
 pub use name::Name;
-pub use sources::{Stale, of_component, stale, times};
+pub use sources::{Stale, project_of_component, stale, times};

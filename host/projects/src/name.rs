@@ -76,15 +76,14 @@ impl Name {
     /// When it is no name that every language can have, with the reason.
     pub fn new(name: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::Name { name: name.to_owned(), why };
-        let is_word = |word: &str| {
-            !word.is_empty()
-                && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-        };
         if name.len() > LONGEST {
             return Err(wrong(format!("it is longer than {LONGEST} characters")));
         }
         if !name.starts_with(|first: char| first.is_ascii_lowercase())
-            || !name.split('-').all(is_word)
+            || !name.split('-').all(|word: &str| {
+                !word.is_empty()
+                    && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            })
         {
             return Err(wrong(
                 "a name has lower-case letters and digits, begins with a letter, and has single hyphens between words"
@@ -125,16 +124,18 @@ impl Name {
 
 /// Words with hyphens between them, each with a capital letter and without the hyphens.
 pub(crate) fn pascal(words: &str) -> String {
-    let capital = |word: &str| {
-        let mut letters = word.chars();
-        letters
-            .next()
-            .map(|first| first.to_ascii_uppercase())
-            .into_iter()
-            .chain(letters)
-            .collect::<String>()
-    };
-    words.split('-').map(capital).collect()
+    words
+        .split('-')
+        .map(|word: &str| {
+            let mut letters = word.chars();
+            letters
+                .next()
+                .map(|first| first.to_ascii_uppercase())
+                .into_iter()
+                .chain(letters)
+                .collect::<String>()
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -40,10 +40,10 @@ pub fn files(name: &Name, language: Language, roles: &[Role]) -> Result<Files, E
         // Git would take a file of that name for its own.
         let path = if path == "gitignore" { ".gitignore" } else { path };
         let content = match std::str::from_utf8(content) {
-            Ok(text) => template.filled(text).into_bytes(),
+            Ok(text) => template.fill(text).into_bytes(),
             Err(_) => content.to_vec(),
         };
-        files.insert(template.replaced(path, first), content);
+        files.insert(template.replace_marks(path, first), content);
     }
     if !has_template {
         return Err(Error::NoTemplate { language, role: first.to_string() });
@@ -105,16 +105,16 @@ impl Template<'_> {
     }
 
     /// A text with its blocks repeated for each role and its marks replaced.
-    fn filled(&self, text: &str) -> String {
+    fn fill(&self, text: &str) -> String {
         let mut filled = String::with_capacity(text.len());
         let mut block: Option<String> = None;
         let first = self.roles.first().copied().unwrap_or(Role::Solver);
         for line in text.split_inclusive('\n') {
             match &mut block {
                 None if line.contains(BLOCK) => block = Some(String::new()),
-                None => filled.push_str(&self.replaced(line, first)),
+                None => filled.push_str(&self.replace_marks(line, first)),
                 Some(lines) if line.contains(END) => {
-                    filled.extend(self.roles.iter().map(|role| self.replaced(lines, *role)));
+                    filled.extend(self.roles.iter().map(|role| self.replace_marks(lines, *role)));
                     block = None;
                 }
                 Some(lines) => lines.push_str(line),
@@ -123,7 +123,7 @@ impl Template<'_> {
         filled
     }
 
-    fn replaced(&self, text: &str, role: Role) -> String {
+    fn replace_marks(&self, text: &str, role: Role) -> String {
         let roles = self.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
         let marks = [
             ("{{name}}", self.name.as_str().to_owned()),
@@ -155,7 +155,7 @@ mod tests {
         let roles = [Role::Reward, Role::Solver];
         let template = Template { name: &name, roles: &roles };
         assert_eq!(
-            template.filled(
+            template.fill(
                 "{{name}} {{name_snake}} {{name_pascal}} {{role}} {{roles}}\n# {{#roles}}\nuse {{role_pascal}};\n# {{/roles}}\nend\n"
             ),
             "my-plugin my_plugin MyPlugin reward reward, solver\nuse Reward;\nuse Solver;\nend\n"

@@ -10,7 +10,7 @@ pub(crate) fn files() -> &'static BTreeMap<String, Vec<u8>> {
     static FILES: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
     // The build script wrote the pack. One that is cut short has the files before the cut, and a
     // test compares their number.
-    FILES.get_or_init(|| zstd::decode_all(PACK).map(|pack| unpacked(&pack)).unwrap_or_default())
+    FILES.get_or_init(|| zstd::decode_all(PACK).map(|pack| unpack(&pack)).unwrap_or_default())
 }
 
 /// The files below a folder, with their paths in it.
@@ -22,7 +22,7 @@ pub(crate) fn below(folder: &str) -> impl Iterator<Item = (&'static str, &'stati
         .filter_map(move |(path, content)| Some((inside(path, &start)?, content.as_slice())))
 }
 
-fn unpacked(mut pack: &[u8]) -> BTreeMap<String, Vec<u8>> {
+fn unpack(mut pack: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     while let Some((path, content, rest)) = file(pack) {
         files.insert(String::from_utf8_lossy(path).into_owned(), content.to_vec());

@@ -26,7 +26,7 @@ pub(crate) fn all(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// The files with this ending that stand directly in a folder, sorted.
-pub(crate) fn of_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn in_folder(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
     let entries = std::fs::read_dir(folder).map_err(|error| Error::file(folder, error))?;
     let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
     found.retain(|path| path.is_file() && path.extension().is_some_and(|found| found == ending));
@@ -85,7 +85,7 @@ pub struct Stale {
 
 /// The folder of the project whose `build` folder a component lies in, or would lie in.
 #[must_use]
-pub fn of_component(component: &Path) -> Option<&Path> {
+pub fn project_of_component(component: &Path) -> Option<&Path> {
     let folder = component.parent().filter(|folder| folder.ends_with("build"))?.parent()?;
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     folder.join(crate::FILE).is_file().then_some(folder)
@@ -95,7 +95,7 @@ pub fn of_component(component: &Path) -> Option<&Path> {
 /// there is none, or if the component belongs to no project.
 #[must_use]
 pub fn stale(component: &Path) -> Option<Stale> {
-    let folder = of_component(component)?;
+    let folder = project_of_component(component)?;
     let made = component.metadata().and_then(|data| data.modified()).ok()?;
     let is_source = |path: &Path| {
         MANIFESTS.iter().any(|name| path.ends_with(name))
@@ -167,7 +167,7 @@ mod tests {
             all(folder, "c").unwrap(),
             [folder.join("plugin.c"), folder.join("roles/reward.c")]
         );
-        assert_eq!(of_folder(&folder.join("sdk"), "c").unwrap(), [folder.join("sdk/x.c")]);
+        assert_eq!(in_folder(&folder.join("sdk"), "c").unwrap(), [folder.join("sdk/x.c")]);
         let staged = scratch.path().join("build/staged");
         copy(folder, &staged).unwrap();
         assert_eq!(
@@ -192,7 +192,7 @@ mod tests {
         for path in [&source, &made, &folder.join("README.md"), &folder.join("shop.sqlite")] {
             std::fs::write(path, "").unwrap();
         }
-        assert_eq!((stale(&made), of_component(&made)), (None, None), "no project");
+        assert_eq!((stale(&made), project_of_component(&made)), (None, None), "no project");
         std::fs::write(folder.join(crate::FILE), "").unwrap();
         let changed = |path: &Path, seconds| {
             let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
@@ -201,8 +201,8 @@ mod tests {
         for path in [&source, &made, &folder.join(crate::FILE)] {
             changed(path, 1_000);
         }
-        assert_eq!((stale(&made), of_component(&made)), (None, Some(folder)));
-        assert_eq!(of_component(&folder.join("dist/plugin.wasm")), None);
+        assert_eq!((stale(&made), project_of_component(&made)), (None, Some(folder)));
+        assert_eq!(project_of_component(&folder.join("dist/plugin.wasm")), None);
         changed(&source, 1_001);
         assert_eq!(stale(&made), Some(Stale { folder: folder.to_owned(), changed: source }));
     }

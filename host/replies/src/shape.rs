@@ -59,16 +59,16 @@ pub async fn prepare(shape: &Shape, limits: &Limits) -> Result<(), LlmError> {
         Shape::Json(schema) => Schema::prepare(schema, Patterns::Bounded, limits)
             .await
             .map(|_| ())
-            .map_err(unsupported),
+            .map_err(schema_error),
         _ => Ok(()),
     }
 }
 
 fn schema_of(text: &str, limits: &Limits) -> Result<Arc<Schema>, LlmError> {
-    Schema::of(text, Patterns::Bounded, limits).map_err(unsupported)
+    Schema::get_or_compile(text, Patterns::Bounded, limits).map_err(schema_error)
 }
 
-fn unsupported(error: SchemaError) -> LlmError {
+fn schema_error(error: SchemaError) -> LlmError {
     LlmError::Unsupported(format!("the JSON schema: {error}"))
 }
 
@@ -89,9 +89,9 @@ pub fn parse(text: &str, shape: &Shape, limits: &Limits) -> Result<Option<Json>,
             yaml::parse(text, keys, limits).or_else(|| statement_alone(text, keys, limits))
         }
         Shape::Choice(words) => choice::parse(text, words),
-        Shape::Vectors | Shape::Other(_) => return Err(malformed(text)),
+        Shape::Vectors | Shape::Other(_) => return Err(shape_error(text)),
     };
-    found.map_or_else(|| Err(malformed(text)), |json| Ok(Some(json)))
+    found.map_or_else(|| Err(shape_error(text)), |json| Ok(Some(json)))
 }
 
 /// Returns true if a text is this statement and nothing else: bare or in one fence, with or without
@@ -104,7 +104,7 @@ pub fn is_statement_alone(text: &str, sql: &str) -> bool {
         return true;
     }
     let without_confidence = |text: &str| {
-        let lines = text.lines().filter(|line| confidence::stated(line).is_none());
+        let lines = text.lines().filter(|line| confidence::find_confidence(line).is_none());
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     };
     let mut rest = without_confidence(bare);
@@ -160,7 +160,7 @@ fn mapping_of(reply: &str) -> Option<Json> {
 }
 
 /// The error for a reply without the expected shape.
-fn malformed(text: &str) -> LlmError {
+fn shape_error(text: &str) -> LlmError {
     LlmError::Malformed(beginning(text))
 }
 

@@ -68,9 +68,9 @@ pub fn statement(
         Shape::Yaml(keys) => Ok(mapping(sql, confidence, keys)),
         Shape::Sql => {
             let parsed = json!({ SQL: sql, CONFIDENCE: confidence }).to_string();
-            Ok(Written { text: fenced(sql, confidence), parsed: Some(parsed) })
+            Ok(Written { text: fence_statement(sql, confidence), parsed: Some(parsed) })
         }
-        _ => Ok(Written { text: fenced(sql, confidence), parsed: None }),
+        _ => Ok(Written { text: fence_statement(sql, confidence), parsed: None }),
     }
 }
 
@@ -90,7 +90,7 @@ pub fn plan_of_one(words: &str, schema: &str) -> Option<Written> {
     is_plan.then(|| Written { text: plan.clone(), parsed: Some(plan) })
 }
 
-fn fenced(sql: &str, confidence: Option<f64>) -> String {
+fn fence_statement(sql: &str, confidence: Option<f64>) -> String {
     let claim =
         confidence.map(|confidence| format!("\nConfidence: {confidence:.2}")).unwrap_or_default();
     format!("```sql\n{sql}\n```{claim}")
@@ -98,8 +98,8 @@ fn fenced(sql: &str, confidence: Option<f64>) -> String {
 
 /// Returns true if a schema describes an object with the key.
 fn has_property(schema: &str, key: &str) -> bool {
-    let pointed = |schema: Value| schema.pointer(&format!("/properties/{key}")).is_some();
-    serde_json::from_str(schema).is_ok_and(pointed)
+    serde_json::from_str(schema)
+        .is_ok_and(|schema: Value| schema.pointer(&format!("/properties/{key}")).is_some())
 }
 
 /// The statement, and null for all else that the schema requires, if it allows that.

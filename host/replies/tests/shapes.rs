@@ -17,7 +17,7 @@ fn sql(text: &str) -> Option<String> {
 }
 
 /// The statements in the order in which they are tried.
-fn tried(text: &str) -> Vec<String> {
+fn list_statements(text: &str) -> Vec<String> {
     let statements = read(text).map(|reply| reply.statements).unwrap_or_default();
     statements.into_iter().map(|statement| statement.sql).collect()
 }
@@ -136,7 +136,7 @@ fn characters_that_stand_for_others() {
     ] {
         assert_eq!(sql(reply).as_deref(), Some(expected), "{reply}");
     }
-    let either = tried("SELECT a FROM t WHERE b = “done”");
+    let either = list_statements("SELECT a FROM t WHERE b = “done”");
     assert_eq!(either, ["SELECT a FROM t WHERE b = \"done\"", "SELECT a FROM t WHERE b = 'done'"]);
 }
 
@@ -182,7 +182,7 @@ fn several_statements_are_tried_in_the_order_of_the_reply() {
         (format!("<sql>{good}</sql> or <sql>{list}</sql>"), list),
         (format!("{{\"queries\": [\"{good}\", \"{list}\"]}}"), list),
     ] {
-        assert_eq!(tried(&reply), [good, other], "{reply}");
+        assert_eq!(list_statements(&reply), [good, other], "{reply}");
         assert_eq!(sql(&reply).as_deref(), Some(good), "{reply}");
     }
 }

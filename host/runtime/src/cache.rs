@@ -236,7 +236,7 @@ fn map(engine: &Engine, file: File) -> Option<Component> {
 fn map(engine: &Engine, mut file: File) -> Option<Component> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
-    copied(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
+    load_copy(engine, bytes.get(..bytes.len().checked_sub(KEY)?)?)
 }
 
 /// Writes the code of a component. It does the same each time.
@@ -247,7 +247,7 @@ pub(crate) fn load(engine: &Engine, write: &WriteCode<'_>) -> Option<Component> 
     in_memory(engine, write).or_else(|| {
         let mut code = Vec::new();
         write(&mut code).ok()?;
-        copied(engine, &code)
+        load_copy(engine, &code)
     })
 }
 
@@ -294,7 +294,7 @@ fn in_place(_: &Engine, _: &'static [u8]) -> Option<Component> {
     None
 }
 
-fn copied(engine: &Engine, code: &[u8]) -> Option<Component> {
+fn load_copy(engine: &Engine, code: &[u8]) -> Option<Component> {
     Engine::detect_precompiled(code)?;
     // SAFETY: the code comes from this host's own compiler, in this process, by a pipe from its own
     // binary or from its build, and from nowhere else, or it is authentic as in `map`. wasmtime

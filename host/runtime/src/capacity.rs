@@ -38,7 +38,7 @@ pub(crate) struct Size {
 impl Size {
     /// The size for a host that makes so many searches at once. Several hosts may share the
     /// memories.
-    pub(crate) fn of(searches: usize) -> Self {
+    pub(crate) fn for_searches(searches: usize) -> Self {
         match searches {
             1 => Self { searches: SEARCHES_OF_ONE, common: COMMON_OF_ONE },
             _ => Self { searches: SEARCHES, common: COMMON },
@@ -115,7 +115,7 @@ impl Capacity {
         let memories = memories.clamp(1, SHARE);
         loop {
             let wait = {
-                let mut allocated = pool.allocated();
+                let mut allocated = pool.lock_allocated();
                 match allocated.grant(pool, search, memories) {
                     Some(allocation) => return allocation,
                     None => {
@@ -136,12 +136,12 @@ impl Capacity {
     pub(crate) fn is_shared(&self, search: usize) -> bool {
         [&self.callers, &self.others]
             .iter()
-            .any(|pool| pool.allocated().shares.keys().any(|other| *other != search))
+            .any(|pool| pool.lock_allocated().shares.keys().any(|other| *other != search))
     }
 }
 
 impl Pool {
-    fn allocated(&self) -> MutexGuard<'_, Allocated> {
+    fn lock_allocated(&self) -> MutexGuard<'_, Allocated> {
         self.allocated.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -187,7 +187,7 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         let mut granted = Vec::new();
         {
-            let mut allocated = self.pool.allocated();
+            let mut allocated = self.pool.lock_allocated();
             allocated.release(self);
             let mut still = VecDeque::with_capacity(allocated.waiting.len());
             while let Some(waiting) = allocated.waiting.pop_front() {
@@ -228,7 +228,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_that_takes_all_it_can_leaves_every_other_its_share() {
-        let capacity = Capacity::new(Size::of(64));
+        let capacity = Capacity::new(Size::for_searches(64));
         let mut hostile = Vec::new();
         while let Some(allocation) = free(&capacity, Some(Role::Solver), 1, SHARE).await {
             hostile.push(allocation);
@@ -255,7 +255,7 @@ mod tests {
         waiting.await.unwrap();
         drop(others);
         drop(hostile);
-        let allocated = capacity.callers.allocated();
+        let allocated = capacity.callers.lock_allocated();
         assert!(
             allocated.shares.is_empty() && allocated.common == 0 && allocated.waiting.is_empty()
         );
@@ -263,7 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn callers_never_take_the_capacity_of_the_guests_they_wait_for() {
-        let capacity = Capacity::new(Size::of(64));
+        let capacity = Capacity::new(Size::for_searches(64));
         let mut solvers = Vec::new();
         while let Some(allocation) = free(&capacity, Some(Role::Solver), 1, 1).await {
             solvers.push(allocation);
@@ -280,19 +280,19 @@ mod tests {
 
     #[tokio::test]
     async fn one_search_has_capacity_for_many_calls() {
-        let capacity = Capacity::new(Size::of(1));
+        let capacity = Capacity::new(Size::for_searches(1));
         let mut allocated = Vec::new();
         for _ in 0..SHARE + COMMON_OF_ONE {
             allocated.push(free(&capacity, Some(Role::Solver), 1, 1).await.expect("there is pool"));
         }
         assert!(free(&capacity, Some(Role::Solver), 1, 1).await.is_none());
         assert!(free(&capacity, None, 0, SHARE).await.is_some());
-        assert!(Size::of(1).all() <= 128 && Size::of(2).all() > 3_000);
+        assert!(Size::for_searches(1).all() <= 128 && Size::for_searches(2).all() > 3_000);
     }
 
     #[tokio::test]
     async fn who_gives_up_waiting_takes_nothing() {
-        let capacity = Capacity::new(Size::of(64));
+        let capacity = Capacity::new(Size::for_searches(64));
         let mut taken = Vec::new();
         while let Some(allocation) = free(&capacity, None, 1, 1).await {
             taken.push(allocation);

@@ -96,13 +96,13 @@ impl CompileProcess {
                 MAX_CODE >> 20
             )));
         }
-        if status.success() { Ok(code) } else { Err(refused(status, &message, limits)) }
+        if status.success() { Ok(code) } else { Err(child_error(status, &message, limits)) }
     }
 }
 
 /// Makes the error of a child that ended without code: by its message, or by the signal of the
 /// limit that ended it.
-fn refused(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
+fn child_error(status: ExitStatus, message: &[u8], limits: &Limits) -> LoadError {
     let message = String::from_utf8_lossy(message);
     let first =
         text::clip(message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default(), 500)
@@ -169,12 +169,13 @@ pub fn compile_component(
     output: &mut dyn Write,
 ) -> Result<(), CompileFailure> {
     let process = |error: std::io::Error| CompileFailure::Process(error.to_string());
-    let refused = |error: wasmtime::Error| CompileFailure::Component(format!("{error:#}"));
     limit_process(limits).map_err(process)?;
     let mut component = Vec::new();
     input.read_to_end(&mut component).map_err(process)?;
     let engine = compiler(limits).map_err(|error| CompileFailure::Process(format!("{error:#}")))?;
-    let code = engine.precompile_component(&component).map_err(refused)?;
+    let code = engine
+        .precompile_component(&component)
+        .map_err(|error: wasmtime::Error| CompileFailure::Component(format!("{error:#}")))?;
     output.write_all(&code).and_then(|()| output.flush()).map_err(process)
 }
 

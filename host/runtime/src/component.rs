@@ -52,7 +52,7 @@ pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 depth += 1;
-                bound(depth, MAX_DEPTH, "components within components")?;
+                check_limit(depth, MAX_DEPTH, "components within components")?;
             }
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(imports) if depth == 0 => {
@@ -73,8 +73,8 @@ pub(crate) fn contract(bytes: &[u8]) -> Result<Contract, LoadError> {
 
 /// Adds a name, unless there are too many or it is too long.
 fn push(names: &mut Vec<String>, name: &str) -> Result<(), LoadError> {
-    bound(names.len() as u64 + 1, MAX_NAMES, "imports or exports")?;
-    bound(name.len() as u64, MAX_NAME_BYTES, "bytes in the name of an import or export")?;
+    check_limit(names.len() as u64 + 1, MAX_NAMES, "imports or exports")?;
+    check_limit(name.len() as u64, MAX_NAME_BYTES, "bytes in the name of an import or export")?;
     names.push(name.to_owned());
     Ok(())
 }
@@ -96,8 +96,8 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
         match payload.map_err(broken)? {
             Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => {
                 (parts, depth) = (parts + 1, depth + 1);
-                bound(parts, MAX_PARTS, "modules and components in it")?;
-                bound(depth, MAX_DEPTH, "components within components")?;
+                check_limit(parts, MAX_PARTS, "modules and components in it")?;
+                check_limit(depth, MAX_DEPTH, "components within components")?;
                 types.clear();
                 bodies.clear();
             }
@@ -117,7 +117,7 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
             Payload::FunctionSection(indices) => {
                 for index in indices {
                     bodies.push_back(index.map_err(broken)?);
-                    bound(bodies.len() as u64, MAX_FUNCTIONS, "functions")?;
+                    check_limit(bodies.len() as u64, MAX_FUNCTIONS, "functions")?;
                 }
             }
             Payload::CodeSectionEntry(body) => {
@@ -125,8 +125,8 @@ pub(crate) fn check(bytes: &[u8]) -> Result<(), LoadError> {
                 let ty = bodies.pop_front().and_then(|index| types.get(index as usize));
                 at_blocks +=
                     locals_at_blocks(&body, ty.map_or(0, |(parameters, _)| *parameters), &types)?;
-                bound(functions, MAX_FUNCTIONS, "functions")?;
-                bound(
+                check_limit(functions, MAX_FUNCTIONS, "functions")?;
+                check_limit(
                     at_blocks,
                     MAX_AT_BLOCKS_IN_ALL,
                     "as the product of local variables and blocks, over all functions",
@@ -145,7 +145,7 @@ fn locals_at_blocks(
     parameters: u64,
     types: &[(u64, u64)],
 ) -> Result<u64, LoadError> {
-    bound(body.range().len() as u64, MAX_FUNCTION_BYTES, "bytes in one function")?;
+    check_limit(body.range().len() as u64, MAX_FUNCTION_BYTES, "bytes in one function")?;
     let mut locals = parameters;
     for local in body.get_locals_reader().map_err(broken)? {
         locals += u64::from(local.map_err(broken)?.0);
@@ -174,15 +174,19 @@ fn locals_at_blocks(
             values +=
                 types.get(index as usize).map_or(0, |(parameters, results)| parameters + results);
         }
-        bound(open.len() as u64, MAX_NESTING, "blocks within blocks in one function")?;
-        bound(open_loops, MAX_LOOP_NESTING, "loops within loops in one function")?;
-        bound(values, MAX_BLOCK_VALUES, "parameters and results of the blocks of one function")?;
-        bound(
+        check_limit(open.len() as u64, MAX_NESTING, "blocks within blocks in one function")?;
+        check_limit(open_loops, MAX_LOOP_NESTING, "loops within loops in one function")?;
+        check_limit(
+            values,
+            MAX_BLOCK_VALUES,
+            "parameters and results of the blocks of one function",
+        )?;
+        check_limit(
             loops * locals,
             MAX_AT_LOOPS,
             "as the product of local variables and loops of one function",
         )?;
-        bound(
+        check_limit(
             blocks * locals,
             MAX_AT_BLOCKS,
             "as the product of local variables and blocks of one function",
@@ -191,7 +195,7 @@ fn locals_at_blocks(
     Ok(blocks * locals)
 }
 
-fn bound(found: u64, limit: u64, what: &'static str) -> Result<(), LoadError> {
+fn check_limit(found: u64, limit: u64, what: &'static str) -> Result<(), LoadError> {
     if found > limit { Err(LoadError::TooComplex { found, limit, what }) } else { Ok(()) }
 }
 

@@ -46,7 +46,7 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
     let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
-    let all = Size::of(limits.searches).all();
+    let all = Size::for_searches(limits.searches).all();
     // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest
     // there is as much as calls with one memory may have.
     pool.total_component_instances(all)
@@ -135,7 +135,7 @@ mod tests {
         let engine = engine(&Limits::default()).unwrap();
         let module = Module::new(&engine, wat::parse_str(GUEST).unwrap()).unwrap();
         let mut stores = Vec::new();
-        for _ in 0..Size::of(Limits::default().searches).all() {
+        for _ in 0..Size::for_searches(Limits::default().searches).all() {
             let mut store = Store::new(&engine, ());
             store.set_epoch_deadline(u64::MAX / 2);
             Instance::new_async(&mut store, &module, &[]).await.unwrap();

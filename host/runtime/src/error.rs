@@ -135,7 +135,7 @@ pub(crate) fn role_error(
     if let Some(Invalid(detail)) = error.downcast_ref::<Invalid>() {
         return RoleError::Invalid { plugin, export, detail: detail.clone() };
     }
-    if let Some((refused, value)) = limiter.refused() {
+    if let Some((refused, value)) = limiter.refusal() {
         return limit(refused, format!("{value}; the plugin asked for more and then gave up"));
     }
     if error.root_cause().to_string().starts_with(COPIED) {

@@ -49,21 +49,21 @@ impl<T: Send + 'static> Flight<T> {
     }
 
     /// A receiver of whether the call is done.
-    pub(crate) fn done(&self) -> watch::Receiver<bool> {
+    pub(crate) fn subscribe_done(&self) -> watch::Receiver<bool> {
         self.inner.done.subscribe()
     }
 
     /// Waits for the end of the call.
-    async fn ended(&self) {
+    async fn wait_for_end(&self) {
         // A sender that is gone counts as done.
-        drop(self.done().wait_for(|done| *done).await);
+        drop(self.subscribe_done().wait_for(|done| *done).await);
     }
 
     /// Cancels the call; `instead` is its result unless the guest could have had one.
     pub(crate) async fn give_up(&self, wait: &dyn WaitPort, instead: T) {
         let is_done = *self.inner.done.borrow();
         if wait.give_up(self.inner.ticket, is_done).await {
-            return self.ended().await;
+            return self.wait_for_end().await;
         }
         self.inner.task.abort();
         *lock(&self.inner.value) = Some(instead);
@@ -73,18 +73,18 @@ impl<T: Send + 'static> Flight<T> {
     /// Returns whether the guest sees the call as done now.
     pub(crate) async fn is_seen_done(&self, wait: &dyn WaitPort) -> bool {
         let ticket = self.inner.ticket;
-        match wait.recorded(&[ticket]).await {
+        match wait.replay_ended(&[ticket]).await {
             Some(ended) => {
                 let is_done = ended.contains(&ticket);
                 if is_done {
-                    self.ended().await;
+                    self.wait_for_end().await;
                 }
                 is_done
             }
             None => {
                 let is_done = *self.inner.done.borrow();
                 let ended = if is_done { vec![ticket] } else { Vec::new() };
-                wait.found(&[ticket], &ended).await;
+                wait.record_ended(&[ticket], &ended).await;
                 is_done
             }
         }

@@ -31,7 +31,7 @@ pub use cache::{CodeCache, WriteCode};
 pub use compile::{CompileFailure, CompileProcess, compile_component};
 pub use error::LoadError;
 pub use load::{
-    Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, granted_ports,
+    Code, CompileSettings, NameCheck, Origin, Precompiled, Runtime, check_names, port_names,
 };
 pub use plugin::{Configured, Identity, Plugin, Used};
 pub use read::{digest, read_component};

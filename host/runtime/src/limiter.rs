@@ -38,7 +38,7 @@ impl SumLimiter {
     }
 
     /// The limit that refused an allocation, if one did, and its value.
-    pub(crate) fn refused(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn refusal(&self) -> Option<(&'static str, String)> {
         let limit = self.refused?;
         let value = match limit {
             "memory" => format!("{} MiB", self.memory_limit >> 20),

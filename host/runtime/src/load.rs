@@ -144,7 +144,7 @@ impl Runtime {
             process: compile.process.clone().filter(|_| CompileProcess::IS_SUPPORTED),
             compiling: Semaphore::new(1),
             loading: Semaphore::new(LOADING),
-            capacity: Capacity::new(Size::of(searches)),
+            capacity: Capacity::new(Size::for_searches(searches)),
             slices: TimeSlices::new(),
             releases: ReleaseThread::default(),
             _ticker: ticker,
@@ -173,9 +173,9 @@ impl Runtime {
         let digest = read::digest(&bytes);
         let size = bytes.len() as u64;
         let Contract { imports, exports } = component::contract(&bytes)?;
-        let roles = exported_roles(&exports)?;
-        let imports = imported_ports(&imports, &roles)?;
-        let component = self.compiled(&digest, bytes, origin, compiling).await?;
+        let roles = roles_from_exports(&exports)?;
+        let imports = ports_from_imports(&imports, &roles)?;
+        let component = self.get_or_compile(&digest, bytes, origin, compiling).await?;
         self.describe(
             name,
             Loaded { component, digest, size, roles, imports, has_known_schema: false },
@@ -209,8 +209,8 @@ impl Runtime {
             of.exports(&self.engine).map(|(name, _)| name.to_owned()).collect();
         let imports: Vec<String> =
             of.imports(&self.engine).map(|(name, _)| name.to_owned()).collect();
-        let roles = exported_roles(&exports)?;
-        let imports = imported_ports(&imports, &roles)?;
+        let roles = roles_from_exports(&exports)?;
+        let imports = ports_from_imports(&imports, &roles)?;
         let digest = known.digest.to_owned();
         let size = known.size;
         let loaded = Loaded { component, digest, size, roles, imports, has_known_schema: true };
@@ -250,7 +250,7 @@ impl Runtime {
         Plugin::describe(inner).await
     }
 
-    async fn compiled(
+    async fn get_or_compile(
         &self,
         digest: &str,
         bytes: Vec<u8>,
@@ -308,7 +308,7 @@ impl Runtime {
             let mut names = text.split('`').skip(1).step_by(2);
             let import = names.next().unwrap_or("an import").to_owned();
             let compared =
-                names.find_map(|name| signature::compared(&self.engine, component, &import, name));
+                names.find_map(|name| signature::compare(&self.engine, component, &import, name));
             let detail = match compared {
                 Some(compared) => format!("{compared} ({text})"),
                 None => text.clone(),
@@ -323,7 +323,7 @@ fn chain(error: &wasmtime::Error) -> String {
 }
 
 /// The roles that a component exports, all of this host's version.
-fn exported_roles(exports: &[String]) -> Result<Vec<Role>, LoadError> {
+fn roles_from_exports(exports: &[String]) -> Result<Vec<Role>, LoadError> {
     let offered = |name: &str| format!("{PACKAGE}{name}@{CONTRACT_VERSION}");
     for export in exports.iter().filter(|export| export.starts_with(PACKAGE)) {
         check_version(export)?;
@@ -354,7 +354,7 @@ fn check_version(name: &str) -> Result<(), LoadError> {
 }
 
 /// The ports that a component imports, all of which must be in the worlds of its roles.
-fn imported_ports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, LoadError> {
+fn ports_from_imports(imports: &[String], roles: &[Role]) -> Result<Vec<String>, LoadError> {
     let allowed: Vec<&str> =
         roles.iter().flat_map(|role| ports_of(*role)).map(|port| port.name()).collect();
     let mut wanted = Vec::new();
@@ -409,12 +409,11 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     let Contract { imports, exports } = component::contract(bytes)?;
     let said = |checked: Result<(), LoadError>| checked.err().map(|error| error.to_string());
     let is_role = |name: &str, role: &Role| signature::plain(name) == role.name();
-    let is_ours = |name: &&String| name.starts_with(PACKAGE);
     let roles: Vec<Role> = Role::ALL
         .into_iter()
         .filter(|role| exports.iter().any(|name| is_role(name, role)))
         .collect();
-    let exported = exports.iter().filter(is_ours).map(|name| {
+    let exported = exports.iter().filter(|name: &&String| name.starts_with(PACKAGE)).map(|name| {
         let is_known =
             signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
         let wrong = said(check_version(name));
@@ -422,7 +421,7 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
         NameCheck { name: name.clone(), is_export: true, wrong: wrong.or(unknown) }
     });
     let imported = imports.iter().map(|name| {
-        let wrong = said(imported_ports(std::slice::from_ref(name), &roles).map(drop));
+        let wrong = said(ports_from_imports(std::slice::from_ref(name), &roles).map(drop));
         NameCheck { name: name.clone(), is_export: false, wrong }
     });
     Ok(exported.chain(imported).collect())
@@ -430,7 +429,7 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
 
 /// The names of the ports that the world of a role imports: all that a plugin may reach in it.
 #[must_use]
-pub fn granted_ports(role: Role) -> Vec<&'static str> {
+pub fn port_names(role: Role) -> Vec<&'static str> {
     ports_of(role).iter().map(|port| port.name()).collect()
 }
 

@@ -41,7 +41,7 @@ impl Meter {
     }
 
     /// The CPU time so far.
-    pub(crate) fn used(&self) -> Duration {
+    pub(crate) fn cpu_time(&self) -> Duration {
         let since = self.0.since.load(Ordering::Relaxed);
         let running = if since == IDLE { 0 } else { thread_clock().saturating_sub(since) };
         Duration::from_nanos(self.0.used.load(Ordering::Relaxed).saturating_add(running))
@@ -49,8 +49,8 @@ impl Meter {
 
     /// The CPU time so far, that of ports included. The guest is not charged for it, but it delays
     /// other tasks all the same.
-    pub(crate) fn used_with_ports(&self) -> Duration {
-        self.used() + Duration::from_nanos(self.0.ports.load(Ordering::Relaxed))
+    pub(crate) fn cpu_time_with_ports(&self) -> Duration {
+        self.cpu_time() + Duration::from_nanos(self.0.ports.load(Ordering::Relaxed))
     }
 
     fn start(&self) {
@@ -138,7 +138,7 @@ mod tests {
         meter
             .counting(&TimeSlice::default(), async {
                 burn(PART);
-                assert!(meter.used() >= PART, "a poll in progress is not counted");
+                assert!(meter.cpu_time() >= PART, "a poll in progress is not counted");
                 meter
                     .leaving_out(async {
                         burn(PART * 4);
@@ -151,8 +151,8 @@ mod tests {
             })
             .await;
         burn(PART * 4);
-        let used = meter.used();
+        let used = meter.cpu_time();
         assert!(used >= PART * 2 && used < PART * 4, "{used:?}");
-        assert!(meter.used_with_ports() >= PART * 10);
+        assert!(meter.cpu_time_with_ports() >= PART * 10);
     }
 }

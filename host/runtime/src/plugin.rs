@@ -70,9 +70,9 @@ impl Plugin {
     pub(crate) async fn describe(inner: Inner) -> Result<Self, LoadError> {
         beside_others(async move {
             let inner = Arc::new(inner);
-            let mut session = Session::open(&inner, None).await.map_err(refused)?;
+            let mut session = Session::open(&inner, None).await.map_err(to_load_error)?;
             session.check_exports(&inner)?;
-            let described = session.describe().await.map_err(refused)?;
+            let described = session.describe().await.map_err(to_load_error)?;
             let _ = inner.identity.set(identity_of(described, &inner).await?);
             Ok(Self { inner })
         })
@@ -139,10 +139,10 @@ impl Plugin {
                 check_config(&plugin.identity().schema_text, &config, &plugin.inner.limits).await?;
             }
             let config = config.to_string();
-            let mut session = Session::open(&plugin.inner, None).await.map_err(refused)?;
+            let mut session = Session::open(&plugin.inner, None).await.map_err(to_load_error)?;
             session.configure(&config).await.map_err(|error| match error {
                 RoleError::Failure { .. } => LoadError::Config(error.to_string()),
-                _ => refused(error),
+                _ => to_load_error(error),
             })?;
             Ok(Configured { plugin, role, config: config.into(), used: Arc::default() })
         })
@@ -167,7 +167,7 @@ fn beside_others<T: Send + 'static>(
 }
 
 /// The load error for a call that failed while the plugin was loaded.
-fn refused(error: RoleError) -> LoadError {
+fn to_load_error(error: RoleError) -> LoadError {
     match error {
         RoleError::Unavailable { .. } => LoadError::Unavailable(error.to_string()),
         _ => LoadError::About(error.to_string()),
@@ -250,7 +250,7 @@ impl Configured {
 
     /// Returns the CPU time and the memory that the plugin has used so far.
     #[must_use]
-    pub fn used(&self) -> Used {
+    pub fn usage(&self) -> Used {
         Used {
             cpu: Duration::from_micros(self.used.cpu_micros.load(Ordering::Relaxed)),
             memory_peak: self.used.memory_peak.load(Ordering::Relaxed),
@@ -314,7 +314,7 @@ impl Session {
         store.epoch_deadline_callback(move |mut store| {
             let state = store.data_mut();
             state.charge_cpu()?;
-            let used = state.liveness.meter().used_with_ports();
+            let used = state.liveness.meter().cpu_time_with_ports();
             let slice = used.saturating_sub(std::mem::replace(&mut state.seen, used));
             let is_shared = capacity.is_shared(search);
             if used >= slices::ALWAYS_SLICED {
@@ -376,11 +376,9 @@ impl Session {
                 let interface = format!("syrch:plugin/{role}@{CONTRACT_VERSION}");
                 let engine = inner.pre.engine();
                 let component = inner.pre.component();
-                let functions = signature::offered(&interface);
+                let functions = signature::contract_functions(&interface);
                 let functions: Vec<String> = functions
-                    .filter_map(|(name, _)| {
-                        signature::compared(engine, component, &interface, name)
-                    })
+                    .filter_map(|(name, _)| signature::compare(engine, component, &interface, name))
                     .collect();
                 let detail = format!("{} ({error:#})", functions.join("; "));
                 LoadError::Export { export: role.name().to_owned(), detail }
@@ -392,7 +390,7 @@ impl Session {
     async fn describe(&mut self) -> Result<export::about::Identity, RoleError> {
         let (liveness, idle) = self.liveness();
         let described = liveness.watch(idle, self.about.call_describe(&mut *self.store)).await;
-        self.reported("describe", described)
+        self.convert_result("describe", described)
     }
 
     async fn configure(&mut self, config: &str) -> Result<(), RoleError> {
@@ -400,8 +398,8 @@ impl Session {
         let config = config.to_owned();
         let configured =
             liveness.watch(idle, self.about.call_configure(&mut *self.store, &config)).await;
-        let configured = self.reported("configure", configured)?;
-        configured.map_err(|failure| self.failed(failure.conv()))
+        let configured = self.convert_result("configure", configured)?;
+        configured.map_err(|failure| self.failure_error(failure.conv()))
     }
 
     /// The liveness of the guest in this store, and how long the guest may be idle.
@@ -419,7 +417,7 @@ impl Session {
     }
 
     /// Charges the CPU time of a call, and converts its error.
-    pub(crate) fn reported<T>(
+    pub(crate) fn convert_result<T>(
         &mut self,
         export: &str,
         result: wasmtime::Result<T>,
@@ -433,7 +431,7 @@ impl Session {
     }
 
     /// The error for a failure that the plugin returned.
-    pub(crate) fn failed(&self, failure: syrch_core::Failure) -> RoleError {
+    pub(crate) fn failure_error(&self, failure: syrch_core::Failure) -> RoleError {
         let failure = validate::failure(failure, &self.store.data().limits);
         RoleError::Failure { plugin: self.label.clone(), failure }
     }
@@ -462,7 +460,7 @@ impl Drop for Session {
         for line in printed.lines().filter(|line| !line.trim().is_empty()) {
             if call.ledger.charge_log(line.len()) {
                 let line = text::clip(line, state.limits.log_line);
-                call.ports.trace.printed(line);
+                call.ports.trace.print_line(line);
             }
         }
     }

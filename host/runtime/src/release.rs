@@ -111,7 +111,7 @@ mod tests {
     async fn a_large_store_is_freed_by_the_thread_and_what_it_started_ends_at_once() {
         let limits = Limits { searches: 1, ..Limits::default() };
         let engine = engine(&limits).unwrap();
-        let capacity = Capacity::new(Size::of(1));
+        let capacity = Capacity::new(Size::for_searches(1));
         let releases = ReleaseThread::default();
         for (memory, has_thread) in [(LARGE, false), (LARGE + 1, true)] {
             let printed = Printed::default();

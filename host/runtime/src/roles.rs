@@ -27,25 +27,25 @@ macro_rules! guest {
     ($self:ident, $session:ident, $role:ident) => {{
         let loaded = export::$role::GuestIndices::new($self.pre())
             .and_then(|indices| indices.load(&mut *$session.store, &$session.instance));
-        $session.reported(stringify!($role), loaded)?
+        $session.convert_result(stringify!($role), loaded)?
     }};
 }
 
 impl Session {
     /// The value that a function with a typed failure returned, converted and checked.
-    fn returned<W: Conv<T>, T>(
+    fn convert_returned<W: Conv<T>, T>(
         &mut self,
         export: &str,
         returned: wasmtime::Result<Result<W, wit::Failure>>,
         check: impl Fn(&T) -> Result<(), Invalid>,
     ) -> Result<T, RoleError> {
-        match self.reported(export, returned)? {
+        match self.convert_result(export, returned)? {
             Ok(value) => {
                 let value = value.conv();
                 check(&value).map_err(|invalid| self.invalid(export, invalid))?;
                 Ok(value)
             }
-            Err(failure) => Err(self.failed(failure.conv())),
+            Err(failure) => Err(self.failure_error(failure.conv())),
         }
     }
 
@@ -56,7 +56,7 @@ impl Session {
         results: &Arc<ResultSet>,
     ) -> Result<Resource<Rows>, RoleError> {
         let pushed = self.store.data_mut().push_rows(Arc::clone(results));
-        self.reported(export, pushed)
+        self.convert_result(export, pushed)
     }
 }
 
@@ -76,8 +76,8 @@ impl Linker for Configured {
         let returned =
             liveness.watch(idle, guest.call_link(&mut *session.store, &lent, &whole)).await;
         session.left().await;
-        session.returned("linker.link", returned, |linked| {
-            validate::linked(linked, catalog, self.limits())
+        session.convert_returned("linker.link", returned, |linked| {
+            validate::linking(linked, catalog, self.limits())
         })
     }
 }
@@ -98,7 +98,9 @@ impl Planner for Configured {
         let returned =
             liveness.watch(idle, guest.call_plan(&mut *session.store, &problem, &catalog)).await;
         session.left().await;
-        session.returned("planner.plan", returned, |graph| validate::graph(graph, self.limits()))
+        session.convert_returned("planner.plan", returned, |graph| {
+            validate::graph(graph, self.limits())
+        })
     }
 
     async fn next(
@@ -125,7 +127,8 @@ impl Planner for Configured {
             )
             .await;
         session.left().await;
-        session.returned("planner.next", returned, |step| validate::step(step, self.limits()))
+        session
+            .convert_returned("planner.next", returned, |step| validate::step(step, self.limits()))
     }
 }
 
@@ -166,7 +169,8 @@ impl Solver for Configured {
             .watch(idle, guest.call_solve(&mut *session.store, &problem, &catalog, &task, &lent))
             .await;
         session.left().await;
-        session.returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
+        session
+            .convert_returned(EXPORT, returned, |outcome| validate::outcome(outcome, self.limits()))
     }
 }
 
@@ -184,8 +188,8 @@ impl Calibrator for Configured {
         let (liveness, idle) = session.liveness();
         let returned = liveness.watch(idle, guest.call_calibrate(&mut *session.store, &lent)).await;
         session.left().await;
-        let values = session.reported(EXPORT, returned)?;
-        validate::calibrated(&values, claims.len())
+        let values = session.convert_result(EXPORT, returned)?;
+        validate::calibration(&values, claims.len())
             .map_err(|invalid| session.invalid(EXPORT, invalid))?;
         Ok(values)
     }
@@ -217,7 +221,7 @@ impl Reward for Configured {
             .watch(idle, guest.call_judge(&mut *session.store, &problem, &catalog, &task, &lent))
             .await;
         session.left().await;
-        session.returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
+        session.convert_returned(EXPORT, returned, |verdicts: &Vec<Verdict>| {
             validate::verdicts(verdicts, rivals.len(), self.limits())
         })
     }
@@ -244,7 +248,7 @@ impl Clarifier for Configured {
             .watch(idle, guest.call_assess(&mut *session.store, &problem, &catalog, &graph, &seen))
             .await;
         session.left().await;
-        session.returned("clarifier.assess", returned, |questions: &Vec<Question>| {
+        session.convert_returned("clarifier.assess", returned, |questions: &Vec<Question>| {
             validate::questions(questions, self.limits())
         })
     }
@@ -280,7 +284,7 @@ impl Aggregator for Configured {
             .watch(idle, guest.call_aggregate(&mut *session.store, &problem, &graph, &lent, &seen))
             .await;
         session.left().await;
-        session.returned(EXPORT, returned, |answer: &Option<Answer>| {
+        session.convert_returned(EXPORT, returned, |answer: &Option<Answer>| {
             answer.as_ref().map_or(Ok(()), |answer| validate::answer(answer, &known, self.limits()))
         })
     }
@@ -307,7 +311,7 @@ impl Rewriter for Configured {
             guest.call_rewrite(&mut *session.store, original, best, &plan, &catalog, &history);
         let returned = liveness.watch(idle, call).await;
         session.left().await;
-        session.returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {
+        session.convert_returned("rewriter.rewrite", returned, |proposal: &Option<Proposal>| {
             proposal.as_ref().map_or(Ok(()), |proposal| validate::proposal(proposal, self.limits()))
         })
     }

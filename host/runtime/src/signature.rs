@@ -26,7 +26,9 @@ pub(crate) fn plain(interface: &str) -> &str {
 
 /// The functions of an interface of the contract, each with its signature as the contract writes
 /// it.
-pub(crate) fn offered(interface: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn contract_functions(
+    interface: &str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
     let head = format!("interface {} {{", plain(interface));
     let start = CONTRACT.into_iter().find_map(|text| Some(&text[text.find(&head)?..]));
     let lines = start
@@ -43,7 +45,7 @@ pub(crate) fn offered(interface: &str) -> impl Iterator<Item = (&'static str, &'
 
 /// Compares a function that does not fit: describes its signature in the contract and in the
 /// component. `interface` is the full name.
-pub(crate) fn compared(
+pub(crate) fn compare(
     engine: &Engine,
     component: &Component,
     interface: &str,
@@ -51,7 +53,7 @@ pub(crate) fn compared(
 ) -> Option<String> {
     let name = function.rsplit('.').next().unwrap_or(function);
     let name = name.rsplit(']').next().unwrap_or(name);
-    let (_, contract) = offered(interface).find(|(known, _)| *known == name)?;
+    let (_, contract) = contract_functions(interface).find(|(known, _)| *known == name)?;
     let own = match own(engine, component, interface, function) {
         Some(own) => format!("the plugin has `{own}`"),
         None => "the plugin does not have it".to_owned(),
@@ -71,8 +73,9 @@ fn own(engine: &Engine, component: &Component, interface: &str, function: &str) 
 }
 
 fn signature(function: &ComponentFunc) -> String {
-    let parameters = function.params().map(|(name, ty)| format!("{name}: {}", shown(&ty, DEPTH)));
-    let results: Vec<String> = function.results().map(|ty| shown(&ty, DEPTH)).collect();
+    let parameters =
+        function.params().map(|(name, ty)| format!("{name}: {}", describe_type(&ty, DEPTH)));
+    let results: Vec<String> = function.results().map(|ty| describe_type(&ty, DEPTH)).collect();
     let arrow =
         if results.is_empty() { String::new() } else { format!(" -> {}", results.join(", ")) };
     let text = format!("func({}){arrow}", few(parameters));
@@ -89,9 +92,9 @@ fn few(names: impl ExactSizeIterator<Item = String>) -> String {
 
 /// A type in the words of WIT. A component knows no names of types, so that records and variants
 /// show what they consist of.
-fn shown(ty: &Type, depth: usize) -> String {
+fn describe_type(ty: &Type, depth: usize) -> String {
     let Some(depth) = depth.checked_sub(1) else { return "…".to_owned() };
-    let option = |ty: Option<Type>| ty.map_or("_".to_owned(), |ty| shown(&ty, depth));
+    let option = |ty: Option<Type>| ty.map_or("_".to_owned(), |ty| describe_type(&ty, depth));
     match ty {
         Type::Bool => "bool".to_owned(),
         Type::S8 => "s8".to_owned(),
@@ -106,16 +109,18 @@ fn shown(ty: &Type, depth: usize) -> String {
         Type::Float64 => "f64".to_owned(),
         Type::Char => "char".to_owned(),
         Type::String => "string".to_owned(),
-        Type::List(list) => format!("list<{}>", shown(&list.ty(), depth)),
+        Type::List(list) => format!("list<{}>", describe_type(&list.ty(), depth)),
         Type::Record(record) => {
             format!("record {{ {} }}", few(record.fields().map(|field| field.name.to_owned())))
         }
-        Type::Tuple(tuple) => format!("tuple<{}>", few(tuple.types().map(|ty| shown(&ty, depth)))),
+        Type::Tuple(tuple) => {
+            format!("tuple<{}>", few(tuple.types().map(|ty| describe_type(&ty, depth))))
+        }
         Type::Variant(variant) => {
             format!("variant {{ {} }}", few(variant.cases().map(|case| case.name.to_owned())))
         }
         Type::Enum(of) => format!("enum {{ {} }}", few(of.names().map(str::to_owned))),
-        Type::Option(of) => format!("option<{}>", shown(&of.ty(), depth)),
+        Type::Option(of) => format!("option<{}>", describe_type(&of.ty(), depth)),
         Type::Result(of) => format!("result<{}, {}>", option(of.ok()), option(of.err())),
         Type::Flags(flags) => format!("flags {{ {} }}", few(flags.names().map(str::to_owned))),
         Type::Own(_) => "a handle".to_owned(),
@@ -130,7 +135,9 @@ mod tests {
 
     #[test]
     fn the_contract_has_a_signature_for_each_function() {
-        let names = |interface: &str| offered(interface).map(|(name, _)| name).collect::<Vec<_>>();
+        let names = |interface: &str| {
+            contract_functions(interface).map(|(name, _)| name).collect::<Vec<_>>()
+        };
         assert_eq!(names("syrch:plugin/planner@0.1.0"), ["plan", "next"]);
         assert_eq!(
             names("syrch:plugin/run@0.1.0"),
@@ -139,7 +146,7 @@ mod tests {
         assert!(names("syrch:plugin/sql@0.1.0").contains(&"fingerprint"));
         assert!(names("syrch:plugin/about@0.1.0").contains(&"configure"));
         assert!(names("syrch:plugin/nothing@0.1.0").is_empty());
-        let (_, seed) = offered("syrch:plugin/run@0.1.0").last().unwrap();
+        let (_, seed) = contract_functions("syrch:plugin/run@0.1.0").last().unwrap();
         assert_eq!(seed, "func() -> u64");
     }
 }

@@ -78,10 +78,10 @@ pub(crate) struct TimeSlice(Arc<Mutex<Option<Permits>>>);
 impl TimeSlices {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self::of((cores - 1).max(1))
+        Self::with_count((cores - 1).max(1))
     }
 
-    fn of(count: usize) -> Self {
+    fn with_count(count: usize) -> Self {
         Self { slices: Arc::new(Semaphore::new(count)), long: Arc::new(Semaphore::new(count)) }
     }
 
@@ -135,11 +135,12 @@ pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T)
         return poll();
     }
     let mut has_started = false;
-    let work = || {
-        has_started = true;
-        poll()
-    };
-    match catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work))) {
+    match catch_unwind(AssertUnwindSafe(|| {
+        tokio::task::block_in_place(|| {
+            has_started = true;
+            poll()
+        })
+    })) {
         Ok(polled) => polled,
         Err(panic) if has_started => resume_unwind(panic),
         // In a `LocalSet` on the thread of `block_on` the runtime panics, and cannot be asked
@@ -169,7 +170,7 @@ mod tests {
 
     #[tokio::test]
     async fn long_computations_have_time_slices_one_after_the_other() {
-        let slices = TimeSlices::of(1);
+        let slices = TimeSlices::with_count(1);
         let one = TimeSlice::default();
         let other = TimeSlice::default();
         slices.next(&one, true, None).await;
@@ -188,7 +189,7 @@ mod tests {
     /// A guest that sleeps outside of every port, too.
     #[tokio::test]
     async fn a_call_that_waits_has_no_time_slice() {
-        let slices = TimeSlices::of(1);
+        let slices = TimeSlices::with_count(1);
         let sleeper = TimeSlice::default();
         let other = TimeSlice::default();
         let call = async {
@@ -206,7 +207,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_call_with_a_time_slice_is_polled_wherever_it_runs() {
         let polled = || async {
-            let slices = TimeSlices::of(1);
+            let slices = TimeSlices::with_count(1);
             let current = TimeSlice::default();
             slices.next(&current, true, None).await;
             poll_in_place(&current, || 7)
@@ -218,7 +219,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_computation_rests_where_others_wait_for_the_cpu() {
-        let slices = TimeSlices::of(1);
+        let slices = TimeSlices::with_count(1);
         for (slice, rests) in [(None, false), (Some(Duration::ZERO), true)] {
             let busy = tokio::spawn(async { std::thread::sleep(Duration::from_millis(20)) });
             let started = Instant::now();
@@ -230,7 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_that_is_not_long_needs_a_slice_only_where_others_wait_for_the_cpu() {
-        let slices = TimeSlices::of(1);
+        let slices = TimeSlices::with_count(1);
         let call = TimeSlice::default();
         slices.next(&call, false, None).await;
         assert!(!call.is_taken());

@@ -93,7 +93,7 @@ impl State {
 
     /// Charges the CPU time since the last charge.
     pub(crate) fn charge_cpu(&mut self) -> wasmtime::Result<()> {
-        let used = self.liveness.meter().used();
+        let used = self.liveness.meter().cpu_time();
         let spent = used.saturating_sub(self.charged);
         self.charged = used;
         if used > self.limits.cpu_per_call {

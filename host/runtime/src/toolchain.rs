@@ -102,7 +102,7 @@ impl Toolchain {
     /// The toolchain of a component or a module. The sections of a file are what its author wrote,
     /// so this is good for hints only.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn detect(bytes: &[u8]) -> Self {
         let contains = |name: &str| memchr::memmem::find(bytes, name.as_bytes()).is_some();
         // These carry an interpreter, which is written in another language.
         if contains("libcomponentize_py_runtime") {
@@ -114,7 +114,7 @@ impl Toolchain {
         {
             return Self::JavaScript;
         }
-        let made = sections(bytes).into_iter().map(produced);
+        let made = sections(bytes).into_iter().map(toolchain_from_producers);
         let found = made.fold(Self::Unknown, |found, made| match (found, made) {
             (found, Self::Unknown) => found,
             (Self::Unknown | Self::Rust, made) => made,
@@ -130,7 +130,7 @@ impl Toolchain {
     }
 }
 
-fn produced(section: ProducersSectionReader<'_>) -> Toolchain {
+fn toolchain_from_producers(section: ProducersSectionReader<'_>) -> Toolchain {
     let mut found = Toolchain::Unknown;
     for field in section.into_iter().flatten() {
         for value in field.values.into_iter().flatten() {

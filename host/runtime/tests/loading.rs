@@ -21,7 +21,7 @@ async fn load(runtime: &Runtime, bytes: Vec<u8>) -> Result<Plugin, LoadError> {
     runtime.load("test", bytes, Origin::ThirdParty, &|| {}).await
 }
 
-async fn refused(runtime: &Runtime, bytes: Vec<u8>) -> LoadError {
+async fn load_refusal(runtime: &Runtime, bytes: Vec<u8>) -> LoadError {
     match load(runtime, bytes).await {
         Ok(plugin) => panic!("`{}` was loaded", plugin.identity().name),
         Err(error) => error,
@@ -50,7 +50,7 @@ async fn what_is_no_component_is_distinguished() {
         (b"PK\x03\x04".to_vec(), "archive"),
         (b"#!/bin/sh".to_vec(), "not WebAssembly"),
     ] {
-        let error = refused(&runtime, bytes).await;
+        let error = load_refusal(&runtime, bytes).await;
         assert!(
             matches!(&error, LoadError::NotAComponent { found } if found.contains(word)),
             "{error}"
@@ -61,10 +61,10 @@ async fn what_is_no_component_is_distinguished() {
 #[tokio::test]
 async fn a_component_without_a_role_or_with_an_unknown_import_is_refused() {
     let runtime = runtime(None);
-    let none = refused(&runtime, wat::parse_str("(component)").unwrap()).await;
+    let none = load_refusal(&runtime, wat::parse_str("(component)").unwrap()).await;
     assert!(matches!(none, LoadError::NoRole { .. }), "{none}");
     let later = r#"(component (instance $i) (export "syrch:plugin/planner@0.2.0" (instance $i)))"#;
-    let later = refused(&runtime, wat::parse_str(later).unwrap()).await;
+    let later = load_refusal(&runtime, wat::parse_str(later).unwrap()).await;
     assert!(
         matches!(&later, LoadError::Version { found, .. } if found.contains("0.2.0")),
         "{later}"
@@ -76,15 +76,18 @@ async fn a_component_without_a_role_or_with_an_unknown_import_is_refused() {
         (r#"(import "syrch:plugin/llm@0.1.0" (instance))"#, "may import nothing"),
         (r#"(import "syrch:plugin/shell@0.1.0" (instance))"#, "no such port"),
     ] {
-        let error =
-            refused(&runtime, wat::parse_str(format!("(component {import} {exports})")).unwrap())
-                .await;
+        let error = load_refusal(
+            &runtime,
+            wat::parse_str(format!("(component {import} {exports})")).unwrap(),
+        )
+        .await;
         assert!(
             matches!(error, LoadError::Import { .. }) && error.to_string().contains(word),
             "{error}"
         );
     }
-    let empty = refused(&runtime, wat::parse_str(format!("(component {exports})")).unwrap()).await;
+    let empty =
+        load_refusal(&runtime, wat::parse_str(format!("(component {exports})")).unwrap()).await;
     assert!(matches!(empty, LoadError::About(_) | LoadError::Export { .. }), "{empty}");
 }
 
@@ -93,7 +96,7 @@ async fn every_cut_and_many_flips_are_refused_or_load_without_a_panic() {
     let runtime = runtime(None);
     let bytes = std::fs::read(zoo::mute()).unwrap();
     for cut in (0..bytes.len()).step_by(4096) {
-        refused(&runtime, bytes[..cut].to_vec()).await;
+        load_refusal(&runtime, bytes[..cut].to_vec()).await;
     }
     // Flips early in the file, where the component's structure lies; those in code would only make
     // another hostile plugin.
@@ -115,7 +118,7 @@ async fn a_role_that_is_not_implemented_and_settings_that_do_not_fit_are_refused
     };
     assert!(plugin.configure(Role::Planner, &settings("{}")).await.is_ok());
     let fitted =
-        load(&runtime(None), std::fs::read(zoo::built_in("fitted")).unwrap()).await.unwrap();
+        load(&runtime(None), std::fs::read(zoo::builtin_path("fitted")).unwrap()).await.unwrap();
     let role = fitted.configure(Role::Planner, &settings("{}")).await;
     assert!(matches!(role, Err(LoadError::WrongRole { .. })));
     for wrong in [r#"{"nope": 1}"#, r#"{"behaviour": 7}"#] {
@@ -143,11 +146,13 @@ impl Compiled {
     async fn compiles(&self, component: &Path) -> bool {
         let bytes = std::fs::read(component).unwrap();
         let before = self.count.load(Ordering::Relaxed);
-        let count = || {
-            self.count.fetch_add(1, Ordering::Relaxed);
-        };
         let runtime = runtime(Some(self.folder.path()));
-        let plugin = runtime.load("test", bytes.clone(), Origin::ThirdParty, &count).await.unwrap();
+        let plugin = runtime
+            .load("test", bytes.clone(), Origin::ThirdParty, &|| {
+                self.count.fetch_add(1, Ordering::Relaxed);
+            })
+            .await
+            .unwrap();
         assert_eq!(plugin.size(), bytes.len() as u64);
         assert_eq!(
             plugin.identity().name,
@@ -185,8 +190,8 @@ async fn a_compiled_plugin_is_used_only_when_it_is_whole() {
 /// The code of one plugin under the name of another, and code that a host with another key wrote.
 #[tokio::test]
 async fn compiled_code_is_used_for_the_component_and_by_the_host_it_was_written_for() {
-    let direct = zoo::built_in("direct");
-    let fitted = zoo::built_in("fitted");
+    let direct = zoo::builtin_path("direct");
+    let fitted = zoo::builtin_path("fitted");
     let compiled = Compiled::new();
     assert!(compiled.compiles(&direct).await);
     let of_direct = compiled.files().remove(0);
@@ -205,7 +210,7 @@ async fn compiled_code_is_used_for_the_component_and_by_the_host_it_was_written_
 
 #[tokio::test]
 async fn links_in_place_of_the_folder_a_file_or_the_key_are_not_followed() {
-    let direct = zoo::built_in("direct");
+    let direct = zoo::builtin_path("direct");
     let compiled = Compiled::new();
     assert!(compiled.compiles(&direct).await);
     let away = |path: &Path| {
@@ -235,7 +240,7 @@ async fn links_in_place_of_the_folder_a_file_or_the_key_are_not_followed() {
 #[tokio::test]
 async fn the_folder_of_compiled_code_is_pruned_by_age_and_size() {
     let compiled = Compiled::new();
-    assert!(compiled.compiles(&zoo::built_in("direct")).await);
+    assert!(compiled.compiles(&zoo::builtin_path("direct")).await);
     let day = Duration::from_secs(24 * 60 * 60);
     for (name, bytes, age) in [
         ("old.cwasm", 10, day * 31),
@@ -247,7 +252,7 @@ async fn the_folder_of_compiled_code_is_pruned_by_age_and_size() {
         file.set_len(bytes).unwrap();
         file.set_modified(std::time::SystemTime::now() - age).unwrap();
     }
-    assert!(compiled.compiles(&zoo::built_in("fitted")).await);
+    assert!(compiled.compiles(&zoo::builtin_path("fitted")).await);
     let names: Vec<String> = compiled
         .files()
         .iter()
@@ -262,7 +267,6 @@ async fn the_folder_of_compiled_code_is_pruned_by_age_and_size() {
 async fn the_contract_is_compared_before_anything_is_compiled() {
     let wrong = "(core module (func (result i32) i64.const 1))";
     let runtime = runtime(None);
-    let never = || panic!("it was compiled");
     for (exports, is_expected) in [
         ("", (|error| matches!(error, LoadError::NoRole { .. })) as fn(&LoadError) -> bool),
         (r#"(instance $i) (export "syrch:plugin/planner@0.9.0" (instance $i))"#, |error| {
@@ -272,7 +276,7 @@ async fn the_contract_is_compared_before_anything_is_compiled() {
         // The text format does not check bodies.
         let component = wat::parse_str(format!("(component {wrong} {exports})")).unwrap();
         let error = runtime
-            .load("test", component, Origin::ThirdParty, &never)
+            .load("test", component, Origin::ThirdParty, &|| panic!("it was compiled"))
             .await
             .map(drop)
             .unwrap_err();

@@ -17,7 +17,7 @@ impl TaskRunner for Nothing {
     type Output = ();
 
     async fn run(&self, task: Task, _parents: Vec<Ended<()>>) -> (Observation, Option<()>) {
-        (Observation::ended(task.id, Ending::Solved), Some(()))
+        (Observation::from_ending(task.id, Ending::Solved), Some(()))
     }
 }
 
@@ -27,13 +27,20 @@ impl Watch for Silence {}
 
 /// Tasks of distinct texts, so that none is merged; the last is the answer.
 fn graph(dependencies: impl Fn(usize) -> std::ops::Range<usize>) -> Graph {
-    let task = |position: usize| Task {
-        id: format!("t{position}"),
-        text: format!("question {position}"),
-        depends_on: dependencies(position).map(|dependency| format!("t{dependency}")).collect(),
-        ..Task::default()
-    };
-    Graph { tasks: (0..TASKS).map(task).collect(), answer: format!("t{}", TASKS - 1), memo: None }
+    Graph {
+        tasks: (0..TASKS)
+            .map(|position: usize| Task {
+                id: format!("t{position}"),
+                text: format!("question {position}"),
+                depends_on: dependencies(position)
+                    .map(|dependency| format!("t{dependency}"))
+                    .collect(),
+                ..Task::default()
+            })
+            .collect(),
+        answer: format!("t{}", TASKS - 1),
+        memo: None,
+    }
 }
 
 /// One answer that needs 255 tasks.
@@ -43,7 +50,7 @@ fn wide() -> Graph {
 
 /// Layers of 32, each task of which needs eight tasks of the layer before it; the answer needs the
 /// last two layers.
-fn layered() -> Graph {
+fn layers_graph() -> Graph {
     graph(|position| match position {
         0..32 => 0..0,
         _ if position == TASKS - 1 => TASKS - 64..position,
@@ -86,7 +93,7 @@ fn wide_256(bencher: divan::Bencher<'_, '_>) {
 
 #[divan::bench]
 fn layered_256(bencher: divan::Bencher<'_, '_>) {
-    run(bencher, &layered());
+    run(bencher, &layers_graph());
 }
 
 fn main() {

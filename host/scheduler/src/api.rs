@@ -53,17 +53,17 @@ pub trait Replanner: Send + Sync {
 /// Observes a run. Its methods are called from the run's own loop, so they must return at once.
 pub trait Watch: Send + Sync {
     /// Called when a task starts, at most once for each.
-    fn started(&self, _task: &Task) {}
+    fn on_start(&self, _task: &Task) {}
     /// Called when a task ends, started or not, once for each.
-    fn ended(&self, _task: &Task, _observation: &Observation) {}
+    fn on_end(&self, _task: &Task, _observation: &Observation) {}
     /// Called when a task's solver has replaced the task by these smaller ones.
-    fn expanded(&self, _task: &Task, _subtasks: &[Task]) {}
+    fn on_expansion(&self, _task: &Task, _subtasks: &[Task]) {}
     /// Called with the graph that runs, before its first task starts.
-    fn begins(&self, _graph: &Graph) {}
+    fn on_begin(&self, _graph: &Graph) {}
     /// Called when the planner's edits were applied.
-    fn edited(&self, _edits: &[Edit]) {}
+    fn on_edit(&self, _edits: &[Edit]) {}
     /// Called when the planner's edits were refused as a whole.
-    fn refused(&self, _reason: &str) {}
+    fn on_refusal(&self, _reason: &str) {}
 }
 
 /// The source of the order in which a run processes events: a journal that is replayed, or the

@@ -89,7 +89,7 @@ fn chain(tasks: &[String]) -> String {
 }
 
 /// A plugin's name, escaped and clipped for a message.
-pub(crate) fn shown(name: &str) -> String {
+pub(crate) fn escape_name(name: &str) -> String {
     text::clip(name, 64).escape_default().to_string()
 }
 
@@ -121,21 +121,25 @@ fn sizes(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
 }
 
 fn ids(tasks: &[Task], limits: &Limits) -> Result<(), GraphError> {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
     let mut known = BTreeSet::new();
     for Task { id, .. } in tasks {
-        if id.is_empty() || id.len() > limits.id_bytes || !id.bytes().all(allowed) {
-            return Err(GraphError::BadId { id: shown(id), limit: limits.id_bytes });
+        if id.is_empty()
+            || id.len() > limits.id_bytes
+            || !id
+                .bytes()
+                .all(|byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+        {
+            return Err(GraphError::BadId { id: escape_name(id), limit: limits.id_bytes });
         }
         if !known.insert(id.as_str()) {
-            return Err(GraphError::DuplicateId { id: shown(id) });
+            return Err(GraphError::DuplicateId { id: escape_name(id) });
         }
     }
     Ok(())
 }
 
 fn fields(task: &Task) -> Result<(), GraphError> {
-    let name = || shown(&task.id);
+    let name = || escape_name(&task.id);
     let dependencies = task.depends_on.len();
     match &task.operation {
         Operation::Solve | Operation::Retrieve(_) => {}
@@ -146,7 +150,10 @@ fn fields(task: &Task) -> Result<(), GraphError> {
         // By which plugin a task is solved, the runner knows.
         Operation::Other(_) if task.operation.solver().is_some() => {}
         Operation::Other(operation) => {
-            return Err(GraphError::UnknownOperation { task: name(), operation: shown(operation) });
+            return Err(GraphError::UnknownOperation {
+                task: name(),
+                operation: escape_name(operation),
+            });
         }
     }
     match task.join {
@@ -175,37 +182,40 @@ fn references(graph: &Graph) -> Result<(), GraphError> {
         let mut named = BTreeSet::new();
         for dependency in &task.depends_on {
             if dependency == &task.id {
-                return Err(GraphError::SelfDependency { task: shown(&task.id) });
+                return Err(GraphError::SelfDependency { task: escape_name(&task.id) });
             }
             if !known.contains_key(dependency.as_str()) {
                 return Err(GraphError::UnknownDependency {
-                    task: shown(&task.id),
-                    dependency: shown(dependency),
+                    task: escape_name(&task.id),
+                    dependency: escape_name(dependency),
                 });
             }
             if !named.insert(dependency) {
                 return Err(GraphError::DuplicateDependency {
-                    task: shown(&task.id),
-                    dependency: shown(dependency),
+                    task: escape_name(&task.id),
+                    dependency: escape_name(dependency),
                 });
             }
         }
         if let Some(parent) =
             task.parent.as_ref().filter(|parent| !known.contains_key(parent.as_str()))
         {
-            return Err(GraphError::UnknownParent { task: shown(&task.id), parent: shown(parent) });
+            return Err(GraphError::UnknownParent {
+                task: escape_name(&task.id),
+                parent: escape_name(parent),
+            });
         }
     }
     if known.contains_key(graph.answer.as_str()) {
         Ok(())
     } else {
-        Err(GraphError::UnknownAnswer { id: shown(&graph.answer) })
+        Err(GraphError::UnknownAnswer { id: escape_name(&graph.answer) })
     }
 }
 
 fn chains(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
     let limit = limits.depth;
-    let name = |position: usize| shown(&graph.tasks[position].id);
+    let name = |position: usize| escape_name(&graph.tasks[position].id);
     let names = |cycle: Vec<usize>| cycle.into_iter().map(name).collect();
     let deepest =
         |depths: Vec<usize>| depths.into_iter().enumerate().find(|(_, depth)| *depth > limit);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use syrch_core::{Edit, Graph, Limits, Step, Task, TaskId};
 
-use crate::check::{GraphError, check, shown};
+use crate::check::{GraphError, check, escape_name};
 
 /// The progress of a task, as far as edits depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,18 +62,18 @@ pub(crate) fn apply(
             Edit::Add(task) => edited.graph.tasks.push(task.clone()),
             Edit::Update(task) => update(&mut edited.graph, task, &standing)?,
             Edit::Cancel(id) if edited.graph.task(id).is_none() => {
-                return Err(Refusal::Unknown(shown(id)));
+                return Err(Refusal::Unknown(escape_name(id)));
             }
             // It may have ended while the planner was called: then there is nothing left to cancel.
             Edit::Cancel(id) if standing(id) == Standing::Ended => {}
             Edit::Cancel(id) => drop(edited.cancelled.insert(id.clone())),
             Edit::Answer(id) => edited.graph.answer.clone_from(id),
             Edit::Finish => edited.finished = true,
-            Edit::Other(name) => return Err(Refusal::UnknownEdit(shown(name))),
+            Edit::Other(name) => return Err(Refusal::UnknownEdit(escape_name(name))),
         }
     }
     if edited.cancelled.contains(&edited.graph.answer) {
-        return Err(Refusal::AnswerCancelled(shown(&edited.graph.answer)));
+        return Err(Refusal::AnswerCancelled(escape_name(&edited.graph.answer)));
     }
     if step.memo.is_some() {
         edited.graph.memo.clone_from(&step.memo);
@@ -88,11 +88,11 @@ fn update(
     standing: impl Fn(&str) -> Standing,
 ) -> Result<(), Refusal> {
     match standing(&task.id) {
-        Standing::Started => return Err(Refusal::Started(shown(&task.id))),
-        Standing::Ended => return Err(Refusal::Ended(shown(&task.id))),
+        Standing::Started => return Err(Refusal::Started(escape_name(&task.id))),
+        Standing::Ended => return Err(Refusal::Ended(escape_name(&task.id))),
         Standing::Open => {}
     }
     let old = graph.tasks.iter_mut().find(|old| old.id == task.id);
-    old.ok_or_else(|| Refusal::Unknown(shown(&task.id)))?.clone_from(task);
+    old.ok_or_else(|| Refusal::Unknown(escape_name(&task.id)))?.clone_from(task);
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syrch_core::{Graph, Join, Limits, Operation, Task, TaskId};
 
-use crate::check::{GraphError, check, shown};
+use crate::check::{GraphError, check, escape_name};
 
 /// The graph in which `subtasks` replace the task at `position`, and the subtasks as they are in
 /// it, last in the graph. The task itself becomes a choice of the last one.
@@ -54,7 +54,7 @@ fn names<'a>(
             plain
         };
         if names.insert(subtask.id.as_str(), name).is_some() {
-            return Err(GraphError::DuplicateId { id: shown(&subtask.id) });
+            return Err(GraphError::DuplicateId { id: escape_name(&subtask.id) });
         }
     }
     Ok(names)
@@ -63,8 +63,8 @@ fn names<'a>(
 /// A subtask with its new id. One without dependencies gets those of the task.
 fn place(task: &Task, subtask: &Task, names: &BTreeMap<&str, TaskId>) -> Result<Task, GraphError> {
     let unknown = |dependency: &str| GraphError::UnknownDependency {
-        task: shown(&subtask.id),
-        dependency: shown(dependency),
+        task: escape_name(&subtask.id),
+        dependency: escape_name(dependency),
     };
     let siblings = subtask
         .depends_on

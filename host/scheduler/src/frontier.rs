@@ -261,7 +261,7 @@ impl<O: Clone> Frontier<O> {
     }
 
     /// Tasks that have not ended and that nothing needs any more, in graph order.
-    pub(crate) fn unneeded(&self) -> Vec<usize> {
+    pub(crate) fn find_unneeded(&self) -> Vec<usize> {
         let mut needed = vec![false; self.nodes.len()];
         let mut open: Vec<usize> = self.position(&self.graph.answer).into_iter().collect();
         while let Some(position) = open.pop() {

@@ -2,7 +2,7 @@
 
 use syrch_core::{Ending, Join, Task, text};
 
-use crate::check::shown;
+use crate::check::escape_name;
 
 /// The most bytes of a failure's own message within a reason; a reason has at most `REASON`.
 const WORDS: usize = 256;
@@ -54,7 +54,7 @@ pub(crate) fn blame(id: &str, ending: &Ending, root: Option<&str>) -> Option<Str
             |root| format!("`{id}` was skipped, since {root}"),
         )),
         Ending::Cancelled => Some(format!("`{id}` was cancelled")),
-        Ending::Other(name) => Some(format!("`{id}` ended as `{}`", shown(name))),
+        Ending::Other(name) => Some(format!("`{id}` ended as `{}`", escape_name(name))),
     }
 }
 

@@ -59,8 +59,8 @@ fn merge_equal(graph: &mut Graph) -> Vec<(TaskId, TaskId)> {
     let mut known: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     let mut merged: Vec<(TaskId, TaskId)> = Vec::new();
     for position in order {
-        let equals = known.entry(Key::of(&graph.tasks[position])).or_default();
-        match equals.iter().find(|other| !counted_apart(&graph.tasks, **other, position)) {
+        let equals = known.entry(Key::from_task(&graph.tasks[position])).or_default();
+        match equals.iter().find(|other| !counts_apart(&graph.tasks, **other, position)) {
             Some(other) => merged.push(fold(graph, position, *other)),
             None => equals.push(position),
         }
@@ -89,7 +89,7 @@ struct Key {
 }
 
 impl Key {
-    fn of(task: &Task) -> Self {
+    fn from_task(task: &Task) -> Self {
         let chooses = task.operation == Operation::Choose;
         let mut depends_on = task.depends_on.clone();
         if !chooses {
@@ -120,7 +120,7 @@ impl Key {
 
 /// Returns whether a task counts both: "two of these three" means something else once two of them
 /// are one.
-fn counted_apart(tasks: &[Task], one: usize, other: usize) -> bool {
+fn counts_apart(tasks: &[Task], one: usize, other: usize) -> bool {
     let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
     tasks
         .iter()

@@ -46,7 +46,7 @@ pub async fn execute<R: TaskRunner>(
 ) -> Result<Run<R::Output>, GraphError> {
     check(&graph, &options.limits)?;
     let Optimised { graph, dropped, merged } = optimise(graph);
-    watch.begins(&graph);
+    watch.on_begin(&graph);
     let mut driver = Driver {
         runner,
         watch,
@@ -71,7 +71,7 @@ struct Halt<'a> {
 }
 
 impl Halt<'_> {
-    fn reached(&self) -> Option<End> {
+    fn find_end(&self) -> Option<End> {
         if self.stop.is_triggered() {
             return Some(End::Stopped);
         }
@@ -87,7 +87,7 @@ impl Halt<'_> {
         };
         tokio::select! {
             biased;
-            () = self.stop.triggered() => End::Stopped,
+            () = self.stop.wait_until_triggered() => End::Stopped,
             () = deadline => End::Deadline,
         }
     }
@@ -134,7 +134,7 @@ impl<R: TaskRunner> Driver<'_, R> {
             }
             // Not earlier: a replay learns of a halt by the next event alone, and has done all of
             // the above by then.
-            if let Some(end) = self.halt.reached().filter(|_| !self.order.is_replaying()) {
+            if let Some(end) = self.halt.find_end().filter(|_| !self.order.is_replaying()) {
                 self.order.took(halt(end)).await;
                 return end;
             }
@@ -172,7 +172,7 @@ impl<R: TaskRunner> Driver<'_, R> {
             }
         };
         let event = match &turn {
-            Some(turn) => self.replayed_event(turn).await,
+            Some(turn) => self.replay_event(turn).await,
             None => self.next_event().await,
         };
         let turn = turn.unwrap_or_else(|| self.turn(&event));
@@ -202,7 +202,7 @@ impl<R: TaskRunner> Driver<'_, R> {
 
     /// The event of a decision that a journal has. If it never happens, the run is not the
     /// journal's.
-    async fn replayed_event(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
+    async fn replay_event(&mut self, turn: &Turn) -> Event<Outcome<R::Output>> {
         match turn {
             Turn::Halt { deadline } => {
                 Event::Halt(if *deadline { End::Deadline } else { End::Stopped })
@@ -223,7 +223,7 @@ impl<R: TaskRunner> Driver<'_, R> {
 
     async fn arrival(&mut self, wanted: &Taken) -> Joined<Outcome<R::Output>> {
         loop {
-            let found = self.arrived.iter().position(|joined| self.taken(joined) == *wanted);
+            let found = self.arrived.iter().position(|joined| self.to_taken(joined) == *wanted);
             if let Some(place) = found {
                 return self.arrived.remove(place);
             }
@@ -232,7 +232,7 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    fn taken(&self, joined: &Joined<Outcome<R::Output>>) -> Taken {
+    fn to_taken(&self, joined: &Joined<Outcome<R::Output>>) -> Taken {
         match joined {
             Joined::Done(position, _) => Taken::Ended(self.frontier.task(*position).id.clone()),
             Joined::Lost(position) => Taken::Lost(self.frontier.task(*position).id.clone()),
@@ -244,7 +244,9 @@ impl<R: TaskRunner> Driver<'_, R> {
         match event {
             Event::Halt(end) => halt(*end),
             Event::Step(_) => Turn::Step,
-            Event::Joined(all) => Turn::Took(all.iter().map(|joined| self.taken(joined)).collect()),
+            Event::Joined(all) => {
+                Turn::Took(all.iter().map(|joined| self.to_taken(joined)).collect())
+            }
         }
     }
 
@@ -262,13 +264,13 @@ impl<R: TaskRunner> Driver<'_, R> {
                 break;
             }
         }
-        for position in self.frontier.unneeded() {
+        for position in self.frontier.find_unneeded() {
             self.cancel(position).await;
         }
     }
 
     fn choose(&mut self, position: usize) {
-        self.started(position);
+        self.note_start(position);
         let parents = self.frontier.begin(position);
         match choose::choose(&self.frontier.task(position).id, &parents) {
             Some((observation, output)) => self.end(position, observation, output),
@@ -282,7 +284,7 @@ impl<R: TaskRunner> Driver<'_, R> {
     fn dispatch(&mut self) {
         while self.pool.places() + self.arrived.len() < self.options.max_parallel.max(1) {
             let Some(position) = self.frontier.next_ready() else { break };
-            self.started(position);
+            self.note_start(position);
             let parents = self.frontier.begin(position);
             let task = self.frontier.task(position).clone();
             let runner = Arc::clone(&self.runner);
@@ -290,16 +292,16 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    fn started(&self, position: usize) {
+    fn note_start(&self, position: usize) {
         if !self.frontier.has_started(position) {
-            self.watch.started(self.frontier.task(position));
+            self.watch.on_start(self.frontier.task(position));
         }
     }
 
     fn take(&mut self, joined: Joined<Outcome<R::Output>>) {
         match joined {
             Joined::Done(position, (observation, output)) => {
-                self.done(position, observation, output)
+                self.end_task(position, observation, output)
             }
             Joined::Lost(position) => {
                 self.end_as(
@@ -314,14 +316,19 @@ impl<R: TaskRunner> Driver<'_, R> {
         }
     }
 
-    fn done(&mut self, position: usize, mut observation: Observation, output: Option<R::Output>) {
+    fn end_task(
+        &mut self,
+        position: usize,
+        mut observation: Observation,
+        output: Option<R::Output>,
+    ) {
         observation.task.clone_from(&self.frontier.task(position).id);
         if observation.subtasks.is_empty() || !observation.candidates.is_empty() {
             return self.end(position, observation, output);
         }
         match expand(self.frontier.graph(), position, &observation.subtasks, &self.options.limits) {
             Ok((graph, subtasks)) => {
-                self.watch.expanded(self.frontier.task(position), &subtasks);
+                self.watch.on_expansion(self.frontier.task(position), &subtasks);
                 self.frontier.expand(position, graph, subtasks);
             }
             Err(error) => {
@@ -337,19 +344,20 @@ impl<R: TaskRunner> Driver<'_, R> {
         if *step == Step::default() {
             return false;
         }
-        let standing = |id: &str| self.frontier.standing(id);
-        let edited = match edit::apply(self.frontier.graph(), step, &self.options.limits, standing)
-        {
-            Ok(edited) => edited,
-            Err(refusal) => {
-                self.refused.push(refusal.to_string());
-                self.watch.refused(&refusal.to_string());
-                return false;
-            }
-        };
+        let edited =
+            match edit::apply(self.frontier.graph(), step, &self.options.limits, |id: &str| {
+                self.frontier.standing(id)
+            }) {
+                Ok(edited) => edited,
+                Err(refusal) => {
+                    self.refused.push(refusal.to_string());
+                    self.watch.on_refusal(&refusal.to_string());
+                    return false;
+                }
+            };
         if !step.edits.is_empty() {
             self.planning.count();
-            self.watch.edited(&step.edits);
+            self.watch.on_edit(&step.edits);
         }
         self.frontier.replace(edited.graph);
         for position in
@@ -373,7 +381,7 @@ impl<R: TaskRunner> Driver<'_, R> {
     }
 
     fn end_as(&mut self, position: usize, ending: Ending) {
-        let observation = Observation::ended(self.frontier.task(position).id.clone(), ending);
+        let observation = Observation::from_ending(self.frontier.task(position).id.clone(), ending);
         self.end(position, observation, None);
     }
 
@@ -381,7 +389,7 @@ impl<R: TaskRunner> Driver<'_, R> {
         if let Some(Ended { task, observation, .. }) =
             self.frontier.end(position, observation, output)
         {
-            self.watch.ended(task, observation);
+            self.watch.on_end(task, observation);
             self.planning.record(observation.clone());
         }
     }

@@ -28,7 +28,7 @@ impl Stop {
     }
 
     /// Resolves when the run is stopped.
-    pub async fn triggered(&self) {
+    pub async fn wait_until_triggered(&self) {
         // The wait can only fail when the sender is gone, and `self` holds it.
         let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
     }

@@ -25,9 +25,13 @@ static CACHE: LazyLock<MemoryCache<Key, Schema>> = LazyLock::new(|| {
 
 /// Returns the cached schema of that text.
 pub(crate) fn get(text: &str, patterns: Patterns, limits: &Limits) -> Option<Arc<Schema>> {
-    let is_wanted =
-        |key: &Key| key.text == text && key.patterns == patterns && key.depth == limits.json_depth;
-    if text.len() > limits.json_bytes { None } else { CACHE.cached(is_wanted) }
+    if text.len() > limits.json_bytes {
+        None
+    } else {
+        CACHE.get_cached(|key: &Key| {
+            key.text == text && key.patterns == patterns && key.depth == limits.json_depth
+        })
+    }
 }
 
 /// Returns the cached schema of that text, or compiles and caches it. It is compiled without the
@@ -54,7 +58,7 @@ mod tests {
     fn the_limits_that_a_schema_was_checked_against_are_a_part_of_its_identity() {
         let limits = Limits::default();
         let text = r#"{"pattern": "^of the cache's test$"}"#;
-        Schema::of(text, Patterns::Bounded, &limits).unwrap();
+        Schema::get_or_compile(text, Patterns::Bounded, &limits).unwrap();
         assert!(get(text, Patterns::Bounded, &limits).is_some());
         assert!(get(text, Patterns::Refused, &limits).is_none());
         assert!(get(text, Patterns::Bounded, &Limits { json_depth: 63, ..limits }).is_none());

@@ -56,7 +56,11 @@ impl Schema {
     ///
     /// # Errors
     /// When the text is no schema, or one that could cost more than the bounds of this module.
-    pub fn of(text: &str, patterns: Patterns, limits: &Limits) -> Result<Arc<Self>, SchemaError> {
+    pub fn get_or_compile(
+        text: &str,
+        patterns: Patterns,
+        limits: &Limits,
+    ) -> Result<Arc<Self>, SchemaError> {
         cache::get_or_compile(text, patterns, limits, || Self::compile(text, patterns, limits))
     }
 
@@ -75,8 +79,9 @@ impl Schema {
         }
         let text = text.to_owned();
         let limits = limits.clone();
-        let compiled = tokio::task::spawn_blocking(move || Self::of(&text, patterns, &limits));
-        blocking::awaited(compiled)
+        let compiled =
+            tokio::task::spawn_blocking(move || Self::get_or_compile(&text, patterns, &limits));
+        blocking::await_work(compiled)
             .await
             .unwrap_or_else(|_| Err(SchemaError("compiling it failed".to_owned())))
     }
@@ -114,15 +119,18 @@ impl Schema {
                 "the document is too large to be validated against this schema".to_owned(),
             ];
         }
-        let reported = |error: jsonschema::ValidationError<'_>| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() {
-                error.to_string()
-            } else {
-                format!("{}: {error}", place.trim_start_matches('/'))
-            }
-        };
-        self.validator.iter_errors(document).take(count).map(reported).collect()
+        self.validator
+            .iter_errors(document)
+            .take(count)
+            .map(|error: jsonschema::ValidationError<'_>| {
+                let place = error.instance_path().to_string();
+                if place.is_empty() {
+                    error.to_string()
+                } else {
+                    format!("{}: {error}", place.trim_start_matches('/'))
+                }
+            })
+            .collect()
     }
 
     fn is_affordable(&self, document: &Value) -> bool {

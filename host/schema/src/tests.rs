@@ -54,14 +54,21 @@ fn a_schema_is_compiled_once_and_only_for_those_it_was_checked_for() {
     let text = json!({"title": "compiled once", "type": "string", "pattern": "^compiled once$"})
         .to_string();
     let limits = Limits::default();
-    let first = Schema::of(&text, Patterns::Bounded, &limits).unwrap();
-    assert!(Arc::ptr_eq(&first, &Schema::of(&text, Patterns::Bounded, &limits).unwrap()));
-    assert!(Schema::of(&text, Patterns::Refused, &limits).is_err());
+    let first = Schema::get_or_compile(&text, Patterns::Bounded, &limits).unwrap();
+    assert!(Arc::ptr_eq(
+        &first,
+        &Schema::get_or_compile(&text, Patterns::Bounded, &limits).unwrap()
+    ));
+    assert!(Schema::get_or_compile(&text, Patterns::Refused, &limits).is_err());
     let flat = Limits { json_depth: 0, ..Limits::default() };
-    assert!(Schema::of(&text, Patterns::Bounded, &flat).is_err());
+    assert!(Schema::get_or_compile(&text, Patterns::Bounded, &flat).is_err());
     assert!(
-        Schema::of(&text, Patterns::Bounded, &Limits { json_bytes: 5, ..Limits::default() })
-            .is_err()
+        Schema::get_or_compile(
+            &text,
+            Patterns::Bounded,
+            &Limits { json_bytes: 5, ..Limits::default() }
+        )
+        .is_err()
     );
 }
 
@@ -92,11 +99,12 @@ fn settings_hold_no_regular_expressions() {
         json!({"patternProperties": {"^a": true}}),
         json!({"$defs": {"a": {"allOf": [{"pattern": "a"}]}}}),
     ] {
-        let refused = Schema::of(&schema.to_string(), Patterns::Refused, &Limits::default());
+        let refused =
+            Schema::get_or_compile(&schema.to_string(), Patterns::Refused, &Limits::default());
         assert!(refused.unwrap_err().to_string().contains("not allowed"), "{schema}");
     }
     let plain = json!({"properties": {"pattern": {"type": "string"}}}).to_string();
-    assert!(Schema::of(&plain, Patterns::Refused, &Limits::default()).is_ok());
+    assert!(Schema::get_or_compile(&plain, Patterns::Refused, &Limits::default()).is_ok());
 }
 
 #[test]

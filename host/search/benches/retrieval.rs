@@ -17,23 +17,24 @@ const QUESTION: &str = "What is the average budget of the suppliers whose contra
 /// A catalog of so many tables of ten columns.
 fn catalog(tables: usize) -> Catalog {
     let of = |words: &[&str], at: usize| words[at % words.len()].to_owned();
-    let table = |at: usize| {
-        let columns = (0..10).map(|column| Column {
-            name: format!(
-                "{}_{}_{column}",
-                of(THINGS, at * 7 + column),
-                of(FACETS, at + column * 3)
-            ),
-            sql_type: "TEXT".to_owned(),
-            ..Column::default()
-        });
-        let name = format!("{}_{}_{}", of(THINGS, at), of(FACETS, at / 8), at / 64);
-        Table { name, columns: columns.collect(), ..Table::default() }
-    };
     Catalog {
         database: "bench".to_owned(),
         dialect: Dialect::Sqlite,
-        tables: (0..tables).map(table).collect(),
+        tables: (0..tables)
+            .map(|at: usize| {
+                let columns = (0..10).map(|column| Column {
+                    name: format!(
+                        "{}_{}_{column}",
+                        of(THINGS, at * 7 + column),
+                        of(FACETS, at + column * 3)
+                    ),
+                    sql_type: "TEXT".to_owned(),
+                    ..Column::default()
+                });
+                let name = format!("{}_{}_{}", of(THINGS, at), of(FACETS, at / 8), at / 64);
+                Table { name, columns: columns.collect(), ..Table::default() }
+            })
+            .collect(),
     }
 }
 
@@ -59,20 +60,25 @@ fn tables(count: usize) -> Index {
 /// A line of notes for each number.
 fn notes(lines: usize) -> Sources {
     let of = |words: &[&str], at: usize| words[at % words.len()].to_owned();
-    let line = |at: usize| {
-        format!(
-            "{} {at}: the {} of its {}\n",
-            of(THINGS, at),
-            of(FACETS, at / 8),
-            of(THINGS, at / 3)
-        )
-    };
-    let note = |at: usize| Note {
-        id: format!("n{at}"),
-        text: (at * 10..at * 10 + 10).map(line).collect(),
-        ..Note::default()
-    };
-    Sources { notes: (0..lines / 10).map(note).collect(), ..Sources::default() }
+    Sources {
+        notes: (0..lines / 10)
+            .map(|at: usize| Note {
+                id: format!("n{at}"),
+                text: (at * 10..at * 10 + 10)
+                    .map(|at: usize| {
+                        format!(
+                            "{} {at}: the {} of its {}\n",
+                            of(THINGS, at),
+                            of(FACETS, at / 8),
+                            of(THINGS, at / 3)
+                        )
+                    })
+                    .collect(),
+                ..Note::default()
+            })
+            .collect(),
+        ..Sources::default()
+    }
 }
 
 #[divan::bench(args = [8, 64, 500])]

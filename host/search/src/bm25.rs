@@ -133,7 +133,7 @@ impl Bm25 {
     /// score over the highest that a document could have for those terms that occur at all. At most
     /// [`TERMS`] different terms are searched.
     pub(crate) fn find(&self, terms: &[String]) -> Vec<(usize, f64)> {
-        let (terms, pairs) = self.wanted(terms);
+        let (terms, pairs) = self.terms_and_pairs(terms);
         let mut scores = vec![0.0; self.lengths.len()];
         let mut most = 0.0;
         let mut found = Times::new(self.lengths.len());
@@ -152,7 +152,7 @@ impl Bm25 {
     }
 
     /// The different terms, and the keys of neighbouring pairs whose words occur in the index.
-    fn wanted<'t>(&self, terms: &'t [String]) -> (BTreeSet<&'t str>, BTreeSet<u64>) {
+    fn terms_and_pairs<'t>(&self, terms: &'t [String]) -> (BTreeSet<&'t str>, BTreeSet<u64>) {
         let mut different = BTreeSet::new();
         let mut pairs = BTreeSet::new();
         let mut before = None;
@@ -246,10 +246,9 @@ impl Times {
 
     fn take(&mut self) -> impl Iterator<Item = (usize, f64)> {
         let Self { times, documents } = self;
-        let take = |number: u32| {
+        documents.drain(..).filter_map(|number: u32| {
             times.get_mut(number as usize).map(|times| (number as usize, std::mem::take(times)))
-        };
-        documents.drain(..).filter_map(take)
+        })
     }
 }
 
@@ -308,10 +307,10 @@ mod tests {
     fn a_text_has_so_many_terms() {
         let index = index(&["a b", "c"]);
         let mut terms: Vec<String> = (0..500).map(|number| format!("x{}", number % 100)).collect();
-        let (different, pairs) = index.wanted(&terms);
+        let (different, pairs) = index.terms_and_pairs(&terms);
         assert_eq!((different.len(), pairs.len()), (TERMS, 0));
         terms = ["a", "b", "a", "b", "c"].repeat(100).into_iter().map(str::to_owned).collect();
-        let (different, pairs) = index.wanted(&terms);
+        let (different, pairs) = index.terms_and_pairs(&terms);
         assert_eq!((different.len(), pairs.len()), (3, 4), "a b, b a, b c, c a");
         let many: Vec<String> = ["unknown", "a"]
             .repeat(40)

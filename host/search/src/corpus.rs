@@ -39,7 +39,7 @@ impl IndexedCorpus {
     /// The retriever `lexical`. The score is a fraction of the highest score that a document could
     /// have.
     pub(crate) fn lexical(&self, text: &str, limit: usize) -> Vec<Hit> {
-        self.hits(self.best(self.bm25.find(&Stems::default().of_text(text)), limit), |_| None)
+        self.hits(self.best(self.bm25.find(&Stems::default().stem_text(text)), limit), |_| None)
     }
 
     /// The retriever `path-fuzzy`. The score is s / (1 + s) for sift's score s.
@@ -54,11 +54,10 @@ impl IndexedCorpus {
     pub(crate) fn segment_fuzzy(&self, text: &str, limit: usize) -> Vec<Hit> {
         let found = self.segments.find(&Wanted::new(text));
         let scored = found.iter().map(|found| (found.document, share(found.score))).collect();
-        let line = |number: usize| {
+        self.hits(self.best(scored, limit), |number: usize| {
             let place = found.binary_search_by_key(&number, |found| found.document).ok()?;
             found.get(place).map(|found| clip(found.line, LINE))
-        };
-        self.hits(self.best(scored, limit), line)
+        })
     }
 
     /// The retriever `vector`. The score is the dot product of vectors of length 1; documents with

@@ -39,7 +39,7 @@ pub(crate) struct Letters {
 }
 
 impl Letters {
-    pub(crate) fn of(compact: &str) -> Self {
+    pub(crate) fn from_text(compact: &str) -> Self {
         let mut letters = Self { counts: [0; 37], all: 0, chars: 0 };
         for byte in compact.bytes() {
             let slot = match byte {
@@ -57,7 +57,7 @@ impl Letters {
     }
 
     /// The number of letters that both have.
-    fn shared(&self, other: &Self) -> u32 {
+    fn count_shared(&self, other: &Self) -> u32 {
         self.counts.iter().zip(&other.counts).map(|(a, b)| u32::from(*a.min(b))).sum()
     }
 }
@@ -65,15 +65,15 @@ impl Letters {
 impl Spelling {
     /// The spelling of a name, of which the first [`NAME_CHARS`] characters count.
     pub(crate) fn new(text: &str) -> Self {
-        Self::of_first(text, NAME_CHARS)
+        Self::from_prefix(text, NAME_CHARS)
     }
 
     /// The spelling of a line, of which the first [`LINE_CHARS`] characters count.
-    pub(crate) fn of_line(text: &str) -> Self {
-        Self::of_first(text, LINE_CHARS)
+    pub(crate) fn for_line(text: &str) -> Self {
+        Self::from_prefix(text, LINE_CHARS)
     }
 
-    fn of_first(text: &str, most: usize) -> Self {
+    fn from_prefix(text: &str, most: usize) -> Self {
         let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
         let text = text.get(..end).unwrap_or(text);
         let mut lower = Vec::with_capacity(text.len());
@@ -89,7 +89,7 @@ impl Spelling {
             before = Some(c);
         }
         let compact = compact(text);
-        Self { letters: Letters::of(&compact), lower, begins, compact, words: parts(text) }
+        Self { letters: Letters::from_text(&compact), lower, begins, compact, words: parts(text) }
     }
 
     pub(crate) fn words(&self) -> &[String] {
@@ -128,7 +128,7 @@ impl Needle {
         // A character may have several in lower case.
         let pattern = Pattern::new(&compact);
         let compact = String::from_iter(pattern.chars());
-        Self { letters: Letters::of(&compact), compact, words, pattern }
+        Self { letters: Letters::from_text(&compact), compact, words, pattern }
     }
 
     pub(crate) fn words(&self) -> &[String] {
@@ -167,7 +167,7 @@ impl Needle {
 
     /// The highest of the three similarities. One that cannot reach `least` or exceed the others is
     /// not computed.
-    fn measured(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
+    fn similarity(&self, text: Stretch<'_>, shared: u32, least: f64) -> f64 {
         let own = f64::from(self.letters.chars);
         let other = f64::from(text.letters.chars);
         let length = text.letters.chars as usize;
@@ -201,7 +201,7 @@ pub(crate) fn component(query: &Needle, text: Stretch<'_>, needed: f64) -> f64 {
     if query.compact.is_empty() || text.compact.is_empty() {
         return 0.0;
     }
-    let shared = query.letters.shared(text.letters);
+    let shared = query.letters.count_shared(text.letters);
     // Texts that share fewer than half of the shorter one's letters are no match.
     if 2 * shared < query.letters.all.min(text.letters.all) {
         return 0.0;
@@ -213,7 +213,7 @@ pub(crate) fn component(query: &Needle, text: Stretch<'_>, needed: f64) -> f64 {
     let prefix = contains && text.compact.starts_with(&query.compact);
     let more = if contains { 0.55 } else { 0.0 } + if prefix { 0.45 } else { 0.0 } + overlap;
     let least = if contains || overlap >= 0.16 { 0.0 } else { 0.5 };
-    let base = query.measured(text, shared, (needed - more - ROUNDING).max(least));
+    let base = query.similarity(text, shared, (needed - more - ROUNDING).max(least));
     if base < least { 0.0 } else { base + more }
 }
 
@@ -231,7 +231,7 @@ pub(crate) fn share(score: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn scored(query: &str, text: &str) -> f64 {
+    fn score_names(query: &str, text: &str) -> f64 {
         component(&Needle::new(query), Spelling::new(text).whole(), 0.0)
     }
 
@@ -246,23 +246,24 @@ mod tests {
 
     #[test]
     fn what_contains_the_query_is_better_than_what_is_like_it() {
-        let begins = scored("cust", "customers");
-        let contains = scored("cust", "sbcustomer");
-        let like = scored("costomer", "customer");
+        let begins = score_names("cust", "customers");
+        let contains = score_names("cust", "sbcustomer");
+        let like = score_names("costomer", "customer");
         assert!(
             begins > contains && contains > like && like > THRESHOLD,
             "{begins} {contains} {like}"
         );
         assert!((begins - (2.006_25 + 1.0)).abs() < 1e-9);
-        assert_eq!(scored("price", "wool"), 0.0);
-        assert_eq!(scored("", "wool"), 0.0);
+        assert_eq!(score_names("price", "wool"), 0.0);
+        assert_eq!(score_names("", "wool"), 0.0);
     }
 
     #[test]
     fn whole_words_in_common_count() {
-        assert!(scored("account state", "state of the account") > 0.16);
+        assert!(score_names("account state", "state of the account") > 0.16);
         assert!(
-            scored("release year", "year_of_release") > scored("release yaer", "year_of_release")
+            score_names("release year", "year_of_release")
+                > score_names("release yaer", "year_of_release")
         );
     }
 
@@ -275,9 +276,9 @@ mod tests {
     fn names_and_lines_have_so_many_characters() {
         let long = "ab_é".repeat(400);
         assert_eq!(Spelling::new(&long).lower.len(), NAME_CHARS);
-        assert_eq!(Spelling::of_line(&long).lower.len(), LINE_CHARS);
+        assert_eq!(Spelling::for_line(&long).lower.len(), LINE_CHARS);
         assert!(Needle::new(&long).pattern.chars().len() <= NAME_CHARS);
-        assert!(scored(&long, &long) > 1.9, "long names are compared by their beginning");
+        assert!(score_names(&long, &long) > 1.9, "long names are compared by their beginning");
     }
 
     // What bounds leave out is never more than what is measured.
@@ -300,8 +301,8 @@ mod tests {
             let edit = 0.95 * strsim::normalized_levenshtein(&query.compact, &text.compact);
             let beginning = 0.9 * strsim::jaro_winkler(&text.compact, &query.compact);
             let best = query.subsequence(text.whole()).max(edit).max(beginning);
-            let shared = query.letters.shared(&text.letters);
-            assert!((query.measured(text.whole(), shared, 0.0) - best).abs() < 1e-12, "{a} {b}");
+            let shared = query.letters.count_shared(&text.letters);
+            assert!((query.similarity(text.whole(), shared, 0.0) - best).abs() < 1e-12, "{a} {b}");
         }
     }
 

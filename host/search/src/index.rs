@@ -28,10 +28,10 @@ impl Index {
     pub fn new(catalog: &Catalog, sources: &Sources) -> Self {
         let stems = Stems::default();
         Self {
-            tables: IndexedCorpus::new(Documents::of_tables(catalog, sources, &stems)),
-            columns: IndexedCorpus::new(Documents::of_columns(catalog, sources, &stems)),
-            notes: IndexedCorpus::new(Documents::of_notes(sources, &stems)),
-            examples: IndexedCorpus::new(Documents::of_examples(sources, &stems)),
+            tables: IndexedCorpus::new(Documents::from_tables(catalog, sources, &stems)),
+            columns: IndexedCorpus::new(Documents::from_columns(catalog, sources, &stems)),
+            notes: IndexedCorpus::new(Documents::from_notes(sources, &stems)),
+            examples: IndexedCorpus::new(Documents::from_examples(sources, &stems)),
         }
     }
 

@@ -120,7 +120,7 @@ impl Names {
     /// The paths that are spelled like one of the variants, with sift's score, unsorted.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<(usize, f64)> {
         let mut best = vec![0.0_f64; self.paths.len()];
-        for variant in self.compared(&wanted.variants) {
+        for variant in self.limit_variants(&wanted.variants) {
             let scores: Vec<f64> = self
                 .spellings
                 .iter()
@@ -131,8 +131,14 @@ impl Names {
             }
             // A query without a separator names a part of a path and not a whole one.
             if wanted.is_path {
-                let spelled = || self.paths.iter().map(|path| Spelling::new(&path.whole)).collect();
-                for (whole, best) in self.wholes.get_or_init(spelled).iter().zip(&mut best) {
+                for (whole, best) in self
+                    .wholes
+                    .get_or_init(|| {
+                        self.paths.iter().map(|path| Spelling::new(&path.whole)).collect()
+                    })
+                    .iter()
+                    .zip(&mut best)
+                {
                     *best = best.max(PATH * component(variant, whole.whole(), THRESHOLD / PATH));
                 }
             }
@@ -143,7 +149,7 @@ impl Names {
     }
 
     /// The variants of a text that are compared with all spellings.
-    fn compared<'v>(&self, variants: &'v [Needle]) -> &'v [Needle] {
+    fn limit_variants<'v>(&self, variants: &'v [Needle]) -> &'v [Needle] {
         let most = (COMPARISONS / self.spellings.len().max(1)).max(LEAST_VARIANTS);
         variants.get(..most).unwrap_or(variants)
     }
@@ -183,7 +189,7 @@ mod tests {
         names
     }
 
-    fn found(text: &str) -> Vec<usize> {
+    fn find_numbers(text: &str) -> Vec<usize> {
         let mut found = names().find(&Wanted::new(text));
         found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         found.into_iter().map(|(number, _)| number).collect()
@@ -191,14 +197,14 @@ mod tests {
 
     #[test]
     fn misspelled_names_are_found() {
-        assert_eq!(found("custmers")[0], 0);
-        assert_eq!(found("totl")[0], 2);
-        assert!(found("zzz").is_empty());
+        assert_eq!(find_numbers("custmers")[0], 0);
+        assert_eq!(find_numbers("totl")[0], 2);
+        assert!(find_numbers("zzz").is_empty());
     }
 
     #[test]
     fn a_stem_counts_more_than_a_word_and_a_word_more_than_a_folder() {
-        assert_eq!(found("email"), [1]);
+        assert_eq!(find_numbers("email"), [1]);
         let all = names().find(&Wanted::new("orders"));
         let name = names().find(&Wanted::new("total"));
         assert_eq!(all.len(), 2, "both columns of the table");
@@ -207,13 +213,14 @@ mod tests {
 
     #[test]
     fn a_whole_path_is_found_by_its_spelling() {
-        assert_eq!(found("orders.totl")[0], 2);
+        assert_eq!(find_numbers("orders.totl")[0], 2);
     }
 
     #[test]
     fn a_long_text_is_taken_apart() {
-        let found =
-            found("Which of the customers has the highest total over all the years of business?");
+        let found = find_numbers(
+            "Which of the customers has the highest total over all the years of business?",
+        );
         assert_eq!(found[..2], [0, 2]);
     }
 
@@ -243,7 +250,7 @@ mod tests {
         let wanted = Wanted::new(&words.join(" "));
         let counts = [10, 6000, 100_000].map(|count| {
             let names = Names { spellings: vec![Spelling::new("x"); count], ..Names::default() };
-            names.compared(&wanted.variants).len()
+            names.limit_variants(&wanted.variants).len()
         });
         assert_eq!(counts, [wanted.variants.len(), COMPARISONS / 6000, LEAST_VARIANTS]);
         assert!(wanted.variants.len() > COMPARISONS / 6000);

@@ -86,7 +86,7 @@ impl Segments {
     /// order of the documents.
     pub(crate) fn find(&self, wanted: &Wanted) -> Vec<Found<'_>> {
         let mut best: BTreeMap<usize, Found<'_>> = BTreeMap::new();
-        for (number, variants) in self.compared(&wanted.variants) {
+        for (number, variants) in self.select_lines(&wanted.variants) {
             let Some(line) = self.lines.get(number as usize) else { continue };
             let text = self.text(line);
             let label = self.labels.get(line.label as usize).map_or("", String::as_str);
@@ -112,7 +112,7 @@ impl Segments {
 
     /// The lines to compare, each with the variants that are near it: at most [`COMPARISONS`]
     /// pairs.
-    fn compared<'v>(&self, variants: &'v [Needle]) -> BTreeMap<u32, Vec<&'v Needle>> {
+    fn select_lines<'v>(&self, variants: &'v [Needle]) -> BTreeMap<u32, Vec<&'v Needle>> {
         let entries = ENTRIES / variants.len().max(1);
         let mut counts = vec![0; self.lines.len()];
         let mut near: Vec<(u32, u32, usize)> = Vec::new();
@@ -157,9 +157,10 @@ impl Segments {
         for (count, line) in &mut lines {
             *count = counts.get_mut(*line as usize).map(std::mem::take).unwrap_or(0);
         }
-        let order = |a: &(u32, u32), b: &(u32, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
         if lines.len() > NEAR {
-            lines.select_nth_unstable_by(NEAR, order);
+            lines.select_nth_unstable_by(NEAR, |a: &(u32, u32), b: &(u32, u32)| {
+                b.0.cmp(&a.0).then(a.1.cmp(&b.1))
+            });
             lines.truncate(NEAR);
         }
         let all = u32::try_from(groups.len()).unwrap_or(u32::MAX).max(1);
@@ -222,7 +223,7 @@ impl Words {
             let compact = self.compact.get(*first..*last).unwrap_or_default();
             let lower = lower.unwrap_or_default();
             let begins = begins.unwrap_or_default();
-            each(Stretch { lower, begins, compact, words, letters: &Letters::of(compact) });
+            each(Stretch { lower, begins, compact, words, letters: &Letters::from_text(compact) });
         }
     }
 }
@@ -230,9 +231,9 @@ impl Words {
 impl Reading {
     fn new(line: &str, label: &str) -> Self {
         let lower = line.to_lowercase();
-        let whole = Spelling::of_line(line);
+        let whole = Spelling::for_line(line);
         let label = Spelling::new(label);
-        Self { defined: defined(&lower), lower, whole, label, words: Words::new(line) }
+        Self { defined: find_term(&lower), lower, whole, label, words: Words::new(line) }
     }
 
     /// The highest score of the whole line and its windows, with bonuses for the exact text, a
@@ -279,7 +280,7 @@ fn cut(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The term that a line such as `churned: no order in 90 days` defines.
-fn defined(lower: &str) -> Option<String> {
+fn find_term(lower: &str) -> Option<String> {
     let end = [":", "=", " means "].iter().filter_map(|mark| lower.find(mark)).min()?;
     lower.get(..end).map(|part| part.trim().to_owned())
 }
@@ -402,7 +403,7 @@ mod tests {
                 .repeat(20);
         for text in [question.as_str(), "customer", "churned", "revenue order pays"] {
             let wanted = Wanted::new(text);
-            let compared = segments.compared(&wanted.variants);
+            let compared = segments.select_lines(&wanted.variants);
             let count: usize = compared.values().map(Vec::len).sum();
             assert!(count > 0 && count <= COMPARISONS, "{count}");
             assert!(compared.len() <= NEAR * wanted.variants.len());

@@ -63,7 +63,7 @@ impl<'s> Terms<'s> {
         Self(terms)
     }
 
-    fn of(&self, table: &str, column: &str) -> impl Iterator<Item = &'s String> {
+    fn for_column(&self, table: &str, column: &str) -> impl Iterator<Item = &'s String> {
         self.0.get(&(table.to_lowercase(), column.to_lowercase())).into_iter().flatten().copied()
     }
 }
@@ -97,7 +97,7 @@ impl Documents {
     }
 
     /// A document for each table: its name, its columns' names, all comments and business terms.
-    pub(crate) fn of_tables(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
+    pub(crate) fn from_tables(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
         let terms = Terms::new(sources, catalog);
         let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
@@ -109,11 +109,16 @@ impl Documents {
             documents.names.add(&path, &table.name, stem);
             let number = documents.hits.len();
             let mut text = path.replace('_', " ");
-            for phrase in table.comment.iter().chain(terms.of(&shown, "")) {
+            for phrase in table.comment.iter().chain(terms.for_column(&shown, "")) {
                 documents.segments.add(number, &path, phrase);
                 text = format!("{text}. {phrase}");
             }
-            add_texts(&mut documents.words, stems, table.comment.as_ref(), terms.of(&shown, ""));
+            add_texts(
+                &mut documents.words,
+                stems,
+                table.comment.as_ref(),
+                terms.for_column(&shown, ""),
+            );
             let names: Vec<&str> =
                 table.columns.iter().map(|column| column.name.as_str()).collect();
             let prefix = common_prefix(&names);
@@ -123,7 +128,7 @@ impl Documents {
                     &mut documents.words,
                     stems,
                     column.comment.as_ref(),
-                    terms.of(&shown, &column.name),
+                    terms.for_column(&shown, &column.name),
                 );
             }
             text = format!("{text}: {}", names.join(", ").replace('_', " "));
@@ -135,7 +140,7 @@ impl Documents {
     }
 
     /// A document for each column: its name and its table's, its comment and business terms.
-    pub(crate) fn of_columns(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
+    pub(crate) fn from_columns(catalog: &Catalog, sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
         let terms = Terms::new(sources, catalog);
         for (table, shown) in catalog.tables.iter().zip(catalog.table_names()) {
@@ -170,11 +175,16 @@ impl Documents {
             add_name(&mut self.words, stems, stem, NAME);
         }
         add_name(&mut self.words, stems, &table.name, TEXT);
-        add_texts(&mut self.words, stems, column.comment.as_ref(), terms.of(shown, &column.name));
+        add_texts(
+            &mut self.words,
+            stems,
+            column.comment.as_ref(),
+            terms.for_column(shown, &column.name),
+        );
         self.names.add(&path, &column.name, stem);
         let number = self.hits.len();
         let mut text = path.replace('_', " ");
-        for phrase in column.comment.iter().chain(terms.of(shown, &column.name)) {
+        for phrase in column.comment.iter().chain(terms.for_column(shown, &column.name)) {
             self.segments.add(number, &path, phrase);
             text = format!("{text}. {phrase}");
         }
@@ -185,7 +195,7 @@ impl Documents {
     }
 
     /// A document for each note.
-    pub(crate) fn of_notes(sources: &Sources, stems: &Stems) -> Self {
+    pub(crate) fn from_notes(sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
         for note in &sources.notes {
             let path = match (&note.table, &note.column) {
@@ -193,7 +203,7 @@ impl Documents {
                 (Some(table), None) => table.clone(),
                 _ => note.id.clone(),
             };
-            documents.words.add(&stems.of_text(&note.text), TEXT);
+            documents.words.add(&stems.stem_text(&note.text), TEXT);
             for name in note.table.iter().chain(&note.column) {
                 add_name(&mut documents.words, stems, name, TEXT);
             }
@@ -210,11 +220,11 @@ impl Documents {
     }
 
     /// A document for each solved example: its question. The hit's payload holds the statement.
-    pub(crate) fn of_examples(sources: &Sources, stems: &Stems) -> Self {
+    pub(crate) fn from_examples(sources: &Sources, stems: &Stems) -> Self {
         let mut documents = Self::default();
         for (number, example) in sources.examples.iter().enumerate() {
             let path = format!("example {}", number + 1);
-            documents.words.add(&stems.of_text(&example.question), TEXT);
+            documents.words.add(&stems.stem_text(&example.question), TEXT);
             documents.names.add(&path, &path, &path);
             documents.segments.add(number, "", &example.question);
             let mut hit = hit(Corpus::Examples, path, Some(&example.question));
@@ -254,7 +264,7 @@ fn stem_of(name: &str, prefix: usize) -> &str {
 }
 
 fn add_name(words: &mut Words, stems: &Stems, name: &str, weight: f32) {
-    let named = stems.of_name(name);
+    let named = stems.stem_name(name);
     words.add(&named.words, weight);
     words.add(&named.long, weight);
 }
@@ -266,9 +276,9 @@ fn add_texts<'t>(
     terms: impl Iterator<Item = &'t String>,
 ) {
     if let Some(comment) = comment {
-        words.add(&stems.of_text(comment), TEXT);
+        words.add(&stems.stem_text(comment), TEXT);
     }
     for term in terms {
-        words.add(&stems.of_text(term), TERM);
+        words.add(&stems.stem_text(term), TERM);
     }
 }

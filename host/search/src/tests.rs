@@ -15,14 +15,16 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 fn table(name: &str, columns: &[(&str, &str)]) -> Table {
-    let column = |(name, comment): &(&str, &str)| Column {
-        name: (*name).to_owned(),
-        comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
-        ..Column::default()
-    };
     Table {
         name: name.to_owned(),
-        columns: columns.iter().map(column).collect(),
+        columns: columns
+            .iter()
+            .map(|(name, comment): &(&str, &str)| Column {
+                name: (*name).to_owned(),
+                comment: (!comment.is_empty()).then(|| (*comment).to_owned()),
+                ..Column::default()
+            })
+            .collect(),
         ..Table::default()
     }
 }
@@ -211,10 +213,12 @@ impl Embedder for Model {
         let has = |text: &str, words: &[&str]| {
             if words.iter().any(|word| text.contains(word)) { 0.8_f32 } else { 0.0 }
         };
-        let vector = |text: &String| {
-            vec![has(text, &["client", "customers"]), has(text, &["orders", "purchase"]), -0.1]
-        };
-        Ok(texts.iter().map(vector).collect())
+        Ok(texts
+            .iter()
+            .map(|text: &String| {
+                vec![has(text, &["client", "customers"]), has(text, &["orders", "purchase"]), -0.1]
+            })
+            .collect())
     }
 }
 
@@ -288,18 +292,20 @@ fn a_text_is_searched_up_to_its_limit() {
 
 #[test]
 fn hits_are_bounded_in_every_retriever() {
-    let note = |number| Note {
-        id: format!("n{number:02}"),
-        text: "churned customers of the year. ".repeat(100),
-        ..Note::default()
-    };
-    let example = |number| Example {
-        question: format!("Which customers churned in {number}?"),
-        sql: format!("SELECT {number}").repeat(1 << 12),
-    };
     let sources = Sources {
-        notes: (0..30).map(note).collect(),
-        examples: (0..30).map(example).collect(),
+        notes: (0..30)
+            .map(|number| Note {
+                id: format!("n{number:02}"),
+                text: "churned customers of the year. ".repeat(100),
+                ..Note::default()
+            })
+            .collect(),
+        examples: (0..30)
+            .map(|number| Example {
+                question: format!("Which customers churned in {number}?"),
+                sql: format!("SELECT {number}").repeat(1 << 12),
+            })
+            .collect(),
         ..Sources::default()
     };
     let mut catalog = catalog();
@@ -337,9 +343,9 @@ fn hits_are_bounded_in_every_retriever() {
 
 #[test]
 fn an_index_is_shared_between_threads() {
-    fn shared<T: Send + Sync>(_: &T) {}
+    fn require_send_sync<T: Send + Sync>(_: &T) {}
     let index = index();
-    shared(&index);
+    require_send_sync(&index);
     assert_eq!(index.find_now(&query(Corpus::Tables, Retriever::Vector, "x", 1)), None);
     assert_eq!(
         index.find_now(&query(Corpus::Cells, Retriever::Vector, "x", 1)).unwrap().unwrap_err(),

@@ -86,12 +86,12 @@ impl Stems {
     }
 
     /// The stems of a text's words without stop words; of all words if there are only stop words.
-    pub(crate) fn of_text(&self, text: &str) -> Vec<String> {
+    pub(crate) fn stem_text(&self, text: &str) -> Vec<String> {
         content(text).iter().map(|word| self.stem(word)).collect()
     }
 
     /// The stems of an identifier, from the cache if it occurred before.
-    pub(crate) fn of_name(&self, name: &str) -> Rc<Named> {
+    pub(crate) fn stem_name(&self, name: &str) -> Rc<Named> {
         if let Some(named) = self.names.borrow().get(name) {
             return Rc::clone(named);
         }
@@ -170,14 +170,17 @@ pub(crate) fn compact(text: &str) -> String {
 /// column (`custName`, `custCity`).
 pub(crate) fn common_prefix(names: &[&str]) -> usize {
     let Some((first, others)) = names.split_first().filter(|_| names.len() >= 3) else { return 0 };
-    let shared = |other: &&str| {
-        let same = first
-            .bytes()
-            .zip(other.bytes())
-            .take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
-        same.count()
-    };
-    let length = others.iter().map(shared).min().unwrap_or(0);
+    let length = others
+        .iter()
+        .map(|other: &&str| {
+            let same = first
+                .bytes()
+                .zip(other.bytes())
+                .take_while(|(a, b)| a.eq_ignore_ascii_case(b) && a.is_ascii());
+            same.count()
+        })
+        .min()
+        .unwrap_or(0);
     if length < 2 { 0 } else { length }
 }
 
@@ -218,8 +221,8 @@ mod tests {
 
     #[test]
     fn short_words_are_written_out() {
-        assert_eq!(Stems::default().of_name("cust_no").long, ["custom", "number"]);
-        assert!(Stems::default().of_name("city").long.is_empty());
+        assert_eq!(Stems::default().stem_name("cust_no").long, ["custom", "number"]);
+        assert!(Stems::default().stem_name("city").long.is_empty());
     }
 
     #[test]

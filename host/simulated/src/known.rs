@@ -22,7 +22,7 @@ pub(crate) trait Known {
 pub(crate) struct ByWords(BTreeMap<String, Vec<usize>>);
 
 impl ByWords {
-    pub(crate) fn of(known: &[impl Known]) -> Self {
+    pub(crate) fn new(known: &[impl Known]) -> Self {
         let mut places: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (place, one) in known.iter().enumerate() {
             places.entry(one.question().to_owned()).or_default().push(place);
@@ -51,7 +51,12 @@ impl ByWords {
 /// Why a question is not found, with the nearest known one. `who` is the subject of the message:
 /// "the recorded answers have none to this question". The message may quote a known question, so it
 /// is not for guests.
-pub(crate) fn missed(who: &str, known: &[impl Known], question: &str, database: &str) -> String {
+pub(crate) fn miss_message(
+    who: &str,
+    known: &[impl Known],
+    question: &str,
+    database: &str,
+) -> String {
     let alike = |one: &dyn Known| {
         (strsim::sorensen_dice(one.question(), question.trim()), one.database() == database)
     };

@@ -24,16 +24,20 @@ fn graph() -> Graph {
     }
 }
 
-fn seen(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
-    let candidate =
-        |confidence: &f64| Candidate { confidence: Some(*confidence), ..Candidate::default() };
+fn observe(task: &str, ending: Ending, confidences: &[f64]) -> Observation {
     Observation {
-        candidates: confidences.iter().map(candidate).collect(),
+        candidates: confidences
+            .iter()
+            .map(|confidence: &f64| Candidate {
+                confidence: Some(*confidence),
+                ..Candidate::default()
+            })
+            .collect(),
         ..Observation::ended(task, ending)
     }
 }
 
-fn failed(kind: FailureKind, message: &str) -> Ending {
+fn failure_ending(kind: FailureKind, message: &str) -> Ending {
     Ending::Failed(failure(kind, message))
 }
 
@@ -45,8 +49,8 @@ fn assess(host: &FakeHost, seen: &[Observation]) -> Vec<Question> {
 #[test]
 fn a_clear_search_asks_nothing() {
     let host = FakeHost::default();
-    assert!(assess(&host, &[seen("A", Ending::Solved, &[0.9])]).is_empty());
-    assert!(assess(&host, &[seen("A", Ending::Empty, &[0.5])]).is_empty());
+    assert!(assess(&host, &[observe("A", Ending::Solved, &[0.9])]).is_empty());
+    assert!(assess(&host, &[observe("A", Ending::Empty, &[0.5])]).is_empty());
     assert!(assess(&host, &[]).is_empty());
     assert!(host.model.requests().is_empty());
 }
@@ -57,9 +61,9 @@ fn the_worst_task_is_asked_about() {
     let questions = assess(
         &host,
         &[
-            seen("A", failed(FailureKind::Input, "weak"), &[0.3]),
-            seen("B", failed(FailureKind::Input, "no statement did"), &[]),
-            seen("answer", failed(FailureKind::Input, "nothing to choose from"), &[]),
+            observe("A", failure_ending(FailureKind::Input, "weak"), &[0.3]),
+            observe("B", failure_ending(FailureKind::Input, "no statement did"), &[]),
+            observe("answer", failure_ending(FailureKind::Input, "nothing to choose from"), &[]),
         ],
     );
     assert_eq!(questions.len(), 1);
@@ -73,7 +77,7 @@ fn the_worst_task_is_asked_about() {
 
 #[test]
 fn an_unknown_name_is_named_with_near_ones_to_choose() {
-    let mut lost = seen("A", failed(FailureKind::Input, "no candidate"), &[]);
+    let mut lost = observe("A", failure_ending(FailureKind::Input, "no candidate"), &[]);
     lost.memo = Some(r#"{"reason":"no column `Regions`; `customers` has others"}"#.into());
     let questions = assess(&FakeHost::default(), &[lost]);
     assert_eq!(
@@ -87,7 +91,7 @@ fn an_unknown_name_is_named_with_near_ones_to_choose() {
 fn what_a_provider_did_not_understand_is_asked_about() {
     let why = "the model provider gave no answer: not understood: regional, moons";
     let questions =
-        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+        assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
     assert!(
         questions[0]
             .text
@@ -99,7 +103,7 @@ fn what_a_provider_did_not_understand_is_asked_about() {
 fn a_name_without_a_near_one_is_not_in_the_database() {
     let why = "the model provider gave no answer: not understood: moons";
     let questions =
-        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+        assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
     assert!(
         questions[0].text.ends_with("The database has nothing of that name."),
         "{}",
@@ -112,7 +116,7 @@ fn a_name_without_a_near_one_is_not_in_the_database() {
 fn a_name_in_two_schemas_is_asked_about_with_both_tables() {
     let why = "the model provider gave no answer: several tables have the name: invoices (archive.invoices, billing.invoices)";
     let questions =
-        assess(&FakeHost::default(), &[seen("A", failed(FailureKind::Model, why), &[])]);
+        assess(&FakeHost::default(), &[observe("A", failure_ending(FailureKind::Model, why), &[])]);
     assert_eq!(questions[0].text, "Which \"invoices\" do you mean? Several tables have that name.");
     assert_eq!(questions[0].choices, ["archive.invoices", "billing.invoices"]);
 }
@@ -121,7 +125,8 @@ fn a_name_in_two_schemas_is_asked_about_with_both_tables() {
 fn a_model_may_word_the_question() {
     let mut host = FakeHost::default();
     host.model.reply_text(&Purpose::Clarify, "Home\nor billing address?");
-    let questions = assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])]);
+    let questions =
+        assess(&host, &[observe("A", failure_ending(FailureKind::Input, "unclear"), &[])]);
     assert_eq!(questions[0].text, "Home or billing address?");
     assert!(host.model.prompt(0).contains("What happened: unclear"));
 }
@@ -134,7 +139,7 @@ fn a_model_that_is_down_or_silent_leaves_the_rule() {
         let mut host = FakeHost::default();
         host.model.script(&Purpose::Clarify, answer);
         assert!(
-            assess(&host, &[seen("A", failed(FailureKind::Input, "unclear"), &[])])[0]
+            assess(&host, &[observe("A", failure_ending(FailureKind::Input, "unclear"), &[])])[0]
                 .text
                 .contains("(unclear)")
         );
@@ -150,20 +155,20 @@ fn what_a_user_cannot_mend_is_not_asked() {
         retryable: true,
     });
     for ending in [
-        failed(FailureKind::Budget, "spent"),
-        failed(FailureKind::Database, "locked"),
+        failure_ending(FailureKind::Budget, "spent"),
+        failure_ending(FailureKind::Database, "locked"),
         down,
         Ending::Cancelled,
     ] {
-        assert!(assess(&host, &[seen("A", ending, &[])]).is_empty());
+        assert!(assess(&host, &[observe("A", ending, &[])]).is_empty());
     }
-    assert!(assess(&host, &[seen("B", Ending::Skipped("A".into()), &[])]).is_empty());
+    assert!(assess(&host, &[observe("B", Ending::Skipped("A".into()), &[])]).is_empty());
 }
 
 #[test]
 fn the_same_question_is_not_asked_twice() {
     let host = FakeHost::default();
-    let lost = [seen("A", failed(FailureKind::Input, "unclear"), &[])];
+    let lost = [observe("A", failure_ending(FailureKind::Input, "unclear"), &[])];
     let asked = assess(&host, &lost).remove(0).text;
     let problem = Problem {
         answers: vec![(asked, "no idea".into())],
@@ -178,7 +183,7 @@ fn the_threshold_is_the_users() {
     let plugin = AmbiguityClarifier::new(
         Settings::read(r#"{"threshold": 0.01, "ask_model": false}"#).unwrap(),
     );
-    let doubtful = [seen("A", Ending::Solved, &[0.9])];
+    let doubtful = [observe("A", Ending::Solved, &[0.9])];
     let questions = plugin
         .assess(&FakeHost::default(), &Problem::new("q"), &catalog(), &graph(), &doubtful)
         .unwrap();

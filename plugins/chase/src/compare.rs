@@ -86,8 +86,13 @@ impl Matter<'_> {
         let facts: Vec<Facts> = both.iter().filter_map(|one| host.check(one.sql).ok()).collect();
         let read = facts.iter().flat_map(|facts| &facts.tables);
         let read: Vec<&Table> = read.filter_map(|name| self.catalog.table(name)).collect();
-        let is_read = |table: &&Table| read.iter().any(|known| known.is_same(table));
-        let tables: Vec<Table> = self.catalog.tables.iter().filter(is_read).cloned().collect();
+        let tables: Vec<Table> = self
+            .catalog
+            .tables
+            .iter()
+            .filter(|table: &&Table| read.iter().any(|known| known.is_same(table)))
+            .cloned()
+            .collect();
         if facts.len() < both.len() || tables.is_empty() {
             return self.catalog.clone();
         }

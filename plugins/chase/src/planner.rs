@@ -116,15 +116,17 @@ fn steps(reply: &Reply) -> Option<Vec<String>> {
     if written.len() != STEPS.len() {
         return None;
     }
-    let step = |(kind, words): &(&str, &str)| {
-        let step = written
-            .iter()
-            .find(|step| step.get("step_type").and_then(JsonValue::as_str) == Some(kind))?;
-        let reported = step.get("description")?.as_str()?.trim();
-        (!reported.is_empty())
-            .then(|| format!("{words}: {}{}", line(reported, 440), entities(step)))
-    };
-    STEPS.iter().map(step).collect()
+    STEPS
+        .iter()
+        .map(|(kind, words): &(&str, &str)| {
+            let step = written
+                .iter()
+                .find(|step| step.get("step_type").and_then(JsonValue::as_str) == Some(kind))?;
+            let reported = step.get("description")?.as_str()?.trim();
+            (!reported.is_empty())
+                .then(|| format!("{words}: {}{}", line(reported, 440), entities(step)))
+        })
+        .collect()
 }
 
 fn entities(step: &JsonValue) -> String {

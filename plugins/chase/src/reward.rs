@@ -20,27 +20,34 @@ impl RewardRole for Chase {
         task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        let fingerprint = |rival: &Rival| {
-            // Without fingerprints each text has its own.
-            rival
-                .results
-                .fingerprint(&Equality::Bag)
-                .unwrap_or_else(|| format!("text {}", rival.candidate.sql))
-        };
-        let grouped = groups(&rivals.iter().map(fingerprint).collect::<Vec<_>>());
-        let entrant = |members: &Vec<usize>| {
-            let first = &rivals[members[0]];
-            let shown = Shown { sql: &first.candidate.sql, results: &first.results };
-            Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
-        };
-        let entrants: Vec<Entrant> = grouped.iter().map(entrant).collect();
+        let grouped = groups(
+            &rivals
+                .iter()
+                .map(|rival: &Rival| {
+                    // Without fingerprints each text has its own.
+                    rival
+                        .results
+                        .fingerprint(&Equality::Bag)
+                        .unwrap_or_else(|| format!("text {}", rival.candidate.sql))
+                })
+                .collect::<Vec<_>>(),
+        );
+        let entrants: Vec<Entrant> = grouped
+            .iter()
+            .map(|members: &Vec<usize>| {
+                let first = &rivals[members[0]];
+                let shown = Shown { sql: &first.candidate.sql, results: &first.results };
+                Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
+            })
+            .collect();
         let matter = Matter { settings: &self.settings, problem, catalog, task };
         let standings = compete(host, &matter, &entrants, self.settings.comparisons);
-        let verdict = |place: usize| {
-            let group = grouped.iter().position(|members| members.contains(&place));
-            verdict(group.and_then(|group| standings.get(group)), grouped.len())
-        };
-        Ok((0..rivals.len()).map(verdict).collect())
+        Ok((0..rivals.len())
+            .map(|place: usize| {
+                let group = grouped.iter().position(|members| members.contains(&place));
+                verdict(group.and_then(|group| standings.get(group)), grouped.len())
+            })
+            .collect())
     }
 }
 

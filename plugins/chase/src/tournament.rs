@@ -56,15 +56,23 @@ pub(crate) fn compete(
 ) -> Vec<Standing> {
     let mut pairs = pairs(entrants.len(), comparisons.min(host.remaining().llm_calls), host.seed());
     decide(host, matter, entrants, &mut pairs);
-    let standing = |place: usize| {
-        let decided = |pair: &&Pair| {
-            pair.winner.is_some() && (pair.places.0 == place || pair.places.1 == place)
-        };
-        let won = pairs.iter().filter(|pair| pair.winner == Some(place)).count();
-        let lost = pairs.iter().filter(decided).count() - won;
-        Standing { points: points(entrants, &pairs, place), won: count32(won), lost: count32(lost) }
-    };
-    (0..entrants.len()).map(standing).collect()
+    (0..entrants.len())
+        .map(|place: usize| {
+            let won = pairs.iter().filter(|pair| pair.winner == Some(place)).count();
+            let lost = pairs
+                .iter()
+                .filter(|pair: &&Pair| {
+                    pair.winner.is_some() && (pair.places.0 == place || pair.places.1 == place)
+                })
+                .count()
+                - won;
+            Standing {
+                points: points(entrants, &pairs, place),
+                won: count32(won),
+                lost: count32(lost),
+            }
+        })
+        .collect()
 }
 
 /// The first pairs among the leaders: 1–2, 1–3, 2–3, 1–4 and so on. A coin for each, so that no
@@ -84,11 +92,13 @@ fn decide(
     entrants: &[Entrant],
     pairs: &mut [Pair],
 ) {
-    let request = |pair: &Pair| {
-        let (first, second) = pair.order();
-        matter.request(host, entrants[first].shown, entrants[second].shown)
-    };
-    let requests: Vec<Request> = pairs.iter().map(request).collect();
+    let requests: Vec<Request> = pairs
+        .iter()
+        .map(|pair: &Pair| {
+            let (first, second) = pair.order();
+            matter.request(host, entrants[first].shown, entrants[second].shown)
+        })
+        .collect();
     let replies = if requests.is_empty() { Vec::new() } else { host.complete_all(&requests) };
     let mut silent: Option<String> = None;
     for (pair, reply) in pairs.iter_mut().zip(replies) {
@@ -125,18 +135,22 @@ impl Pair {
 }
 
 fn points(entrants: &[Entrant], pairs: &[Pair], place: usize) -> f64 {
-    let against = |(other, entrant): (usize, &Entrant)| {
-        let places = (place.min(other), place.max(other));
-        let winner = pairs.iter().find(|pair| pair.places == places).and_then(|pair| pair.winner);
-        let share = match winner {
-            _ if other == place => return f64::from(entrant.size.saturating_sub(1)),
-            Some(winner) if winner == place => 1.0,
-            Some(_) => 0.0,
-            None => 0.5,
-        };
-        share * f64::from(entrant.size)
-    };
-    entrants.iter().enumerate().map(against).sum()
+    entrants
+        .iter()
+        .enumerate()
+        .map(|(other, entrant): (usize, &Entrant)| {
+            let places = (place.min(other), place.max(other));
+            let winner =
+                pairs.iter().find(|pair| pair.places == places).and_then(|pair| pair.winner);
+            let share = match winner {
+                _ if other == place => return f64::from(entrant.size.saturating_sub(1)),
+                Some(winner) if winner == place => 1.0,
+                Some(_) => 0.0,
+                None => 0.5,
+            };
+            share * f64::from(entrant.size)
+        })
+        .sum()
 }
 
 #[cfg(test)]

@@ -126,11 +126,13 @@ impl Voter for Samples<'_> {
         let voters = self.voters(pool);
         let noun = if voters > pool.ran() { "sample" } else { "result" };
         let all = count(u64::from(voters), noun);
-        let standing = |cluster: Cluster| Standing {
-            confidence: self.confidence(pool, &cluster),
-            reason: format!("{} of {all}", cluster.members.len()),
-            cluster,
-        };
-        self.clusters(pool).into_iter().map(standing).collect()
+        self.clusters(pool)
+            .into_iter()
+            .map(|cluster: Cluster| Standing {
+                confidence: self.confidence(pool, &cluster),
+                reason: format!("{} of {all}", cluster.members.len()),
+                cluster,
+            })
+            .collect()
     }
 }

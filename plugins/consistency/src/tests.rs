@@ -20,12 +20,12 @@ fn host(replies: &[&str]) -> FakeHost {
         let answer =
             || Ok(reply(sql, Some(&serde_json::json!({ "sql": sql, "confidence": null }))));
         host.model.script(&Purpose::Generate, answer());
-        scripted(&mut host, sql);
+        script_statement(&mut host, sql);
     }
     host
 }
 
-fn scripted(host: &mut FakeHost, sql: &str) {
+fn script_statement(host: &mut FakeHost, sql: &str) {
     let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
     match sql.split_whitespace().collect::<Vec<_>>().as_slice() {
         ["SELECT", n, ..] => host.database.answer(sql, rows(n.parse().unwrap())),
@@ -38,7 +38,7 @@ fn repairs(host: &mut FakeHost, replies: &[&str]) {
     for sql in replies {
         let answer = Ok(reply(sql, Some(&serde_json::json!({ "sql": sql, "confidence": null }))));
         host.model.script(&Purpose::Repair, answer);
-        scripted(host, sql);
+        script_statement(host, sql);
     }
 }
 
@@ -202,8 +202,11 @@ fn a_chain_ends_after_the_users_attempts_and_the_next_sample_is_fresh() {
         repairs(&mut host, &["BAD A", "BAD B", "BAD C", "BAD D", "BAD E"]);
         host.policy.max_attempts = attempts;
         solve(&host, r#"{"samples":6,"agree":2,"repair":true}"#).unwrap();
-        let repairs = |request: &Request| request.subjects.len();
-        host.model.requests().iter().map(repairs).collect::<Vec<_>>()
+        host.model
+            .requests()
+            .iter()
+            .map(|request: &Request| request.subjects.len())
+            .collect::<Vec<_>>()
     };
     // Two at once, as many as have to agree: what is repaired grows from round to round.
     assert_eq!(purposes(1), [0, 0, 0, 0, 0, 0]);
@@ -227,7 +230,7 @@ fn each_result_is_judged_once_and_a_reward_that_cannot_be_asked_is_noted() {
     let mut host = host(&["SELECT 1", "SELECT 1", "SELECT 2", "SELECT 3", "SELECT 2", "SELECT 2"]);
     host.evaluate.judge("SELECT 1", rejected(0.1, "no")).judge("SELECT 2", rejected(0.2, "no"));
     solve(&host, r#"{"samples":6,"agree":2}"#).unwrap();
-    let asked: Vec<String> = host.evaluate.asked().concat();
+    let asked: Vec<String> = host.evaluate.requests().concat();
     assert_eq!(asked, ["SELECT 1", "SELECT 2", "SELECT 3"]);
 
     let mut host = self::host(&["SELECT 1"]);
@@ -243,7 +246,7 @@ fn one_sample_is_asked_for_again_when_its_prompt_is_too_large() {
     let answer =
         reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
-    scripted(&mut host, "SELECT 1");
+    script_statement(&mut host, "SELECT 1");
     let candidates = solve(&host, SINGLE).unwrap().candidates;
     assert_eq!(
         (candidates.len(), candidates[0].signals.attempts, host.model.requests().len()),
@@ -361,7 +364,7 @@ fn prompts_that_are_too_large_are_made_shorter() {
     let answer =
         reply("SELECT 1", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": null })));
     host.model.script(&Purpose::Generate, Ok(answer));
-    scripted(&mut host, "SELECT 1");
+    script_statement(&mut host, "SELECT 1");
     let gate = r#"{"samples":3,"agree":1,"catalog_bytes":1000}"#;
     assert_eq!(solve(&host, gate).unwrap().candidates.len(), 1);
     assert_eq!(host.model.requests().len(), 2);
@@ -491,13 +494,16 @@ fn a_count_of_nothing_is_repaired_by_the_value_that_exists() {
 #[test]
 fn a_result_of_which_the_host_warns_is_repaired() {
     let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
-    for (second, best) in [(rows(2), "SELECT 2"), (rows(2).warned("x is no number"), "SELECT 1")] {
+    for (second, best) in
+        [(rows(2), "SELECT 2"), (rows(2).with_warning("x is no number"), "SELECT 1")]
+    {
         let mut host = FakeHost::default();
         host.model
             .reply_sql("SELECT 1", Some(0.9))
             .reply_sql("SELECT 2", Some(0.9))
             .reply_sql("SELECT 1", Some(0.9));
-        host.database.answer("SELECT 1", rows(1).warned("2 of 9 values of mass are no numbers"));
+        host.database
+            .answer("SELECT 1", rows(1).with_warning("2 of 9 values of mass are no numbers"));
         host.database.answer("SELECT 2", second);
         let candidates = solve(&host, RETRY).unwrap().candidates;
         assert_eq!(candidates[0].sql, best);

@@ -32,7 +32,7 @@ fn plan_with(host: &FakeHost) -> Graph {
     Decompose::new(Settings::default()).plan(host, &problem(), &catalog()).unwrap()
 }
 
-fn planned(plans: &[JsonValue]) -> (Graph, FakeHost) {
+fn plan_with_replies(plans: &[JsonValue]) -> (Graph, FakeHost) {
     let mut host = FakeHost::default();
     for plan in plans {
         host.model.reply_plan(plan);
@@ -68,7 +68,7 @@ fn assert_is_direct(graph: &Graph) {
 
 #[test]
 fn the_prompt_shows_all_tables_the_question_and_what_was_clarified() {
-    let (_, host) = planned(&[subtasks(&[atom("A", &[])])]);
+    let (_, host) = plan_with_replies(&[subtasks(&[atom("A", &[])])]);
     let prompt = host.model.prompt(0);
     for part in [
         "Table orders",
@@ -86,7 +86,7 @@ fn the_prompt_shows_all_tables_the_question_and_what_was_clarified() {
 
 #[test]
 fn a_chain_ends_in_its_last_task() {
-    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     assert_eq!(ids(&graph), ["A", "B"]);
     assert_eq!(graph.answer, "B");
     assert_eq!(depends(&graph, "B"), ["A"]);
@@ -97,7 +97,7 @@ fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
     let key = json!({ "left": "answer", "left_col": "id", "right": "B", "right_col": "customer_id", "how": "left" });
     let mut first = atom("answer", &[]);
     first["join_keys"] = json!([key]);
-    let (graph, _) = planned(&[subtasks(&[first, atom("B", &[])])]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[first, atom("B", &[])])]);
     assert_eq!(graph.answer, "answer2");
     let choice = graph.task("answer2").unwrap();
     assert_eq!(choice.operation, Operation::Choose);
@@ -110,7 +110,7 @@ fn several_leaves_meet_in_a_tolerant_choice_that_carries_the_join_keys() {
 // syrch 0.1.2, bug 12: because of a dependency named twice its task never ran.
 #[test]
 fn a_dependency_named_twice_counts_once() {
-    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[atom("A", &[]), atom("B", &["A", "A"])])]);
     assert_eq!(depends(&graph, "B"), ["A"]);
 }
 
@@ -120,7 +120,7 @@ fn a_dependency_named_twice_counts_once() {
 fn a_sub_plan_inherits_dependencies_and_may_list_its_tasks_in_any_order() {
     let top = subtasks(&[atom("A", &[]), compound("B", &["A"]), atom("C", &["B"])]);
     let sub = subtasks(&[atom("Y", &["X"]), atom("X", &[]), atom("Z", &["X"])]);
-    let (graph, _) = planned(&[top, sub]);
+    let (graph, _) = plan_with_replies(&[top, sub]);
     assert_eq!(ids(&graph), ["A", "B.Y", "B.X", "B.Z", "C"]);
     assert_eq!(depends(&graph, "B.X"), ["A"]);
     assert_eq!(depends(&graph, "B.Y"), ["B.X"]);
@@ -134,7 +134,8 @@ fn join_keys_follow_a_task_to_its_only_leaf() {
         json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id", "how": "inner" }]);
     let mut top = vec![compound("A", &[]), atom("B", &[])];
     top[1]["join_keys"] = key;
-    let (graph, _) = planned(&[subtasks(&top), subtasks(&[atom("X", &[]), atom("Y", &["X"])])]);
+    let (graph, _) =
+        plan_with_replies(&[subtasks(&top), subtasks(&[atom("X", &[]), atom("Y", &["X"])])]);
     let keys = join_keys_of(graph.task(&graph.answer).unwrap());
     assert_eq!((keys[0].left.as_str(), keys[0].right.as_str()), ("A.Y", "B"));
 }
@@ -172,13 +173,14 @@ fn a_graph_never_grows_beyond_its_limits() {
 
 #[test]
 fn a_sub_plan_of_one_task_changes_nothing() {
-    let (graph, _) = planned(&[subtasks(&[compound("A", &[])]), subtasks(&[atom("X", &[])])]);
+    let (graph, _) =
+        plan_with_replies(&[subtasks(&[compound("A", &[])]), subtasks(&[atom("X", &[])])]);
     assert_eq!(ids(&graph), ["A"]);
 }
 
 #[test]
 fn a_broken_sub_plan_leaves_the_task_whole() {
-    let (graph, host) = planned(&[
+    let (graph, host) = plan_with_replies(&[
         subtasks(&[compound("A", &[]), atom("B", &["A"])]),
         subtasks(&[atom("X", &["Q"])]),
     ]);
@@ -193,7 +195,8 @@ fn a_broken_sub_plan_leaves_the_task_whole() {
 #[test]
 fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
     let circle = subtasks(&[atom("A", &["B"]), atom("B", &["A"])]);
-    let (graph, host) = planned(&[circle.clone(), subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let (graph, host) =
+        plan_with_replies(&[circle.clone(), subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     assert_eq!(graph.answer, "B");
     assert!(
         host.model
@@ -201,7 +204,7 @@ fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
             .contains("cannot be used: these subtasks depend on each other in a circle: A, B")
     );
 
-    let (graph, host) = planned(&[circle.clone(), circle]);
+    let (graph, host) = plan_with_replies(&[circle.clone(), circle]);
     assert_is_direct(&graph);
     assert_eq!(host.model.requests().len(), 2);
 }
@@ -211,7 +214,7 @@ fn a_plan_that_contradicts_itself_is_asked_for_once_more() {
 fn nonsense_becomes_one_task() {
     for nonsense in [json!({ "subtasks": null }), json!({ "subtasks": {} }), json!([]), json!("x")]
     {
-        let (graph, _) = planned(&[nonsense]);
+        let (graph, _) = plan_with_replies(&[nonsense]);
         assert_is_direct(&graph);
     }
 }
@@ -244,7 +247,7 @@ fn an_outage_and_a_spent_budget_reach_the_user() {
     }
 }
 
-fn failed(kind: FailureKind) -> Ending {
+fn failure_ending(kind: FailureKind) -> Ending {
     Ending::Failed(failure(kind, "no"))
 }
 
@@ -255,9 +258,9 @@ fn next(settings: Settings, graph: &Graph, seen: &[Observation]) -> Step {
 
 #[test]
 fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
-    let (mut graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let (mut graph, _) = plan_with_replies(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     let lost = [
-        Observation::ended("A", failed(FailureKind::Model)),
+        Observation::ended("A", failure_ending(FailureKind::Model)),
         Observation::ended("B", Ending::Skipped("A".into())),
     ];
     assert!(next(Settings::default(), &graph, &lost[..1]).edits.is_empty());
@@ -277,9 +280,9 @@ fn a_plan_that_came_to_nothing_falls_back_to_the_question_once() {
 
 #[test]
 fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
-    let (graph, _) = planned(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[atom("A", &[]), atom("B", &["A"])])]);
     let spent = [
-        Observation::ended("A", failed(FailureKind::Budget)),
+        Observation::ended("A", failure_ending(FailureKind::Budget)),
         Observation::ended("B", Ending::Skipped("A".into())),
     ];
     assert!(next(Settings::default(), &graph, &spent).edits.is_empty());
@@ -289,11 +292,15 @@ fn nothing_is_added_when_it_could_not_run_or_would_be_the_same() {
             .is_empty()
     );
 
-    let (single, _) = planned(&[subtasks(&[atom("A", &[])])]);
+    let (single, _) = plan_with_replies(&[subtasks(&[atom("A", &[])])]);
     assert!(
-        next(Settings::default(), &single, &[Observation::ended("A", failed(FailureKind::Input))])
-            .edits
-            .is_empty()
+        next(
+            Settings::default(),
+            &single,
+            &[Observation::ended("A", failure_ending(FailureKind::Input))]
+        )
+        .edits
+        .is_empty()
     );
 }
 
@@ -304,8 +311,8 @@ fn stating(id: &str, on: &[&str], tables: &[&str], requirements: JsonValue) -> J
     subtask
 }
 
-fn required(graph: &Graph, id: &str) -> Requirements {
-    Requirements::of(graph.task(id).unwrap()).unwrap_or_default()
+fn requirements_of(graph: &Graph, id: &str) -> Requirements {
+    Requirements::from_task(graph.task(id).unwrap()).unwrap_or_default()
 }
 
 #[test]
@@ -315,9 +322,9 @@ fn tasks_carry_what_their_plan_requires() {
     first["expected_output"] = json!("one row");
     let second = stating("B", &["A"], &[], json!({ "grain": "per month" }));
     let (graph, host) =
-        planned(&[subtasks(&[first, second, stating("C", &[], &[], json!(["odd"]))])]);
-    assert_eq!(required(&graph, "A").filters, ["year = 2014"]);
-    assert_eq!(required(&graph, "A").tables, ["orders"]);
+        plan_with_replies(&[subtasks(&[first, second, stating("C", &[], &[], json!(["odd"]))])]);
+    assert_eq!(requirements_of(&graph, "A").filters, ["year = 2014"]);
+    assert_eq!(requirements_of(&graph, "A").tables, ["orders"]);
     assert_eq!(
         graph.task("A").unwrap().expected.as_deref(),
         Some("one row; with the filter `year = 2014`")
@@ -332,8 +339,8 @@ fn tasks_carry_what_their_plan_requires() {
 fn requirements_follow_a_task_into_its_sub_plan() {
     let sub =
         subtasks(&[stating("X", &[], &[], json!({ "filters": ["a = 1"] })), atom("Y", &["X"])]);
-    let (graph, _) = planned(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), sub]);
-    assert_eq!(required(&graph, "A.X").filters, ["a = 1"]);
+    let (graph, _) = plan_with_replies(&[subtasks(&[compound("A", &[]), atom("B", &["A"])]), sub]);
+    assert_eq!(requirements_of(&graph, "A.X").filters, ["a = 1"]);
 }
 
 /// A catalog in which two further tables speak of customers.
@@ -356,7 +363,7 @@ fn wide_catalog() -> Catalog {
 }
 
 fn no_candidate() -> Ending {
-    failed(FailureKind::Other("no-candidate".into()))
+    failure_ending(FailureKind::Other("no-candidate".into()))
 }
 
 fn next_over(catalog: &Catalog, graph: &Graph, seen: &[Observation]) -> Step {
@@ -373,14 +380,14 @@ fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
     let key = json!([{ "left": "A", "left_col": "id", "right": "B", "right_col": "id" }]);
     let mut last = atom("B", &["A"]);
     last["join_keys"] = key;
-    let (mut graph, _) = planned(&[subtasks(&[first, last])]);
+    let (mut graph, _) = plan_with_replies(&[subtasks(&[first, last])]);
     let mut seen = vec![Observation::ended("A", no_candidate())];
     let step = next_over(&wide_catalog(), &graph, &seen);
     let [Edit::Add(again), Edit::Update(last)] = step.edits.as_slice() else {
         panic!("{:?}", step.edits)
     };
     assert_eq!((again.id.as_str(), again.text.as_str()), ("A-again", "find the best customers"));
-    let stated = Requirements::of(again).unwrap();
+    let stated = Requirements::from_task(again).unwrap();
     assert_eq!(
         (stated.tables.join(" ").as_str(), stated.filters.as_slice()),
         ("orders customers visits", &["year = 2014".to_owned()][..])
@@ -400,7 +407,7 @@ fn a_task_without_a_statement_is_planned_again_over_other_tables_once() {
     seen.push(Observation::ended("B", Ending::Skipped("A-again".into())));
     let step = next_over(&wide_catalog(), &graph, &seen);
     let Edit::Add(direct) = &step.edits[0] else { panic!("{:?}", step.edits) };
-    let wished = Requirements::of(direct).unwrap();
+    let wished = Requirements::from_task(direct).unwrap();
     assert!(wished.lenient && wished.filters == ["year = 2014"] && wished.tables.is_empty());
     graph.memo = step.memo;
     assert!(next_over(&wide_catalog(), &graph, &seen).edits.is_empty());
@@ -412,19 +419,20 @@ fn the_whole_question_keeps_what_the_plan_required_as_a_wish() {
         "metrics": [{ "name": "revenue", "aggregation": "sum" }], "aggregation": "avg",
         "dimensions": ["country"], "filters": ["year = 2014"], "time_range": ["2014", "2015"],
     });
-    let (graph, _) = planned(&[subtasks(&[stating("A", &[], &["orders"], required.clone())])]);
+    let (graph, _) =
+        plan_with_replies(&[subtasks(&[stating("A", &[], &["orders"], required.clone())])]);
     let graph =
         Graph { memo: Some(json!({ "again": ["A"], "fallback": false }).to_string()), ..graph };
     let step = next_over(&wide_catalog(), &graph, &[Observation::ended("A", no_candidate())]);
     let Edit::Add(direct) = &step.edits[0] else { panic!("{:?}", step.edits) };
     let wished =
         Requirements { dimensions: Vec::new(), lenient: true, ..Requirements::read(&required) };
-    assert_eq!(Requirements::of(direct), Some(wished));
+    assert_eq!(Requirements::from_task(direct), Some(wished));
 }
 
 #[test]
 fn the_answer_moves_to_the_task_that_is_planned_again() {
-    let (graph, _) = planned(&[subtasks(&[stating(
+    let (graph, _) = plan_with_replies(&[subtasks(&[stating(
         "A",
         &[],
         &["orders"],
@@ -437,7 +445,7 @@ fn the_answer_moves_to_the_task_that_is_planned_again() {
 #[test]
 fn nothing_is_planned_again_without_other_tables_or_for_another_reason() {
     let plan = |tables: &[&str]| {
-        planned(&[subtasks(&[stating("A", &[], tables, json!({})), atom("B", &["A"])])]).0
+        plan_with_replies(&[subtasks(&[stating("A", &[], tables, json!({})), atom("B", &["A"])])]).0
     };
     let graph = plan(&["orders"]);
     // No other table speaks of `find A`.
@@ -455,7 +463,9 @@ fn nothing_is_planned_again_without_other_tables_or_for_another_reason() {
     );
     let mut graph = plan(&["orders"]);
     graph.tasks[0].text = "customers".into();
-    for ending in [failed(FailureKind::Model), failed(FailureKind::Budget), Ending::Empty] {
+    for ending in
+        [failure_ending(FailureKind::Model), failure_ending(FailureKind::Budget), Ending::Empty]
+    {
         assert!(
             next_over(&wide_catalog(), &graph, &[Observation::ended("A", ending)]).edits.is_empty()
         );
@@ -492,12 +502,15 @@ fn assert_is_sound(graph: &Graph) {
         }
     }
     while ended.len() < graph.tasks.len() {
-        let is_ready = |task: &&Task| {
-            !ended.contains(&task.id.as_str())
-                && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
-        };
-        let ready: Vec<&str> =
-            graph.tasks.iter().filter(is_ready).map(|task| task.id.as_str()).collect();
+        let ready: Vec<&str> = graph
+            .tasks
+            .iter()
+            .filter(|task: &&Task| {
+                !ended.contains(&task.id.as_str())
+                    && task.depends_on.iter().all(|id| ended.contains(&id.as_str()))
+            })
+            .map(|task| task.id.as_str())
+            .collect();
         assert!(!ready.is_empty(), "a circle among {:?}", graph.tasks);
         ended.extend(ready);
     }

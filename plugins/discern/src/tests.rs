@@ -8,18 +8,20 @@ use crate::solver::evidence::{Evidence, Looker};
 use crate::{Discern, Settings};
 
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str, &str)]) -> Table {
-    let key = |(column, table, to): &(&str, &str, &str)| ForeignKey {
-        columns: vec![(*column).into()],
-        ref_table: (*table).into(),
-        ref_columns: vec![(*to).into()],
-    };
     Table {
         name: name.into(),
         columns: columns
             .iter()
             .map(|name| Column { name: (*name).into(), ..Column::default() })
             .collect(),
-        foreign_keys: keys.iter().map(key).collect(),
+        foreign_keys: keys
+            .iter()
+            .map(|(column, table, to): &(&str, &str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*table).into(),
+                ref_columns: vec![(*to).into()],
+            })
+            .collect(),
         ..Table::default()
     }
 }
@@ -51,7 +53,7 @@ fn ran(facts: Facts, rows: &FakeRows) -> Ran {
     }
 }
 
-fn compared(table: &str, column: &str, text: &str) -> Literal {
+fn literal_of(table: &str, column: &str, text: &str) -> Literal {
     Literal { table: Some(table.into()), column: Some(column.into()), text: text.into() }
 }
 
@@ -77,14 +79,14 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
         let evidence = evidence_of(&host, "", &ran(facts, &numbers(&["n", "m"], &[1])));
         (evidence.absent_value, host.database.log().len())
     };
-    assert_eq!(absent(&[], compared("customers", "country", "Germany"), &[]), (true, 1));
-    assert_eq!(absent(&[1], compared("customers", "country", "Germany"), &[]), (false, 1));
-    assert_eq!(absent(&[], compared("customers", "country", "Germany"), &["LOWER"]), (false, 1));
+    assert_eq!(absent(&[], literal_of("customers", "country", "Germany"), &[]), (true, 1));
+    assert_eq!(absent(&[1], literal_of("customers", "country", "Germany"), &[]), (false, 1));
+    assert_eq!(absent(&[], literal_of("customers", "country", "Germany"), &["LOWER"]), (false, 1));
     // Unknown: an unscripted probe fails. Not probed: numbers, patterns, and what is compared with
     // no column.
-    assert_eq!(absent(&[], compared("customers", "name", "Anna"), &[]), (false, 1));
-    assert_eq!(absent(&[], compared("orders", "total", "3000"), &[]), (false, 0));
-    assert_eq!(absent(&[], compared("customers", "country", "Ger%"), &[]), (false, 0));
+    assert_eq!(absent(&[], literal_of("customers", "name", "Anna"), &[]), (false, 1));
+    assert_eq!(absent(&[], literal_of("orders", "total", "3000"), &[]), (false, 0));
+    assert_eq!(absent(&[], literal_of("customers", "country", "Ger%"), &[]), (false, 0));
     let alone = Literal { table: None, column: None, text: "Germany".into() };
     assert_eq!(absent(&[], alone, &[]), (false, 0));
 }
@@ -93,8 +95,8 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
 fn a_probe_runs_once_and_never_while_runs_are_scarce() {
     let mut facts = facts("SELECT", &["customers"]);
     facts.literals = vec![
-        compared("customers", "country", "Germany"),
-        compared("customers", "country", "Germany"),
+        literal_of("customers", "country", "Germany"),
+        literal_of("customers", "country", "Germany"),
     ];
     let ran = ran(facts, &numbers(&["n", "m"], &[1]));
     let mut host = FakeHost::default();
@@ -114,7 +116,7 @@ fn a_probe_runs_once_and_never_while_runs_are_scarce() {
 #[test]
 fn probes_leave_the_spare_runs() {
     let literals =
-        ["Germany", "France", "Chile", "Peru"].map(|text| compared("customers", "country", text));
+        ["Germany", "France", "Chile", "Peru"].map(|text| literal_of("customers", "country", text));
     let run = |left: u32| {
         let mut facts = facts("SELECT", &["customers"]);
         facts.literals = literals.to_vec();
@@ -167,8 +169,11 @@ fn doubts_repeated_rows_and_results_of_0_are_seen() {
     };
     let doubted = evidence_of(&host, "", &doubted);
     assert_eq!(doubted, Evidence { doubted: true, ..Evidence::default() });
-    assert_eq!(doubted.reported(), "a doubt");
-    assert_eq!(Evidence { zero: true, ..repeated }.reported(), "repeated rows, a result of 0");
+    assert_eq!(doubted.describe_findings(), "a doubt");
+    assert_eq!(
+        Evidence { zero: true, ..repeated }.describe_findings(),
+        "repeated rows, a result of 0"
+    );
 }
 
 #[test]

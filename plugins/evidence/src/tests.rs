@@ -14,7 +14,7 @@ fn single(value: i64) -> FakeRows {
     FakeRows::new(&["n"], vec![vec![Value::Integer(value)]])
 }
 
-fn finished(id: &str, confidence: f64, tokens: f64, rows: &FakeRows) -> Finished {
+fn finish(id: &str, confidence: f64, tokens: f64, rows: &FakeRows) -> Finished {
     let signals = Signals { extra: vec![("tokens".into(), tokens)], ..Signals::default() };
     Finished {
         name: format!("task_{}", id.to_lowercase()),
@@ -30,22 +30,24 @@ fn finished(id: &str, confidence: f64, tokens: f64, rows: &FakeRows) -> Finished
     }
 }
 
-fn seen(id: &str, ending: Ending, confidence: Option<f64>, rows: u64) -> Observation {
-    let candidate = |confidence| Candidate { confidence: Some(confidence), ..Candidate::default() };
+fn observe(id: &str, ending: Ending, confidence: Option<f64>, rows: u64) -> Observation {
     let is_success = matches!(ending, Ending::Solved | Ending::Empty);
     Observation {
-        candidates: confidence.map(candidate).into_iter().collect(),
+        candidates: confidence
+            .map(|confidence| Candidate { confidence: Some(confidence), ..Candidate::default() })
+            .into_iter()
+            .collect(),
         profile: is_success.then(|| Profile { rows, ..Profile::default() }),
         ..Observation::ended(id, ending)
     }
 }
 
-fn solved(id: &str, confidence: f64, rows: u64) -> Observation {
-    seen(id, if rows == 0 { Ending::Empty } else { Ending::Solved }, Some(confidence), rows)
+fn observe_success(id: &str, confidence: f64, rows: u64) -> Observation {
+    observe(id, if rows == 0 { Ending::Empty } else { Ending::Solved }, Some(confidence), rows)
 }
 
-fn failed(id: &str) -> Observation {
-    seen(id, Ending::Failed(failure(FailureKind::Model, "no idea")), None, 0)
+fn observe_failure(id: &str) -> Observation {
+    observe(id, Ending::Failed(failure(FailureKind::Model, "no idea")), None, 0)
 }
 
 fn choice(leaves: &[&str], keys: &[JoinKey]) -> Graph {
@@ -87,9 +89,15 @@ fn answer_of(
 fn alone(question: &str, rows: &FakeRows, confidence: f64) -> Answer {
     let graph = Graph::single(Task::new("A", question));
     let count = rows.handle().profile().rows;
-    let done = [finished("A", confidence, 0.0, rows)];
-    answer_of(&FakeHost::default(), question, &graph, &done, &[solved("A", confidence, count)])
-        .unwrap()
+    let done = [finish("A", confidence, 0.0, rows)];
+    answer_of(
+        &FakeHost::default(),
+        question,
+        &graph,
+        &done,
+        &[observe_success("A", confidence, count)],
+    )
+    .unwrap()
 }
 
 // 0.9 × (1 − 0.5 × 0.035), as syrch 0.1.2 computed it.
@@ -111,11 +119,12 @@ fn a_single_result_has_the_confidence_of_syrch_0_1_2() {
 fn the_most_trusted_leaf_wins_and_fewer_tokens_break_a_tie() {
     let host = FakeHost::default();
     let done = [
-        finished("A", 0.8, 9.0, &single(1)),
-        finished("B", 0.9, 9.0, &single(2)),
-        finished("C", 0.9, 5.0, &single(3)),
+        finish("A", 0.8, 9.0, &single(1)),
+        finish("B", 0.9, 9.0, &single(2)),
+        finish("C", 0.9, 5.0, &single(3)),
     ];
-    let seen = [solved("A", 0.8, 1), solved("B", 0.9, 1), solved("C", 0.9, 1)];
+    let seen =
+        [observe_success("A", 0.8, 1), observe_success("B", 0.9, 1), observe_success("C", 0.9, 1)];
     let answer = answer_of(&host, "q", &choice(&["A", "B", "C"], &[]), &done, &seen).unwrap();
     assert_eq!(answer.task, "C");
     assert!(answer.basis.contains(&"took C, the most trusted of A, B, C".to_owned()));
@@ -125,30 +134,35 @@ fn the_most_trusted_leaf_wins_and_fewer_tokens_break_a_tie() {
 fn nothing_finished_is_no_answer() {
     let host = FakeHost::default();
     assert_eq!(
-        answer_of(&host, "q", &Graph::single(Task::new("A", "q")), &[], &[failed("A")])
+        answer_of(&host, "q", &Graph::single(Task::new("A", "q")), &[], &[observe_failure("A")])
             .map(|a| a.text),
         None
     );
     // The result of a step on the way does not answer the question.
     let mut graph = Graph::single(Task { depends_on: vec!["A".into()], ..Task::new("B", "q") });
     graph.tasks.push(Task::new("A", "step"));
-    let done = [finished("A", 1.0, 0.0, &single(1))];
-    assert!(answer_of(&host, "q", &graph, &done, &[solved("A", 1.0, 1), failed("B")]).is_none());
+    let done = [finish("A", 1.0, 0.0, &single(1))];
+    assert!(
+        answer_of(&host, "q", &graph, &done, &[observe_success("A", 1.0, 1), observe_failure("B")])
+            .is_none()
+    );
 }
 
 #[test]
 fn failed_and_empty_tasks_take_their_share_up_to_the_cap() {
     let host = FakeHost::default();
-    let done = [finished("A", 1.0, 0.0, &single(1))];
+    let done = [finish("A", 1.0, 0.0, &single(1))];
     let graph = choice(&["A", "B"], &[]);
-    let answer = answer_of(&host, "q", &graph, &done, &[solved("A", 1.0, 1), failed("B")]).unwrap();
+    let answer =
+        answer_of(&host, "q", &graph, &done, &[observe_success("A", 1.0, 1), observe_failure("B")])
+            .unwrap();
     // Nothing found for B: ambiguity 1, and 0.15 off for the failure.
     assert_eq!(answer.confidence, 0.425);
     assert_eq!(answer.caveats, ["B failed: no idea"]);
 
     let graph = choice(&["A", "B", "C", "D"], &[]);
-    let skipped = |id: &str| seen(id, Ending::Skipped("X".into()), None, 0);
-    let all = [solved("A", 1.0, 1), skipped("B"), skipped("C"), skipped("D")];
+    let skipped = |id: &str| observe(id, Ending::Skipped("X".into()), None, 0);
+    let all = [observe_success("A", 1.0, 1), skipped("B"), skipped("C"), skipped("D")];
     assert_eq!(answer_of(&host, "q", &graph, &done, &all).unwrap().confidence, 0.6);
 }
 
@@ -157,8 +171,8 @@ fn tasks_beside_the_answer_do_not_count() {
     let mut graph = choice(&["A", "B"], &[]);
     graph.tasks.push(Task::new("direct", "q"));
     graph.answer = "direct".into();
-    let done = [finished("direct", 1.0, 0.0, &single(1))];
-    let all = [failed("A"), failed("B"), solved("direct", 1.0, 1)];
+    let done = [finish("direct", 1.0, 0.0, &single(1))];
+    let all = [observe_failure("A"), observe_failure("B"), observe_success("direct", 1.0, 1)];
     assert_eq!(answer_of(&FakeHost::default(), "q", &graph, &done, &all).unwrap().confidence, 1.0);
 }
 
@@ -190,9 +204,10 @@ fn an_empty_result_is_said_to_be_empty() {
 #[test]
 fn a_thousand_and_ten_rows_are_not_empty() {
     let graph = Graph::single(Task::new("A", "q"));
-    let done = [finished("A", 1.0, 0.0, &single(1).counted(1010))];
+    let done = [finish("A", 1.0, 0.0, &single(1).counted(1010))];
     let answer =
-        answer_of(&FakeHost::default(), "q", &graph, &done, &[solved("A", 1.0, 1010)]).unwrap();
+        answer_of(&FakeHost::default(), "q", &graph, &done, &[observe_success("A", 1.0, 1010)])
+            .unwrap();
     assert_eq!((answer.confidence, answer.caveats.len()), (1.0, 0));
 }
 
@@ -208,13 +223,13 @@ const JOIN: &str = "SELECT j1.id, j1.name, j2.\"Customer Id\", j2.name AS name_2
                     LEFT JOIN task_b AS j2 ON j1.id = j2.\"Customer Id\"";
 
 fn two(host: &FakeHost, keys: &[JoinKey]) -> Answer {
-    let done = [finished("A", 0.9, 0.0, &people()), finished("B", 0.8, 0.0, &orders())];
+    let done = [finish("A", 0.9, 0.0, &people()), finish("B", 0.8, 0.0, &orders())];
     answer_of(
         host,
         "q",
         &choice(&["A", "B"], keys),
         &done,
-        &[solved("A", 0.9, 1), solved("B", 0.8, 1)],
+        &[observe_success("A", 0.9, 1), observe_success("B", 0.8, 1)],
     )
     .unwrap()
 }
@@ -260,10 +275,10 @@ fn a_join_that_fails_or_finds_nothing_leaves_the_most_trusted_leaf() {
 fn keys_of_one_name_merge_and_chains_are_followed() {
     let pair = |a: &str, b: &str| FakeRows::new(&[a, b], vec![vec![text("x"), text("y")]]);
     let done = [
-        finished("A", 0.9, 0.0, &pair("k", "a")),
-        finished("B", 0.9, 0.0, &pair("m", "b")),
-        finished("C", 0.9, 0.0, &pair("K", "m")),
-        finished("D", 0.9, 0.0, &pair("z", "d")),
+        finish("A", 0.9, 0.0, &pair("k", "a")),
+        finish("B", 0.9, 0.0, &pair("m", "b")),
+        finish("C", 0.9, 0.0, &pair("K", "m")),
+        finish("D", 0.9, 0.0, &pair("z", "d")),
     ];
     let keys = [key("B", "m", "C", "m", JoinHow::Inner), key("A", "k", "C", "k", JoinHow::Outer)];
     let sql = "SELECT COALESCE(j1.k, j2.\"K\") AS k, j1.a, j2.m, j3.b FROM task_a AS j1 \
@@ -280,9 +295,9 @@ fn keys_of_one_name_merge_and_chains_are_followed() {
 fn without_the_grant_the_text_tells_the_shape_alone() {
     let mut host = FakeHost::default();
     host.database.granted_rows = None;
-    let done = [finished("A", 0.9, 0.0, &people())];
+    let done = [finish("A", 0.9, 0.0, &people())];
     let graph = Graph::single(Task::new("A", "q"));
-    let answer = answer_of(&host, "q", &graph, &done, &[solved("A", 0.9, 1)]).unwrap();
+    let answer = answer_of(&host, "q", &graph, &done, &[observe_success("A", 0.9, 1)]).unwrap();
     assert_eq!(answer.text, "The result has 1 row of id, name.");
 }
 
@@ -304,9 +319,15 @@ fn a_model_may_write_the_text_and_need_not() {
     let plugin = Evidence::new(Settings { summarise: true, ..Settings::default() });
     let graph = Graph::single(Task::new("A", "q"));
     let ask = |host: &FakeHost| {
-        let done = [finished("A", 0.9, 0.0, &single(7))];
+        let done = [finish("A", 0.9, 0.0, &single(7))];
         plugin
-            .aggregate(host, &Problem::new("How many?"), &graph, &done, &[solved("A", 0.9, 1)])
+            .aggregate(
+                host,
+                &Problem::new("How many?"),
+                &graph,
+                &done,
+                &[observe_success("A", 0.9, 1)],
+            )
             .unwrap()
             .unwrap()
             .text

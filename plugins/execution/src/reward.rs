@@ -20,17 +20,20 @@ impl RewardRole for ExecutionReward {
         task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        let required = Requirements::of(task).unwrap_or_default();
-        let verdict = |rival: &Rival| {
-            let lacks = if required.is_empty() {
-                Vec::new()
-            } else {
-                find_lacks(host, catalog, &required, rival)
-            };
-            let verdict = self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
-            self.settings.with_lacks(verdict, &lacks, required.lenient)
-        };
-        Ok(rivals.iter().map(verdict).collect())
+        let required = Requirements::from_task(task).unwrap_or_default();
+        Ok(rivals
+            .iter()
+            .map(|rival: &Rival| {
+                let lacks = if required.is_empty() {
+                    Vec::new()
+                } else {
+                    find_lacks(host, catalog, &required, rival)
+                };
+                let verdict =
+                    self.settings.verdict(&rival.candidate.signals, &rival.results.profile());
+                self.settings.with_lacks(verdict, &lacks, required.lenient)
+            })
+            .collect())
     }
 }
 
@@ -77,7 +80,7 @@ impl Settings {
         let named: Vec<&str> = grave.iter().chain(&slight).map(|lack| lack.what.as_str()).collect();
         if !named.is_empty() {
             opinion.checks.extend(named.iter().map(|name| (format!("has {name}"), false)));
-            opinion.reason += &format!("; it lacks {}", listed(&named));
+            opinion.reason += &format!("; it lacks {}", enumerate_names(&named));
             opinion.score = (opinion.score - 0.5 * self.missing * slight.len() as f64).max(0.5);
         }
         if !grave.is_empty() {
@@ -88,10 +91,13 @@ impl Settings {
     }
 
     fn shape(&self, profile: &Profile) -> Shape {
-        let is_null = |column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows;
         Shape {
             rows: profile.rows,
-            null_columns: profile.columns.iter().filter(is_null).count(),
+            null_columns: profile
+                .columns
+                .iter()
+                .filter(|column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows)
+                .count(),
             is_overflow: profile.truncated || profile.rows > self.overflow_rows,
         }
     }
@@ -110,7 +116,7 @@ impl Settings {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[&str]) -> String {
+fn enumerate_names(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => (*one).to_owned(),

@@ -16,7 +16,7 @@ impl CalibratorRole for FittedCalibrator {
         let weights = &self.settings.weights;
         claims
             .iter()
-            .map(|(raw, signals)| self.settings.on_the_curve(weights.discounted(*raw, signals)))
+            .map(|(raw, signals)| self.settings.on_the_curve(weights.discount(*raw, signals)))
             .collect()
     }
 }

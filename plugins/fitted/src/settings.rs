@@ -123,12 +123,12 @@ impl settings::Settings for Settings {
             given.into_iter().partition(|(name, _)| is_weight(name));
         let weights = Weights::read(&Value::Object(weights).to_string())?;
         let curve = Curve::read(&Value::Object(curve).to_string())?;
-        curve.checked().map(|curve| Self { weights, curve })
+        curve.validate().map(|curve| Self { weights, curve })
     }
 }
 
 impl Curve {
-    fn checked(self) -> Result<Self, String> {
+    fn validate(self) -> Result<Self, String> {
         let thresholds = &self.thresholds.0;
         let values = &self.values.0;
         let is_share = |number: &f64| (0.0..=1.0).contains(number);

@@ -5,7 +5,7 @@ use syrch_plugin::prelude::*;
 
 use crate::{FittedCalibrator, Settings};
 
-fn calibrated(config: &str, raw: f64, signals: Signals) -> f64 {
+fn calibrate_one(config: &str, raw: f64, signals: Signals) -> f64 {
     FittedCalibrator::new(Settings::read(config).unwrap()).calibrate(&[(raw, signals)])[0]
 }
 
@@ -27,8 +27,8 @@ fn without_a_curve_it_is_signals() {
     let troubled = Signals { attempts: 2, schema_errors: 1, overflow: true, ..first() };
     for raw in [0.0, 0.3, 0.9, 1.0] {
         assert_eq!(
-            calibrated("", raw, troubled.clone()),
-            Weights::default().discounted(raw, &troubled)
+            calibrate_one("", raw, troubled.clone()),
+            Weights::default().discount(raw, &troubled)
         );
     }
 }
@@ -37,7 +37,7 @@ fn without_a_curve_it_is_signals() {
 fn an_isotonic_curve_is_straight_between_its_corners() {
     for (raw, expected) in [(0.1, 0.2), (0.5, 0.2), (0.6, 0.3), (0.7, 0.4), (0.8, 0.4), (1.0, 0.4)]
     {
-        assert_near(calibrated(ISOTONIC, raw, first()), expected);
+        assert_near(calibrate_one(ISOTONIC, raw, first()), expected);
     }
 }
 
@@ -45,24 +45,24 @@ fn an_isotonic_curve_is_straight_between_its_corners() {
 fn a_logistic_curve_moves_the_logit() {
     for raw in [0.2_f64, 0.5, 0.9] {
         let logit = (raw / (1.0 - raw)).ln();
-        assert_near(calibrated(LOGISTIC, raw, first()), 1.0 / (1.0 + (1.0 - 0.5 * logit).exp()));
+        assert_near(calibrate_one(LOGISTIC, raw, first()), 1.0 / (1.0 + (1.0 - 0.5 * logit).exp()));
     }
-    assert!(calibrated(LOGISTIC, 1.0, first()) < 0.95);
+    assert!(calibrate_one(LOGISTIC, 1.0, first()) < 0.95);
 }
 
 #[test]
 fn the_discounts_come_before_the_curve_and_have_their_weights() {
     let empty = || Signals { empty_result: true, ..first() };
-    assert_near(calibrated(ISOTONIC, 0.7 / 0.85, empty()), 0.4);
+    assert_near(calibrate_one(ISOTONIC, 0.7 / 0.85, empty()), 0.4);
     let config = ISOTONIC.replace('{', "{\"empty\": 0.5, ");
-    assert_near(calibrated(&config, 1.0, empty()), 0.2);
+    assert_near(calibrate_one(&config, 1.0, empty()), 0.2);
 }
 
 #[test]
 fn what_it_rests_on_changes_no_confidence() {
     let config =
         ISOTONIC.replace('{', "{\"basis\": {\"run\": \"r\", \"all\": [[0.8, 0.9, 47, 41]]}, ");
-    assert_eq!(calibrated(&config, 0.6, first()), calibrated(ISOTONIC, 0.6, first()));
+    assert_eq!(calibrate_one(&config, 0.6, first()), calibrate_one(ISOTONIC, 0.6, first()));
 }
 
 #[test]
@@ -108,12 +108,12 @@ proptest::proptest! {
     #[test]
     fn every_curve_keeps_the_order_and_the_range(one in 0.0_f64..=1.0, other in 0.0_f64..=1.0, attempts in 1_u32..4) {
         for config in ["", ISOTONIC, LOGISTIC] {
-            let value = |raw| calibrated(config, raw, Signals { attempts, ..first() });
+            let value = |raw| calibrate_one(config, raw, Signals { attempts, ..first() });
             proptest::prop_assert!((0.0..=1.0).contains(&value(one)));
             proptest::prop_assert!(one + 1e-6 >= other || value(one) < value(other), "{config}");
         }
         for nonsense in [f64::NAN, f64::INFINITY, -1.0] {
-            proptest::prop_assert!((0.0..=1.0).contains(&calibrated(LOGISTIC, nonsense, first())));
+            proptest::prop_assert!((0.0..=1.0).contains(&calibrate_one(LOGISTIC, nonsense, first())));
         }
     }
 }

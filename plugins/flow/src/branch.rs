@@ -196,7 +196,7 @@ impl Branch {
 
     /// Returns the branch's results: a statement that was to be repaired counts if no later one
     /// stands.
-    pub(crate) fn found(&self) -> Ballot {
+    pub(crate) fn final_ballot(&self) -> Ballot {
         match (&self.ballot.best(), &self.doubtful) {
             (None, Some(doubtful)) => Ballot::one(doubtful.clone()),
             _ => self.ballot.clone(),

@@ -15,7 +15,7 @@ pub(crate) fn vote<'b>(branches: impl IntoIterator<Item = &'b Branch>) -> Ballot
     let mut passed: Vec<Passed> = Vec::new();
     let mut replied = 0;
     for branch in branches {
-        let found = branch.found();
+        let found = branch.final_ballot();
         replied += match (&branch.state, found.replied) {
             (State::Abstained | State::Handed(_) | State::Failed(_), 0) => 0,
             (_, replied) => replied.max(1),
@@ -41,29 +41,36 @@ impl<H: SolverHost> Walk<'_, H> {
     /// The branches that wait at one node for each other, and those of their fan-out that ended;
     /// the first one waits.
     fn ready(&self) -> Option<Vec<usize>> {
-        let waiting = |branch: &&Branch| branch.state == State::Waiting;
-        self.branches.iter().filter(waiting).find_map(|first| {
-            let Some(fork) = first.fork() else { return Some(vec![first.id as usize]) };
-            let siblings: Vec<&Branch> =
-                self.branches.iter().filter(|other| other.is_of(fork)).collect();
-            if siblings.iter().any(|other| other.state == State::Open) {
-                return None;
-            }
-            let is_member = |other: &&&Branch| match other.state {
-                State::Waiting => other.fork() == Some(fork) && other.place() == first.place(),
-                State::Joined | State::Open => false,
-                State::Ended | State::Abstained | State::Handed(_) | State::Failed(_) => true,
-            };
-            // Branches of a fan-out within this one, which wait elsewhere, come first.
-            let is_deeper =
-                |other: &&Branch| other.state == State::Waiting && other.fork() != Some(fork);
-            if siblings.iter().any(is_deeper) {
-                return None;
-            }
-            let members = siblings.iter().filter(is_member).map(|member| member.id as usize);
-            let others = members.filter(|id| *id != first.id as usize);
-            Some([first.id as usize].into_iter().chain(others).collect())
-        })
+        self.branches.iter().filter(|branch: &&Branch| branch.state == State::Waiting).find_map(
+            |first| {
+                let Some(fork) = first.fork() else { return Some(vec![first.id as usize]) };
+                let siblings: Vec<&Branch> =
+                    self.branches.iter().filter(|other| other.is_of(fork)).collect();
+                if siblings.iter().any(|other| other.state == State::Open) {
+                    return None;
+                }
+                // Branches of a fan-out within this one, which wait elsewhere, come first.
+                if siblings.iter().any(|other: &&Branch| {
+                    other.state == State::Waiting && other.fork() != Some(fork)
+                }) {
+                    return None;
+                }
+                let members = siblings
+                    .iter()
+                    .filter(|other: &&&Branch| match other.state {
+                        State::Waiting => {
+                            other.fork() == Some(fork) && other.place() == first.place()
+                        }
+                        State::Joined | State::Open => false,
+                        State::Ended | State::Abstained | State::Handed(_) | State::Failed(_) => {
+                            true
+                        }
+                    })
+                    .map(|member| member.id as usize);
+                let others = members.filter(|id| *id != first.id as usize);
+                Some([first.id as usize].into_iter().chain(others).collect())
+            },
+        )
     }
 
     fn join_members(&mut self, members: &[usize]) {

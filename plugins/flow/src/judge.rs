@@ -42,13 +42,15 @@ pub(crate) fn verdict(reply: &Result<Reply, LlmError>, pass_score: f64) -> Verdi
 
 /// `8`, `"8"` or `"8/10"`, from 0 to 10.
 fn number(value: &JsonValue) -> Option<f64> {
-    let of_text = |text: &str| {
-        let (score, scale) = text.split_once('/').unwrap_or((text, "10"));
-        score.trim().parse().ok().filter(|_| scale.trim() == "10")
-    };
     value
         .as_str()
-        .map_or_else(|| value.as_f64(), of_text)
+        .map_or_else(
+            || value.as_f64(),
+            |text: &str| {
+                let (score, scale) = text.split_once('/').unwrap_or((text, "10"));
+                score.trim().parse().ok().filter(|_| scale.trim() == "10")
+            },
+        )
         .filter(|score| (0.0..=10.0).contains(score))
 }
 

@@ -22,11 +22,11 @@ pub(crate) fn outcome(
     branches: Vec<Branch>,
 ) -> Result<Outcome, Failure> {
     let dropped: Vec<&Branch> =
-        branches.iter().filter(|branch| branch.found().best().is_none()).collect();
+        branches.iter().filter(|branch| branch.final_ballot().best().is_none()).collect();
     let last: Vec<&Branch> =
         branches.iter().filter(|branch| branch.state != State::Joined).collect();
     let ballot = match last.as_slice() {
-        [one] => one.found(),
+        [one] => one.final_ballot(),
         several => vote(several.iter().copied()),
     };
     if ballot.best().is_none() {
@@ -65,13 +65,16 @@ fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
     let mut names: Vec<&str> = handed.to_vec();
     names.sort_unstable();
     names.dedup();
-    let one = |(place, name): (usize, &&str)| Task {
-        id: format!("S{}", place + 1),
-        operation: Operation::Other(format!("{SOLVER}{name}")),
-        depends_on: Vec::new(),
-        ..task.clone()
-    };
-    let mut tasks: Vec<Task> = names.iter().enumerate().map(one).collect();
+    let mut tasks: Vec<Task> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name): (usize, &&str)| Task {
+            id: format!("S{}", place + 1),
+            operation: Operation::Other(format!("{SOLVER}{name}")),
+            depends_on: Vec::new(),
+            ..task.clone()
+        })
+        .collect();
     if tasks.len() > 1 {
         let depends_on = tasks.iter().map(|task| task.id.clone()).collect();
         let choice = Task {

@@ -39,15 +39,17 @@ mod tests {
     use super::*;
 
     fn table(name: &str, columns: &[(&str, &str)]) -> Table {
-        let column = |(name, kind): &(&str, &str)| Column {
-            name: (*name).to_owned(),
-            sql_type: (*kind).to_owned(),
-            comment: Some("never shown".to_owned()),
-            ..Column::default()
-        };
         Table {
             name: name.to_owned(),
-            columns: columns.iter().map(column).collect(),
+            columns: columns
+                .iter()
+                .map(|(name, kind): &(&str, &str)| Column {
+                    name: (*name).to_owned(),
+                    sql_type: (*kind).to_owned(),
+                    comment: Some("never shown".to_owned()),
+                    ..Column::default()
+                })
+                .collect(),
             primary_key: vec!["id".to_owned()],
             ..Table::default()
         }

@@ -3,7 +3,8 @@
 
 use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node};
 use syrch_plugin::attempt::{
-    Ended, Statement, Written, accept, candidate_id, failed, judged, too_large, written,
+    Ended, Statement, Written, accept, candidate_id, judge_candidates, record_error, too_large,
+    written,
 };
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
@@ -50,7 +51,7 @@ impl<H: SolverHost> Walk<'_, H> {
         };
         let Err(error) = self.host.check(&statement.sql) else { return self.leave(id, DEFAULT) };
         let branch = &mut self.branches[id];
-        match failed(&error, &mut branch.chain.signals) {
+        match record_error(&error, &mut branch.chain.signals) {
             Err(failure) => self.stop(id, failure),
             Ok(wrong) => {
                 branch.why = format!("the last statement did not pass its check: {wrong}");
@@ -284,7 +285,7 @@ impl<H: SolverHost> Walk<'_, H> {
         if candidates.is_empty() {
             return;
         }
-        let mut verdicts = judged(self.host, self.task, &candidates).into_iter();
+        let mut verdicts = judge_candidates(self.host, self.task, &candidates).into_iter();
         for id in with {
             let verdict = verdicts.next();
             self.read_verdict(
@@ -353,7 +354,7 @@ impl<H: SolverHost> Walk<'_, H> {
                 line(&self.task.text, 300),
                 shown.len()
             );
-            (text, shown.iter().take(CHOICES).map(|passed| described(passed)).collect())
+            (text, shown.iter().take(CHOICES).map(|passed| describe_result(passed)).collect())
         } else {
             (written.to_owned(), node.texts("choices"))
         };
@@ -366,7 +367,7 @@ impl<H: SolverHost> Walk<'_, H> {
 }
 
 /// A result for the user, by its statement and its shape.
-fn described(passed: &Passed) -> String {
+fn describe_result(passed: &Passed) -> String {
     let columns: Vec<String> = passed
         .ran
         .profile
@@ -391,7 +392,7 @@ pub(crate) fn choose<H: SolverHost>(walk: &mut Walk<'_, H>, id: usize, ballot: &
     let chosen = if node.text("by") == "reward" {
         let candidates: Vec<Candidate> =
             shown.iter().map(|passed| passed.candidate.clone()).collect();
-        let verdicts = judged(walk.host, walk.task, &candidates);
+        let verdicts = judge_candidates(walk.host, walk.task, &candidates);
         let score = |verdict: &Verdict| match verdict {
             Verdict::Accepted(opinion) => Some(opinion.score),
             Verdict::Rejected(_) | Verdict::Unavailable(_) => None,

@@ -32,7 +32,7 @@ impl Expansion {
         }
     }
 
-    pub(crate) fn of(tree: &Tree<'_>, place: usize) -> Self {
+    pub(crate) fn for_node(tree: &Tree<'_>, place: usize) -> Self {
         match (place, tree.nodes[place].ran()) {
             (ROOT, _) => Self::Draw,
             (_, Some(_)) => Self::Revise,
@@ -51,7 +51,7 @@ pub(crate) fn request(
     place: usize,
     asked: u32,
 ) -> Request {
-    let mut request = match Expansion::of(tree, place) {
+    let mut request = match Expansion::for_node(tree, place) {
         Expansion::Draw => brief.request(&[], 0),
         Expansion::Repair => brief.request(&failures(tree, place), 0),
         Expansion::Revise => revision(host, brief, tree, place),
@@ -66,22 +66,22 @@ pub(crate) fn request(
 /// The failures on the way to a node, its own, and those of its children.
 fn failures(tree: &Tree<'_>, place: usize) -> Vec<Tried> {
     let all = tree.path(place).into_iter().chain(tree.nodes[place].children.iter().copied());
-    let tried = |place: usize| {
+    all.filter_map(|place: usize| {
         let node = &tree.nodes[place];
         node.ended
             .wrong()
             .map(|wrong| Tried { sql: node.candidate.sql.clone(), wrong: wrong.to_owned() })
-    };
-    all.filter_map(tried).collect()
+    })
+    .collect()
 }
 
 fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) -> Request {
     let mut more = "\nA statement for this task that runs:\n".to_owned();
-    more += &reported(host, tree, place);
+    more += &describe_result(host, tree, place);
     let others = others(tree, place);
     if !others.is_empty() {
         more += "\nOther statements for it run too and give something else:\n";
-        more.extend(others.iter().map(|other| reported(host, tree, *other)));
+        more.extend(others.iter().map(|other| describe_result(host, tree, *other)));
     }
     let failed = failures(tree, place);
     more += &feedback(&failed);
@@ -96,13 +96,15 @@ fn revision(host: &impl Rows, brief: &Brief<'_>, tree: &Tree<'_>, place: usize) 
 /// The earliest statement of each other result, the strongest result first.
 fn others(tree: &Tree<'_>, place: usize) -> Vec<usize> {
     let clusters = tree.clusters().into_iter().filter(|cluster| !cluster.members.contains(&place));
-    let first = |cluster: Cluster| cluster.members.first().copied();
-    clusters.filter_map(first).take(tree.settings.others as usize).collect()
+    clusters
+        .filter_map(|cluster: Cluster| cluster.members.first().copied())
+        .take(tree.settings.others as usize)
+        .collect()
 }
 
 /// A statement that ran, its result as far as it may be shown, and the number of statements that
 /// agree.
-fn reported(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
+fn describe_result(host: &impl Rows, tree: &Tree<'_>, place: usize) -> String {
     let node = &tree.nodes[place];
     let Some(ran) = node.ran() else { return String::new() };
     let mut out = format!("{}\n", clip(&node.candidate.sql, STATEMENT));

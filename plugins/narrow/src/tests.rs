@@ -12,16 +12,18 @@ const QUESTION: &str = "Which customers in Texas have orders?";
 fn table(name: &str, columns: &[&str], keys: &[(&str, &str)]) -> Table {
     let column =
         |name: &&str| Column { name: (*name).into(), sql_type: "TEXT".into(), ..Column::default() };
-    let key = |(column, to): &(&str, &str)| ForeignKey {
-        columns: vec![(*column).into()],
-        ref_table: (*to).into(),
-        ref_columns: vec!["id".into()],
-    };
     Table {
         name: name.into(),
         columns: columns.iter().map(column).collect(),
         primary_key: vec!["id".into()],
-        foreign_keys: keys.iter().map(key).collect(),
+        foreign_keys: keys
+            .iter()
+            .map(|(column, to): &(&str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*to).into(),
+                ref_columns: vec!["id".into()],
+            })
+            .collect(),
         ..Table::default()
     }
 }
@@ -100,23 +102,33 @@ fn names(linked: &Linked) -> Vec<&str> {
     linked.tables.iter().map(|table| table.table.as_str()).collect()
 }
 
-fn selected<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
+fn find_table<'l>(linked: &'l Linked, name: &str) -> &'l Relevant {
     linked.tables.iter().find(|table| table.table == name).unwrap()
 }
 
 /// The catalog as the other roles get it, as prompts show it.
-fn shown(linked: &Linked) -> String {
+fn prompt_text(linked: &Linked) -> String {
     let catalog = catalog();
-    let table = |relevant: &Relevant| {
-        let mut table =
-            catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
-        table.columns.retain(|column| {
-            relevant.columns.is_empty() || relevant.columns.contains(&column.name)
-        });
-        table
-    };
     prompt::catalog(
-        &Catalog { tables: linked.tables.iter().map(table).collect(), ..catalog.clone() },
+        &Catalog {
+            tables: linked
+                .tables
+                .iter()
+                .map(|relevant: &Relevant| {
+                    let mut table = catalog
+                        .tables
+                        .iter()
+                        .find(|table| table.name == relevant.table)
+                        .unwrap()
+                        .clone();
+                    table.columns.retain(|column| {
+                        relevant.columns.is_empty() || relevant.columns.contains(&column.name)
+                    });
+                    table
+                })
+                .collect(),
+            ..catalog.clone()
+        },
         usize::MAX,
     )
 }
@@ -126,13 +138,13 @@ fn the_best_tables_are_selected_with_those_between_them() {
     let host = host();
     let linked = link(&host, json!({}));
     assert_eq!(names(&linked)[..5], ["customers", "orders", "other_00", "other_01", "baskets"]);
-    assert_eq!(selected(&linked, "baskets").reason, "found by joins");
+    assert_eq!(find_table(&linked, "baskets").reason, "found by joins");
     assert!(linked.tables.len() < catalog().tables.len());
-    assert!(shown(&linked).len() <= 4_200);
+    assert!(prompt_text(&linked).len() <= 4_200);
     // The best tables are shown whole.
-    assert_eq!(selected(&linked, "customers").columns, Vec::<String>::new());
+    assert_eq!(find_table(&linked, "customers").columns, Vec::<String>::new());
     assert!(linked.tables.iter().all(|table| (0.0..=1.0).contains(&table.score)));
-    assert_eq!(selected(&linked, "customers").reason, "found by words");
+    assert_eq!(find_table(&linked, "customers").reason, "found by words");
     assert_eq!(host.model.requests().len(), 0);
     let lines = host.trace.lines();
     assert!(
@@ -219,16 +231,16 @@ fn bytes_and_breadth_bound_what_is_shown() {
     let tables = |bytes: u32, breadth: f64| {
         let linked =
             link(&host(), json!({ "catalog_bytes": bytes, "breadth": breadth, "least": 0.0 }));
-        assert!(shown(&linked).len() <= bytes as usize);
+        assert!(prompt_text(&linked).len() <= bytes as usize);
         linked
     };
     assert!(tables(600, 0.6).tables.len() < tables(2000, 0.6).tables.len());
     let narrow = tables(600, 0.2);
     let broad = tables(600, 1.0);
     assert!(narrow.tables.len() < broad.tables.len());
-    assert_eq!(selected(&narrow, "customers").columns, Vec::<String>::new());
+    assert_eq!(find_table(&narrow, "customers").columns, Vec::<String>::new());
     // Its key and what was found of it come first.
-    let few = &selected(&broad, "customers").columns;
+    let few = &find_table(&broad, "customers").columns;
     assert!(
         few.len() < 6 && few.contains(&"id".to_owned()) && few.contains(&"state".to_owned()),
         "{few:?}"
@@ -261,10 +273,14 @@ fn every_retriever_has_its_weight() {
         let without = link(&host, json!({ setting: 0.0 }));
         assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
         let again = &host.search.queries()[asked..];
-        let of_names =
-            |query: &&RetrievalQuery| matches!(query.corpus, Corpus::Tables | Corpus::Columns);
         assert!(
-            again.iter().filter(of_names).all(|query| query.retriever != retriever),
+            again
+                .iter()
+                .filter(|query: &&RetrievalQuery| matches!(
+                    query.corpus,
+                    Corpus::Tables | Corpus::Columns
+                ))
+                .all(|query| query.retriever != retriever),
             "{setting}"
         );
     }
@@ -295,7 +311,7 @@ fn the_column_of_a_cell_is_selected() {
             &host,
             json!({ "values": weight, "catalog_bytes": 500, "breadth": 1.0, "least": 0.0 }),
         );
-        selected(&linked, "customers").columns.clone()
+        find_table(&linked, "customers").columns.clone()
     };
     let has = |columns: &[String]| columns.iter().any(|column| column == "since");
     assert!(has(&columns(1.0)) && !has(&columns(0.0)), "{:?} {:?}", columns(1.0), columns(0.0));
@@ -362,7 +378,7 @@ fn joins_bring_neighbours() {
     assert_eq!(names(&link(&host(), closed))[..3], ["customers", "orders", "baskets"]);
     let spread = json!({ "closure": 0, "neighbours": 0.9, "least": 0.0, "catalog_bytes": 1000 });
     let linked = link(&host(), spread);
-    assert_eq!(selected(&linked, "baskets").reason, "found by a neighbour");
+    assert_eq!(find_table(&linked, "baskets").reason, "found by a neighbour");
 }
 
 #[test]
@@ -503,7 +519,11 @@ fn facts_about_columns_stand_in_one_hint_for_each_table() {
 }
 
 /// The examples that are made of a catalog, the one that is read first last.
-fn made(host: &FakeHost, settings: serde_json::Value, catalog: &Catalog) -> Vec<(String, String)> {
+fn make_examples(
+    host: &FakeHost,
+    settings: serde_json::Value,
+    catalog: &Catalog,
+) -> Vec<(String, String)> {
     let linked = link_of(host, settings, &Problem::new(QUESTION), catalog).unwrap();
     let examples = linked.hints.iter().filter_map(prompt::Example::from_hit);
     examples.map(|example| (example.question, example.sql)).collect()
@@ -542,13 +562,16 @@ fn examples_are_made_where_none_is_found() {
         ),
         pair("How many baskets are there?", "SELECT COUNT(*) FROM baskets"),
     ];
-    assert_eq!(made(&host, on(), &all), expected);
-    assert_eq!(made(&host, json!({ "made_examples": true, "examples": 1 }), &all), expected[..1]);
-    assert!(made(&host, json!({ "made_examples": false }), &all).is_empty());
+    assert_eq!(make_examples(&host, on(), &all), expected);
+    assert_eq!(
+        make_examples(&host, json!({ "made_examples": true, "examples": 1 }), &all),
+        expected[..1]
+    );
+    assert!(make_examples(&host, json!({ "made_examples": false }), &all).is_empty());
     // Without cells there are those that need none.
     host.database.granted_rows = None;
     assert_eq!(
-        made(&host, on(), &all),
+        make_examples(&host, on(), &all),
         [
             pair("Which orders has the highest total?", &expected[2].1),
             pair("How many customers are there?", "SELECT COUNT(*) FROM customers")
@@ -558,5 +581,5 @@ fn examples_are_made_where_none_is_found() {
     let payload = json!({ "question": "Who?", "sql": "SELECT 1" }).to_string();
     let solved = Hit { payload: Some(payload), ..hit(Corpus::Examples, "example 1", 1.0) };
     host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![solved]);
-    assert_eq!(made(&host, on(), &all), [pair("Who?", "SELECT 1")]);
+    assert_eq!(make_examples(&host, on(), &all), [pair("Who?", "SELECT 1")]);
 }

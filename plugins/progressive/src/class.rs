@@ -104,7 +104,7 @@ impl ErrorClass {
     }
 
     /// The class of an engine's error.
-    pub(crate) fn of_kind(kind: SqlErrorKind) -> Self {
+    pub(crate) fn from_kind(kind: SqlErrorKind) -> Self {
         match kind {
             SqlErrorKind::Syntax => Syntax,
             SqlErrorKind::UnknownTable => WrongTable,
@@ -117,24 +117,31 @@ impl ErrorClass {
 
     /// The class that a judge's opinion shows: the most important failed check, else what its words
     /// name first.
-    pub(crate) fn of_opinion(opinion: &Opinion) -> Option<Self> {
-        let failed = |class: &&Self| {
-            Aspect::ALL.into_iter().any(|aspect| {
-                aspect.class() == Some(**class)
-                    && opinion.checks.iter().any(|(name, passed)| !passed && name == aspect.check())
+    pub(crate) fn from_opinion(opinion: &Opinion) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .find(|class: &&Self| {
+                Aspect::ALL.into_iter().any(|aspect| {
+                    aspect.class() == Some(**class)
+                        && opinion
+                            .checks
+                            .iter()
+                            .any(|(name, passed)| !passed && name == aspect.check())
+                })
             })
-        };
-        Self::ALL.iter().find(failed).copied().or_else(|| Self::of_words(&opinion.reason))
+            .copied()
+            .or_else(|| Self::from_words(&opinion.reason))
     }
 
     /// The class that a text names, else the one that it names first.
-    pub(crate) fn of_words(text: &str) -> Option<Self> {
+    pub(crate) fn from_words(text: &str) -> Option<Self> {
         let text = text.to_ascii_lowercase();
         let named = Self::ALL.into_iter().find(|class| text.contains(class.name()));
-        let spoken = |word: &str| {
-            SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class)
-        };
-        named.or_else(|| text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(spoken))
+        named.or_else(|| {
+            text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word: &str| {
+                SPOKEN.iter().find(|(start, _)| word.starts_with(start)).map(|(_, class)| *class)
+            })
+        })
     }
 }
 
@@ -144,7 +151,7 @@ mod tests {
 
     #[test]
     fn engine_errors_have_their_classes_by_kind() {
-        let class = ErrorClass::of_kind;
+        let class = ErrorClass::from_kind;
         assert_eq!(class(SqlErrorKind::UnknownTable), WrongTable);
         assert_eq!(class(SqlErrorKind::UnknownColumn), WrongColumn);
         assert_eq!(class(SqlErrorKind::AmbiguousName), WrongJoin);
@@ -162,27 +169,27 @@ mod tests {
             let checks =
                 vec![("right tables".to_owned(), true), (aspect.check().to_owned(), false)];
             let opinion = Opinion { score: 0.0, reason: "it is off".to_owned(), checks };
-            assert_eq!(ErrorClass::of_opinion(&opinion), aspect.class());
+            assert_eq!(ErrorClass::from_opinion(&opinion), aspect.class());
         }
         let checks = [Aspect::Filters, Aspect::Columns]
             .map(|aspect| (aspect.check().to_owned(), false))
             .to_vec();
         let both = Opinion { score: 0.0, reason: "where?".to_owned(), checks };
-        assert_eq!(ErrorClass::of_opinion(&both), Some(WrongColumn));
+        assert_eq!(ErrorClass::from_opinion(&both), Some(WrongColumn));
     }
 
     #[test]
     fn without_answers_the_words_decide() {
         assert_eq!(
-            ErrorClass::of_words("The WHERE clause tests the wrong column."),
+            ErrorClass::from_words("The WHERE clause tests the wrong column."),
             Some(WrongFilter)
         );
         assert_eq!(
-            ErrorClass::of_words("It should be counted per customer"),
+            ErrorClass::from_words("It should be counted per customer"),
             Some(WrongAggregation)
         );
-        assert_eq!(ErrorClass::of_words("wrong_join: the table is doubled"), Some(WrongJoin));
-        assert_eq!(ErrorClass::of_words("It is off."), None);
+        assert_eq!(ErrorClass::from_words("wrong_join: the table is doubled"), Some(WrongJoin));
+        assert_eq!(ErrorClass::from_words("It is off."), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::{prompt, text};
 
-use crate::settings::{Settings, named};
+use crate::settings::{Settings, model_name};
 use crate::{Progressive, subtask};
 
 const SUBTASKS: &str = "You divide a question over an SQL database into the operations of the one SELECT statement that answers it.\n\
@@ -44,7 +44,7 @@ impl PlannerRole for Progressive {
     ) -> Result<Graph, Failure> {
         let mut replies =
             host.complete_all(&requests(&self.settings, problem, catalog)).into_iter();
-        let found = parsed(host, replies.next(), "sub-tasks")?;
+        let found = parse_reply(host, replies.next(), "sub-tasks")?;
         let most = self.settings.max_subtasks as usize;
         let (subtasks, notes) = found.map(|found| subtask::read(&found, most)).unwrap_or_default();
         notes.iter().for_each(|note| host.note(Level::Warn, note));
@@ -52,7 +52,7 @@ impl PlannerRole for Progressive {
             host.note(Level::Info, "there are no sub-tasks: the question stays one step");
         }
         let steps = match replies.next() {
-            Some(reply) => steps(host, parsed(host, Some(reply), "plan")?.as_ref()),
+            Some(reply) => steps(host, parse_reply(host, Some(reply), "plan")?.as_ref()),
             None => Vec::new(),
         };
         let context = subtask::context(&steps, &subtasks);
@@ -70,14 +70,14 @@ fn requests(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Vec<Re
     let subtasks = Ask::new(Purpose::Plan)
         .system(SUBTASKS)
         .user(user.clone())
-        .model(named(&settings.model_subtasks))
+        .model(model_name(&settings.model_subtasks))
         .temperature(settings.confidence_temperature)
         .max_tokens(settings.subtask_max_tokens)
         .json(&list_schema("syrch-progressive-subtasks", "subtasks"));
     let steps = Ask::new(Purpose::Plan)
         .system(STEPS)
         .user(user)
-        .model(named(&settings.model_plan))
+        .model(model_name(&settings.model_plan))
         .temperature(0.0)
         .max_tokens(settings.plan_max_tokens)
         .json(&list_schema("syrch-progressive-plan", "steps"));
@@ -96,7 +96,7 @@ fn list_schema(title: &str, list: &str) -> Value {
 }
 
 /// The document of a reply; `None`, with a note, if the reply cannot be used.
-fn parsed(
+fn parse_reply(
     host: &impl PlannerHost,
     reply: Option<Result<Reply, LlmError>>,
     what: &str,
@@ -130,8 +130,11 @@ fn steps(host: &impl PlannerHost, document: Option<&Value>) -> Vec<String> {
         .unwrap_or_default();
     let mut out = Vec::new();
     for (kind, title) in KINDS {
-        let of_kind = |item: &&Value| item.get("step_type").and_then(Value::as_str) == Some(kind);
-        let reported: Vec<String> = items.iter().filter(of_kind).filter_map(reported).collect();
+        let reported: Vec<String> = items
+            .iter()
+            .filter(|item: &&Value| item.get("step_type").and_then(Value::as_str) == Some(kind))
+            .filter_map(describe_item)
+            .collect();
         if !reported.is_empty() {
             out.push(format!("{title}: {}", reported.join(" ")));
         } else if document.is_some() {
@@ -141,7 +144,7 @@ fn steps(host: &impl PlannerHost, document: Option<&Value>) -> Vec<String> {
     out
 }
 
-fn reported(item: &Value) -> Option<String> {
+fn describe_item(item: &Value) -> Option<String> {
     let description =
         item.get("description").and_then(Value::as_str).map(|text| text::line(text, 400))?;
     let entities = item

@@ -79,7 +79,7 @@ syrch_plugin::settings! {
 }
 
 /// A model's name as a request has it; `None` if it is empty.
-pub(crate) fn named(model: &str) -> Option<String> {
+pub(crate) fn model_name(model: &str) -> Option<String> {
     let name = model.trim();
     (!name.is_empty()).then(|| name.to_owned())
 }

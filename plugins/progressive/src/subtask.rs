@@ -186,7 +186,7 @@ pub(crate) fn context(plan: &[String], subtasks: &[Subtask]) -> Option<String> {
 }
 
 /// The sub-tasks in a task's context, and notes on what was wrong with them.
-pub(crate) fn of_task(task: &Task, most: usize) -> (Vec<Subtask>, Vec<String>) {
+pub(crate) fn read_from_task(task: &Task, most: usize) -> (Vec<Subtask>, Vec<String>) {
     let context: Option<Value> =
         task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
     context.as_ref().map(|context| read(context, most)).unwrap_or_default()
@@ -219,10 +219,13 @@ mod tests {
         assert_eq!((list[0].confidence, list[1].confidence), (0.95, 1.0));
         assert_eq!((list[0].kind.as_str(), list[0].reasoning.as_str()), ("filter", "said so"));
         let task = Task { context: context(&["first".to_owned()], &list), ..Task::new("A", "q") };
-        assert_eq!(of_task(&task, 16), (list, Vec::new()));
+        assert_eq!(read_from_task(&task, 16), (list, Vec::new()));
         assert_eq!(syrch_plugin::replies::plan_of(&task), ["first"]);
         assert_eq!(context(&[], &[]), None);
-        assert_eq!(of_task(&Task { context: Some("{]".into()), ..Task::default() }, 16).0, []);
+        assert_eq!(
+            read_from_task(&Task { context: Some("{]".into()), ..Task::default() }, 16).0,
+            []
+        );
     }
 
     // EP-D4.

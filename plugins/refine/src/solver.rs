@@ -1,8 +1,8 @@
 //! The loop of attempts at one task.
 
 use syrch_plugin::attempt::{
-    Chain, Ended, Ran, Statement, Trials, Written, accept, candidate_id, carry_on, judged, nothing,
-    rejection, too_large, written,
+    Chain, Ended, Ran, Statement, Trials, Written, accept, candidate_id, carry_on,
+    judge_candidates, nothing, rejection, too_large, written,
 };
 use syrch_plugin::brief::Brief;
 use syrch_plugin::prelude::*;
@@ -139,12 +139,12 @@ impl<H: SolverHost> Attempts<'_, H> {
     }
 
     fn judge(&mut self, mut candidate: Candidate, ran: &Ran) -> Next {
-        match judged(self.host, self.task, std::slice::from_ref(&candidate)).first() {
+        match judge_candidates(self.host, self.task, std::slice::from_ref(&candidate)).first() {
             Some(Verdict::Rejected(opinion)) => return self.drop(&candidate, rejection(opinion)),
             Some(Verdict::Accepted(opinion)) => accept(&mut candidate, opinion),
             Some(Verdict::Unavailable(_)) | None => {}
         }
-        let confidence = ran.limit(self.calibrated(&candidate));
+        let confidence = ran.limit(self.calibrate_candidate(&candidate));
         candidate.confidence = Some(confidence);
         let sql = candidate.sql.clone();
         self.accepted.push(candidate);
@@ -167,7 +167,7 @@ impl<H: SolverHost> Attempts<'_, H> {
     }
 
     /// The calibrated confidence, or the stated one without a calibrator.
-    fn calibrated(&self, candidate: &Candidate) -> f64 {
+    fn calibrate_candidate(&self, candidate: &Candidate) -> f64 {
         let raw = candidate.raw_confidence.unwrap_or(self.settings.unstated);
         let answer = self.host.calibrate(&[(raw, candidate.signals.clone())]);
         answer

@@ -27,7 +27,7 @@ fn solve_with(host: &FakeHost, parents: &[Parent]) -> Result<Outcome, Failure> {
     )
 }
 
-fn solved(host: &FakeHost) -> Vec<Candidate> {
+fn solve_candidates(host: &FakeHost) -> Vec<Candidate> {
     solve_with(host, &[]).unwrap().candidates
 }
 
@@ -44,7 +44,7 @@ fn a_trusted_statement_ends_the_loop() {
     let mut host = FakeHost::default();
     host.model.reply_sql("SELECT 1", Some(0.9)).reply_sql("SELECT 2", Some(1.0));
     host.database.answer("SELECT 1", rows(1));
-    let candidates = solved(&host);
+    let candidates = solve_candidates(&host);
     assert_eq!(ids(&candidates), ["A.1"]);
     assert_eq!(candidates[0].origin, "generate");
     assert_eq!(candidates[0].signals.attempts, 1);
@@ -57,9 +57,9 @@ fn a_trusted_statement_ends_the_loop() {
 fn a_result_of_which_the_host_warns_is_repaired_and_comes_last() {
     let mut host = FakeHost::default();
     host.model.reply_sql("SELECT 1", Some(1.0)).reply_sql("SELECT 2", Some(0.9));
-    host.database.answer("SELECT 1", rows(1).warned("2 of 9 values of n are no numbers"));
+    host.database.answer("SELECT 1", rows(1).with_warning("2 of 9 values of n are no numbers"));
     host.database.answer("SELECT 2", rows(1));
-    assert_eq!(ids(&solved(&host)), ["A.2", "A.1"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.2", "A.1"]);
     let requests = host.model.requests();
     assert_eq!(requests.len(), 2);
     let repair: String = requests[1].messages.iter().map(|message| message.text.as_str()).collect();
@@ -79,7 +79,7 @@ fn a_repair_carries_all_earlier_statements_and_what_was_wrong() {
     let mut unknown = sql_error(SqlErrorKind::UnknownColumn, "no column `totl`");
     unknown.suggestions = vec!["total".into()];
     host.database.fail_check("SELECT totl FROM orders", unknown).answer("SELECT 3", rows(1));
-    let candidates = solved(&host);
+    let candidates = solve_candidates(&host);
 
     assert_eq!(ids(&candidates), ["A.3"]);
     assert_eq!(candidates[0].parents, ["A.2"]);
@@ -109,7 +109,7 @@ fn the_most_trusted_statement_wins() {
     for sql in ["SELECT 1", "SELECT 2", "SELECT 3"] {
         host.database.answer(sql, rows(1));
     }
-    assert_eq!(ids(&solved(&host)), ["A.1", "A.3", "A.2"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.1", "A.3", "A.2"]);
     assert_eq!(host.trace.discarded("A.2").unwrap(), "confidence 0.20 is below the 0.80 of A.1");
 }
 
@@ -125,7 +125,7 @@ fn fewer_tokens_win_a_tie() {
         .script(&Purpose::Generate, statement("SELECT 1", 90))
         .script(&Purpose::Repair, statement("SELECT 2", 20));
     host.database.answer("SELECT 1", rows(1)).answer("SELECT 2", rows(1));
-    assert_eq!(ids(&solved(&host)), ["A.2", "A.1"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.2", "A.1"]);
 }
 
 // syrch 0.1.2, bug 7: a statement that its own checks had refused each time was run and returned.
@@ -161,7 +161,7 @@ fn the_shape_of_a_result_is_counted() {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", Some(1.0));
         host.database.answer("SELECT 1", answer);
-        let signals = solved(&host).remove(0).signals;
+        let signals = solve_candidates(&host).remove(0).signals;
         (signals.empty_result, signals.null_columns, signals.overflow)
     };
     assert_eq!(shape(rows(1).counted(1010)), (false, 0, true));
@@ -180,7 +180,7 @@ fn a_doubtful_result_is_repaired_with_the_doubt_in_words() {
         Some(|raw, signals| if signals.empty_result { raw * 0.5 } else { raw });
     host.model.reply_sql("SELECT 1", Some(0.9)).reply_sql("SELECT 2", Some(0.9));
     host.database.answer("SELECT 1", rows(0)).answer("SELECT 2", rows(2));
-    let candidates = solved(&host);
+    let candidates = solve_candidates(&host);
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert!(!candidates[0].signals.empty_result);
     assert!(host.model.prompt(1).contains(
@@ -194,7 +194,7 @@ fn a_statement_without_a_stated_confidence_has_that_of_syrch_0_1_2() {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", None);
         host.database.answer("SELECT 1", rows(count));
-        assert_eq!(solved(&host)[0].raw_confidence, Some(expected));
+        assert_eq!(solve_candidates(&host)[0].raw_confidence, Some(expected));
     }
 }
 
@@ -206,7 +206,7 @@ fn a_rejected_statement_is_dropped_with_the_reason_as_feedback() {
     host.evaluate
         .judge("SELECT 1", rejected(0.1, "wrong year"))
         .judge("SELECT 2", accepted(0.8, "fine"));
-    let candidates = solved(&host);
+    let candidates = solve_candidates(&host);
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!(candidates[0].signals.reward, Some(0.8));
     assert!(host.model.prompt(1).contains("rejected: wrong year"));
@@ -219,7 +219,7 @@ fn a_judge_and_a_calibrator_that_are_missing_change_nothing() {
     host.evaluate.calibrate = None;
     host.model.reply_sql("SELECT 1", Some(0.9));
     host.database.answer("SELECT 1", rows(1));
-    assert_eq!(solved(&host)[0].confidence, Some(0.9));
+    assert_eq!(solve_candidates(&host)[0].confidence, Some(0.9));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn an_abstention_from_a_repair_keeps_what_there_is() {
         .reply_sql("SELECT 1", Some(0.5))
         .script(&Purpose::Repair, Err(LlmError::Refused("no repairs".into())));
     host.database.answer("SELECT 1", rows(1));
-    assert_eq!(ids(&solved(&host)), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.1"]);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn an_outage_or_a_spent_budget_fails_only_with_empty_hands() {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", Some(0.5)).script(&Purpose::Repair, Err(error));
         host.database.answer("SELECT 1", rows(1));
-        assert_eq!(ids(&solved(&host)), ["A.1"]);
+        assert_eq!(ids(&solve_candidates(&host)), ["A.1"]);
     }
 }
 
@@ -284,7 +284,7 @@ fn a_reply_without_a_statement_is_an_attempt() {
         Ok(reply("", Some(&serde_json::json!({ "sql": "SELECT 1", "confidence": 0.9 })))),
     );
     host.database.answer("SELECT 1", rows(1));
-    let candidates = solved(&host);
+    let candidates = solve_candidates(&host);
     assert_eq!(candidates[0].signals.syntax_errors, 1);
     assert_eq!(candidates[0].origin, "generate");
     assert!(host.model.prompt(1).contains("it began: I cannot tell'"));
@@ -300,7 +300,7 @@ fn a_prompt_that_is_too_long_is_shortened() {
     );
     host.database.answer("SELECT 1", rows(1));
     // It is no attempt.
-    assert_eq!(ids(&solved(&host)), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.1"]);
 }
 
 #[test]
@@ -311,7 +311,7 @@ fn a_model_that_stands_by_its_statement_is_not_asked_again() {
         .reply_sql("SELECT 1", Some(0.5))
         .reply_sql("SELECT 2", Some(0.9));
     host.database.answer("SELECT 1", rows(1));
-    assert_eq!(ids(&solved(&host)), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host)), ["A.1"]);
     assert_eq!(host.model.requests().len(), 2);
 }
 

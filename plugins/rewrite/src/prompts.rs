@@ -1,7 +1,7 @@
 //! The prompts to the model.
 
 use serde_json::{Value, json};
-use syrch_plugin::names::shown;
+use syrch_plugin::names::prompt_name;
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt;
 use syrch_plugin::text::{clip, line};
@@ -26,17 +26,20 @@ pub(crate) struct Matter<'a> {
 /// The request for another form of the best statement so far.
 pub(crate) fn request(host: &impl Inspect, settings: &Settings, matter: &Matter<'_>) -> Request {
     let Matter { best, plan, catalog, history } = *matter;
-    let mut user = format!("The statement:\n{}\n", fenced(best));
-    user +=
-        &format!("Its plan ({}):\n{}\n", line(&plan.format, 40), fenced(clip(&plan.text, PLAN)));
+    let mut user = format!("The statement:\n{}\n", fence_text(best));
+    user += &format!(
+        "Its plan ({}):\n{}\n",
+        line(&plan.format, 40),
+        fence_text(clip(&plan.text, PLAN))
+    );
     user += &format!("Tables of the {} database:\n", catalog.dialect.name());
-    user += &fenced(
+    user += &fence_text(
         &(prompt::catalog(catalog, usize::MAX) + &indexes(catalog) + &statistics(host, catalog)),
     );
     let refused: Vec<String> = history.iter().filter_map(refusal).collect();
     let skip = refused.len().saturating_sub(settings.refusals as usize);
     for refused in &refused[skip..] {
-        user += &format!("\nAn earlier proposal that was refused:\n{}", fenced(refused));
+        user += &format!("\nAn earlier proposal that was refused:\n{}", fence_text(refused));
     }
     Ask::new(Purpose::Other("optimize".to_owned()))
         .system(instructions(catalog))
@@ -50,7 +53,7 @@ pub(crate) fn request(host: &impl Inspect, settings: &Settings, matter: &Matter<
 }
 
 /// Text that is data, in a fence that it cannot close.
-fn fenced(text: &str) -> String {
+fn fence_text(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
     format!("{fence}\n{}\n{fence}\n", text.trim_end())
@@ -81,7 +84,7 @@ fn indexes(catalog: &Catalog) -> String {
         let name = prompt::table_name(dialect, table);
         for index in &table.indexes {
             let columns: Vec<String> =
-                index.columns.iter().map(|column| shown(dialect, column)).collect();
+                index.columns.iter().map(|column| prompt_name(dialect, column)).collect();
             let kind = if index.is_unique { "Unique index" } else { "Index" };
             let method = index
                 .method
@@ -99,7 +102,7 @@ fn indexes(catalog: &Catalog) -> String {
             .columns
             .iter()
             .filter(|column| !column.nullable)
-            .map(|column| shown(dialect, &column.name))
+            .map(|column| prompt_name(dialect, &column.name))
             .collect();
         if !required.is_empty() {
             out += &format!("Never NULL in {name}: {}\n", required.join(", "));
@@ -134,7 +137,7 @@ fn statistics(host: &impl Inspect, catalog: &Catalog) -> String {
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
             if !facts.is_empty() {
-                let column = shown(&catalog.dialect, &column.column);
+                let column = prompt_name(&catalog.dialect, &column.column);
                 out += &format!("{}.{column}: {}\n", line(&name, 200), facts.join(", "));
             }
         }

@@ -6,6 +6,6 @@ use crate::SignalsCalibrator;
 
 impl CalibratorRole for SignalsCalibrator {
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64> {
-        claims.iter().map(|(raw, signals)| self.settings.discounted(*raw, signals)).collect()
+        claims.iter().map(|(raw, signals)| self.settings.discount(*raw, signals)).collect()
     }
 }

@@ -43,12 +43,12 @@ pub(crate) fn hit(corpus: Corpus, path: &str, snippet: &str) -> Hit {
     }
 }
 
-pub(crate) fn found(task: &str, hits: Vec<Hit>) -> Observation {
+pub(crate) fn observe_hits(task: &str, hits: Vec<Hit>) -> Observation {
     Observation { hits, ..Observation::ended(task, Ending::Solved) }
 }
 
 /// A statement of so many rows; of two columns, the second with a null.
-pub(crate) fn solved(task: &str, sql: &str, rows: u64, confidence: f64) -> Observation {
+pub(crate) fn observe_success(task: &str, sql: &str, rows: u64, confidence: f64) -> Observation {
     let row = vec![Value::Text("x".into()), Value::Null];
     let profile = FakeRows::new(&["name", "total"], vec![row]).handle().profile();
     let candidate = Candidate {
@@ -64,7 +64,7 @@ pub(crate) fn solved(task: &str, sql: &str, rows: u64, confidence: f64) -> Obser
     }
 }
 
-pub(crate) fn failed(task: &str, message: &str) -> Observation {
+pub(crate) fn observe_failure(task: &str, message: &str) -> Observation {
     Observation::ended(task, Ending::Failed(failure(FailureKind::Model, message)))
 }
 
@@ -170,10 +170,14 @@ impl Scene {
     }
 
     fn ready(&self) -> Vec<String> {
-        let is_ready = |task: &&Task| {
-            !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id))
-        };
-        self.graph.tasks.iter().filter(is_ready).map(|task| task.id.clone()).collect()
+        self.graph
+            .tasks
+            .iter()
+            .filter(|task: &&Task| {
+                !self.has_ended(&task.id) && task.depends_on.iter().all(|id| self.has_ended(id))
+            })
+            .map(|task| task.id.clone())
+            .collect()
     }
 
     fn outcome(&self, id: &str) -> Observation {
@@ -276,7 +280,7 @@ impl Scene {
     }
 
     /// The reason of the end.
-    pub(crate) fn stopped(&self) -> &'static str {
+    pub(crate) fn stop_reason(&self) -> &'static str {
         self.state().stopped.map_or("", |reason| reason.name())
     }
 }

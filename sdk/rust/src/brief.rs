@@ -1,7 +1,7 @@
 //! The prompt of a statement and of its repair: the catalog, the task, its plan, what its
 //! dependencies found, and what was tried before.
 
-use crate::names::shown;
+use crate::names::prompt_name;
 use crate::prelude::*;
 use crate::prompt::Example;
 use crate::replies::{join_keys_of, plan_of};
@@ -76,7 +76,7 @@ impl<'a> Brief<'a> {
         }
         out += &plan_text(task);
         for parent in parents {
-            out += &found(host, size.parent_rows, &catalog.dialect, parent);
+            out += &describe_parent(host, size.parent_rows, &catalog.dialect, parent);
         }
         out += &join_hints(&catalog.dialect, task, parents);
         let mut plain = problem.clone();
@@ -125,21 +125,21 @@ impl<'a> Brief<'a> {
     /// [`Brief::instructions`]; `more` follows the task. Solved examples are turns before it, and
     /// the tables then stand before them.
     pub fn ask(&self, purpose: Purpose, instructions: String, more: &str) -> Ask {
-        if self.shown_examples().is_empty() {
+        if self.select_examples().is_empty() {
             return Ask::new(purpose)
                 .system(instructions)
                 .user(format!("{}{more}", self.setting()));
         }
         let ask = Ask::new(purpose).system(format!("{instructions}\n\n{}", self.tables()));
-        let reply = |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}");
-        self.add_turns(ask, reply).user(format!("{}{}{more}", self.asked, self.task))
+        self.add_turns(ask, |sql: &str| format!("```sql\n{sql}\n```\nConfidence: {SOLVED}"))
+            .user(format!("{}{}{more}", self.asked, self.task))
     }
 
     /// Adds the solved examples as turns, the one that is most like the question last: the user
     /// asks it, and the assistant gives the `reply` of its statement. The question itself is then
     /// that of [`Brief::task`].
     pub fn add_turns(&self, ask: Ask, reply: impl Fn(&str) -> String) -> Ask {
-        self.shown_examples().into_iter().rev().fold(ask, |ask, example| {
+        self.select_examples().into_iter().rev().fold(ask, |ask, example| {
             ask.user(format!("Question: {}\n", example.question)).assistant(reply(&example.sql))
         })
     }
@@ -151,15 +151,17 @@ impl<'a> Brief<'a> {
     }
 
     /// The solved examples that fit, the most like the question first.
-    fn shown_examples(&self) -> Vec<&Example> {
+    fn select_examples(&self) -> Vec<&Example> {
         let mut left = self.example_bytes;
-        let fits = |example: &&Example| {
-            let bytes = example.question.len() + example.sql.len();
-            let is_fitting = bytes <= left;
-            left -= if is_fitting { bytes } else { 0 };
-            is_fitting
-        };
-        self.examples.iter().filter(fits).collect()
+        self.examples
+            .iter()
+            .filter(|example: &&Example| {
+                let bytes = example.question.len() + example.sql.len();
+                let is_fitting = bytes <= left;
+                left -= if is_fitting { bytes } else { 0 };
+                is_fitting
+            })
+            .collect()
     }
 
     /// The tables with the facts about them. They are the same for every question, so that an
@@ -204,7 +206,12 @@ fn plan_text(task: &Task) -> String {
     format!("A plan of the statement:\n{lines}")
 }
 
-fn found(host: &impl Rows, parent_rows: u32, dialect: &Dialect, parent: &Parent) -> String {
+fn describe_parent(
+    host: &impl Rows,
+    parent_rows: u32,
+    dialect: &Dialect,
+    parent: &Parent,
+) -> String {
     let reported = text::line(&parent.task.text, 300);
     match &parent.output {
         Output::Relation(relation) => {
@@ -242,13 +249,13 @@ fn relation_text(
     let profile = relation.results.profile();
     let named = profile.columns.iter().take(COLUMNS);
     let mut columns: Vec<String> =
-        named.map(|column| shown(dialect, &column.column.name)).collect();
+        named.map(|column| prompt_name(dialect, &column.column.name)).collect();
     if profile.columns.len() > COLUMNS {
         columns.push(format!("and {} more", profile.columns.len() - COLUMNS));
     }
     let mut out = format!(
         "The result of \"{reported}\" can stand in FROM as {} ({}), {}.\n",
-        shown(dialect, &relation.name),
+        prompt_name(dialect, &relation.name),
         columns.join(", "),
         text::count(profile.rows, "row")
     );
@@ -264,11 +271,11 @@ fn relation_text(
 fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
     let name = |id: &str| {
         parents.iter().find(|parent| parent.task.id == id).and_then(|parent| match &parent.output {
-            Output::Relation(relation) => Some(shown(dialect, &relation.name)),
+            Output::Relation(relation) => Some(prompt_name(dialect, &relation.name)),
             _ => None,
         })
     };
-    let column = |column: &str| shown(dialect, column);
+    let column = |column: &str| prompt_name(dialect, column);
     let mut out = String::new();
     for key in join_keys_of(task) {
         let left_col = column(&key.left_col);

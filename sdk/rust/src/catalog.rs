@@ -19,7 +19,7 @@ impl Table {
         self.name == other.name && self.schema_name == other.schema_name
     }
 
-    fn shown(&self, is_only: bool) -> String {
+    fn display_name(&self, is_only: bool) -> String {
         match &self.schema_name {
             Some(schema) if !is_only || self.needs_schema() => format!("{schema}.{}", self.name),
             _ => self.name.clone(),
@@ -71,7 +71,7 @@ impl Catalog {
         let is_only =
             self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count()
                 < 2;
-        table.shown(is_only)
+        table.display_name(is_only)
     }
 
     /// The [`table_name`](Self::table_name) of each table, in order.
@@ -84,7 +84,7 @@ impl Catalog {
         let is_only = |table: &Table| {
             count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2)
         };
-        self.tables.iter().map(|table| table.shown(is_only(table))).collect()
+        self.tables.iter().map(|table| table.display_name(is_only(table))).collect()
     }
 }
 

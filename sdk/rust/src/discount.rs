@@ -31,7 +31,7 @@ crate::settings! {
 impl Weights {
     /// `clamp01(raw × Π (1 − weight))` over the signals that occurred.
     #[must_use]
-    pub fn discounted(&self, raw: f64, signals: &Signals) -> f64 {
+    pub fn discount(&self, raw: f64, signals: &Signals) -> f64 {
         let occurred = [
             (signals.syntax_errors > 0, self.syntax),
             (signals.schema_errors > 0, self.schema),

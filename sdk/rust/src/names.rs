@@ -1,6 +1,6 @@
 //! Names in SQL: when they need quotes, and which.
 
-use syrch_basics::{is_word, quoted};
+use syrch_basics::{is_word, quote_name};
 
 use crate::bindings::types::{Dialect, Table};
 use crate::text::is_one_of;
@@ -19,7 +19,7 @@ pub fn quote(dialect: &Dialect, name: &str) -> String {
         Dialect::Mysql | Dialect::Databricks | Dialect::Spark => '`',
         _ => '"',
     };
-    quoted(name, quote)
+    quote_name(name, quote)
 }
 
 /// The name as a person would write it: quoted only when it would not be read as that name
@@ -37,9 +37,10 @@ const SHOWN: usize = 256;
 /// allows is changed, since such a name cannot be shown safely: it has spaces there, or an ellipsis
 /// at its end. Never for a statement that is run.
 #[must_use]
-pub fn shown(dialect: &Dialect, name: &str) -> String {
-    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    if !name.contains(breaks) && name.chars().take(SHOWN + 1).count() <= SHOWN {
+pub fn prompt_name(dialect: &Dialect, name: &str) -> String {
+    if !name.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
+        && name.chars().take(SHOWN + 1).count() <= SHOWN
+    {
         return quote_if_odd(dialect, name);
     }
     quote_if_odd(dialect, &crate::text::line(name, SHOWN))
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_prompt_shows_every_name_on_one_line() {
-        let shown = |name: &str| shown(&Dialect::Sqlite, name);
+        let shown = |name: &str| prompt_name(&Dialect::Sqlite, name);
         assert_eq!(shown("customers"), "customers");
         // Spaces are a part of the name.
         assert_eq!(shown(" two  words"), "\" two  words\"");

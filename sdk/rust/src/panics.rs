@@ -24,7 +24,7 @@ thread_local! {
 /// calls that may not reach it.
 pub fn report(note: Option<fn(&str)>) {
     NOTE.set(note);
-    HOOK.call_once(|| set_hook(Box::new(panicked)));
+    HOOK.call_once(|| set_hook(Box::new(report_panic)));
 }
 
 /// Writes a line into the log of the search. Only roles whose world has the port `trace` may use
@@ -33,9 +33,11 @@ pub fn note(text: &str) {
     trace::note(trace::Level::Debug, text);
 }
 
-fn panicked(info: &PanicHookInfo<'_>) {
-    let text =
-        described(info.payload_as_str(), info.location().map(|place| (place.file(), place.line())));
+fn report_panic(info: &PanicHookInfo<'_>) {
+    let text = describe_panic(
+        info.payload_as_str(),
+        info.location().map(|place| (place.file(), place.line())),
+    );
     // Without a place to write to, the note is all there is.
     let _ = writeln!(std::io::stderr(), "{text}");
     // A panic within the note would call this again.
@@ -44,7 +46,7 @@ fn panicked(info: &PanicHookInfo<'_>) {
     }
 }
 
-fn described(message: Option<&str>, place: Option<(&str, u32)>) -> String {
+fn describe_panic(message: Option<&str>, place: Option<(&str, u32)>) -> String {
     let message = line(message.unwrap_or("a value that is no text"), MESSAGE);
     match place {
         Some((file, number)) => format!("panicked at {file}:{number}: {message}"),
@@ -59,10 +61,10 @@ mod tests {
     #[test]
     fn a_panic_is_one_line_with_its_place() {
         assert_eq!(
-            described(Some("no\nrows"), Some(("src/lib.rs", 7))),
+            describe_panic(Some("no\nrows"), Some(("src/lib.rs", 7))),
             "panicked at src/lib.rs:7: no rows"
         );
-        assert_eq!(described(None, None), "panicked: a value that is no text");
-        assert_eq!(described(Some(&"x".repeat(600)), None).chars().count(), 510);
+        assert_eq!(describe_panic(None, None), "panicked: a value that is no text");
+        assert_eq!(describe_panic(Some(&"x".repeat(600)), None).chars().count(), 510);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value as JsonValue;
 
 use crate::bindings::rows::Page;
 use crate::bindings::types::{Catalog, Corpus, Dialect, ForeignKey, Hit, Problem, Table, Value};
-use crate::names::shown;
+use crate::names::prompt_name;
 use crate::text::{clip, count, line};
 
 const COMMENT: usize = 160;
@@ -140,13 +140,13 @@ pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
     out
 }
 
-/// A table's name as it stands in FROM, on one line ([`shown`]): for prompts, not for a statement
-/// that is run.
+/// A table's name as it stands in FROM, on one line ([`prompt_name`]): for prompts, not for a
+/// statement that is run.
 #[must_use]
 pub fn table_name(dialect: &Dialect, table: &Table) -> String {
-    let name = shown(dialect, &table.name);
+    let name = prompt_name(dialect, &table.name);
     match &table.schema_name {
-        Some(schema) => format!("{}.{name}", shown(dialect, schema)),
+        Some(schema) => format!("{}.{name}", prompt_name(dialect, schema)),
         None => name,
     }
 }
@@ -156,7 +156,7 @@ fn target(catalog: &Catalog, key: &ForeignKey) -> String {
     let dialect = &catalog.dialect;
     catalog
         .table(&key.ref_table)
-        .map_or_else(|| shown(dialect, &key.ref_table), |table| table_name(dialect, table))
+        .map_or_else(|| prompt_name(dialect, &key.ref_table), |table| table_name(dialect, table))
 }
 
 fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
@@ -169,7 +169,7 @@ fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
     let name = table_name(dialect, table);
     if detail == Detail::Names {
         let columns: Vec<String> =
-            table.columns.iter().map(|column| shown(dialect, &column.name)).collect();
+            table.columns.iter().map(|column| prompt_name(dialect, &column.name)).collect();
         return format!("{kind} {name} ({})\n", columns.join(", "));
     }
     let rows = table
@@ -194,7 +194,7 @@ fn column_text(
     detail: Detail,
 ) -> String {
     let dialect = &catalog.dialect;
-    let mut out = format!("  {}", shown(dialect, &column.name));
+    let mut out = format!("  {}", prompt_name(dialect, &column.name));
     if !column.sql_type.is_empty() {
         out += &format!(" {}", line(&column.sql_type, 40));
     }
@@ -208,7 +208,7 @@ fn column_text(
     if let Some(key) = key {
         let to = target(catalog, key);
         match key.ref_columns.first() {
-            Some(to_column) => out += &format!(" -> {to}.{}", shown(dialect, to_column)),
+            Some(to_column) => out += &format!(" -> {to}.{}", prompt_name(dialect, to_column)),
             None => out += &format!(" -> {to}"),
         }
     }
@@ -218,7 +218,7 @@ fn column_text(
 fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
     let dialect = &catalog.dialect;
     let list = |names: &[String]| {
-        names.iter().map(|name| shown(dialect, name)).collect::<Vec<_>>().join(", ")
+        names.iter().map(|name| prompt_name(dialect, name)).collect::<Vec<_>>().join(", ")
     };
     format!("({}) -> {} ({})", list(&key.columns), target(catalog, key), list(&key.ref_columns))
 }

@@ -95,7 +95,7 @@ impl JoinHow {
 
     /// The kind of that name; `inner` for a name that is none.
     #[must_use]
-    pub fn of(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         match name.trim().to_ascii_lowercase().as_str() {
             "left" => Self::Left,
             "right" => Self::Right,
@@ -106,7 +106,7 @@ impl JoinHow {
 
     /// The kind with the sides exchanged.
     #[must_use]
-    pub fn mirrored(self) -> Self {
+    pub fn mirror(self) -> Self {
         match self {
             Self::Left => Self::Right,
             Self::Right => Self::Left,
@@ -139,7 +139,7 @@ impl JoinKey {
             left_col: text("left_col")?.to_owned(),
             right: text("right")?.to_owned(),
             right_col: text("right_col")?.to_owned(),
-            how: JoinHow::of(text("how").unwrap_or("inner")),
+            how: JoinHow::from_name(text("how").unwrap_or("inner")),
         })
     }
 

@@ -76,7 +76,7 @@ impl Requirements {
 
     /// The requirements in a task's context; `None` without any.
     #[must_use]
-    pub fn of(task: &Task) -> Option<Self> {
+    pub fn from_task(task: &Task) -> Option<Self> {
         let context: Value = serde_json::from_str(task.context.as_deref()?).ok()?;
         Some(Self::read(context.get("requirements")?)).filter(|required| !required.is_empty())
     }
@@ -118,11 +118,14 @@ impl Requirements {
     /// The requirements in words, for a prompt; empty without any. Tables are not among them.
     #[must_use]
     pub fn words(&self) -> String {
-        let metric = |metric: &Metric| match &metric.aggregation {
-            Some(aggregation) => format!("the metric {} ({aggregation})", metric.name),
-            None => format!("the metric {}", metric.name),
-        };
-        let mut parts: Vec<String> = self.metrics.iter().map(metric).collect();
+        let mut parts: Vec<String> = self
+            .metrics
+            .iter()
+            .map(|metric: &Metric| match &metric.aggregation {
+                Some(aggregation) => format!("the metric {} ({aggregation})", metric.name),
+                None => format!("the metric {}", metric.name),
+            })
+            .collect();
         parts.extend(
             self.aggregation.iter().map(|aggregation| format!("the aggregation {aggregation}")),
         );
@@ -300,9 +303,12 @@ mod tests {
             context: task_context(std::slice::from_ref(&key), &required),
             ..Task::default()
         };
-        assert_eq!(Requirements::of(&task), Some(required));
+        assert_eq!(Requirements::from_task(&task), Some(required));
         assert_eq!(crate::replies::join_keys_of(&task), [key]);
         assert_eq!(task_context(&[], &Requirements::default()), None);
-        assert_eq!(Requirements::of(&Task { context: Some("{]".into()), ..Task::default() }), None);
+        assert_eq!(
+            Requirements::from_task(&Task { context: Some("{]".into()), ..Task::default() }),
+            None
+        );
     }
 }

@@ -17,8 +17,11 @@ pub fn stems(text: &str) -> BTreeSet<String> {
 /// The stems of a text's words that may name something.
 #[must_use]
 pub fn naming_stems(text: &str) -> BTreeSet<String> {
-    let names = |word: &&String| word.chars().count() > 1 && !PARTICLES.contains(&word.as_str());
-    words(text).iter().filter(names).map(|word| stem(word)).collect()
+    words(text)
+        .iter()
+        .filter(|word: &&String| word.chars().count() > 1 && !PARTICLES.contains(&word.as_str()))
+        .map(|word| stem(word))
+        .collect()
 }
 
 fn words(text: &str) -> Vec<String> {

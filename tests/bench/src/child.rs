@@ -44,7 +44,7 @@ pub(crate) fn time(command: &mut Command) -> Outcome<f64> {
     let begin = Instant::now();
     let output = command.output()?;
     let taken = milliseconds(begin);
-    succeeded(&output)?;
+    check_success(&output)?;
     Ok(taken)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn peak_of(command: &Command, runs: usize) -> Outcome<f64> {
     let mut peaks = Vec::with_capacity(runs);
     for _ in 0..runs {
         let output = helper.output()?;
-        succeeded(&output)?;
+        check_success(&output)?;
         peaks.push(text(&output.stdout).trim().parse::<f64>()? / f64::from(1 << 20));
     }
     Ok(median(peaks))
@@ -80,7 +80,7 @@ pub(crate) fn tell_peak(command: &[OsString]) -> Outcome<()> {
     // Kibibytes everywhere but on Apple's systems.
     const UNIT: i64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     let (program, arguments) = command.split_first().ok_or("no command")?;
-    succeeded(&Command::new(program).args(arguments).stdin(Stdio::null()).output()?)?;
+    check_success(&Command::new(program).args(arguments).stdin(Stdio::null()).output()?)?;
     let bytes = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss().saturating_mul(UNIT);
     Ok(writeln!(std::io::stdout(), "{bytes}")?)
 }
@@ -91,7 +91,7 @@ pub(crate) fn tell_peak(_: &[OsString]) -> Outcome<()> {
 }
 
 /// The failure of a process that did not succeed, with what it said.
-pub(crate) fn succeeded(output: &Output) -> Outcome<()> {
+pub(crate) fn check_success(output: &Output) -> Outcome<()> {
     if output.status.success() {
         return Ok(());
     }

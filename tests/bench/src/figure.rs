@@ -42,7 +42,7 @@ impl Figure {
     }
 
     /// A figure that could not be measured, and why.
-    pub(crate) fn unmeasured(what: impl Into<String>, why: impl Into<String>) -> Self {
+    pub(crate) fn without_measure(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self {
             what: what.into(),
             measured: Err(why.into()),
@@ -127,12 +127,12 @@ fn number(value: f64, unit: &str) -> String {
         _ if unit == "×" => format!("{value:.3}"),
         size if size < 9.995 => format!("{value:.2}"),
         size if size < 99.95 => format!("{value:.1}"),
-        _ => grouped(value),
+        _ => group_thousands(value),
     }
 }
 
 /// A whole number with commas between the thousands.
-fn grouped(value: f64) -> String {
+fn group_thousands(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut out = String::from(if value < 0.0 { "-" } else { "" });
     for (place, digit) in digits.chars().enumerate() {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(figure(f64::NAN).at_most(10.0).verdict(), Verdict::Missed);
         assert_eq!(figure(1.0).verdict(), Verdict::Reported);
         assert_eq!(
-            Figure::unmeasured("f", "no python").at_least(4.0).verdict(),
+            Figure::without_measure("f", "no python").at_least(4.0).verdict(),
             Verdict::Unmeasured
         );
     }
@@ -176,7 +176,7 @@ mod tests {
             ["1.050 ×", "≤ 1.050 ×", "1.00 met"]
         );
         assert_eq!(
-            Figure::unmeasured("rows", "no pandas").cells(),
+            Figure::without_measure("rows", "no pandas").cells(),
             ["rows", "–", "", "**not measured**: no pandas"]
         );
     }

@@ -111,8 +111,9 @@ fn measure(options: &Options) -> Outcome<bool> {
         // One promise that cannot be measured does not keep back the others.
         let measured = (group.measure)(&world);
         figures.extend(
-            measured
-                .unwrap_or_else(|error| vec![Figure::unmeasured(group.what, error.to_string())]),
+            measured.unwrap_or_else(|error| {
+                vec![Figure::without_measure(group.what, error.to_string())]
+            }),
         );
     }
     let page = table::page(&machine, &figures);

@@ -144,5 +144,5 @@ impl TracePort for Nothing {
     async fn keep(&self, _: &str, _: &str) {}
     async fn discard(&self, _: &str, _: &str) {}
     async fn event(&self, _: Option<&str>, _: &str, _: &Json) {}
-    fn printed(&self, _: &str) {}
+    fn print_line(&self, _: &str) {}
 }

@@ -49,7 +49,7 @@ mod tests {
         let figures = [
             Figure::new("a | b", 1.0, "ms").at_most(2.0),
             Figure::new("c", 3.0, "ms").at_most(2.0),
-            Figure::unmeasured("d", "no\npandas"),
+            Figure::without_measure("d", "no\npandas"),
             Figure::new("e", 5.0, "MiB"),
         ];
         let page = page(&Machine::default(), &figures);

@@ -45,8 +45,10 @@ impl World {
         let folder = tempfile::Builder::new().prefix("syrch-bench-").tempdir()?;
         let shop = folder.path().join("shop.sqlite");
         syrch_examples::make_shop(&shop)?;
-        let beside = || std::env::current_exe().map(|own| own.with_file_name("syrch-host"));
-        let host = options.host.clone().map_or_else(beside, Ok)?;
+        let host = options.host.clone().map_or_else(
+            || std::env::current_exe().map(|own| own.with_file_name("syrch-host")),
+            Ok,
+        )?;
         if !host.is_file() {
             let host = host.display();
             return Err(format!(
@@ -94,13 +96,13 @@ pub(crate) fn settings(database: &Path, url: &str, cache: &Path) -> Settings {
 }
 
 /// Writes journals to that folder, as many as by default.
-pub(crate) fn journalled(settings: Settings, folder: &Path) -> Settings {
+pub(crate) fn add_journal(settings: Settings, folder: &Path) -> Settings {
     let journal = JournalSettings { folder: Some(folder.to_owned()), ..settings.journal };
     Settings { journal, ..settings }
 }
 
 /// Caches answers in that folder, as long as by default.
-pub(crate) fn cached(settings: Settings, folder: &Path) -> Settings {
+pub(crate) fn add_cache(settings: Settings, folder: &Path) -> Settings {
     let cache = CacheSettings { folder: Some(folder.to_owned()), ..settings.cache };
     Settings { cache, ..settings }
 }
@@ -117,11 +119,11 @@ pub(crate) async fn search(host: &Host, question: &str) -> Outcome<f64> {
 
 /// An endpoint whose every question is one task.
 pub(crate) fn one_task() -> MockEndpoint {
-    delayed(Duration::ZERO)
+    endpoint_with_delay(Duration::ZERO)
 }
 
 /// The same that takes so long for every call.
-pub(crate) fn delayed(delay: Duration) -> MockEndpoint {
+pub(crate) fn endpoint_with_delay(delay: Duration) -> MockEndpoint {
     let delay = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
     let statement = "SELECT country, count(*) AS customers FROM customers GROUP BY country ORDER BY customers DESC";
     let script = Script::new()

@@ -85,8 +85,8 @@ fn holds(what: &str, is_so: bool) -> Checked {
     if is_so { Ok(()) } else { Err(what.to_owned()) }
 }
 
-fn quoted(engine: &dyn Engine, name: &str) -> String {
-    syrch_basics::quoted(name, engine.capabilities().quote)
+fn quote(engine: &dyn Engine, name: &str) -> String {
+    syrch_basics::quote_name(name, engine.capabilities().quote)
 }
 
 async fn rows(database: &dyn Database, sql: &str) -> Result<Vec<Vec<Value>>, String> {
@@ -174,7 +174,7 @@ async fn unicode(engine: &dyn Engine) -> Checked {
 async fn odd_names(engine: &dyn Engine) -> Checked {
     let database = engine.open(Limits::default()).await;
     let odd = engine.capabilities().odd_table;
-    let [table, name, word] = [odd, "Product \"Name\"", "select"].map(|name| quoted(engine, name));
+    let [table, name, word] = [odd, "Product \"Name\"", "select"].map(|name| quote(engine, name));
     let sql = format!("SELECT {name}, {word} FROM {table}");
     let result =
         database.run(&SqlQuery::new(&sql)).await.map_err(|error| format!("`{sql}`: {error}"))?;
@@ -191,7 +191,7 @@ async fn empty_results(engine: &dyn Engine) -> Checked {
     let result = database.run(&query).await.map_err(|error| error.to_string())?;
     same(
         "rows, columns and whether it was cut",
-        (result.row_count(), result.columns().len(), result.truncated()),
+        (result.row_count(), result.columns().len(), result.is_truncated()),
         (0, 2, false),
     )
 }
@@ -274,7 +274,7 @@ async fn rows_are_capped(engine: &dyn Engine) -> Checked {
     let query =
         SqlQuery::new("SELECT a.n FROM numbers a, numbers b, numbers c, numbers d, numbers e");
     let result = database.run(&query).await.map_err(|error| error.to_string())?;
-    same("rows and whether it was cut", (result.row_count(), result.truncated()), (7, true))?;
+    same("rows and whether it was cut", (result.row_count(), result.is_truncated()), (7, true))?;
     holds("nobody is warned", !result.warnings().is_empty())?;
     holds(
         "all rows were read before the result was cut",
@@ -282,7 +282,7 @@ async fn rows_are_capped(engine: &dyn Engine) -> Checked {
     )?;
     let exact = database.run(&SqlQuery::new("SELECT n FROM numbers WHERE n <= 7")).await;
     let exact = exact.map_err(|error| error.to_string())?;
-    same("an exact fit", (exact.row_count(), exact.truncated()), (7, false))
+    same("an exact fit", (exact.row_count(), exact.is_truncated()), (7, false))
 }
 
 async fn bytes_are_capped(engine: &dyn Engine) -> Checked {
@@ -290,7 +290,10 @@ async fn bytes_are_capped(engine: &dyn Engine) -> Checked {
     let database = engine.open(limits).await;
     let query = SqlQuery::new("SELECT p.name, n FROM numbers, people p ORDER BY n");
     let result = database.run(&query).await.map_err(|error| error.to_string())?;
-    holds("more bytes than allowed are returned", result.truncated() && result.row_count() < 300)?;
+    holds(
+        "more bytes than allowed are returned",
+        result.is_truncated() && result.row_count() < 300,
+    )?;
     holds("nothing is returned", result.row_count() > 0)?;
     let long = format!("SELECT '{}'", "x".repeat(600));
     same("a large cell", kind(&*database, &long).await, Some(SqlErrorKind::TooLarge))

@@ -126,7 +126,7 @@ impl Report {
 
     /// The names of the skipped cases.
     #[must_use]
-    pub fn skipped(&self) -> Vec<&'static str> {
+    pub fn names_of_skipped(&self) -> Vec<&'static str> {
         let skipped = self.0.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Skipped(_)));
         skipped.map(|(name, _)| *name).collect()
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, zoo};
 
-use super::{Place, finish, refused, said};
+use super::{Place, assert_refused, finish, read_streams};
 
 #[test]
 fn a_config_file_that_is_missing_or_odd_is_reported() {
@@ -56,8 +56,8 @@ fn a_config_file_that_is_missing_or_odd_is_reported() {
         ("bomb.yml", &["bomb.yml"]),
         ("deep.yml", &["deep.yml"]),
     ] {
-        refused(&mut place.words(&format!("config --config {name}")), 10, words);
-        refused(&mut place.search(&format!("--config {name}")), 10, words);
+        assert_refused(&mut place.words(&format!("config --config {name}")), 10, words);
+        assert_refused(&mut place.search(&format!("--config {name}")), 10, words);
     }
 }
 
@@ -72,7 +72,8 @@ fn broken_yaml_is_reported_in_our_words_with_its_place() {
         ("tabs.yml", &["tabs.yml:2:", "tab"]),
         ("open.yml", &["open.yml:1:"]),
     ] {
-        let document = refused(&mut place.words(&format!("config --config {name}")), 10, words);
+        let document =
+            assert_refused(&mut place.words(&format!("config --config {name}")), 10, words);
         // What the parser's makers tell programmers helps nobody who wrote a file.
         assert!(!document.to_string().contains("DuplicateKeyPolicy"), "{document}");
     }
@@ -93,19 +94,26 @@ fn wrong_variables_are_named() {
         ("SYRCH_CACHE_TTL", "0", "above 0"),
         ("SYRCH_ATTEMPTS", "0", "from 1"),
     ] {
-        refused(place.words("config").env(name, value), 10, &[name, why]);
-        refused(place.search("").env(name, value), 10, &[name, why]);
+        assert_refused(place.words("config").env(name, value), 10, &[name, why]);
+        assert_refused(place.search("").env(name, value), 10, &[name, why]);
     }
     let mut both = place.words("config");
     both.env("SYRCH_MAX_DEPTH", "three").env("SYRCH_MODEL", OsStr::from_bytes(b"\xff"));
-    refused(&mut both, 10, &["SYRCH_MAX_DEPTH", "SYRCH_MODEL", "not UTF-8"]);
+    assert_refused(&mut both, 10, &["SYRCH_MAX_DEPTH", "SYRCH_MODEL", "not UTF-8"]);
     // A wrong key is named by its variable, never repeated.
-    let document =
-        refused(place.words("config").env("SYRCH_API_KEY", "sk canary"), 10, &["SYRCH_API_KEY"]);
+    let document = assert_refused(
+        place.words("config").env("SYRCH_API_KEY", "sk canary"),
+        10,
+        &["SYRCH_API_KEY"],
+    );
     assert!(!document.to_string().contains("canary"));
     let output = finish(place.words("config").env("SYRCH_MAX_DPETH", "3"), "");
     assert_eq!(output.status.code(), Some(0));
-    assert!(said(&output).1.contains("did you mean `SYRCH_MAX_DEPTH`"), "{}", said(&output).1);
+    assert!(
+        read_streams(&output).1.contains("did you mean `SYRCH_MAX_DEPTH`"),
+        "{}",
+        read_streams(&output).1
+    );
 }
 
 /// Bug 22: values of syrch 0.1.2's environment stayed texts: SYRCH_MAX_CONCURRENCY=2 and
@@ -129,7 +137,7 @@ fn variables_have_the_types_of_their_options() {
         assert!(
             name == "SYRCH_TABLES" || output.status.code() == Some(0),
             "{name}: {}",
-            said(&output).1
+            read_streams(&output).1
         );
     }
 }
@@ -173,7 +181,7 @@ fn an_untrusted_file_never_redirects_a_search() {
         for name in ["syrch.yml", "syrch.yaml"] {
             let path = place.file(name, &text);
             let mut command = place.words("-q how_many? --db shop.sqlite");
-            let document = refused(
+            let document = assert_refused(
                 command.env("OPENAI_API_KEY", "sk-canary-mine"),
                 10,
                 &[name, key, "--config"],
@@ -189,7 +197,7 @@ fn an_untrusted_file_never_redirects_a_search() {
     // What harms nobody is used, and said.
     place.file("syrch.yml", "execution: {max_depth: 2, token_budget: 500}\n");
     let output = finish(&mut place.words("config --origin"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert!(
         stdout.contains("max_depth: 2  # syrch.yml:1")
             && stderr.contains(
@@ -209,7 +217,8 @@ fn a_link_that_lies_in_the_folder_shows_nothing_of_what_it_leads_to() {
     let secret = place.file("home/credentials", "[default]\naws_secret_access_key = canary\n");
     std::os::unix::fs::symlink(secret, place.path().join("syrch.yml")).unwrap();
     for command in [&mut place.words("config"), &mut place.search("-vvv")] {
-        let document = refused(command, 10, &["syrch.yml", "is a symbolic link", "--config"]);
+        let document =
+            assert_refused(command, 10, &["syrch.yml", "is a symbolic link", "--config"]);
         assert!(
             !document.to_string().contains("canary") && !document.to_string().contains("aws"),
             "{document}"
@@ -228,7 +237,7 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
         command
     };
     let plain = "--base-url http://models.example:8000/v1";
-    let document = refused(
+    let document = assert_refused(
         &mut ask(plain),
         10,
         &["models.example", "plain http", "https://", "--insecure-endpoint"],
@@ -236,7 +245,7 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
     assert!(!document.to_string().contains("canary"), "{document}");
     let is_fine = |command: &mut Command| {
         let output = finish(command.args(["--format", "json"]), "");
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+        assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
     };
     is_fine(&mut ask(&format!("{plain} --insecure-endpoint")));
     is_fine(ask(plain).env("SYRCH_INSECURE_ENDPOINT", "yes"));
@@ -247,8 +256,8 @@ fn a_key_goes_over_plain_http_only_where_the_user_says_so() {
     let further = "llm: {endpoints: {far: {provider: openai, base_url: 'http://models.example/v1', api_key: sk-canary-2}}, models: {further: {endpoint: far, model: m}}}\n";
     place.file("further.yml", further);
     let words = "--base-url http://127.0.0.1:8000/v1 --config further.yml";
-    refused(&mut ask(words), 10, &["models.example", "--insecure-endpoint"]);
-    refused(
+    assert_refused(&mut ask(words), 10, &["models.example", "--insecure-endpoint"]);
+    assert_refused(
         &mut ask(&format!("{words} --embeddings further")),
         10,
         &["models.example", "--insecure-endpoint"],
@@ -281,7 +290,7 @@ fn a_pipe_that_lies_in_the_folder_does_not_stop_the_program() {
 /// A value with where it came from, as `config --origin` prints it.
 fn origin(command: &mut Command, section: &str, key: &str) -> (Value, String) {
     let output = finish(command.args(["--origin", "--format", "json"]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let document: Value = serde_json::from_str(&stdout).unwrap();
     let found = &document[section][key];
@@ -326,7 +335,7 @@ fn a_flag_beats_a_variable_beats_a_file_beats_the_default() {
     );
     assert_eq!(origin(&mut place.words("config --max-depth 8"), "llm", "model").0, "mine");
     let role = |command: &mut Command| {
-        let (stdout, _) = said(&finish(command.args(["--origin", "--format", "json"]), ""));
+        let (stdout, _) = read_streams(&finish(command.args(["--origin", "--format", "json"]), ""));
         serde_json::from_str::<Value>(&stdout).unwrap()["plugins"]["planner"]["plugin"].clone()
     };
     assert_eq!(role(&mut place.words("config --planner chase.wasm"))["value"], "chase.wasm");
@@ -348,7 +357,7 @@ fn the_key_is_never_printed() {
             ] {
                 let mut command = place.words(words);
                 let output = finish(command.env(name, value).args(["--format", format]), "");
-                let (stdout, stderr) = said(&output);
+                let (stdout, stderr) = read_streams(&output);
                 assert_eq!(output.status.code(), Some(0), "{words} {name}: {stderr}");
                 assert!(
                     !stdout.contains("canary") && !stderr.contains("canary"),
@@ -360,6 +369,6 @@ fn the_key_is_never_printed() {
     }
     // Nor where a file's own line is wrong.
     fs::write(own, "llm:\n  api_key: [sk-canary-in-file]\n").unwrap();
-    let document = refused(&mut place.words("config"), 10, &["llm.api_key"]);
+    let document = assert_refused(&mut place.words("config"), 10, &["llm.api_key"]);
     assert!(!document.to_string().contains("canary"), "{document}");
 }

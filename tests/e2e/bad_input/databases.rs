@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use super::{Place, finish, refused, said};
+use super::{Place, assert_refused, finish, read_streams};
 
 /// All commands that open a database meet the same wall.
 fn no_database(place: &Place, database: &str, words: &[&str]) {
@@ -15,7 +15,7 @@ fn no_database(place: &Place, database: &str, words: &[&str]) {
         &mut place.words(&format!("sql SELECT --db {database}")),
         &mut place.words(&format!("--llm offline -q how_many? --db {database}")),
     ] {
-        refused(command, 11, words);
+        assert_refused(command, 11, words);
     }
 }
 
@@ -32,17 +32,17 @@ fn a_mistyped_database_is_not_created_and_its_neighbour_is_named() {
     no_database(&place, "no/such/folder.db", &["does not exist", "nothing was created"]);
     no_database(&place, "shop.sqlite/x.db", &["does not exist"]);
     assert_eq!(place.names(), before);
-    refused(
+    assert_refused(
         &mut place.words("schema graphs://localhost/shop"),
         10,
         &["graphs", "sqlite:PATH", "postgres://USER@HOST/DATABASE"],
     );
-    refused(
+    assert_refused(
         &mut place.words("schema oracle://localhost/shop"),
         10,
         &["Oracle can be reached by a driver of ODBC"],
     );
-    refused(&mut place.words("schema"), 2, &["no database", "--db"]);
+    assert_refused(&mut place.words("schema"), 2, &["no database", "--db"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_damaged_database_is_distinguished_and_left_alone() {
     let before = place.names();
     no_database(&place, "scratched.sqlite", &["is damaged", ".recover"]);
     no_database(&place, "cut.sqlite", &["is damaged", ".recover"]);
-    refused(&mut place.words("schema header.sqlite"), 11, &["header.sqlite"]);
+    assert_refused(&mut place.words("schema header.sqlite"), 11, &["header.sqlite"]);
     assert_eq!(place.names(), before);
     assert_eq!(fs::read(place.path().join("scratched.sqlite")).unwrap(), scratched);
 }
@@ -94,8 +94,10 @@ fn a_locked_database_is_reported_and_read_when_it_is_free_again() {
         .unwrap();
     no_database(&place, "shop.sqlite", &["is locked", "try again"]);
     writer.execute_batch("COMMIT").unwrap();
-    let (stdout, _) =
-        said(&finish(&mut place.words("sql --db shop.sqlite SELECT(count(*))FROM(customers)"), ""));
+    let (stdout, _) = read_streams(&finish(
+        &mut place.words("sql --db shop.sqlite SELECT(count(*))FROM(customers)"),
+        "",
+    ));
     assert!(stdout.contains('5'), "{stdout}");
 }
 
@@ -126,17 +128,17 @@ fn a_file_that_may_not_be_read_is_reported() {
         );
         return;
     }
-    refused(
+    assert_refused(
         &mut as_somebody(place.words("schema closed.sqlite")),
         11,
         &["closed.sqlite", "no permission"],
     );
-    refused(
+    assert_refused(
         &mut as_somebody(place.search("--planner closed.wasm")),
         13,
         &["closed.wasm", "denied"],
     );
-    refused(
+    assert_refused(
         &mut as_somebody(place.words("config --config closed.yml")),
         10,
         &["closed.yml", "denied"],
@@ -146,19 +148,23 @@ fn a_file_that_may_not_be_read_is_reported() {
 #[test]
 fn a_table_that_is_not_there_is_reported_with_its_neighbours() {
     let place = Place::new();
-    refused(
+    assert_refused(
         &mut place.words("schema shop.sqlite -t custmers"),
         11,
         &["`custmers`", "did you mean `customers`?"],
     );
-    refused(&mut place.words("schema shop.sqlite -t xyzzy"), 11, &["`xyzzy`", "shows all"]);
+    assert_refused(&mut place.words("schema shop.sqlite -t xyzzy"), 11, &["`xyzzy`", "shows all"]);
     for command in
         [&mut place.words("schema shop.sqlite --tables foo*"), &mut place.search("--tables foo*")]
     {
-        refused(command, 11, &["foo*", "`customers`", "`orders`"]);
+        assert_refused(command, 11, &["foo*", "`customers`", "`orders`"]);
     }
-    refused(&mut place.words("schema shop.sqlite --tables ["), 2, &["--tables", "pattern `[`"]);
-    refused(
+    assert_refused(
+        &mut place.words("schema shop.sqlite --tables ["),
+        2,
+        &["--tables", "pattern `[`"],
+    );
+    assert_refused(
         &mut place.words("schema shop.sqlite --tables orders -t customers"),
         11,
         &["`customers`"],
@@ -179,7 +185,7 @@ fn names_that_are_not_utf8_panic_nothing_and_cost_only_their_tables() {
     }
     fs::write(&path, bytes).unwrap();
     let output = finish(&mut place.words("schema odd.sqlite"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert!(stdout.contains("good") && !stdout.contains("bad"), "{stdout}");
     assert!(
@@ -188,8 +194,8 @@ fn names_that_are_not_utf8_panic_nothing_and_cost_only_their_tables() {
     );
     let mut command = place.words("sql --db odd.sqlite --quiet");
     let output = finish(command.arg("SELECT a FROM good"), "");
-    assert_eq!((output.status.code(), said(&output).1.as_str()), (Some(0), ""));
-    refused(
+    assert_eq!((output.status.code(), read_streams(&output).1.as_str()), (Some(0), ""));
+    assert_refused(
         place.words("sql --db odd.sqlite --quiet").arg("SELECT a FROM bad"),
         15,
         &["`bad` cannot be read", "is not UTF-8"],

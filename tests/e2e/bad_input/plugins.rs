@@ -6,22 +6,26 @@ use std::process::Command;
 
 use syrch_kit::zoo;
 
-use super::{Place, refused};
+use super::{Place, assert_refused};
 
 #[test]
 fn an_unknown_plugin_is_reported_with_its_neighbours() {
     let place = Place::new();
     fs::copy(zoo::hostile(), place.path().join("search.wasm")).unwrap();
-    refused(
+    assert_refused(
         &mut place.search("--planner decompos"),
         13,
         &["`decompos`", "did you mean `decompose`?"],
     );
-    refused(&mut place.search("--solver xyzzy"), 13, &["`xyzzy`", "plugin list"]);
-    refused(&mut place.search("--planner serch.wasm"), 13, &["`serch.wasm`", "search.wasm`?"]);
-    refused(&mut place.search("--planner no/such.wasm"), 13, &["no/such.wasm", "no file"]);
-    refused(&mut place.words("plugin inspect decompos"), 13, &["did you mean `decompose`?"]);
-    refused(&mut place.words("plugin inspect serch.wasm"), 13, &["search.wasm`?"]);
+    assert_refused(&mut place.search("--solver xyzzy"), 13, &["`xyzzy`", "plugin list"]);
+    assert_refused(
+        &mut place.search("--planner serch.wasm"),
+        13,
+        &["`serch.wasm`", "search.wasm`?"],
+    );
+    assert_refused(&mut place.search("--planner no/such.wasm"), 13, &["no/such.wasm", "no file"]);
+    assert_refused(&mut place.words("plugin inspect decompos"), 13, &["did you mean `decompose`?"]);
+    assert_refused(&mut place.words("plugin inspect serch.wasm"), 13, &["search.wasm`?"]);
 }
 
 #[test]
@@ -49,8 +53,8 @@ fn files_that_are_no_component_are_reported_by_their_kind() {
         ("huge", "over the limit"),
     ] {
         let name = format!("{name}.wasm");
-        refused(&mut place.search(&format!("--planner {name}")), 13, &[&name, why]);
-        refused(&mut place.words(&format!("plugin inspect {name}")), 13, &[&name, why]);
+        assert_refused(&mut place.search(&format!("--planner {name}")), 13, &[&name, why]);
+        assert_refused(&mut place.words(&format!("plugin inspect {name}")), 13, &[&name, why]);
     }
 }
 
@@ -62,7 +66,7 @@ fn a_truncated_component_is_refused_wherever_it_ends() {
     let shares = (1..8).map(|eighth| whole.len() * eighth / 8);
     for end in near.into_iter().chain(shares).chain([whole.len() - 1]) {
         place.file("part.wasm", &whole[..end]);
-        let document = refused(&mut place.search("--planner part.wasm"), 13, &["part.wasm"]);
+        let document = assert_refused(&mut place.search("--planner part.wasm"), 13, &["part.wasm"]);
         assert!(
             document["error"]["message"].as_str().unwrap().len() < 2_000,
             "{end} bytes: {document}"
@@ -87,19 +91,23 @@ fn another_version_of_the_contract_is_named_beside_ours() {
         }
         assert!(places > 0, "the component names no version");
         place.file("other.wasm", &other);
-        refused(&mut place.search("--planner other.wasm"), 13, &["other.wasm", &theirs, "@0.1.0"]);
+        assert_refused(
+            &mut place.search("--planner other.wasm"),
+            13,
+            &["other.wasm", &theirs, "@0.1.0"],
+        );
     }
 }
 
 #[test]
 fn a_plugin_plays_only_its_own_roles() {
     let place = Place::new();
-    refused(
+    assert_refused(
         &mut place.search("--planner refine"),
         13,
         &["`refine`", "role planner", "implements solver"],
     );
-    refused(
+    assert_refused(
         &mut place.search("--aggregator signals"),
         13,
         &["`signals`", "role aggregator", "implements calibrator"],
@@ -109,8 +117,9 @@ fn a_plugin_plays_only_its_own_roles() {
 #[test]
 fn wrong_settings_of_a_plugin_are_named() {
     let place = Place::new();
-    let message =
-        |words: &str, code: i32, parts: &[&str]| refused(&mut place.search(words), code, parts);
+    let message = |words: &str, code: i32, parts: &[&str]| {
+        assert_refused(&mut place.search(words), code, parts)
+    };
     message("-P solver.nope=1", 10, &["`refine`", "nope", "plugin inspect refine"]);
     message(
         "-P clarifier.threshhold=0.5",

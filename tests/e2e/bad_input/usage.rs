@@ -2,7 +2,7 @@
 
 use syrch_kit::{MockEndpoint, Script};
 
-use super::{Place, finish, refused, said};
+use super::{Place, assert_refused, finish, read_streams};
 
 #[test]
 fn an_endpoint_that_refuses_is_reported_without_the_key() {
@@ -11,7 +11,7 @@ fn an_endpoint_that_refuses_is_reported_without_the_key() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut command =
         place.words(&format!("-q how_many? --db shop.sqlite --base-url http://{free}/v1"));
-    let document = refused(
+    let document = assert_refused(
         command.env("SYRCH_API_KEY", "sk-canary-key"),
         12,
         &["cannot reach", "--llm offline"],
@@ -21,10 +21,13 @@ fn an_endpoint_that_refuses_is_reported_without_the_key() {
     let endpoint = MockEndpoint::start(Script::new().requires_key("sk-right"));
     let mut command =
         place.words(&format!("-q how_many? --db shop.sqlite --base-url {}", endpoint.url()));
-    let document =
-        refused(command.env("SYRCH_API_KEY", "sk-canary-key"), 12, &["401", "check the API key"]);
+    let document = assert_refused(
+        command.env("SYRCH_API_KEY", "sk-canary-key"),
+        12,
+        &["401", "check the API key"],
+    );
     assert!(!document.to_string().contains("canary"), "{document}");
-    refused(
+    assert_refused(
         &mut place.words("-q how_many? --db shop.sqlite --base-url not-a-url"),
         10,
         &["base URL", "`not-a-url`", "--base-url", "config --origin"],
@@ -58,10 +61,10 @@ fn flags_out_of_bounds_are_wrong_usage() {
         ("--max-dept 3", "--max-dept", "--max-depth"),
     ] {
         let output = finish(&mut place.search(flags), "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         assert_eq!((output.status.code(), stdout.as_str()), (Some(2), ""), "{flags}: {stderr}");
         assert!(stderr.contains(flag) && stderr.contains(why), "{flags}: {stderr}");
-        refused(&mut place.search(flags), 2, &[flag]);
+        assert_refused(&mut place.search(flags), 2, &[flag]);
     }
 }
 
@@ -71,10 +74,10 @@ fn a_search_without_a_question_is_wrong_usage() {
     for words in
         [vec![], vec!["-q", ""], vec!["-q", " \n "], vec!["search"], vec!["search", "-q", ""]]
     {
-        refused(place.words("--db shop.sqlite").args(words), 2, &["no question", "-q"]);
+        assert_refused(place.words("--db shop.sqlite").args(words), 2, &["no question", "-q"]);
     }
-    refused(&mut place.words("-q how_many?"), 2, &["no database", "--db"]);
-    refused(
+    assert_refused(&mut place.words("-q how_many?"), 2, &["no database", "--db"]);
+    assert_refused(
         &mut place.words("-q how_many? --db shop.sqlite --llm gpt"),
         2,
         &["--llm", "`gpt`", "openai, anthropic, offline"],
@@ -82,7 +85,7 @@ fn a_search_without_a_question_is_wrong_usage() {
     for (word, why) in
         [("replay", "replay:FILE"), ("record:", "names no file"), ("antropic", "`anthropic`?")]
     {
-        refused(
+        assert_refused(
             &mut place.words(&format!("-q how_many? --db shop.sqlite --llm {word}")),
             2,
             &["--llm", why],
@@ -102,7 +105,7 @@ fn flags_of_a_search_are_not_forgotten_before_another_command() {
         "-P solver.x=1 plugin list",
         "--no-interactive config",
     ] {
-        refused(&mut place.words(words), 2, &["belongs to a search"]);
+        assert_refused(&mut place.words(words), 2, &["belongs to a search"]);
     }
 }
 
@@ -120,7 +123,7 @@ fn an_error_says_what_to_do_next() {
         (place.search("--planner huge.wasm"), 13),
         (place.words("sql --db shop.sqlite SELEC"), 11),
     ] {
-        let document = refused(&mut command, code, &[]);
+        let document = assert_refused(&mut command, code, &[]);
         if document["error"]["hint"].is_null() {
             wrong.push(document["error"]["message"].to_string());
         }
@@ -152,11 +155,11 @@ fn every_command_has_help_that_ends_with_the_exit_codes() {
         let help = finish(place.words(words).arg("--help"), "");
         let short = finish(place.words(words).arg("-h"), "");
         for output in [&help, &short] {
-            let (stdout, stderr) = said(output);
+            let (stdout, stderr) = read_streams(output);
             assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""), "{words}");
             assert!(stdout.contains("Usage:") && stdout.contains("--format"), "{words}: {stdout}");
         }
-        let stdout = said(&help).0;
+        let stdout = read_streams(&help).0;
         if !(stdout.contains("Exit codes:") && stdout.contains("130")) {
             wrong.push(format!("`{words} --help` says no exit codes"));
         }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::{answers, batch, steady};
-use crate::bad_input::{Place, finish, said};
+use crate::bad_input::{Place, finish, read_streams};
 
 /// The time that an installation of Spark may take.
 const PATIENCE: Duration = Duration::from_secs(500);
@@ -38,7 +38,7 @@ fn report(place: &Place, files: &[&str]) -> Value {
     let mut command = place.words("benchmark questions.jsonl --format json --quiet");
     command.args(files.iter().flat_map(|file| ["--answers", file]));
     let output = finish(command.env("SYRCH_STATE_DIR", place.path().join("state")), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     let mut document: Value = serde_json::from_str(&stdout).unwrap();
     assert!(

@@ -20,9 +20,16 @@ fn folder() -> Place {
 }
 
 fn ask(place: &Place, words: &str, named: &[Value]) -> Vec<Value> {
-    let line = |db: &Value| json!({"question": QUESTION, "db": db}).to_string() + "\n";
     let mut command = place.words(&format!("batch --llm offline --quiet {words}"));
-    batch(&mut command, named.iter().map(line).collect::<String>(), 0).0
+    batch(
+        &mut command,
+        named
+            .iter()
+            .map(|db: &Value| json!({"question": QUESTION, "db": db}).to_string() + "\n")
+            .collect::<String>(),
+        0,
+    )
+    .0
 }
 
 #[test]

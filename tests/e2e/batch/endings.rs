@@ -10,7 +10,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 use super::{QUESTION, Talk, batch};
 use crate::bad_input::Place;
 
-fn asked(place: &Place, endpoint: &MockEndpoint, words: &str) -> Command {
+fn batch_command(place: &Place, endpoint: &MockEndpoint, words: &str) -> Command {
     let mut command = place.words(&format!(
         "batch --db shop.sqlite --strategy single --llm openai --model mock {words}"
     ));
@@ -36,12 +36,14 @@ fn count() -> Reply {
 }
 
 fn outcomes(answers: &[Value]) -> Vec<(u64, &str, &str)> {
-    let end = |answer| -> (u64, &str, &str) {
-        let answer: &Value = answer;
-        let class = answer["error"]["class"].as_str().unwrap_or_default();
-        (answer["id"].as_u64().unwrap(), answer["outcome"].as_str().unwrap(), class)
-    };
-    answers.iter().map(end).collect()
+    answers
+        .iter()
+        .map(|answer| -> (u64, &str, &str) {
+            let answer: &Value = answer;
+            let class = answer["error"]["class"].as_str().unwrap_or_default();
+            (answer["id"].as_u64().unwrap(), answer["outcome"].as_str().unwrap(), class)
+        })
+        .collect()
 }
 
 #[test]
@@ -51,14 +53,15 @@ fn a_dead_endpoint_fails_each_line_or_stops_the_batch() {
         Script::new().on(["(3)"], count()).on([""], Reply::status(401, "no such key")),
     );
     let input: String = (1..=8).map(line).collect();
-    let (answers, stderr) = batch(&mut asked(&place, &endpoint, "--workers 1"), input.as_str(), 0);
+    let (answers, stderr) =
+        batch(&mut batch_command(&place, &endpoint, "--workers 1"), input.as_str(), 0);
     let mut expected: Vec<_> = (1..=8).map(|id| (id, "failed", "model")).collect();
     expected[2] = (3, "answered", "");
     assert_eq!(outcomes(&answers), expected);
     assert!(stderr.contains("8 lines: 1 answered, 7 failed"), "{stderr}");
     // The answer in between ends the row of failures.
     let (answers, stderr) =
-        batch(&mut asked(&place, &endpoint, "--workers 1 --max-outages 3"), input, 12);
+        batch(&mut batch_command(&place, &endpoint, "--workers 1 --max-outages 3"), input, 12);
     assert_eq!(outcomes(&answers), expected[..6]);
     assert!(
         stderr.contains("the model's endpoint failed 3 times, one after the other"),
@@ -70,7 +73,7 @@ fn a_dead_endpoint_fails_each_line_or_stops_the_batch() {
 fn nobody_listens_and_each_line_says_so() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(count()));
-    let mut command = asked(&place, &endpoint, "");
+    let mut command = batch_command(&place, &endpoint, "");
     drop(endpoint);
     let (answers, _) = batch(&mut command, line(1) + &line(2), 0);
     assert_eq!(outcomes(&answers), [(1, "failed", "model"), (2, "failed", "model")]);
@@ -81,8 +84,11 @@ fn lines_beyond_the_budget_are_not_asked() {
     let place = Place::new();
     let endpoint = MockEndpoint::start(Script::always(count()));
     let input: String = (1..=6).map(line).collect::<String>() + "{oops\n";
-    let (answers, stderr) =
-        batch(&mut asked(&place, &endpoint, "--workers 1 --total-calls 2"), input.as_str(), 16);
+    let (answers, stderr) = batch(
+        &mut batch_command(&place, &endpoint, "--workers 1 --total-calls 2"),
+        input.as_str(),
+        16,
+    );
     let ends: Vec<&Value> = answers.iter().map(|answer| &answer["error"]["class"]).collect();
     assert_eq!(json!(ends), json!([null, null, "budget", "budget", "budget", "budget", "usage"]));
     assert_eq!(endpoint.count(), 2);
@@ -92,7 +98,7 @@ fn lines_beyond_the_budget_are_not_asked() {
     );
     for budget in ["--total-tokens 1", "--total-time 0.000001"] {
         let (answers, _) = batch(
-            &mut asked(&place, &endpoint, &format!("--workers 1 {budget}")),
+            &mut batch_command(&place, &endpoint, &format!("--workers 1 {budget}")),
             input.as_str(),
             16,
         );
@@ -101,7 +107,7 @@ fn lines_beyond_the_budget_are_not_asked() {
     let prices = "llm: {prices: {mock: {input: 1000, output: 1000}}}";
     place.file("priced.yml", prices);
     let mut command =
-        asked(&place, &endpoint, "--workers 1 --total-usd 0.000001 --config priced.yml");
+        batch_command(&place, &endpoint, "--workers 1 --total-usd 0.000001 --config priced.yml");
     assert_eq!(
         outcomes(&batch(&mut command, line(1) + &line(2), 16).0),
         [(1, "answered", ""), (2, "failed", "budget")]
@@ -118,7 +124,7 @@ fn what_is_expected_of_an_answer_reaches_no_prompt() {
         "gold_alternatives": [gold], "expected_sql": gold, "expected_answer": "canary", "expected_data": "canary.csv", "SQL": gold,
         "query": gold, "difficulty": "canary"
     });
-    let (answers, _) = batch(&mut asked(&place, &endpoint, ""), suite.to_string(), 0);
+    let (answers, _) = batch(&mut batch_command(&place, &endpoint, ""), suite.to_string(), 0);
     assert!(!answers[0].to_string().contains("canary") && endpoint.count() > 0);
     for request in endpoint.requests() {
         let prompt = request.prompt();
@@ -138,11 +144,12 @@ fn a_slow_question_holds_back_no_work() {
     let slow = || Script::new().on(["(1)"], count().delay_ms(300)).on([""], count());
     let endpoint = MockEndpoint::start(slow());
     let input: String = (1..=3).map(line).collect();
-    let (answers, _) = batch(&mut asked(&place, &endpoint, "--workers 2"), input.as_str(), 0);
+    let (answers, _) =
+        batch(&mut batch_command(&place, &endpoint, "--workers 2"), input.as_str(), 0);
     assert_eq!(outcomes(&answers), [(1, "answered", ""), (2, "answered", ""), (3, "answered", "")]);
 
     let endpoint = MockEndpoint::start(Script::new().on(["(1)"], Reply::hang()).on([""], count()));
-    let mut talk = Talk::begin(&mut asked(&place, &endpoint, "--workers 2 --as-they-come"));
+    let mut talk = Talk::begin(&mut batch_command(&place, &endpoint, "--workers 2 --as-they-come"));
     input.lines().for_each(|line| talk.ask(line));
     assert_eq!((&talk.read_reply()["id"], &talk.read_reply()["id"]), (&json!(2), &json!(3)));
     talk.child.kill().unwrap();
@@ -156,7 +163,7 @@ fn ctrl_c_writes_what_is_done_and_nothing_of_what_is_under_way() {
     let endpoint = MockEndpoint::start(
         Script::new().on(["(2)"], Reply::hang()).on(["(4)"], Reply::hang()).on([""], count()),
     );
-    let mut talk = Talk::begin(&mut asked(&place, &endpoint, ""));
+    let mut talk = Talk::begin(&mut batch_command(&place, &endpoint, ""));
     talk.ask(line(1).trim());
     assert_eq!(talk.read_reply()["id"], 1);
     // The wrong line's answer waits for that to the second one, which never comes. The fourth tells

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{QUESTION, batch};
-use crate::bad_input::{Place, refused};
+use crate::bad_input::{Place, assert_refused};
 
 #[test]
 fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines() {
@@ -57,5 +57,5 @@ fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines(
     let gold = json!({"id": "a", "db": "shop", "question": QUESTION, "gold_sql": "SELECT 4"});
     place.file("suite.jsonl", gold.to_string());
     let mut command = place.words("benchmark suite.jsonl --answers answers.jsonl");
-    refused(&mut command, 10, &["line 2: the question `a` has an answer already"]);
+    assert_refused(&mut command, 10, &["line 2: the question `a` has an answer already"]);
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Bench, figures};
-use crate::bad_input::refused;
+use crate::bad_input::assert_refused;
 
 fn lines(answers: &[serde_json::Value]) -> String {
     answers.iter().map(|answer| format!("{answer}\n")).collect()
@@ -11,7 +11,7 @@ fn lines(answers: &[serde_json::Value]) -> String {
 
 #[test]
 fn statements_of_another_program_are_graded() {
-    let bench = Bench::of(5);
+    let bench = Bench::with_questions(5);
     let counts = |least: u64| format!("SELECT COUNT(*) FROM orders WHERE quantity >= {least}");
     bench.place.file(
         "one.jsonl",
@@ -46,19 +46,19 @@ fn statements_of_another_program_are_graded() {
     bench.place.file("two.jsonl", lines(&[json!({"id": "q0003", "sql": counts(3)})]));
     let mut command = bench
         .command("benchmark suite.jsonl --answers one.jsonl --answers two.jsonl --resume last");
-    refused(&mut command, 10, &["changed since", "the setting answers"]);
+    assert_refused(&mut command, 10, &["changed since", "the setting answers"]);
 }
 
 #[test]
 fn every_line_that_is_no_answer_is_reported() {
-    let bench = Bench::of(3);
+    let bench = Bench::with_questions(3);
     let answer = |id: &str| json!({"id": id, "sql": "SELECT 1"}).to_string();
     bench.place.file(
         "a.jsonl",
         format!("{}\n\nhello\n{}\n{}\n", answer("q0000"), answer("q0009"), answer("q0000")),
     );
     let mut command = bench.command("benchmark suite.jsonl --answers a.jsonl");
-    refused(
+    assert_refused(
         &mut command,
         10,
         &[
@@ -67,7 +67,7 @@ fn every_line_that_is_no_answer_is_reported() {
             "line 5: the question `q0000` has an answer already",
         ],
     );
-    refused(
+    assert_refused(
         &mut bench.command("benchmark suite.jsonl --answers none.jsonl"),
         10,
         &["none.jsonl", "cannot be read"],

@@ -46,7 +46,7 @@ fn cells(line: &str) -> Vec<String> {
 
 #[test]
 fn each_line_tells_its_run_its_rule_and_the_model_that_was_simulated() {
-    let bench = Bench::of(4);
+    let bench = Bench::with_questions(4);
     for (model, rule) in [("offline", "bag-v1"), ("simulated:suite.jsonl", "strict")] {
         let said = bench.say(&format!(
             "benchmark suite.jsonl --llm {model} --seeds 1 --rule {rule} --report r.csv --report r.parquet --format json"
@@ -89,10 +89,10 @@ fn each_line_tells_its_run_its_rule_and_the_model_that_was_simulated() {
 
 #[test]
 fn r_ves_is_one_number_in_every_format() {
-    let bench = Bench::of(5);
+    let bench = Bench::with_questions(5);
     let endpoint = MockEndpoint::start(script());
     let words = "--timed 2 --report r.md --report r.html --format json";
-    let document = Said::of(bench.asks(&endpoint, words).output().unwrap()).document(0);
+    let document = Said::from_output(bench.asks(&endpoint, words).output().unwrap()).document(0);
     let r_ves = document["r_ves"].as_f64().unwrap();
     // Four of five are right; of each the root of a reward from 0.25 to 1.25 counts.
     assert!((80.0 * 0.25_f64.sqrt()..=80.0 * 1.25_f64.sqrt()).contains(&r_ves), "{r_ves}");
@@ -146,7 +146,7 @@ fn what_cannot_be_timed_is_no_slow_answer() {
 
 #[test]
 fn r_ves_stands_only_beside_the_answers_that_were_timed() {
-    let bench = Bench::of(4);
+    let bench = Bench::with_questions(4);
     let r_ves = bench.offline("--timed 1 --format json").document(0)["r_ves"].clone();
     let reported = |words: &str| {
         let document = bench.say(&format!("report {words} --format json")).document(0);
@@ -171,7 +171,7 @@ fn r_ves_stands_only_beside_the_answers_that_were_timed() {
 
 #[test]
 fn shards_have_one_r_ves() {
-    let bench = Bench::of(4);
+    let bench = Bench::with_questions(4);
     let report = || {
         let document =
             bench.say(&format!("report {} --format json", bench.runs()[..2].join(" "))).document(0);

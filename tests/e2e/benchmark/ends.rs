@@ -14,8 +14,8 @@ const QUESTIONS: usize = 20;
 
 /// The report of this suite when nobody disturbs it, asked of the same endpoint, and whatever was
 /// asked for it forgotten.
-fn undisturbed(bench: &Bench, endpoint: &MockEndpoint) -> String {
-    let said = Said::of(bench.asks(endpoint, "--format json").output().unwrap());
+fn run_undisturbed(bench: &Bench, endpoint: &MockEndpoint) -> String {
+    let said = Said::from_output(bench.asks(endpoint, "--format json").output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     let report = bench.report("last");
     std::fs::remove_dir_all(bench.state()).unwrap();
@@ -31,7 +31,7 @@ fn partial(document: &Value) -> (u64, u64, String) {
 #[test]
 fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     let dead = Arc::new(AtomicBool::new(false));
-    let bench = Bench::of(QUESTIONS);
+    let bench = Bench::with_questions(QUESTIONS);
     let is_dead = Arc::clone(&dead);
     let requests = Arc::new(AtomicUsize::new(0));
     let number = Arc::clone(&requests);
@@ -39,9 +39,9 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
         let dies = is_dead.load(Ordering::SeqCst) && number.fetch_add(1, Ordering::SeqCst) >= 12;
         if dies { Some(Reply::status(401, "the key was withdrawn")) } else { answer(request) }
     }));
-    let expected = undisturbed(&bench, &endpoint);
+    let expected = run_undisturbed(&bench, &endpoint);
     dead.store(true, Ordering::SeqCst);
-    let said = Said::of(
+    let said = Said::from_output(
         bench.asks(&endpoint, "--format json --workers 2 --max-outages 4").output().unwrap(),
     );
     let document = said.document(12);
@@ -56,15 +56,16 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
     assert!((4..=6).contains(&failed), "{document}");
     // Without --retry-failed what failed stays.
     dead.store(false, Ordering::SeqCst);
-    let said = Said::of(
+    let said = Said::from_output(
         bench.asks(&endpoint, "--format json --resume last --shard 1/1").output().unwrap(),
     );
     assert_eq!(said.code, 10, "another shard is another run: {}", said.all());
-    let rest = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
+    let rest =
+        Said::from_output(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
     let stays = rest.document(0)["ends"]["failed"].as_u64().unwrap();
     // The other worker's question, if its call had failed by then: its journal knows.
     assert!((failed..=failed + 1).contains(&stays), "{}", rest.all());
-    let again = Said::of(
+    let again = Said::from_output(
         bench.asks(&endpoint, "--format json --resume last --retry-failed").output().unwrap(),
     );
     let document = again.document(0);
@@ -84,11 +85,11 @@ fn an_endpoint_that_dies_stops_the_run_and_what_failed_is_asked_again() {
 
 #[test]
 fn an_endpoint_that_is_busy_is_waited_for() {
-    let bench = Bench::of(6);
+    let bench = Bench::with_questions(6);
     let busy = Reply::status(429, "slow down").header("retry-after", "0");
     let endpoint =
         MockEndpoint::start(Script::new().times(3, [""], busy).with(|request, _| answer(request)));
-    let said = Said::of(bench.asks(&endpoint, "--format json").output().unwrap());
+    let said = Said::from_output(bench.asks(&endpoint, "--format json").output().unwrap());
     let document = said.document(0);
     assert_eq!(
         (figures(&document), &document["ends"]["failed"]),
@@ -101,9 +102,9 @@ fn an_endpoint_that_is_busy_is_waited_for() {
 
 #[test]
 fn a_run_stops_when_its_budget_is_used_up_and_goes_on_with_more() {
-    let bench = Bench::of(QUESTIONS);
+    let bench = Bench::with_questions(QUESTIONS);
     let endpoint = MockEndpoint::start(script());
-    let expected = undisturbed(&bench, &endpoint);
+    let expected = run_undisturbed(&bench, &endpoint);
     let priced = "llm: {prices: {mock: {input: 1, output: 1}}}\n";
     for (words, flag) in [
         ("--total-calls 10", "--total-calls"),
@@ -114,7 +115,7 @@ fn a_run_stops_when_its_budget_is_used_up_and_goes_on_with_more() {
         if flag == "--total-usd" {
             bench.place.file("home/.syrch/config.yml", priced);
         }
-        let said = Said::of(
+        let said = Said::from_output(
             bench.asks(&endpoint, &format!("--format json --workers 2 {words}")).output().unwrap(),
         );
         let (done, of, why) = partial(&said.document(16));
@@ -124,14 +125,16 @@ fn a_run_stops_when_its_budget_is_used_up_and_goes_on_with_more() {
             said.all()
         );
         assert!(said.stderr.contains(&format!("with a higher {flag}")), "{}", said.all());
-        let again = Said::of(
+        let again = Said::from_output(
             bench
                 .asks(&endpoint, &format!("--format json --resume last {words}"))
                 .output()
                 .unwrap(),
         );
         assert_eq!(again.code, 16, "what was used before counts: {}", again.all());
-        let on = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
+        let on = Said::from_output(
+            bench.asks(&endpoint, "--format json --resume last").output().unwrap(),
+        );
         assert_eq!(figures(&on.document(0)), (16, 20));
         if flag != "--total-usd" {
             assert_same(&bench.report("last"), &expected);
@@ -156,13 +159,13 @@ mod interrupt {
     #[test]
     fn ctrl_c_keeps_what_is_done_and_reports_it() {
         let slow = Arc::new(AtomicBool::new(false));
-        let bench = Bench::of(QUESTIONS);
+        let bench = Bench::with_questions(QUESTIONS);
         let is_slow = Arc::clone(&slow);
         let endpoint = MockEndpoint::start(Script::new().with(move |request, number| {
             let hangs = is_slow.load(Ordering::SeqCst) && number >= 2 * QUESTIONS + 16;
             if hangs { Some(Reply::hang()) } else { answer(request) }
         }));
-        let expected = undisturbed(&bench, &endpoint);
+        let expected = run_undisturbed(&bench, &endpoint);
         slow.store(true, Ordering::SeqCst);
         let mut command = bench.asks(&endpoint, "--format json --workers 2 --report partial.md");
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -170,21 +173,23 @@ mod interrupt {
             std::thread::sleep(Duration::from_millis(2));
         }
         press(&child);
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = Said::from_output(child.wait_with_output().unwrap());
         let (done, _, why) = partial(&said.document(130));
         assert!(done >= 7 && why == "it was interrupted", "{}", said.all());
         assert!(said.stderr.contains("continues"), "{}", said.all());
         let markdown = std::fs::read_to_string(bench.place.path().join("partial.md")).unwrap();
         assert!(markdown.contains("t was interrupted"), "{markdown}");
         slow.store(false, Ordering::SeqCst);
-        let on = Said::of(bench.asks(&endpoint, "--format json --resume last").output().unwrap());
+        let on = Said::from_output(
+            bench.asks(&endpoint, "--format json --resume last").output().unwrap(),
+        );
         assert_eq!(figures(&on.document(0)), (16, 20));
         assert_same(&bench.report("last"), &expected);
     }
 
     #[test]
     fn one_process_at_a_time_works_on_a_run() {
-        let bench = Bench::of(4);
+        let bench = Bench::with_questions(4);
         let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
         let mut command = bench.asks(&endpoint, "");
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -193,7 +198,7 @@ mod interrupt {
             assert!(started.elapsed() < Duration::from_secs(60), "nothing is asked");
             std::thread::sleep(Duration::from_millis(2));
         }
-        let busy = Said::of(bench.asks(&endpoint, "--resume last").output().unwrap());
+        let busy = Said::from_output(bench.asks(&endpoint, "--resume last").output().unwrap());
         assert!(
             busy.code == 10 && busy.stderr.contains("still running in another process"),
             "{}",
@@ -205,7 +210,7 @@ mod interrupt {
         let list = bench.say("report --list --format json").document(0);
         assert_eq!(list["runs"][0]["state"], "running");
         press(&child);
-        let said = Said::of(child.wait_with_output().unwrap());
+        let said = Said::from_output(child.wait_with_output().unwrap());
         assert_eq!(said.code, 130, "{}", said.all());
         assert_eq!(
             bench.say("report --list --format json").document(0)["runs"][0]["state"],

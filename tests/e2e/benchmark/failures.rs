@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::{Bench, figures, script};
-use crate::bad_input::refused;
+use crate::bad_input::assert_refused;
 use crate::batch::batch;
 use crate::endpoint::{KEY, Said};
 
@@ -12,13 +12,13 @@ use crate::endpoint::{KEY, Said};
 fn a_run_of_failures_says_so_and_ends_like_them() {
     let reported = "6 of 6 searches of `decompose` failed (model): the figures mean nothing";
     for (is_dead, why) in [(false, "no such key"), (true, "127.0.0.1")] {
-        let bench = Bench::of(6);
+        let bench = Bench::with_questions(6);
         let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
         let words = "--max-outages 0 --report r.md --report r.html --format json";
         let mut command = bench.asks(&endpoint, words);
         // Dropped, nobody listens at its address.
         let endpoint = (!is_dead).then_some(endpoint);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         let document = said.document(12);
         drop(endpoint);
         assert_eq!((figures(&document), &document["errors"]), ((0, 6), &json!({"model": 6})));
@@ -52,11 +52,11 @@ fn a_run_of_failures_says_so_and_ends_like_them() {
 
 #[test]
 fn a_run_without_any_answer_has_a_report_in_every_format() {
-    let bench = Bench::of(6);
+    let bench = Bench::with_questions(6);
     let endpoint = MockEndpoint::start(script());
     let files = ["r.json", "r.md", "r.csv", "r.parquet", "r.html"];
     let words = files.map(|file| format!("--report {file}")).join(" ");
-    let said = Said::of(
+    let said = Said::from_output(
         bench
             .asks(&endpoint, &format!("--total-time 0.000001 {words} --format json"))
             .output()
@@ -94,7 +94,7 @@ fn a_run_without_any_answer_has_a_report_in_every_format() {
 
 #[test]
 fn without_a_price_the_money_of_a_run_cannot_be_limited() {
-    let bench = Bench::of(3);
+    let bench = Bench::with_questions(3);
     let endpoint = MockEndpoint::start(script());
     let reported = [
         "the model `mock` has no price, so money cannot be limited",
@@ -105,7 +105,7 @@ fn without_a_price_the_money_of_a_run_cannot_be_limited() {
     for words in
         ["benchmark suite.jsonl", "compare single retry3 suite.jsonl", "grid suite.jsonl --out out"]
     {
-        refused(
+        assert_refused(
             bench.command(&format!("{words} {model}")).env("SYRCH_API_KEY", KEY),
             10,
             &reported,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use syrch_kit::MockEndpoint;
 
 use super::{Bench, figures, script};
-use crate::bad_input::refused;
+use crate::bad_input::assert_refused;
 use crate::endpoint::Said;
 
 fn line(id: &str, gold: &str) -> String {
@@ -37,14 +37,14 @@ fn a_bad_suite_is_refused_whole_before_any_call() {
         ("id,db,question,gold_sql\nq1,shop,How many?\n".to_owned(), vec!["line 2"]),
     ] {
         bench.place.file("suite.jsonl", &content);
-        refused(&mut bench.asks(&endpoint, ""), 10, &words);
+        assert_refused(&mut bench.asks(&endpoint, ""), 10, &words);
     }
-    refused(
+    assert_refused(
         &mut bench.command("benchmark none.jsonl --llm offline"),
         10,
         &["none.jsonl", "cannot be read"],
     );
-    refused(&mut bench.command("benchmark --llm offline"), 2, &["no suite"]);
+    assert_refused(&mut bench.command("benchmark --llm offline"), 2, &["no suite"]);
     assert_eq!(endpoint.count(), 0);
     assert!(!bench.state().join("suites").exists());
 }
@@ -61,22 +61,22 @@ fn missing_databases_are_reported_all_at_once() {
         "suite.jsonl",
         format!("{}{}{}{}", of("a", "shop"), of("b", "none"), of("c", "none"), of("d", "gone")),
     );
-    refused(
+    assert_refused(
         &mut bench.asks(&endpoint, ""),
         11,
         &["2 databases are missing", "`none`", "2 questions", "`gone`", "--db names"],
     );
-    refused(&mut bench.asks(&endpoint, "--db nowhere"), 11, &["`nowhere` does not exist"]);
+    assert_refused(&mut bench.asks(&endpoint, "--db nowhere"), 11, &["`nowhere` does not exist"]);
     bench.place.file("none.sqlite", "no database at all, but long enough to be looked at");
     bench.place.file("gone.sqlite", "");
-    refused(&mut bench.asks(&endpoint, ""), 11, &["gone.sqlite", "is not a database"]);
+    assert_refused(&mut bench.asks(&endpoint, ""), 11, &["gone.sqlite", "is not a database"]);
     assert_eq!(endpoint.count(), 0);
 }
 
 #[test]
 fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
     let endpoint = MockEndpoint::start(script());
-    let bench = Bench::of(3);
+    let bench = Bench::with_questions(3);
     for (words, code, reported) in [
         ("--report x.pdf", 2, ".json, .md, .csv, .parquet, .html, or .xml (JUnit)"),
         ("--report none/x.json", 2, "--report `none/x.json`: there is no folder"),
@@ -93,7 +93,7 @@ fn wrong_flags_plugins_and_settings_are_found_before_any_call() {
         ("--strategy nothing", 10, "nothing"),
         ("--max-usd 1", 10, "has no price"),
     ] {
-        let said = Said::of(bench.asks(&endpoint, words).output().unwrap());
+        let said = Said::from_output(bench.asks(&endpoint, words).output().unwrap());
         assert_eq!(said.code, code, "{words}: {}", said.all());
         assert!(said.stderr.contains(reported), "{words}: {}", said.all());
     }

@@ -38,7 +38,7 @@ fn a_rewards_words_are_compared_with_the_truth() {
         .on([WRITE, REPAIR], Reply::sql(RIGHT, 0.95))
         .on([WRITE], Reply::sql(ALL, 0.95));
     let endpoint = MockEndpoint::start(script);
-    let said = Said::of(bench.asks(&endpoint, "--format json").output().unwrap());
+    let said = Said::from_output(bench.asks(&endpoint, "--format json").output().unwrap());
     let document = said.document(0);
     let judge = &document["judges"][0];
     assert_eq!(
@@ -72,7 +72,7 @@ fn a_rewards_words_are_compared_with_the_truth() {
 }
 
 /// Prefers the wrong statement of two.
-fn misled(request: &Recorded) -> Option<Reply> {
+fn choose_wrong(request: &Recorded) -> Option<Reply> {
     let prompt = request.prompt();
     let place = prompt
         .find(&format!(":\n{ALL}\n"))
@@ -83,17 +83,16 @@ fn misled(request: &Recorded) -> Option<Reply> {
 #[test]
 fn a_models_choice_is_compared_with_the_truth() {
     let bench = bench();
-    let step = |kind: &str| json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] });
-    let steps = ["find_tables", "perform_operations", "select_columns"].map(step);
+    let steps = ["find_tables", "perform_operations", "select_columns"].map(|kind: &str| json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] }));
     let script = Script::new()
         .on(["You plan one SELECT statement"], Reply::json(&json!({ "steps": steps })))
         .on(["Work along the plan"], Reply::sql(ALL, 0.9))
         .on(["Divide and conquer"], Reply::sql(RIGHT, 0.9))
         .on(["make up 3 questions"], Reply::sql(RIGHT, 0.9))
-        .with(|request, _| misled(request));
+        .with(|request, _| choose_wrong(request));
     let endpoint = MockEndpoint::start(script);
     let flags = "--strategy chase -P solver.clear_lead=1 --format json";
-    let document = Said::of(bench.asks(&endpoint, flags).output().unwrap()).document(0);
+    let document = Said::from_output(bench.asks(&endpoint, flags).output().unwrap()).document(0);
     let judges = document["judges"].as_array().unwrap();
     let model = judges
         .iter()

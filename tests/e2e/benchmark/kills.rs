@@ -10,7 +10,7 @@ use serde_json::Value;
 use syrch_basics::Random;
 use syrch_kit::{MockEndpoint, Script};
 
-use super::{Bench, answer, asked, assert_same, figures};
+use super::{Bench, answer, assert_same, figures, question_number};
 use crate::endpoint::{PLAN, Said};
 
 const WORKERS: usize = 8;
@@ -20,17 +20,17 @@ const CALL: u64 = 2;
 /// The number of times that each call was made: by the question, and whether it was for a plan.
 type Calls = Arc<Mutex<BTreeMap<(usize, bool), usize>>>;
 
-fn counted(calls: &Calls) -> Script {
+fn count_calls(calls: &Calls) -> Script {
     let calls = Arc::clone(calls);
     Script::new().with(move |request, number| {
-        let key = (asked(request)?, request.prompt().contains(PLAN));
+        let key = (question_number(request)?, request.prompt().contains(PLAN));
         *calls.lock().unwrap().entry(key).or_default() += 1;
         Some(answer(request)?.delay_ms(CALL + number as u64 % CALL))
     })
 }
 
 /// The questions whose answers are in the results, by their number; empty before there is a run.
-fn done(bench: &Bench) -> BTreeSet<usize> {
+fn find_done(bench: &Bench) -> BTreeSet<usize> {
     let Ok(mut runs) = std::fs::read_dir(bench.state().join("suites")) else {
         return BTreeSet::new();
     };
@@ -74,11 +74,11 @@ fn kills_change_nothing() {
     let questions = syrch_kit::scale(200, 1_000);
     let kills = syrch_kit::scale(10, 200);
     let all = (questions as u64 / 5 * 4, questions as u64);
-    let bench = Bench::of(questions);
+    let bench = Bench::with_questions(questions);
     let calls = Calls::default();
-    let endpoint = MockEndpoint::start(counted(&calls));
+    let endpoint = MockEndpoint::start(count_calls(&calls));
     let words = format!("--workers {WORKERS} --format json");
-    let whole = Said::of(bench.asks(&endpoint, &words).output().unwrap()).document(0);
+    let whole = Said::from_output(bench.asks(&endpoint, &words).output().unwrap()).document(0);
     assert_eq!(figures(&whole), all);
     let expected = bench.report("last");
     let distinct = calls.lock().unwrap().len();
@@ -111,7 +111,7 @@ fn kills_change_nothing() {
         let made = |at: usize| {
             [true, false].map(|plan| calls.get(&(at, plan)).copied().unwrap_or_default())
         };
-        let now = done(&bench);
+        let now = find_done(&bench);
         assert!(known.keys().all(|at| now.contains(at)), "answers were lost");
         for at in now {
             assert_eq!(
@@ -126,7 +126,9 @@ fn kills_change_nothing() {
         started.elapsed().as_secs_f64(),
         known.len()
     );
-    let said = Said::of(bench.asks(&endpoint, &format!("{words} --resume last")).output().unwrap());
+    let said = Said::from_output(
+        bench.asks(&endpoint, &format!("{words} --resume last")).output().unwrap(),
+    );
     assert_eq!(figures(&said.document(0)), all);
     assert_eq!(bench.runs().len(), 1);
     let calls = calls.lock().unwrap();

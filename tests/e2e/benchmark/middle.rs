@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::{Bench, answer, asked, assert_same, figures};
+use super::{Bench, answer, assert_same, figures, question_number};
 use crate::endpoint::{PLAN, Said};
 
 const QUESTIONS: usize = 6;
@@ -21,7 +21,9 @@ const MIDDLE: usize = 3;
 fn calls(endpoint: &MockEndpoint) -> BTreeMap<(usize, bool), usize> {
     let mut calls = BTreeMap::new();
     for request in endpoint.requests() {
-        *calls.entry((asked(&request).unwrap(), request.prompt().contains(PLAN))).or_default() += 1;
+        *calls
+            .entry((question_number(&request).unwrap(), request.prompt().contains(PLAN)))
+            .or_default() += 1;
     }
     calls
 }
@@ -35,11 +37,12 @@ fn end(mut child: Child, signal: &str) -> Option<i32> {
 #[test]
 fn only_what_was_under_way_is_asked_again() {
     for (signal, code) in [("-KILL", None), ("-INT", Some(130))] {
-        let bench = Bench::of(QUESTIONS);
+        let bench = Bench::with_questions(QUESTIONS);
         let hangs = Arc::new(AtomicBool::new(true));
         let is_hanging = Arc::clone(&hangs);
         let endpoint = MockEndpoint::start(Script::new().with(move |request, _| {
-            let is_last = asked(request) == Some(MIDDLE) && !request.prompt().contains(PLAN);
+            let is_last =
+                question_number(request) == Some(MIDDLE) && !request.prompt().contains(PLAN);
             if is_last && is_hanging.load(Ordering::SeqCst) {
                 Some(Reply::hang())
             } else {
@@ -58,7 +61,7 @@ fn only_what_was_under_way_is_asked_again() {
         }
         assert_eq!(end(child, signal), code, "{signal}");
         hangs.store(false, Ordering::SeqCst);
-        let said = Said::of(
+        let said = Said::from_output(
             bench.asks(&endpoint, "--workers 1 --resume last --format json").output().unwrap(),
         );
         assert_eq!(figures(&said.document(0)), (5, 6), "{signal}");
@@ -73,7 +76,7 @@ fn only_what_was_under_way_is_asked_again() {
         assert_eq!(calls(&endpoint), expected, "{signal}");
         assert_eq!(bench.runs().len(), 1);
         let report = bench.report("last");
-        assert_eq!(Said::of(bench.asks(&endpoint, "").output().unwrap()).code, 0);
+        assert_eq!(Said::from_output(bench.asks(&endpoint, "").output().unwrap()).code, 0);
         assert_same(&report, &bench.report("last"));
     }
 }

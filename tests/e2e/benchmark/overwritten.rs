@@ -6,12 +6,12 @@ use serde_json::json;
 use syrch_kit::MockEndpoint;
 
 use super::{Bench, script};
-use crate::bad_input::refused;
+use crate::bad_input::assert_refused;
 use crate::endpoint::KEY;
 
 #[test]
 fn no_report_replaces_an_input_of_any_kind() {
-    let bench = Bench::of(2);
+    let bench = Bench::with_questions(2);
     let endpoint = MockEndpoint::start(script());
     let shop = fs::read(bench.place.path().join("shop.sqlite")).unwrap();
     let answers = json!({"id": "q0000", "sql": "SELECT 4"}).to_string();
@@ -46,7 +46,7 @@ fn no_report_replaces_an_input_of_any_kind() {
             if !model.is_empty() {
                 command.arg(endpoint.url()).env("SYRCH_API_KEY", KEY);
             }
-            refused(&mut command, 2, &[flag, file, what]);
+            assert_refused(&mut command, 2, &[flag, file, what]);
             assert_eq!(fs::read(&path).unwrap(), content, "{words} {flag}");
         }
     }
@@ -62,7 +62,7 @@ fn suite_of_one() -> Vec<u8> {
 
 #[test]
 fn a_report_does_not_replace_its_own_run() {
-    let bench = Bench::of(3);
+    let bench = Bench::with_questions(3);
     assert_eq!(bench.offline("--timed 1").code, 0);
     let run = bench.state().join("suites").join(&bench.runs()[0]);
     for name in ["run.json", "results.jsonl", "times.json"] {
@@ -71,7 +71,7 @@ fn a_report_does_not_replace_its_own_run() {
         let flags = if name.ends_with(".json") { vec!["--report", "-o"] } else { vec!["-o"] };
         for flag in flags {
             let mut command = bench.command(&format!("report last {flag}"));
-            refused(command.arg(&path), 2, &[name, "of the run itself"]);
+            assert_refused(command.arg(&path), 2, &[name, "of the run itself"]);
             assert!(fs::read(&path).unwrap() == before, "{flag} {name}");
         }
     }

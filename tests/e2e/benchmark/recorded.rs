@@ -56,7 +56,7 @@ fn recorded_answers_are_right_as_often_as_they_are_known_to_be() {
             "--format",
             "json",
         ]);
-        let document = Said::of(command.output().unwrap()).document(0);
+        let document = Said::from_output(command.output().unwrap()).document(0);
         assert_eq!(
             (&document["ends"]["failed"], &document["suite"]["gold_faults"]),
             (&0.into(), &0.into())

@@ -10,15 +10,15 @@ use crate::endpoint::Said;
 
 #[test]
 fn shards_from_anywhere_make_the_report_of_one_process() {
-    let bench = Bench::of(25);
+    let bench = Bench::with_questions(25);
     let endpoint = MockEndpoint::start(script());
-    assert_eq!(Said::of(bench.asks(&endpoint, "").output().unwrap()).code, 0);
+    assert_eq!(Said::from_output(bench.asks(&endpoint, "").output().unwrap()).code, 0);
     let whole = bench.report("last");
     let mut folders = Vec::new();
     for index in [3, 1, 2] {
         let state = bench.place.path().join(format!("machine-{index}"));
         let mut command = bench.asks(&endpoint, &format!("--shard {index}/3 --format json"));
-        let said = Said::of(command.env("SYRCH_STATE_DIR", &state).output().unwrap());
+        let said = Said::from_output(command.env("SYRCH_STATE_DIR", &state).output().unwrap());
         let document = said.document(0);
         assert_eq!(
             (document["suite"]["questions"].clone(), &document["partial"]),
@@ -97,7 +97,7 @@ fn a_terminal_is_reported_what_is_not_graded_and_shown_the_slices_that_it_asks_f
 
 #[test]
 fn runs_are_listed_and_found() {
-    let bench = Bench::of(3);
+    let bench = Bench::with_questions(3);
     let none = bench.say("report");
     assert!(none.code == 2 && none.stderr.contains("there is no run yet"), "{}", none.all());
     assert_eq!(
@@ -183,9 +183,10 @@ fn hostile_texts_are_escaped_in_every_format() {
 
 #[test]
 fn a_page_asks_nothing_of_anybody() {
-    let bench = Bench::of(10);
+    let bench = Bench::with_questions(10);
     let endpoint = MockEndpoint::start(script());
-    let said = Said::of(bench.asks(&endpoint, "--report r.html --quiet").output().unwrap());
+    let said =
+        Said::from_output(bench.asks(&endpoint, "--report r.html --quiet").output().unwrap());
     assert!(said.code == 0 && said.stderr.is_empty(), "{}", said.all());
     let html = std::fs::read_to_string(bench.place.path().join("r.html")).unwrap().to_lowercase();
     // The names of XML's namespaces are no requests.
@@ -204,8 +205,8 @@ fn a_page_asks_nothing_of_anybody() {
 
 #[test]
 fn a_timed_pass_tells_how_quick_right_answers_are() {
-    let bench = Bench::of(4);
+    let bench = Bench::with_questions(4);
     let endpoint = MockEndpoint::start(script());
-    let said = Said::of(bench.asks(&endpoint, "--timed 2").output().unwrap());
+    let said = Said::from_output(bench.asks(&endpoint, "--timed 2").output().unwrap());
     assert!(said.code == 0 && said.stdout.contains("R-VES"), "{}", said.all());
 }

@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::json;
 use syrch_kit::zoo;
 
-use super::{lines, offline, said, suite};
-use crate::bad_input::{Place, refused};
+use super::{lines, offline, run_command, suite};
+use crate::bad_input::{Place, assert_refused};
 
 #[test]
 fn arms_are_strategies_files_and_plugins_with_settings() {
@@ -17,15 +17,15 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         "own/mine.yml",
         "name: mine\nroles:\n  planner: direct\n  solver: {plugin: consistency, config: {samples: 2}}\n",
     );
-    fs::copy(zoo::built_in("consistency"), place.path().join("copy.wasm")).unwrap();
+    fs::copy(zoo::builtin_path("consistency"), place.path().join("copy.wasm")).unwrap();
     let arms = "decompose own/mine.yml solver=consistency copy.wasm:samples=3,agree=2 decompose:policy.max_attempts=1,calibration=false";
-    let document = said(&mut offline(
+    let document = run_command(&mut offline(
         &place,
         &format!("{arms} suite.jsonl --format json --resamples 100 -P planner.max_tasks=2"),
     ));
     // Of five arms one does not have that planner, so the value is not for all.
     assert_eq!(document.code, 2, "{}", document.all());
-    let document = said(&mut offline(
+    let document = run_command(&mut offline(
         &place,
         &format!("{arms} suite.jsonl --format json --resamples 100 --max-depth 2"),
     ))
@@ -64,7 +64,7 @@ fn arms_are_strategies_files_and_plugins_with_settings() {
         (json!("refine"), json!("consistency"), json!("copy.wasm"))
     );
     // What is no arm's own is as the user says.
-    let other = said(&mut offline(
+    let other = run_command(&mut offline(
         &place,
         "solver=refine decompose suite.jsonl --format json --strategy vote5",
     ))
@@ -82,7 +82,7 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
     let place = Place::new();
     suite(&place);
     for name in ["a.wasm", "b.wasm"] {
-        fs::copy(zoo::built_in("refine"), place.path().join(name)).unwrap();
+        fs::copy(zoo::builtin_path("refine"), place.path().join(name)).unwrap();
     }
     place.file("bad.yml", "name: bad\nroles: {solver: refne}\n");
     for (words, code, reported) in [
@@ -175,11 +175,11 @@ fn what_is_no_comparison_is_refused_before_anything_is_asked() {
         ),
         ("single vote5 suite.jsonl --report r.doc", 2, ["the ending is the format", ".html"]),
     ] {
-        refused(&mut offline(&place, words), code, &reported);
+        assert_refused(&mut offline(&place, words), code, &reported);
     }
     assert_eq!(lines(&place), [0; 0]);
     // No report replaces what an arm is read from.
     place.file("s.md.yml", "name: s\nroles: {planner: direct}\n");
     let reported = ["is a strategy file in use"];
-    refused(&mut offline(&place, "single s.md.yml suite.jsonl -o s.md.yml"), 2, &reported);
+    assert_refused(&mut offline(&place, "single s.md.yml suite.jsonl -o s.md.yml"), 2, &reported);
 }

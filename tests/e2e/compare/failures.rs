@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::{arm, compare, said, suite};
+use super::{arm, compare, run_command, suite};
 use crate::bad_input::Place;
 use crate::endpoint::{PLAN, whole};
 
 const GATES: [&str; 4] = ["regression", "difference", "not-better", "below:-100"];
 
-fn warned(document: &Value, of: &str) -> bool {
+fn has_warning(document: &Value, of: &str) -> bool {
     document["warnings"]
         .as_array()
         .unwrap()
@@ -30,7 +30,7 @@ fn no_gate_passes_when_every_search_fails() {
             let words = format!(
                 "single retry3 suite.jsonl --max-outages {outages} --fail-on {gate} --format json"
             );
-            let said = said(&mut compare(&place, &endpoint, &words));
+            let said = run_command(&mut compare(&place, &endpoint, &words));
             let document = said.document(12);
             assert!(
                 said.stderr.contains(reported) && said.stderr.contains("no such key"),
@@ -51,7 +51,7 @@ fn no_gate_passes_when_every_search_fails() {
     // Nor does one when nobody listens.
     let mut command = compare(&place, &endpoint, "single retry3 suite.jsonl --fail-on regression");
     drop(endpoint);
-    let said = said(&mut command);
+    let said = run_command(&mut command);
     assert!(
         said.code == 12 && said.stdout.contains("failed (model): the figures mean nothing"),
         "{}",
@@ -86,15 +86,19 @@ fn an_arm_that_fails_passes_no_gate_and_is_named() {
             }
         }));
         let words = "single decompose suite.jsonl --max-outages 0";
-        let open = said(&mut compare(&place, &endpoint, &format!("{words} --format json")));
+        let open = run_command(&mut compare(&place, &endpoint, &format!("{words} --format json")));
         let document = open.document(0);
-        assert!(warned(&document, reported) && open.stderr.contains(reported), "{}", open.all());
+        assert!(
+            has_warning(&document, reported) && open.stderr.contains(reported),
+            "{}",
+            open.all()
+        );
         assert_eq!(
             (&arm(&document, "single")["ends"]["failed"], &document["pairs"][0]["b"]),
             (&json!(0), &json!(0))
         );
         for gate in GATES {
-            let gated = said(&mut compare(
+            let gated = run_command(&mut compare(
                 &place,
                 &endpoint,
                 &format!("{words} --resume last --fail-on {gate}"),

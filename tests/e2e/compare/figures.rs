@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 use syrch_kit::recorded::{SAMPLERS, questions};
 
-use super::{arm, said, state};
+use super::{arm, run_command, state};
 use crate::bad_input::Place;
 
 /// The figures of recorded answers are those that are computed from the files alone.
@@ -21,9 +21,10 @@ fn recorded_answers_have_the_figures_of_an_independent_computation() {
     let mut command =
         place.words("compare single vote5 --rule spider-ex --resamples 2000 --format json");
     command.env("SYRCH_STATE_DIR", state(&place)).arg(root.join("questions.jsonl"));
-    let document =
-        said(command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())]))
-            .document(0);
+    let document = run_command(
+        command.args(["--llm", &format!("replay:{}", root.join("recorded.jsonl").display())]),
+    )
+    .document(0);
     println!("522 questions by two arms took {:.1} s", started.elapsed().as_secs_f64());
     let mut right = [0_u64; 2];
     let mut calls = [0_u64; 2];

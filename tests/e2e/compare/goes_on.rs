@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::{ONCE, arm, compare, endpoint, offline, said, state, suite};
-use crate::bad_input::{Place, refused};
+use super::{ONCE, arm, compare, endpoint, offline, run_command, state, suite};
+use crate::bad_input::{Place, assert_refused};
 use crate::endpoint::Said;
 
 fn report(place: &Place, words: &str) -> Said {
     let mut command = place.words(&format!("report {words}"));
-    said(command.env("SYRCH_STATE_DIR", state(place)))
+    run_command(command.env("SYRCH_STATE_DIR", state(place)))
 }
 
 #[test]
@@ -26,18 +26,21 @@ fn stopping_early_belongs_to_the_run() {
         suite(&place);
         let endpoint = endpoint(0);
         let words = "single retry3 suite.jsonl --workers 1";
-        let stopped =
-            said(&mut compare(&place, &endpoint, &format!("{words} {started} --total-calls 4")));
+        let stopped = run_command(&mut compare(
+            &place,
+            &endpoint,
+            &format!("{words} {started} --total-calls 4"),
+        ));
         assert_eq!(stopped.code, 16, "{}", stopped.all());
         let asked = endpoint.count();
         let reported = ["cannot be resumed: changed since: ", &format!("stopping early ({was})")];
-        refused(
+        assert_refused(
             &mut compare(&place, &endpoint, &format!("{words} {other} --resume last")),
             10,
             &reported,
         );
         assert_eq!(endpoint.count(), asked, "something was asked");
-        let on = said(&mut compare(
+        let on = run_command(&mut compare(
             &place,
             &endpoint,
             &format!("{words} {started} --resume last --format json"),
@@ -58,7 +61,7 @@ fn the_report_is_made_on_the_terms_of_the_comparison() {
     suite(&place);
     let endpoint = endpoint(0);
     let words = format!("{ONCE} retry3 suite.jsonl --no-cache --resamples 100 --format json");
-    let document = said(&mut compare(&place, &endpoint, &words)).document(0);
+    let document = run_command(&mut compare(&place, &endpoint, &words)).document(0);
     assert!(
         document["warnings"]
             .to_string()
@@ -109,7 +112,11 @@ fn an_arm_in_the_middle_of_a_question_goes_on_there() {
     child.kill().unwrap();
     child.wait().unwrap();
     hangs.store(false, Ordering::SeqCst);
-    let on = said(&mut compare(&place, &endpoint, &format!("{words} --resume last --format json")));
+    let on = run_command(&mut compare(
+        &place,
+        &endpoint,
+        &format!("{words} --resume last --format json"),
+    ));
     assert!(
         on.document(0)["partial"].is_null() && on.stderr.contains("10 are done already"),
         "{}",
@@ -139,7 +146,7 @@ fn what_failed_and_was_asked_again_is_reported_by_the_comparison_as_by_its_repor
             &endpoint,
             &format!("single retry3 suite.jsonl --cache --workers 1 --format json {words}"),
         );
-        said(command.env("SYRCH_CACHE_DIR", place.path().join("cache")))
+        run_command(command.env("SYRCH_CACHE_DIR", place.path().join("cache")))
     };
     assert_eq!(run("").document(0)["arms"][0]["ends"]["failed"], 1);
     fails.store(false, Ordering::SeqCst);
@@ -160,11 +167,12 @@ fn the_report_of_a_comparison_is_made_again() {
     let place = Place::new();
     suite(&place);
     let words = "decompose retry3 suite.jsonl";
-    let made = said(&mut offline(&place, &format!("{words} --format json"))).document(0);
+    let made = run_command(&mut offline(&place, &format!("{words} --format json"))).document(0);
     assert_eq!(made["schema"], "syrch.compare/1");
     assert_eq!(report(&place, "--format json").document(0), made);
     for format in ["table", "markdown", "csv", "jsonl"] {
-        let shown = said(&mut offline(&place, &format!("{words} --resume last --format {format}")));
+        let shown =
+            run_command(&mut offline(&place, &format!("{words} --resume last --format {format}")));
         assert_eq!(
             (shown.code, &report(&place, &format!("last --format {format}")).stdout),
             (0, &shown.stdout),
@@ -174,8 +182,10 @@ fn the_report_of_a_comparison_is_made_again() {
     let strict = report(&place, "last --rule strict --format json").document(0);
     assert_eq!((&strict["rule"], &strict["run"]), (&json!("strict"), &made["run"]));
     // Also of one that has no answer yet.
-    let none =
-        said(&mut offline(&place, &format!("{words} --total-time 0.000001 --fail-on regression")));
+    let none = run_command(&mut offline(
+        &place,
+        &format!("{words} --total-time 0.000001 --fail-on regression"),
+    ));
     assert_eq!(none.code, 16, "{}", none.all());
     let said = report(&place, "last");
     let nothing = "no comparison is possible: no question counts for both `decompose` and `retry3`; the run ended after 0 of 48 answers";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::{offline, said};
+use super::{offline, run_command};
 use crate::bad_input::Place;
 
 #[test]
@@ -20,7 +20,7 @@ fn hostile_names_are_shown_and_not_obeyed() {
         [("table", "\u{1b}"), ("json", "\u{1b}"), ("markdown", "<b>"), ("csv", "\u{1b}")]
     {
         let mut command = offline(&place, &format!("--format {format} decompose"));
-        let said = said(command.args([
+        let said = run_command(command.args([
             "./a|<b>\u{1b}[1m.yml",
             "suite.jsonl",
             "--report",
@@ -49,23 +49,26 @@ fn hostile_names_are_shown_and_not_obeyed() {
 /// A help's own part, without the flags that all commands have.
 pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
     let place = Place::new();
-    let said = said(&mut place.words(&format!("{command} --help")));
+    let said = run_command(&mut place.words(&format!("{command} --help")));
     assert_eq!(said.code, 0, "{}", said.all());
     let (head, _) = said.stdout.split_once("\nOptions:\n").unwrap();
-    let section = |heading: &&str| {
-        let (_, rest) = said
-            .stdout
-            .split_once(&format!("\n{heading}:\n"))
-            .unwrap_or_else(|| panic!("no {heading}"));
-        let end = rest.find("\n\n").map_or(rest.len(), |_| {
-            rest.match_indices("\n\n")
-                .map(|(at, _)| at)
-                .find(|at| !rest[at + 2..].starts_with(' '))
-                .unwrap_or(rest.len())
-        });
-        format!("\n{heading}:\n{}\n", &rest[..end])
-    };
-    let now = head.to_owned() + &headings.iter().map(section).collect::<String>();
+    let now = head.to_owned()
+        + &headings
+            .iter()
+            .map(|heading: &&str| {
+                let (_, rest) = said
+                    .stdout
+                    .split_once(&format!("\n{heading}:\n"))
+                    .unwrap_or_else(|| panic!("no {heading}"));
+                let end = rest.find("\n\n").map_or(rest.len(), |_| {
+                    rest.match_indices("\n\n")
+                        .map(|(at, _)| at)
+                        .find(|at| !rest[at + 2..].starts_with(' '))
+                        .unwrap_or(rest.len())
+                });
+                format!("\n{heading}:\n{}\n", &rest[..end])
+            })
+            .collect::<String>();
     let now: String = now.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     assert_snapshot(snapshot, &now);
 }
@@ -95,7 +98,7 @@ fn a_comparison_by_rules_reads_like_this() {
         line("none", "Who is the tallest of them all?", "SELECT 'nobody'"),
     ];
     place.file("suite.jsonl", lines.concat());
-    let said = said(&mut offline(&place, "decompose retry3 suite.jsonl --slice level"));
+    let said = run_command(&mut offline(&place, "decompose retry3 suite.jsonl --slice level"));
     assert_eq!(said.code, 0, "{}", said.all());
     assert_snapshot("compare.txt", &without_times(&said.stdout));
 }
@@ -107,9 +110,15 @@ pub(crate) fn without_times(text: &str) -> String {
         let number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
         number && matches!(words.next(), Some("ms" | "s")) && words.next().is_none()
     };
-    let cell = |cell: &str| if is_time(cell) { " TIME ".to_owned() } else { cell.to_owned() };
     let line = |line: &str| match line.starts_with('│') {
-        true => line.trim_end_matches('│').split('┆').map(cell).collect::<Vec<_>>().join("┆") + "│",
+        true => {
+            line.trim_end_matches('│')
+                .split('┆')
+                .map(|cell: &str| if is_time(cell) { " TIME ".to_owned() } else { cell.to_owned() })
+                .collect::<Vec<_>>()
+                .join("┆")
+                + "│"
+        }
         // Rules are as wide as the times are.
         false if line.starts_with(['┌', '╞', '└']) => line.chars().take(1).collect(),
         false => line.to_owned(),

@@ -132,7 +132,8 @@ fn an_endpoint_that_is_not_there_is_named() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}/v1");
     let mut command = search(&url, &shop(folder.path()));
-    let said = Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap());
+    let said =
+        Said::from_output(command.args(["--format", "json", "-q", QUESTION]).output().unwrap());
     fails(&said, 12, "model", &["cannot reach", &url, "is the server running"]);
 }
 
@@ -147,7 +148,7 @@ fn a_wrong_key_is_said_and_not_shown() {
         assert!(said.stderr.contains("Bearer ***"), "{}", said.stderr);
     }
     let mut keyless = search(&endpoint.url(), &shop(folder.path()));
-    let said = Said::of(
+    let said = Said::from_output(
         keyless
             .env_remove("SYRCH_API_KEY")
             .args(["--format", "json", "-q", QUESTION])
@@ -202,7 +203,8 @@ fn no_proxy_is_reported_anything() {
     {
         command.env(name, &address);
     }
-    Said::of(command.args(["--format", "json", "-q", QUESTION]).output().unwrap()).document(0);
+    Said::from_output(command.args(["--format", "json", "-q", QUESTION]).output().unwrap())
+        .document(0);
     assert_eq!((endpoint.count(), proxy.count()), (2, 0));
 }
 
@@ -283,7 +285,7 @@ fn base_urls_that_cannot_be_are_refused() {
         "http://user:sesame-in-url@127.0.0.1:9/v1",
         "http://127.0.0.1:9/v1?key=sesame-in-url",
     ] {
-        let said = Said::of(
+        let said = Said::from_output(
             search(url, &database).args(["--format", "json", "-q", QUESTION]).output().unwrap(),
         );
         fails(&said, 10, "configuration", &["base URL"]);
@@ -299,8 +301,8 @@ fn offline_sends_nothing() {
     let mut command = host();
     command.env("SYRCH_API_KEY", KEY).env("SYRCH_BASE_URL", endpoint.url());
     command.args(["--llm", "offline", "--format", "json", "-q", QUESTION, "--db"]);
-    let document =
-        Said::of(command.arg(shop(Path::new(folder.path()))).output().unwrap()).document(0);
+    let document = Said::from_output(command.arg(shop(Path::new(folder.path()))).output().unwrap())
+        .document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert_eq!(endpoint.count(), 0);
 }

@@ -8,7 +8,7 @@ use crate::shop;
 
 const COUNT: &str = "SELECT COUNT(*) AS n FROM customers";
 
-fn answered(script: Script) -> (MockEndpoint, Value) {
+fn run_search(script: Script) -> (MockEndpoint, Value) {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(script);
     let document =
@@ -45,7 +45,7 @@ fn a_statement_is_found_in_whatever_stands_around_it() {
     ];
     for reply in replies {
         let shown = format!("{reply:?}");
-        let (endpoint, document) = answered(Script::new().on([PLAN], whole()).on([""], reply));
+        let (endpoint, document) = run_search(Script::new().on([PLAN], whole()).on([""], reply));
         assert_eq!(endpoint.count(), 2, "{shown}");
         assert_eq!(document["confidence"]["raw"], 0.95, "{shown}");
         assert_eq!(document["sql"], COUNT, "{shown}");
@@ -64,7 +64,7 @@ fn a_plan_is_found_in_prose_fences_and_thinking() {
             .on([PLAN], Reply::text(&text))
             .on(["task_A"], Reply::sql("SELECT n FROM task_A", 0.95))
             .on([""], Reply::sql(COUNT, 0.95));
-        let (endpoint, document) = answered(script);
+        let (endpoint, document) = run_search(script);
         assert_eq!(
             (endpoint.count(), &document["cost"]["by_purpose"]["plan"]["calls"]),
             (3, &json!(1)),
@@ -78,8 +78,9 @@ fn a_reply_that_is_no_plan_leaves_the_question_whole() {
     for text in
         ["I would first count the customers.", "{\"steps\": [1, 2]}", "{\"subtasks\": []}", "[]"]
     {
-        let (endpoint, _) =
-            answered(Script::new().on([PLAN], Reply::text(text)).on([""], Reply::sql(COUNT, 0.95)));
+        let (endpoint, _) = run_search(
+            Script::new().on([PLAN], Reply::text(text)).on([""], Reply::sql(COUNT, 0.95)),
+        );
         assert_eq!(endpoint.count(), 2, "{text}");
     }
 }
@@ -91,7 +92,7 @@ fn a_reply_without_a_statement_is_asked_for_again() {
         .once([WRITE], Reply::text("That is a good question."))
         .once([WRITE], Reply::text(""))
         .on([WRITE], Reply::sql(COUNT, 0.95));
-    let (endpoint, document) = answered(script);
+    let (endpoint, document) = run_search(script);
     let asked = statements(&endpoint);
     // As a document, then as a repair, which the strategy is not sure of yet.
     assert_eq!(asked.len(), 4);
@@ -103,14 +104,13 @@ fn a_reply_without_a_statement_is_asked_for_again() {
 }
 
 /// A model that writes a statement only where a schema holds it to that.
-fn held() -> Script {
-    let reply = |request: &Recorded, _| {
-        let is_held = request.body["response_format"]["type"] == "json_schema"
-            && request.prompt().contains(WRITE);
-        is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
-    };
+fn schema_script() -> Script {
     Script::new()
-        .with(reply)
+        .with(|request: &Recorded, _| {
+            let is_held = request.body["response_format"]["type"] == "json_schema"
+                && request.prompt().contains(WRITE);
+            is_held.then(|| Reply::json(&json!({"sql": COUNT, "confidence": 0.95})))
+        })
         .on([PLAN], whole())
         .on([""], Reply::text("There are 4 customers in this table."))
 }
@@ -120,7 +120,7 @@ fn a_statement_is_asked_for_as_a_document_when_the_user_says_so() {
     let folder = syrch_kit::scratch();
     let database = shop(folder.path());
     let formats = |strategy: &str, when: &str, code: i32| -> Vec<bool> {
-        let endpoint = MockEndpoint::start(held());
+        let endpoint = MockEndpoint::start(schema_script());
         let flags = ["--strategy", strategy, "--structured", when];
         let document =
             ask(&endpoint, &database, "How many customers are there?", &flags).document(code);
@@ -161,7 +161,7 @@ fn an_endpoint_without_structured_output_is_asked_in_words() {
         (script().without_json_schema(), json!("json_object")),
         (script().without_response_format(), Value::Null),
     ] {
-        let (endpoint, document) = answered(script);
+        let (endpoint, document) = run_search(script);
         let plans: Vec<_> =
             endpoint.requests().into_iter().filter(|sent| sent.prompt().contains(PLAN)).collect();
         let last = plans.last().unwrap();
@@ -179,7 +179,7 @@ fn an_endpoint_without_structured_output_is_asked_in_words() {
 #[test]
 fn an_endpoint_that_refuses_parameters_is_asked_without_them() {
     let script = Script::new().on([PLAN], whole()).on([""], Reply::sql(COUNT, 0.95));
-    let (endpoint, _) = answered(script.wants_completion_tokens().refuses("temperature"));
+    let (endpoint, _) = run_search(script.wants_completion_tokens().refuses("temperature"));
     let last = statements(&endpoint).pop().unwrap().body;
     assert!(last.get("max_tokens").is_none() && last.get("temperature").is_none(), "{last}");
     assert_eq!(last["max_completion_tokens"], 4_096);
@@ -192,7 +192,7 @@ fn usage_that_is_missing_or_untrue_is_estimated_and_never_free() {
         let script = Script::new()
             .on([PLAN], plan(&[subtask("A", "count", &[])]).usage(usage.clone()))
             .on([""], Reply::sql(COUNT, 0.95).usage(usage.clone()));
-        let (endpoint, document) = answered(script);
+        let (endpoint, document) = run_search(script);
         let bytes: usize = endpoint.requests().iter().map(|request| request.prompt().len()).sum();
         let input = document["cost"]["input_tokens"].as_u64().unwrap();
         let output = document["cost"]["output_tokens"].as_u64().unwrap();
@@ -233,8 +233,9 @@ fn a_timeout_reaches_the_wire() {
     let mut command = super::search(&endpoint.url(), &shop(folder.path()));
     let began = std::time::Instant::now();
     command.env("SYRCH_TIMEOUT_SECONDS", "0.5").env("SYRCH_ATTEMPTS", "1");
-    let said =
-        super::Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
+    let said = super::Said::from_output(
+        command.args(["-q", "How many customers are there?"]).output().unwrap(),
+    );
     assert!(said.code != 0 && said.stderr.contains("0.5 s"), "{}", said.all());
     assert!(
         began.elapsed() < std::time::Duration::from_secs(60),

@@ -62,7 +62,7 @@ impl Running {
         drop(input);
         assert!(pressed.elapsed() < PATIENCE, "it took {:?}", pressed.elapsed());
         output.stderr = self.stderr.into_bytes();
-        Said::of(output)
+        Said::from_output(output)
     }
 }
 

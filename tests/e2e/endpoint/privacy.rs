@@ -15,19 +15,24 @@ fn canaries(folder: &Path) -> PathBuf {
 
 fn canaries_with(folder: &Path, id: &str) -> PathBuf {
     let rows = |table: usize| {
-        let row = |row: usize| {
-            format!("({table}9990{row}, 'CANARY-{table}-{row}', x'43414E4152592D{table}{row}')")
-        };
-        (1..=8).map(row).collect::<Vec<_>>().join(", ")
+        (1..=8)
+            .map(|row: usize| {
+                format!("({table}9990{row}, 'CANARY-{table}-{row}', x'43414E4152592D{table}{row}')")
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let tables = ["customers", "products", "orders"];
-    let table = |(number, name): (usize, &&str)| {
-        format!(
-            "CREATE TABLE {name}({id}, name TEXT, picture BLOB); INSERT INTO {name} VALUES {};",
-            rows(number + 1)
-        )
-    };
-    let script: String = tables.iter().enumerate().map(table).collect();
+    let script: String = tables
+        .iter()
+        .enumerate()
+        .map(|(number, name): (usize, &&str)| {
+            format!(
+                "CREATE TABLE {name}({id}, name TEXT, picture BLOB); INSERT INTO {name} VALUES {};",
+                rows(number + 1)
+            )
+        })
+        .collect();
     syrch_kit::sqlite(folder.join("canaries.sqlite"), &script)
 }
 
@@ -133,7 +138,7 @@ fn a_failed_search_without_a_grant_tells_no_cell_either() {
 }
 
 /// The rows of the canaries' database that a text shows.
-fn shown(text: &str) -> usize {
+fn count_shown_rows(text: &str) -> usize {
     let row = |table: usize, row: usize| format!("CANARY-{table}-{row}");
     (1..=3)
         .flat_map(|table| (1..=8).map(move |n| row(table, n)))
@@ -166,7 +171,7 @@ fn a_sample_shows_no_more_rows_than_it_grants() {
         assert_eq!(document["answer"]["row_count"], 8);
         assert_eq!(document["answer"]["text"], "There are eight.");
         let counts: Vec<usize> =
-            endpoint.requests().iter().map(|request| shown(&request.prompt())).collect();
+            endpoint.requests().iter().map(|request| count_shown_rows(&request.prompt())).collect();
         assert_eq!(counts, [0, 0, most, most], "{grant:?}");
     }
 }
@@ -182,7 +187,7 @@ fn full_rows_are_a_grant_of_their_own() {
     let endpoint = MockEndpoint::start(script);
     let flags = ["--rows", "full", "-P", "solver.parent_rows=50"];
     ask(&endpoint, &canaries(folder.path()), "Which names are there?", &flags).document(0);
-    assert_eq!(shown(&endpoint.requests()[2].prompt()), 8);
+    assert_eq!(count_shown_rows(&endpoint.requests()[2].prompt()), 8);
 }
 
 #[test]
@@ -298,7 +303,7 @@ fn the_key_is_in_no_output_however_much_is_said() {
     for format in ["json", "jsonl", "csv", "markdown", "table", "auto"] {
         let mut command = super::search(&endpoint.url(), &database);
         command.args(["-vvv", "--format", format, "-q", &format!("What is {KEY}?")]);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         assert_eq!(said.code, 0, "{}", said.all());
         assert!(said.stdout.contains("***"), "{format}: {}", said.stdout);
     }
@@ -324,7 +329,7 @@ fn an_odd_key_is_hidden_in_every_spelling() {
             "-q",
             &format!("What is {key}?"),
         ]);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         let escaped = serde_json::to_string(key).unwrap();
         for spelling in [key, escaped.trim_matches('"')] {
             assert!(!said.all().contains(spelling), "{spelling} is shown: {}", said.all());
@@ -349,7 +354,7 @@ fn openais_key_is_handed_to_no_other_endpoint() {
         &endpoint.url(),
     ]);
     command.args(["-q", "How many customers are there?", "--db"]).arg(crate::shop(folder.path()));
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     let requests = endpoint.requests();
     assert!(!requests.is_empty());

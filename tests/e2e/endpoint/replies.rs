@@ -60,7 +60,7 @@ fn a_cut_reply_is_counted_and_shown() {
         "-q",
         QUESTION,
     ]);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     let document = said.document(3);
     let count = document["cost"]["cut_off"].as_u64().unwrap();
     assert!(count > 1, "{document:#}");
@@ -79,7 +79,7 @@ fn a_cut_reply_is_counted_and_shown() {
     assert!(repair.contains("cut off at the limit of 4096 tokens: reply with less"), "{repair}");
     let mut trace = host();
     trace.env("SYRCH_STATE_DIR", folder.path()).args(["trace", "show", "last", "--calls"]);
-    let shown = Said::of(trace.output().unwrap());
+    let shown = Said::from_output(trace.output().unwrap());
     assert!(shown.stdout.contains("cut off at the limit of 4096 tokens"), "{}", shown.all());
     assert!(!shown.stdout.contains("0 + 0 tokens"), "{}", shown.all());
 }
@@ -263,7 +263,7 @@ fn servers_that_load_stream_or_have_no_system_prompt_answer() {
     for (script, calls) in [
         (good().loads_for(3), 4),
         (good().only_streams(), 2),
-        (Script::always(Reply::sql(COUNT, 0.95).streamed()), 1),
+        (Script::always(Reply::sql(COUNT, 0.95).into_stream()), 1),
         (good().without_system_role(), 2),
         (good().allows_tokens(100), 2),
     ] {
@@ -276,13 +276,13 @@ fn servers_that_load_stream_or_have_no_system_prompt_answer() {
 }
 
 /// A search whose config file has these prices.
-fn priced(endpoint: &MockEndpoint, prices: &str, format: &str) -> Said {
+fn search_with_prices(endpoint: &MockEndpoint, prices: &str, format: &str) -> Said {
     let folder = syrch_kit::scratch();
     let file = folder.path().join("mine.yml");
     std::fs::write(&file, format!("llm:\n  prices:\n    mock: {prices}\n")).unwrap();
     let mut command: Command = search(&endpoint.url(), &shop(folder.path()));
     command.args(["--format", format, "-q", QUESTION, "--config"]).arg(file);
-    Said::of(command.output().unwrap())
+    Said::from_output(command.output().unwrap())
 }
 
 /// Money and tokens of a report agree, though a reply that is no plan reports no usage.
@@ -293,14 +293,16 @@ fn what_is_not_reported_is_estimated_and_said_to_be() {
         Script::new().on([PLAN], nothing()).on([""], Reply::sql(COUNT, 0.95).usage(Usage::Missing))
     };
     let document =
-        priced(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "json").document(0);
+        search_with_prices(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "json")
+            .document(0);
     let cost = &document["cost"];
     let tokens = |name: &str| cost[name].as_f64().unwrap();
     let usd = (tokens("input_tokens") * 2.5 + tokens("output_tokens") * 10.0) / 1e6;
     assert!((cost["usd"].as_f64().unwrap() - usd).abs() < 1e-5, "{cost}");
     assert_eq!(cost["by_purpose"]["plan"]["estimated"], 1);
     assert!(cost["by_purpose"]["plan"]["input_tokens"].as_u64().unwrap() > 0, "{cost}");
-    let said = priced(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "table");
+    let said =
+        search_with_prices(&MockEndpoint::start(script()), "{input: 2.5, output: 10}", "table");
     assert!(said.all().contains("tokens (estimated)"), "{}", said.all());
 }
 
@@ -316,7 +318,7 @@ fn cached_tokens_have_a_price_and_reported_costs_count() {
         let endpoint = MockEndpoint::start(
             Script::new().on([PLAN], whole().usage(Usage::Tokens(0, 0))).on([""], reply),
         );
-        let document = priced(&endpoint, prices, "json").document(0);
+        let document = search_with_prices(&endpoint, prices, "json").document(0);
         (document["cost"]["usd"].as_f64().unwrap() * 1e6).round()
     };
     let cached = || usage(json!({"prompt_tokens_details": {"cached_tokens": 9_900}}));

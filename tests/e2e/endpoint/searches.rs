@@ -42,7 +42,7 @@ fn diamond() -> Script {
         )
 }
 
-fn spent() -> (MockEndpoint, tempfile::TempDir, Said) {
+fn search_diamond() -> (MockEndpoint, tempfile::TempDir, Said) {
     let folder = syrch_kit::scratch();
     let endpoint = MockEndpoint::start(diamond());
     let said =
@@ -52,7 +52,7 @@ fn spent() -> (MockEndpoint, tempfile::TempDir, Said) {
 
 #[test]
 fn a_plan_is_solved_in_parallel_repaired_and_answered() {
-    let (endpoint, folder, said) = spent();
+    let (endpoint, folder, said) = search_diamond();
     let document = said.document(0);
     assert_eq!(document["schema"], "syrch.answer/1");
     assert_eq!(document["answer"]["columns"], json!(["name", "total"]));
@@ -85,7 +85,7 @@ fn a_plan_is_solved_in_parallel_repaired_and_answered() {
 
 #[test]
 fn a_repair_carries_all_earlier_feedback_and_a_dependent_sees_its_parents() {
-    let (endpoint, _folder, said) = spent();
+    let (endpoint, _folder, said) = search_diamond();
     said.document(0);
     let prompts: Vec<String> =
         endpoint.requests().iter().map(syrch_kit::Recorded::prompt).collect();
@@ -116,7 +116,7 @@ fn a_repair_carries_all_earlier_feedback_and_a_dependent_sees_its_parents() {
 
 #[test]
 fn the_document_tells_every_candidate_and_what_it_cost() {
-    let (endpoint, _folder, said) = spent();
+    let (endpoint, _folder, said) = search_diamond();
     let document = said.document(0);
     let mut known = candidates(&document);
     known.sort();
@@ -187,7 +187,7 @@ fn the_document_tells_every_candidate_and_what_it_cost() {
 }
 
 /// Two loose ends with a join key, joined in that way.
-fn joined(how: &str) -> (tempfile::TempDir, Value) {
+fn search_with_join(how: &str) -> (tempfile::TempDir, Value) {
     let mut orders = subtask("B", "how often each customer ordered", &[]);
     orders["join_keys"] = json!([{"left": "A", "left_col": "id", "right": "B", "right_col": "customer_id", "how": how}]);
     let endpoint = MockEndpoint::start(
@@ -218,7 +218,7 @@ fn loose_ends_with_join_keys_are_joined() {
             json!([[1, "Ada", 1, 2], [2, "Ben", 2, 1], [3, "Cleo", 3, 1], [4, "Dora", null, null]]),
         ),
     ] {
-        let (folder, document) = joined(how);
+        let (folder, document) = search_with_join(how);
         assert_eq!(
             document["answer"]["columns"],
             json!(["id", "name", "customer_id", "n"]),
@@ -324,7 +324,8 @@ fn people_get_a_sentence_a_table_and_a_footer() {
     );
     let folder = syrch_kit::scratch();
     let mut command = search(&endpoint.url(), &shop(folder.path()));
-    let said = Said::of(command.args(["-q", "How many customers are there?"]).output().unwrap());
+    let said =
+        Said::from_output(command.args(["-q", "How many customers are there?"]).output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     assert!(
         said.stdout.starts_with("The answer is 4.") && said.stdout.contains("SELECT COUNT(*)"),

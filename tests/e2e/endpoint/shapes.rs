@@ -21,7 +21,7 @@ fn answer(database: &Path, strategy: &str, reply: Reply) -> (String, serde_json:
     let endpoint = MockEndpoint::start(Script::new().on([PLAN], whole()).on([""], reply));
     let mut command = search(&endpoint.url(), database);
     command.env("SYRCH_STATE_DIR", database.with_file_name("state"));
-    let said = Said::of(
+    let said = Said::from_output(
         command
             .args(["-v", "--format", "json", "--strategy", strategy, "-q", QUESTION])
             .output()
@@ -62,7 +62,7 @@ fn the_first_statement_that_passes_the_check_is_taken() {
     command
         .env("SYRCH_STATE_DIR", folder.path().join("state"))
         .args(["trace", "show", "last", "--calls"]);
-    let shown = Said::of(command.output().unwrap());
+    let shown = Said::from_output(command.output().unwrap());
     assert!(
         shown.stdout.contains("the reply held 2 statements; number 1 is used"),
         "{}",
@@ -72,7 +72,7 @@ fn the_first_statement_that_passes_the_check_is_taken() {
     command
         .env("SYRCH_STATE_DIR", folder.path().join("state"))
         .args(["trace", "replay", "last", "--strict"]);
-    let replayed = Said::of(command.output().unwrap());
+    let replayed = Said::from_output(command.output().unwrap());
     assert_eq!(replayed.code, 0, "{}", replayed.all());
 }
 
@@ -110,7 +110,7 @@ fn a_reply_that_cannot_be_read_shows_what_it_holds() {
         .args(["--format", "json", "sql", "--db"])
         .arg(&database)
         .arg("SELECT\u{a0}count(*) FROM customers");
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert!(
         said.code != 0 && said.stderr.contains("not with `SELECT\\u{a0}count`"),
         "{}",

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::{PLAN, ask, plan, subtask};
-use crate::benchmark::{Bench, asked};
+use crate::benchmark::{Bench, question_number};
 use crate::shop;
 
 const QUESTION: &str = "How many customers are there?";
@@ -61,12 +61,12 @@ fn a_timeout_is_repeated_once_and_for_a_shorter_reply() {
 
 #[test]
 fn the_time_of_a_run_ends_the_search_in_flight() {
-    let bench = Bench::of(5);
+    let bench = Bench::with_questions(5);
     let endpoint = MockEndpoint::start(Script::always(Reply::hang()));
     let began = Instant::now();
     let flags = "--strategy single --workers 1 --total-time 2 --timeout 15 --format json";
     let output = bench.asks(&endpoint, flags).output().unwrap();
-    let said = super::Said::of(output);
+    let said = super::Said::from_output(output);
     assert_eq!(said.code, 16, "{}", said.all());
     assert!(began.elapsed() < Duration::from_secs(12), "{:?}", began.elapsed());
     assert_eq!(endpoint.count(), 1);
@@ -75,10 +75,11 @@ fn the_time_of_a_run_ends_the_search_in_flight() {
 
 #[test]
 fn another_seed_is_another_sample() {
-    let bench = Bench::of(4);
+    let bench = Bench::with_questions(4);
     // Whether an answer is right follows from the number that is sent as its seed.
     let endpoint = MockEndpoint::start(Script::new().with(|request, _| {
-        let least = asked(request)? % 5 + usize::from(request.body["seed"].as_u64()? % 2 == 1) * 3;
+        let least = question_number(request)? % 5
+            + usize::from(request.body["seed"].as_u64()? % 2 == 1) * 3;
         Some(Reply::sql(
             &format!("SELECT COUNT(*) AS n FROM orders WHERE quantity >= {least}"),
             0.95,
@@ -88,7 +89,7 @@ fn another_seed_is_another_sample() {
         let mut command =
             bench.asks(&endpoint, &format!("--strategy single --format json {words}"));
         let output = command.env_remove("SYRCH_CACHE").output().unwrap();
-        super::Said::of(output).document(0)
+        super::Said::from_output(output).document(0)
     };
     let document = run("--seeds 3");
     assert_eq!(endpoint.count(), 12);

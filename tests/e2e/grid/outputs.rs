@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::json;
 use syrch_kit::MockEndpoint;
 
-use super::{QUESTION, asking, endpoint, grid, offline, read, said, state, suite};
-use crate::bad_input::{Place, refused};
+use super::{QUESTION, asking, endpoint, grid, offline, read, run_command, state, suite};
+use crate::bad_input::{Place, assert_refused};
 
 /// A folder `out` with that file of that content.
 fn out(place: &Place, name: &str, content: &[u8]) -> std::path::PathBuf {
@@ -27,7 +27,7 @@ fn assert_spared(
     if !words.contains(".jsonl") && !words.contains("out/results.json") {
         command.args(["-q", QUESTION]);
     }
-    refused(&mut command, 2, reported);
+    assert_refused(&mut command, 2, reported);
     assert_eq!(fs::read(&path).unwrap(), content, "{words}");
     assert_eq!(fs::read_dir(place.path().join("out")).unwrap().count(), 1, "{words}");
     assert_eq!(endpoint.count(), 0, "{words}");
@@ -94,7 +94,7 @@ fn nothing_that_a_grid_reads_is_replaced() {
     let rows = place.file("rows.csv", "n\n4\n");
     let mut command =
         asking(grid(&place, "--db shop.sqlite --expected rows.csv -o rows.csv"), &endpoint);
-    refused(command.args(["-q", QUESTION]), 2, &["is the expected rows"]);
+    assert_refused(command.args(["-q", QUESTION]), 2, &["is the expected rows"]);
     assert_eq!((fs::read(rows).unwrap().as_slice(), endpoint.count()), (b"n\n4\n".as_slice(), 0));
     assert!(!state(&place).join("suites").exists(), "a run was started");
 }
@@ -106,7 +106,7 @@ fn files_of_others_stay_and_those_of_an_earlier_grid_are_replaced() {
     let mine = out(&place, "notes.txt", b"mine");
     for values in ["1,2", "1,2,3"] {
         let words = format!("suite.jsonl -P policy.max_depth={values} --out out --format json");
-        let document = said(&mut offline(grid(&place, &words))).document(0);
+        let document = run_command(&mut offline(grid(&place, &words))).document(0);
         assert_eq!(document["cells"].as_array().unwrap().len(), values.split(',').count());
         assert_eq!(read(&place.path().join("out/results.json")), document);
         assert_eq!(fs::read(&mine).unwrap(), b"mine");
@@ -127,7 +127,7 @@ fn files_of_others_stay_and_those_of_an_earlier_grid_are_replaced() {
         .join("cells.json");
     let before = fs::read(&cells).unwrap();
     let mut command = place.words("report");
-    refused(
+    assert_refused(
         command
             .arg(cells.parent().unwrap())
             .arg("-o")

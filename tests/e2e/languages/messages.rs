@@ -1,7 +1,7 @@
 //! Tests of what an author sees of an exception, an endless loop, a reply that is too large, a
 //! wrong value and, where no compiler finds it, a wrong type, in each language.
 
-use super::{Place, folder, said};
+use super::{Place, folder, run_command};
 use crate::compare::assert_snapshot;
 
 /// A fault, the case that has it, and the settings with which a solver has it in a search.
@@ -28,7 +28,7 @@ const WRONGS: [Wrong; 5] = [
 const TYPED: [&str; 3] = ["rust", "go", "c"];
 
 /// Both streams, without the line that a first run alone has, and the one with a search's time.
-fn shown(place: &Place, said: &crate::endpoint::Said) -> String {
+fn visible_text(place: &Place, said: &crate::endpoint::Said) -> String {
     let own = place.folder.path().display().to_string();
     let text = format!("{}{}", said.stdout, said.stderr).replace(&own, ".");
     let lines = text
@@ -47,10 +47,11 @@ pub(super) fn are_as_before(place: &Place, language: &str) {
         }
         let case = case.replace("LANGUAGE", language);
         let file = folder().join(format!("{case}.yml"));
-        let called = said(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&file));
+        let called =
+            run_command(place.plugin(&["call", "./conformance.wasm", "--case"]).arg(&file));
         text += &format!(
             "# {what}: plugin call conformance.wasm --case {case}.yml\n{}\n",
-            shown(place, &called)
+            visible_text(place, &called)
         );
         if settings.is_empty() {
             continue;
@@ -59,7 +60,7 @@ pub(super) fn are_as_before(place: &Place, language: &str) {
         let words: Vec<&str> =
             ["--solver", "./conformance.wasm"].into_iter().chain(settings).collect();
         let searched = place.question(&words);
-        text += &format!("# {what}, in a search\n{}\n", shown(place, &searched));
+        text += &format!("# {what}, in a search\n{}\n", visible_text(place, &searched));
     }
     assert_snapshot(&format!("language-{language}.txt"), &text);
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use syrch_kit::{languages, repository};
 use tempfile::TempDir;
 
-use super::{folder, passes, said};
+use super::{folder, passes, run_command};
 use crate::{host, shop};
 
 /// A folder to build in, and the tools of a language.
@@ -26,7 +26,7 @@ struct Work {
 
 impl Work {
     /// `None` where nothing is to be built.
-    fn of(language: &str) -> Option<Self> {
+    fn for_language(language: &str) -> Option<Self> {
         Some(Self { tools: languages::tools(language)?, folder: syrch_kit::scratch(), proxy: None })
     }
 
@@ -72,7 +72,7 @@ impl Work {
     fn build(&self, project: &Path, name: &str) -> PathBuf {
         let mut command = host();
         self.set(&mut command).args(["plugin", "build", "--tools"]).arg(&self.tools).arg(project);
-        let built = said(&mut command);
+        let built = run_command(&mut command);
         assert_eq!(built.code, 0, "{}: {}", project.display(), built.all());
         project.join(format!("build/{name}.wasm"))
     }
@@ -97,7 +97,7 @@ fn own_tests(work: &Work, language: &str, project: &Path) {
                     .iter()
                     .map(|name| format!("tests/{name}.py")),
             );
-            let tested = said(&mut command);
+            let tested = run_command(&mut command);
             assert_eq!(tested.code, 0, "{}", tested.all());
         }
         // Also links the SDK, which only an editor and the tests need.
@@ -117,12 +117,12 @@ fn own_tests(work: &Work, language: &str, project: &Path) {
 /// `plugin new`, `plugin build`, `plugin test`, the tests of the language's own runner, and a
 /// question that is answered with the plugin.
 fn a_new_project_answers(language: &str) {
-    let Some(work) = Work::of(language) else { return };
+    let Some(work) = Work::for_language(language) else { return };
     let project = work.path().join("first");
     let mut new = host();
     new.current_dir(work.path())
         .args(["plugin", "new", "first", "--role", "reward", "--lang", language]);
-    assert_eq!(said(&mut new).code, 0);
+    assert_eq!(run_command(&mut new).code, 0);
     let component = work.build(&project, "first");
     let bytes = fs::read(&component).unwrap();
     let text = String::from_utf8_lossy(&bytes);
@@ -131,7 +131,7 @@ fn a_new_project_answers(language: &str) {
         assert!(!text.contains(&folder), "{language}: the component names {folder}");
     }
     let mut again = host();
-    let again = said(
+    let again = run_command(
         work.set(&mut again).args(["plugin", "build", "--tools"]).arg(&work.tools).arg(&project),
     );
     let says_so = again.stderr.contains("nothing has changed since the last build");
@@ -154,13 +154,13 @@ fn a_new_project_answers(language: &str) {
         "--reward",
     ]);
     question.arg(&component).arg("--db").arg(shop(work.path()));
-    let answered = said(&mut question).document(0);
+    let answered = run_command(&mut question).document(0);
     assert_eq!(answered["answer"]["rows"], json!([[4]]), "{answered:#}");
 }
 
 /// The plugin `conformance`, built anew, gives what the built one gives.
 fn conforms_when_it_is_built(language: &str) {
-    let Some(work) = Work::of(language) else { return };
+    let Some(work) = Work::for_language(language) else { return };
     let project = folder().join(language);
     let component = work.build(&project, "conformance");
     passes(&component, &project.join("tests"));
@@ -169,7 +169,7 @@ fn conforms_when_it_is_built(language: &str) {
 
 /// The four examples give the same in every language.
 fn the_examples_behave_alike(language: &str) {
-    let Some(work) = Work::of(language) else { return };
+    let Some(work) = Work::for_language(language) else { return };
     let cases = repository().join("sdk/examples-cases");
     for example in ["tables", "vote", "short", "steps"] {
         let component = work.build(
@@ -191,7 +191,7 @@ fn the_examples_behave_alike(language: &str) {
 
 /// The tests of the SDK itself, in the runner of its language. Those of Rust are in the workspace.
 fn the_sdk_is_tested(language: &str) {
-    let Some(work) = Work::of(language) else { return };
+    let Some(work) = Work::for_language(language) else { return };
     let sdk = repository().join("sdk").join(language);
     let examples =
         ["tables", "vote", "short", "steps"].map(|example| sdk.join("examples").join(example));
@@ -213,7 +213,7 @@ fn the_sdk_is_tested(language: &str) {
             for example in examples {
                 let mut command = Command::new("python3");
                 command.current_dir(example).env("PYTHONPATH", &sdk).args(["-m", "unittest"]);
-                let tested = said(&mut command);
+                let tested = run_command(&mut command);
                 assert_eq!(tested.code, 0, "{}", tested.all());
             }
         }
@@ -304,7 +304,7 @@ mod js {
     /// what it says of its own exceptions is another text.
     #[test]
     fn conformance_is_built_with_starlingmonkey() {
-        let Some(work) = super::Work::of("starlingmonkey") else { return };
+        let Some(work) = super::Work::for_language("starlingmonkey") else { return };
         let project = work.path().join("conformance");
         packages::copy(&folder().join("js"), &project);
         let read = |path: &Path| serde_json::from_slice::<Value>(&fs::read(path).unwrap()).unwrap();

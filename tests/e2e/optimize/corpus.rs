@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{SLOW, Slow, document};
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 
 /// Adds statements to `m.toml` as files.
 pub(super) fn add(slow: &Slow, statements: &[(&str, &str)]) {
@@ -13,7 +13,7 @@ pub(super) fn add(slow: &Slow, statements: &[(&str, &str)]) {
     let files: Vec<&str> = statements.iter().map(|(name, _)| *name).collect();
     let output =
         finish(slow.words("optimize corpus add m.toml --description made").args(files), "");
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
 }
 
 /// AR-32.
@@ -35,7 +35,7 @@ fn a_corpus_is_made_listed_and_verified() {
         changed["queries"].as_array().unwrap().iter().map(|query| query["state"].clone()).collect();
     assert_eq!(states, [json!("MISMATCH"), json!("MISSING")]);
     // Nothing is measured of a corpus that is not what its manifest says.
-    refused(
+    assert_refused(
         &mut slow.words("optimize run m.toml --db slow.sqlite"),
         10,
         &["2 of 2 statements", "`a.sql`", "corpus verify"],
@@ -57,16 +57,16 @@ fn wrong_manifests_are_refused() {
         ("none.toml", &["none.toml"][..]),
     ] {
         for command in ["corpus list", "corpus verify", "run --db slow.sqlite"] {
-            refused(&mut slow.words(&format!("optimize {command} {manifest}")), 10, words);
+            assert_refused(&mut slow.words(&format!("optimize {command} {manifest}")), 10, words);
         }
     }
-    refused(
+    assert_refused(
         &mut slow.words("optimize run --db slow.sqlite empty.toml"),
         10,
         &["has no statements"],
     );
-    refused(&mut slow.words("optimize corpus add m.toml none.sql"), 10, &["none.sql"]);
-    refused(
+    assert_refused(&mut slow.words("optimize corpus add m.toml none.sql"), 10, &["none.sql"]);
+    assert_refused(
         &mut slow.words("optimize --db slow.sqlite unknown.toml"),
         2,
         &["is the manifest", "optimize run"],
@@ -153,5 +153,5 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     );
     assert_eq!(again, run);
     let other = "optimize run m.toml --db slow.sqlite --min-gain-ms 2 --resume last";
-    refused(&mut slow.words(other), 10, &["cannot be resumed", "settings"]);
+    assert_refused(&mut slow.words(other), 10, &["cannot be resumed", "settings"]);
 }

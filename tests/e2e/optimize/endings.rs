@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{FAST, SLOW, Slow, document, proposes};
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 
 /// A script can rely on 0: the rows are the same, and the speed-up is confirmed or there is none.
 #[test]
@@ -26,7 +26,7 @@ fn a_speed_up_that_is_not_confirmed_ends_with_3() {
         "{found:#}"
     );
     let output = finish(&mut slow.by_model(&endpoint, SLOW, flags), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("not confirmed") && stderr.contains("--pairs"), "{stderr}");
     assert_eq!(slow.rows(&stdout), slow.rows(SLOW));
@@ -37,9 +37,9 @@ fn a_speed_up_that_is_not_confirmed_ends_with_3() {
 
 #[test]
 fn the_deadline_is_a_budget() {
-    let slow = Slow::of(300, 60_000);
+    let slow = Slow::with_rows(300, 60_000);
     let output = finish(&mut slow.optimize(SLOW, "--deadline 0.2"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(16), "{stderr}");
     assert!(stderr.contains("deadline") && !stdout.is_empty(), "{stdout}{stderr}");
 }
@@ -55,13 +55,13 @@ fn the_configuration_applies() {
     assert_eq!(found["outcome"], json!("UNSUPPORTED_TOO_LARGE"), "{found:#}");
     assert!(found["reason"].as_str().unwrap().contains("50 rows"), "{found:#}");
     std::fs::write(home.join("config.yml"), "plugins: {rewriter: nobody.wasm}\n").unwrap();
-    refused(&mut slow.optimize(SLOW, ""), 13, &["nobody.wasm"]);
+    assert_refused(&mut slow.optimize(SLOW, ""), 13, &["nobody.wasm"]);
 }
 
 /// A writer ends the work with an error, whatever was accepted before.
 #[test]
 fn a_writer_ends_with_11_and_the_statement_as_it_was() {
-    let slow = Slow::of(200, 20_000);
+    let slow = Slow::with_rows(200, 20_000);
     let path = slow.path().join("slow.sqlite");
     let stop = AtomicBool::new(false);
     let found = std::thread::scope(|scope| {

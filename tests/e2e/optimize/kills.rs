@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::corpus::add;
 use super::{SLOW, Slow, document};
-use crate::bad_input::refused;
+use crate::bad_input::assert_refused;
 
 const RUN: &str = "optimize run m.toml --db slow.sqlite --min-gain-ms 1 --iterations 2 --pairs 3";
 
 /// The finished lines of the only run, by their place, as they stand in the file.
-fn finished(slow: &Slow) -> BTreeMap<u64, String> {
+fn read_finished_lines(slow: &Slow) -> BTreeMap<u64, String> {
     let Ok(mut runs) = std::fs::read_dir(slow.path().join("home/.local/state/syrch/optimize"))
     else {
         return BTreeMap::new();
@@ -42,7 +42,7 @@ fn outcomes(run: &Value) -> Vec<(String, String)> {
 #[test]
 fn kills_change_nothing() {
     let kills = syrch_kit::scale(5, 50);
-    let slow = Slow::of(50, 2_000);
+    let slow = Slow::with_rows(50, 2_000);
     // Several may end between two kills.
     let mut statements: Vec<(String, String)> = (0..4 * kills)
         .map(|n| (format!("q{n}.sql"), SLOW.replace("c.id)", &format!("c.id AND o.total > {n})"))))
@@ -64,17 +64,21 @@ fn kills_change_nothing() {
         let before = known.len();
         let started = Instant::now();
         // Until one more is finished, and then into the middle of the next.
-        while finished(&slow).len() == before && child.try_wait().unwrap().is_none() {
+        while read_finished_lines(&slow).len() == before && child.try_wait().unwrap().is_none() {
             assert!(started.elapsed() < Duration::from_secs(120), "it does nothing");
             std::thread::sleep(Duration::from_millis(2));
         }
         std::thread::sleep(Duration::from_millis(40 * (killed as u64 % 5)));
         if killed == 0 {
-            refused(&mut slow.words(&format!("{RUN} --resume last")), 10, &["still running"]);
+            assert_refused(
+                &mut slow.words(&format!("{RUN} --resume last")),
+                10,
+                &["still running"],
+            );
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        let now = finished(&slow);
+        let now = read_finished_lines(&slow);
         for (place, line) in &known {
             assert_eq!(now.get(place), Some(line), "statement {place} was lost or measured again");
         }
@@ -83,7 +87,11 @@ fn kills_change_nothing() {
     }
     let whole = document(&mut slow.words(&format!("{RUN} --resume last")), 0);
     for (place, line) in &known {
-        assert_eq!(finished(&slow).get(place), Some(line), "statement {place} was measured again");
+        assert_eq!(
+            read_finished_lines(&slow).get(place),
+            Some(line),
+            "statement {place} was measured again"
+        );
     }
     std::fs::remove_dir_all(slow.path().join("home/.local/state/syrch/optimize")).unwrap();
     let undisturbed = document(&mut slow.words(RUN), 0);

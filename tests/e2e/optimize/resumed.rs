@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::{SLOW, Slow, document};
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 
 const RESUME: &str = "optimize --db slow.sqlite --resume last";
 
@@ -30,13 +30,13 @@ pub(super) fn journal(slow: &Slow) -> String {
 }
 
 /// Counts the measurements of times in a journal.
-pub(super) fn timed(journal: &str) -> usize {
+pub(super) fn count_timings(journal: &str) -> usize {
     journal.lines().filter(|line| line.contains("\"step\":\"time\"")).count()
 }
 
 #[test]
 fn a_killed_run_measures_nothing_twice() {
-    let slow = Slow::of(100, 20_000);
+    let slow = Slow::with_rows(100, 20_000);
     let mut known = String::new();
     for killed in 0..syrch_kit::scale(4, 40) {
         let mut command = match killed {
@@ -46,12 +46,14 @@ fn a_killed_run_measures_nothing_twice() {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let started = Instant::now();
         // Until it has measured once more, and then into the middle of what follows.
-        while timed(&journal(&slow)) == timed(&known) && child.try_wait().unwrap().is_none() {
+        while count_timings(&journal(&slow)) == count_timings(&known)
+            && child.try_wait().unwrap().is_none()
+        {
             assert!(started.elapsed() < Duration::from_secs(120), "it does nothing");
             std::thread::sleep(Duration::from_millis(2));
         }
         if killed == 0 {
-            refused(&mut slow.words(RESUME), 10, &["in progress"]);
+            assert_refused(&mut slow.words(RESUME), 10, &["in progress"]);
         }
         std::thread::sleep(Duration::from_millis(30 * (killed as u64 % 4)));
         child.kill().unwrap();
@@ -74,7 +76,7 @@ fn a_killed_run_measures_nothing_twice() {
     let pairs = found["confirmation"]["pairs"].as_array().unwrap().len();
     // The first time and two for the noise; two to warm and six of each proposal; two to warm and
     // two of each pair.
-    assert_eq!(timed(&whole), 3 + 8 * rounds + 2 + 2 * pairs, "{found:#}");
+    assert_eq!(count_timings(&whole), 3 + 8 * rounds + 2 + 2 * pairs, "{found:#}");
     // It is finished: the same document again, and nothing is done.
     assert_eq!(document(&mut slow.words(RESUME), 0), found);
     assert_eq!(journal(&slow), whole);
@@ -84,10 +86,10 @@ fn a_killed_run_measures_nothing_twice() {
 
 #[test]
 fn what_does_not_go_with_a_resumed_run_is_refused() {
-    let slow = Slow::of(100, 20_000);
+    let slow = Slow::with_rows(100, 20_000);
     let mut child =
         slow.optimize(SLOW, "").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while timed(&journal(&slow)) == 0 {
+    while count_timings(&journal(&slow)) == 0 {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -97,20 +99,28 @@ fn what_does_not_go_with_a_resumed_run_is_refused() {
         ["--iterations 3", "--pairs 8", "--min-gain 5%", "--copies 1", "--early-stop", "--dry-run"]
     {
         let output = finish(&mut slow.words(&format!("{RESUME} {flag}")), "");
-        assert_eq!(output.status.code(), Some(2), "{flag}: {}", said(&output).1);
+        assert_eq!(output.status.code(), Some(2), "{flag}: {}", read_streams(&output).1);
     }
     assert_eq!(
         finish(slow.words(RESUME).arg(SLOW), "").status.code(),
         Some(2),
         "a statement beside it"
     );
-    refused(&mut slow.words(&format!("{RESUME} check x")), 2, &["--resume", "after the command"]);
-    refused(&mut slow.words("optimize --db slow.sqlite --resume nothing"), 2, &["nothing"]);
-    refused(&mut slow.words("optimize --resume last"), 2, &["no database"]);
+    assert_refused(
+        &mut slow.words(&format!("{RESUME} check x")),
+        2,
+        &["--resume", "after the command"],
+    );
+    assert_refused(&mut slow.words("optimize --db slow.sqlite --resume nothing"), 2, &["nothing"]);
+    assert_refused(&mut slow.words("optimize --resume last"), 2, &["no database"]);
     // Another database, another rewriter, and other data.
     std::fs::copy(slow.path().join("slow.sqlite"), slow.path().join("other.sqlite")).unwrap();
-    refused(&mut slow.words("optimize --db other.sqlite --resume last"), 10, &["changed since"]);
-    refused(
+    assert_refused(
+        &mut slow.words("optimize --db other.sqlite --resume last"),
+        10,
+        &["changed since"],
+    );
+    assert_refused(
         &mut slow.words(&format!(
             "{RESUME} --rewriter model --llm openai --model m --base-url http://localhost:1/v1"
         )),
@@ -121,9 +131,9 @@ fn what_does_not_go_with_a_resumed_run_is_refused() {
     let writer = rusqlite::Connection::open(slow.path().join("slow.sqlite")).unwrap();
     writer.execute("INSERT INTO orders(customer_id, total) VALUES (1, 1)", []).unwrap();
     drop(writer);
-    refused(&mut slow.words(RESUME), 10, &["database"]);
+    assert_refused(&mut slow.words(RESUME), 10, &["database"]);
     // A search is no optimization.
     let mut search = slow.words("--llm offline --db slow.sqlite -q");
     assert_eq!(finish(search.arg("How many customers are there?"), "").status.code(), Some(0));
-    refused(&mut slow.words(RESUME), 10, &["is a search"]);
+    assert_refused(&mut slow.words(RESUME), 10, &["is a search"]);
 }

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::{FAST, SLOW, Slow, document, proposes};
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 
 /// AR-30.
 #[test]
 fn nothing_is_sent_without_consent() {
     let slow = Slow::new();
     let endpoint = proposes(FAST);
-    let document = refused(
+    let document = assert_refused(
         &mut slow.by_model(&endpoint, SLOW, ""),
         15,
         &["nothing was sent", "--accept-data-sent"],
     );
     assert_eq!(document["error"]["class"], json!("denied"));
     let output = finish(&mut slow.by_model(&endpoint, SLOW, ""), "y\n");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     // An answer that comes from a pipe is none of a person.
     assert_eq!((output.status.code(), stdout.as_str()), (Some(15), ""), "{stderr}");
     assert!(stderr.contains("POST ") && stderr.contains("customer_id"), "{stderr}");
@@ -49,7 +49,7 @@ fn what_is_shown_is_what_is_sent() {
 fn nothing_is_asked_when_nothing_is_sent() {
     let slow = Slow::new();
     let output = finish(&mut slow.optimize(SLOW, "--dry-run"), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(
         (output.status.code(), stdout.as_str()),
         (Some(0), "nothing would be sent\n"),
@@ -62,13 +62,13 @@ fn a_model_that_fails_has_its_exit_code() {
     use syrch_kit::{MockEndpoint, Reply, Script};
     let slow = Slow::new();
     let endpoint = MockEndpoint::start(Script::always(Reply::status(401, "no such key")));
-    refused(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent"), 12, &["401"]);
+    assert_refused(&mut slow.by_model(&endpoint, SLOW, "--accept-data-sent"), 12, &["401"]);
 }
 
 #[test]
 fn a_model_has_to_be_configured_before_it_is_asked() {
     let slow = Slow::new();
-    refused(
+    assert_refused(
         &mut slow.optimize(SLOW, "--rewriter model"),
         10,
         &["none is configured", "--rewriter rules"],

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use syrch_kit::postgres::Server;
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::resumed::{journal, timed};
+use super::resumed::{count_timings, journal};
 use super::{FAST, SLOW, Slow, document};
-use crate::bad_input::{finish, refused, said};
+use crate::bad_input::{assert_refused, finish, read_streams};
 
 /// A database in which [`SLOW`] takes some tenths of a second, and a role that may read it.
 fn slow_database(server: &Server) -> String {
@@ -52,7 +52,7 @@ fn states(found: &Value) -> Vec<&str> {
 #[test]
 fn the_whole_loop_over_a_server_is_replayed_without_it() {
     let Some(mut server) = Server::start() else { return };
-    let slow = Slow::of(20, 100);
+    let slow = Slow::with_rows(20, 100);
     let url = slow_database(&server);
     // One statement after the other: another type, fewer rows, a table of others, no statement, and
     // the one that is right.
@@ -102,7 +102,7 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
     // By rules alone, to the end of a pipe.
     let mut by_rules = slow.words("optimize --min-gain-ms 1 --db");
     let output = finish(by_rules.args([&url, SLOW]), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
     assert_eq!(rows(&server, &stdout), rows(&server, SLOW));
     assert!(stderr.contains(" × faster (") && stderr.contains("equal on 200 rows\n"), "{stderr}");
@@ -120,13 +120,13 @@ fn the_whole_loop_over_a_server_is_replayed_without_it() {
     }
     assert_eq!(document(&mut slow.words(&format!("trace replay --strict {run}")), 0), found);
     // A server that is gone.
-    refused(slow.words("optimize --db").args([&url, SLOW]), 11, &[]);
+    assert_refused(slow.words("optimize --db").args([&url, SLOW]), 11, &[]);
 }
 
 #[test]
 fn a_writer_and_a_server_that_dies_end_with_an_error_and_no_verdict() {
     let Some(mut server) = Server::start() else { return };
-    let slow = Slow::of(20, 100);
+    let slow = Slow::with_rows(20, 100);
     let url = slow_database(&server);
     let optimize = |extra: &str| {
         let mut command = slow.words("optimize --min-gain-ms 1 --db");
@@ -158,12 +158,12 @@ fn a_writer_and_a_server_that_dies_end_with_an_error_and_no_verdict() {
     std::fs::remove_dir_all(slow.path().join("home/.local/state/syrch/runs")).unwrap();
     let child = std::thread::scope(|scope| {
         let work = scope.spawn(|| finish(&mut optimize(""), ""));
-        while timed(&journal(&slow)) < 3 && !work.is_finished() {
+        while count_timings(&journal(&slow)) < 3 && !work.is_finished() {
             std::thread::sleep(Duration::from_millis(5));
         }
         server.kill();
         work.join().unwrap()
     });
-    let (stdout, stderr) = said(&child);
+    let (stdout, stderr) = read_streams(&child);
     assert_eq!(child.status.code(), Some(11), "{stdout}{stderr}");
 }

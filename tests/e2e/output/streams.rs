@@ -7,8 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{CELLS, cells, hostile, obeyed, printed};
-use crate::bad_input::{Place, finish, said};
+use super::{CELLS, cells, has_terminal_codes, hostile, run_statement};
+use crate::bad_input::{Place, finish, read_streams};
 
 /// A search for the hostile texts, which the offline rules find.
 fn search(place: &Place, words: &str) -> Output {
@@ -22,7 +22,7 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
     let place = hostile();
     for format in ["auto", "table", "json", "jsonl", "csv", "markdown"] {
         let output = search(&place, &format!("--format {format}"));
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
         assert!(
             stdout.contains("HYPERLINK") && !stdout.contains(" statement, "),
@@ -32,14 +32,21 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
             stderr.contains("confidence") && stderr.contains(" statement, "),
             "{format}: {stderr}"
         );
-        assert!(!stderr.contains("HYPERLINK") && !obeyed(&stderr), "{format}: {stderr}");
+        assert!(
+            !stderr.contains("HYPERLINK") && !has_terminal_codes(&stderr),
+            "{format}: {stderr}"
+        );
         if format != "csv" {
-            assert!(!obeyed(&stdout), "{format}: {stdout}");
+            assert!(!has_terminal_codes(&stdout), "{format}: {stdout}");
         }
         let quiet = search(&place, &format!("--format {format} --quiet"));
-        assert_eq!((quiet.status.code(), said(&quiet).1.as_str()), (Some(0), ""), "{format}");
+        assert_eq!(
+            (quiet.status.code(), read_streams(&quiet).1.as_str()),
+            (Some(0), ""),
+            "{format}"
+        );
         if format != "json" {
-            assert_eq!(said(&quiet).0, stdout, "{format}");
+            assert_eq!(read_streams(&quiet).0, stdout, "{format}");
         }
     }
     // Whatever the verbosity, the document parses and has every value.
@@ -48,7 +55,7 @@ fn the_answer_is_on_standard_output_and_all_else_on_standard_error() {
     assert_eq!(document["schema"], "syrch.answer/1");
     let names: Vec<Value> = cells().into_iter().take(8).map(|cell| json!([cell])).collect();
     assert_eq!(document["answer"]["rows"], json!(names));
-    assert!(!obeyed(&said(&loud).1));
+    assert!(!has_terminal_codes(&read_streams(&loud).1));
 }
 
 /// An error is reported when quiet, too; a program that reads JSON has it as a document.
@@ -57,7 +64,7 @@ fn a_result_that_is_cut_is_reported_once() {
     let place = Place::new();
     let statement = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 20000) SELECT x FROM n";
     let output = finish(place.words("sql --db shop.sqlite --format csv").arg(statement), "");
-    let (stdout, stderr) = said(&output);
+    let (stdout, stderr) = read_streams(&output);
     assert_eq!((output.status.code(), stdout.lines().count()), (Some(0), 10_001), "{stderr}");
     assert_eq!(stderr.matches("only the first 10000 rows were read").count(), 1, "{stderr}");
 }
@@ -71,7 +78,7 @@ fn quiet_hides_notes_and_no_errors() {
         "--quiet -q x --db nowhere.sqlite",
     ] {
         let output = finish(&mut place.words(words), "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         assert_eq!((output.status.code(), stdout.as_str()), (Some(11), ""), "{words}");
         assert!(stderr.starts_with("error: "), "{words}: {stderr}");
     }
@@ -90,7 +97,7 @@ fn the_output_file_is_replaced_by_a_whole_answer_only() {
     let output =
         finish(place.words("sql --db cells.sqlite --format csv -o out.csv").arg(CELLS), "");
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()));
-    assert_eq!(fs::read_to_string(&out).unwrap(), printed(&place, "csv", CELLS));
+    assert_eq!(fs::read_to_string(&out).unwrap(), run_statement(&place, "csv", CELLS));
     let answered = search(&place, "--format json -o out.json");
     assert_eq!((answered.status.code(), answered.stdout.as_slice()), (Some(0), b"".as_slice()));
     let document: Value =
@@ -109,7 +116,7 @@ fn the_output_file_is_replaced_by_a_whole_answer_only() {
         let output =
             finish(&mut place.words(&format!("sql --db cells.sqlite -o {wrong} SELECT(1)")), "");
         assert_eq!(output.status.code(), Some(2), "{wrong}");
-        assert!(said(&output).1.contains(wrong), "{}", said(&output).1);
+        assert!(read_streams(&output).1.contains(wrong), "{}", read_streams(&output).1);
     }
     assert_eq!(
         place.names(),
@@ -161,7 +168,7 @@ fn the_output_replaces_nothing_that_is_read() {
     ] {
         let before = fs::read(place.path().join(name)).ok();
         let output = finish(&mut place.words(&format!("{command} -o {name}")), "");
-        let stderr = said(&output).1;
+        let stderr = read_streams(&output).1;
         assert_eq!(output.status.code(), Some(2), "`{command} -o {name}`: {stderr}");
         assert!(stderr.contains(name) && stderr.contains("another path"), "{stderr}");
         assert_eq!(fs::read(place.path().join(name)).ok(), before, "`{command} -o {name}`");
@@ -181,16 +188,17 @@ fn nothing_that_is_piped_has_escape_codes() {
         "plugin list",
     ] {
         let output = finish(&mut place.words(words), "");
-        let (stdout, stderr) = said(&output);
+        let (stdout, stderr) = read_streams(&output);
         assert!(
             !stdout.contains('\u{1b}') && !stderr.contains('\u{1b}'),
             "{words}: {stdout}{stderr}"
         );
     }
     let colored =
-        said(&finish(&mut place.words("--color always sql --db cells.sqlite SELEC"), "")).1;
+        read_streams(&finish(&mut place.words("--color always sql --db cells.sqlite SELEC"), "")).1;
     assert!(colored.contains("\u{1b}[1;31merror"), "{colored}");
-    let never = said(&finish(&mut place.words("--color never sql --db cells.sqlite SELEC"), "")).1;
+    let never =
+        read_streams(&finish(&mut place.words("--color never sql --db cells.sqlite SELEC"), "")).1;
     assert!(!never.contains('\u{1b}'), "{never}");
 }
 
@@ -239,7 +247,7 @@ fn a_terminal_gets_colour_unless_the_user_says_no() {
             .unwrap();
         assert!(shown.contains("HYPERLINK"), "{shown}");
         // The terminal itself turns line ends into CR LF.
-        assert!(!obeyed(&shown.replace("\r\n", "\n")), "{format}: {shown:?}");
+        assert!(!has_terminal_codes(&shown.replace("\r\n", "\n")), "{format}: {shown:?}");
     }
 }
 

@@ -38,7 +38,7 @@ fn sql(statement: &str) -> Reply {
 }
 
 /// Of two statements the right one, and without it that about customers.
-fn preferred(request: &Recorded) -> Option<Reply> {
+fn choose_statement(request: &Recorded) -> Option<Reply> {
     let prompt = request.prompt();
     let place = |sql: &str| prompt.find(&format!(":\n{sql}\n"));
     let best = place(RIGHT).or_else(|| place(CUSTOMERS)).filter(|_| prompt.contains(SELECT))?;
@@ -74,7 +74,7 @@ fn candidates_of_three_generators_compete() {
         .on([ALONG], sql(RIGHT))
         .on([DIVIDE], sql(CUSTOMERS))
         .on([DIRECT], sql(BROKEN))
-        .with(|request, _| preferred(request));
+        .with(|request, _| choose_statement(request));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let document =
@@ -150,8 +150,9 @@ fn candidates_of_another_solver_compete() {
         let is_first = request.body["seed"] == 0;
         request.prompt().contains(WRITE).then(|| sql(if is_first { CUSTOMERS } else { RIGHT }))
     };
-    let script =
-        Script::new().with(|request, _| preferred(request)).with(move |request, _| drawn(request));
+    let script = Script::new()
+        .with(|request, _| choose_statement(request))
+        .with(move |request, _| drawn(request));
     let endpoint = MockEndpoint::start(script);
     let flags = ["--strategy", "mcts", "--reward", "chase"];
     let document = Traced::new().ask(&endpoint, QUESTION, &flags).document(0);
@@ -177,6 +178,7 @@ fn it_works_without_a_model() {
         "-q",
         "How many customers are there?",
     ]);
-    let document = Said::of(command.arg("--db").arg(database).output().unwrap()).document(0);
+    let document =
+        Said::from_output(command.arg("--db").arg(database).output().unwrap()).document(0);
     assert_eq!(document["answer"]["rows"], json!([[4]]), "{document:#}");
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
 use super::traced::Traced;
-use crate::bad_input::{Place, finish, refused, said};
+use crate::bad_input::{Place, assert_refused, finish, read_streams};
 use crate::endpoint::{KEY, REPAIR, Said, WRITE, search};
 use crate::{host, shop};
 
@@ -46,7 +46,7 @@ fn trace(traced: &Traced, flags: &[&str]) -> String {
         .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
         .args(["trace", "show", "last"])
         .args(flags);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     said.stdout
 }
@@ -158,7 +158,7 @@ fn a_flow_waits_before_it_asks_again_and_its_replay_does_not() {
     replay
         .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
         .args(["trace", "replay", "last", "--strict"]);
-    let said = Said::of(replay.output().unwrap());
+    let said = Said::from_output(replay.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
 }
 
@@ -198,7 +198,7 @@ fn a_task_is_handed_to_another_plugin() {
     // The run is repeated from its journal.
     let mut replay = host();
     replay.env("SYRCH_STATE_DIR", traced.folder.path().join("state"));
-    let again = Said::of(
+    let again = Said::from_output(
         replay.args(["trace", "replay", "last", "--strict", "--format", "json"]).output().unwrap(),
     );
     assert_eq!(again.document(0)["sql"], json!(RIGHT));
@@ -220,8 +220,8 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
         "own.yml:7:12: flow.nodes.run.on.error: there is no node `repiar`; did you mean `repair`?",
         "own.yml:10:18: flow.nodes.repair.settings.histroy: a node of the kind `repair` has no setting `histroy`; did you mean `history`?",
     ];
-    refused(&mut place.words("strategy show own.yml"), 10, &reported);
-    refused(&mut place.search("--strategy own.yml"), 10, &reported);
+    assert_refused(&mut place.words("strategy show own.yml"), 10, &reported);
+    assert_refused(&mut place.search("--strategy own.yml"), 10, &reported);
     place.file(
         "endless.yml",
         "name: own\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: repair}\n    repair:\n      next: run\n",
@@ -233,7 +233,7 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
         .args(["-q", QUESTION, "--strategy", "endless.yml"])
         .output()
         .unwrap();
-    let said = said(&output);
+    let said = read_streams(&output);
     assert!(
         said.1
             .contains("endless.yml:6:5: flow.nodes.run: the loop run → repair → run has no bound"),
@@ -245,9 +245,9 @@ fn what_is_wrong_with_a_flow_is_said_before_the_first_call() {
     let wrong = r#"solver.flow={"start":"draft","nodes":{"draft":{"next":"rnu"}}}"#;
     let output = finish(place.search("--solver flow").args(["-P", wrong]), "");
     assert!(
-        self::said(&output).1.contains("flow.nodes.draft.next: there is no node `rnu`"),
+        self::read_streams(&output).1.contains("flow.nodes.draft.next: there is no node `rnu`"),
         "{:?}",
-        self::said(&output)
+        self::read_streams(&output)
     );
 }
 
@@ -257,11 +257,11 @@ fn what_is_shown_of_a_flow_is_a_file_of_it_again() {
     let traced = Traced::new();
     let shown = |word: &str| {
         let output = finish(place.words("strategy show").arg(word).args(["--format", "json"]), "");
-        serde_json::from_str::<Value>(&said(&output).0).unwrap()["roles"]["solver"].clone()
+        serde_json::from_str::<Value>(&read_streams(&output).0).unwrap()["roles"]["solver"].clone()
     };
     for file in [example(), handing(&traced).display().to_string()] {
         let output = finish(place.words("strategy show").arg(&file).args(["-o", "again.yml"]), "");
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output).1);
+        assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
         let text = std::fs::read_to_string(place.path().join("again.yml")).unwrap();
         assert!(text.contains("\nflow:\n  start: ") && text.contains("\n      next: "), "{text}");
         assert_eq!(shown("again.yml"), shown(&file));
@@ -287,7 +287,7 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
         command
     };
     let endpoint = MockEndpoint::start(script());
-    let whole = Said::of(start(&endpoint, "whole").output().unwrap()).document(0);
+    let whole = Said::from_output(start(&endpoint, "whole").output().unwrap()).document(0);
     assert_eq!(whole["sql"], json!(RIGHT), "{whole:#}");
     let all = endpoint.count();
     let mut killed = 0;
@@ -310,7 +310,7 @@ fn a_killed_flow_goes_on_to_the_same_answer() {
         let mut command = host();
         command.env("SYRCH_STATE_DIR", folder.path().join(&state)).env("SYRCH_API_KEY", KEY);
         command.args(["--base-url", &endpoint.url(), "--format", "json", "--resume", "last"]);
-        let resumed = Said::of(command.output().unwrap()).document(0);
+        let resumed = Said::from_output(command.output().unwrap()).document(0);
         assert_eq!(
             (&resumed["answer"], &resumed["confidence"]),
             (&whole["answer"], &whole["confidence"])

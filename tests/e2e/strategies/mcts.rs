@@ -92,10 +92,10 @@ fn the_trace_tells_every_step_of_the_tree() {
         "-q",
         QUESTION,
     ]);
-    assert_eq!(Said::of(command.output().unwrap()).code, 0);
+    assert_eq!(Said::from_output(command.output().unwrap()).code, 0);
     let mut command = host();
     command.env("SYRCH_STATE_DIR", &state).args(["trace", "show", "last", "--format", "json"]);
-    let tree = Said::of(command.output().unwrap()).document(0);
+    let tree = Said::from_output(command.output().unwrap()).document(0);
     let calls = tree["role_calls"].as_array().unwrap().iter();
     let steps: Vec<&str> = calls
         .filter_map(|call| call["steps"].as_array())

@@ -22,12 +22,12 @@ const LIKE: &str = "SELECT * FROM customers WHERE country LIKE 'Fra%'";
 const NAMES: &str = "SELECT name FROM customers WHERE country = 'France'";
 const OTHER_NAMES: &str = "SELECT name FROM customers WHERE country <> 'Spain'";
 
-fn reported(reply: Reply) -> Reply {
+fn with_usage(reply: Reply) -> Reply {
     reply.usage(Usage::Tokens(1000, 50))
 }
 
 fn write(sql: &str) -> Reply {
-    reported(Reply::sql(sql, 0.9))
+    with_usage(Reply::sql(sql, 0.9))
 }
 
 fn subtask(id: u32, operation: &str, confidence: f64, dependencies: &[u32]) -> Value {
@@ -49,33 +49,32 @@ fn script() -> Script {
         subtask(2, "keep those from France", 0.9, &[1]),
         subtask(4, "order them by a thing that is not there", 0.6, &[9]),
     ] });
-    let yes = reported(Reply::text(
+    let yes = with_usage(Reply::text(
         "TABLES: YES\nFILTERS: YES\nCORRECT: YES\nREASONING: It does what was requested.",
     ));
-    let no = reported(Reply::text(
+    let no = with_usage(Reply::text(
         "TABLES: YES\nFILTERS: NO, another country\nCORRECT: NO\nREASONING: Spain is not France. With France it would be CORRECT: YES",
     ));
     // Alternatives are samples of one prompt.
-    let alternatives = |request: &Recorded, _: usize| {
-        let prompt = request.prompt();
-        let is_one = prompt.contains(REPAIR)
-            && prompt.contains("Your step now, filter: keep those from France");
-        is_one.then(|| {
-            write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize])
-        })
-    };
     Script::new()
-        .on([SUBTASKS], reported(Reply::json(&subtasks)))
-        .on([PLAN], reported(Reply::json(&plan())))
+        .on([SUBTASKS], with_usage(Reply::json(&subtasks)))
+        .on([PLAN], with_usage(Reply::json(&plan())))
         .on(
             [RECALCULATE],
-            reported(Reply::json(
+            with_usage(Reply::json(
                 &json!({ "updated_confidences": { "2": 0.92, "3": 0.8, "4": 0.1 } }),
             )),
         )
         .on([JUDGE, &format!("Statement:\n{SPAIN}\n")], no)
         .on([JUDGE], yes)
-        .with(alternatives)
+        .with(|request: &Recorded, _: usize| {
+            let prompt = request.prompt();
+            let is_one = prompt.contains(REPAIR)
+                && prompt.contains("Your step now, filter: keep those from France");
+            is_one.then(|| {
+                write([FRANCE, NOT_SPAIN, LIKE][request.body["seed"].as_u64().unwrap() as usize])
+            })
+        })
         .on([WRITE, "Your step now, filter: read the customers"], write(ALL))
         .on([WRITE, "Your step now, filter: keep those from France"], write(SPAIN))
         .on(

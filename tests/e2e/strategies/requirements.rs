@@ -19,7 +19,7 @@ fn sql(statement: &str) -> Reply {
 }
 
 /// The plan of one task over these tables with these requirements.
-fn stated(tables: &[&str], requirements: Value) -> Reply {
+fn make_plan(tables: &[&str], requirements: Value) -> Reply {
     let mut task = subtask("A", QUESTION, &[]);
     (task["tables"], task["requirements"]) = (json!(tables), requirements);
     plan(&[task])
@@ -31,7 +31,7 @@ fn show(traced: &Traced, words: &[&str]) -> String {
         .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
         .args(["trace", "show", "last"])
         .args(words);
-    let said = Said::of(command.output().unwrap());
+    let said = Said::from_output(command.output().unwrap());
     assert_eq!(said.code, 0, "{}", said.all());
     said.stdout
 }
@@ -41,7 +41,7 @@ fn a_statement_without_the_filter_is_repaired_by_its_name() {
     let required =
         json!({ "filters": [FILTER], "metrics": [{ "name": "orders", "aggregation": "count" }] });
     let script = Script::new()
-        .once([PLAN], stated(&["orders"], required.clone()))
+        .once([PLAN], make_plan(&["orders"], required.clone()))
         .on([WRITE, REPAIR], sql(RIGHT))
         .on([WRITE], sql(ALL));
     let endpoint = MockEndpoint::start(script);
@@ -89,7 +89,7 @@ fn a_statement_without_the_filter_is_repaired_by_its_name() {
 fn a_failed_task_is_planned_again_over_other_tables() {
     let required = json!({ "metrics": [{ "name": "orders", "aggregation": "count" }] });
     let script = Script::new()
-        .once([PLAN], stated(&["products"], required))
+        .once([PLAN], make_plan(&["products"], required))
         .on(["an earlier try over products"], sql(RIGHT))
         .on([WRITE], sql(PRODUCTS));
     let endpoint = MockEndpoint::start(script);
@@ -114,7 +114,7 @@ fn a_failed_task_is_planned_again_over_other_tables() {
 #[test]
 fn a_wrong_requirement_does_not_turn_an_answer_into_none() {
     let script = Script::new()
-        .once([PLAN], stated(&[], json!({ "filters": ["country = 'Atlantis'"] })))
+        .once([PLAN], make_plan(&[], json!({ "filters": ["country = 'Atlantis'"] })))
         .on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let flags = ["-P", "clarifier.threshold=1"];
@@ -148,7 +148,7 @@ fn a_metric_that_no_statement_has_is_doubted_in_the_end() {
         (json!({ "name": "orders", "aggregation": "avg" }), "the aggregation `avg`"),
     ] {
         let script = Script::new()
-            .once([PLAN], stated(&[], json!({ "metrics": [required] })))
+            .once([PLAN], make_plan(&[], json!({ "metrics": [required] })))
             .on([WRITE], sql(RIGHT));
         let endpoint = MockEndpoint::start(script);
         let flags = ["-P", "clarifier.threshold=1"];
@@ -175,7 +175,7 @@ fn hostile_requirements_are_bounded_and_escaped() {
     let filters: Vec<String> =
         (0..40).map(|number| format!("{markup} {number} {}", "x".repeat(400))).collect();
     let required = json!({ "filters": filters, "dimensions": [markup], "grain": markup, "metrics": [[], 7, null] });
-    let script = Script::new().once([PLAN], stated(&[markup], required)).on([WRITE], sql(RIGHT));
+    let script = Script::new().once([PLAN], make_plan(&[markup], required)).on([WRITE], sql(RIGHT));
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let said = traced.ask(&endpoint, QUESTION, &["-P", "clarifier.threshold=1"]);

@@ -22,17 +22,17 @@ fn samples(statements: &'static [&'static str]) -> Script {
     Script::new().with(|request, _| {
         let place = usize::try_from(request.body["seed"].as_u64()?).ok()?;
         let is_fresh = request.prompt().contains(WRITE) && !request.prompt().contains(REPAIR);
-        is_fresh.then(|| said(statements[place]))
+        is_fresh.then(|| reply_with(statements[place]))
     })
 }
 
-fn said(statement: &str) -> Reply {
+fn reply_with(statement: &str) -> Reply {
     Reply::sql(statement, 0.9).usage(Usage::Tokens(1000, 50))
 }
 
 /// Returns the document of a search with that strategy, and the requests that it made. Its `trace
 /// show` is compared.
-fn asked(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
+fn run_search(strategy: &str, script: Script) -> (Value, Vec<Recorded>) {
     let endpoint = MockEndpoint::start(script);
     let traced = Traced::new();
     let document = traced.ask(&endpoint, QUESTION, &["--strategy", strategy]).document(0);
@@ -63,7 +63,7 @@ fn statuses(document: &Value) -> Vec<(&str, &str)> {
 
 #[test]
 fn single_makes_one_call() {
-    let (document, requests) = asked("single", samples(&[ALL]));
+    let (document, requests) = run_search("single", samples(&[ALL]));
     assert_eq!((requests.len(), &document["answer"]["rows"]), (1, &json!([[4]])));
     assert_eq!(statuses(&document), [(ALL, "answer")]);
 }
@@ -71,10 +71,10 @@ fn single_makes_one_call() {
 #[test]
 fn retry3_repairs_what_fails_or_is_empty_and_stops_at_rows() {
     let script = Script::new()
-        .on([REPAIR, BROKEN, NOBODY], said(RIGHT))
-        .on([REPAIR, BROKEN], said(NOBODY))
-        .on([WRITE], said(BROKEN));
-    let (document, requests) = asked("retry3", script);
+        .on([REPAIR, BROKEN, NOBODY], reply_with(RIGHT))
+        .on([REPAIR, BROKEN], reply_with(NOBODY))
+        .on([WRITE], reply_with(BROKEN));
+    let (document, requests) = run_search("retry3", script);
     assert_eq!((requests.len(), &document["answer"]["rows"]), (3, &json!([[3]])), "{document:#}");
     assert!(requests[1].prompt().contains("no such column `country`"), "{}", requests[1].prompt());
     assert!(requests[2].prompt().contains("the result has no rows"), "{}", requests[2].prompt());
@@ -83,7 +83,7 @@ fn retry3_repairs_what_fails_or_is_empty_and_stops_at_rows() {
 
 #[test]
 fn vote5_always_asks_five_times() {
-    let (document, requests) = asked("vote5", samples(&[ALL, RIGHT, PEOPLE, ALSO, BROKEN]));
+    let (document, requests) = run_search("vote5", samples(&[ALL, RIGHT, PEOPLE, ALSO, BROKEN]));
     let mut drawn = seeds(&requests);
     drawn.sort_unstable();
     assert_eq!(drawn, [0, 1, 2, 3, 4]);
@@ -93,7 +93,7 @@ fn vote5_always_asks_five_times() {
 
 #[test]
 fn gate2of5_stops_when_two_agree() {
-    let (document, requests) = asked("gate2of5", samples(&[ALL, RIGHT, ALSO, ALL, ALL]));
+    let (document, requests) = run_search("gate2of5", samples(&[ALL, RIGHT, ALSO, ALL, ALL]));
     let mut drawn = seeds(&requests);
     drawn.sort_unstable();
     assert_eq!(drawn, [0, 1, 2]);
@@ -103,7 +103,7 @@ fn gate2of5_stops_when_two_agree() {
 #[test]
 fn gate3of9_stops_when_three_agree_and_asks_no_more_than_could_be_needed() {
     let statements: &[&str] = &[ALL, BROKEN, RIGHT, ALSO, NOBODY, RIGHT, ALL, ALL, ALL];
-    let (document, requests) = asked("gate3of9", samples(statements));
+    let (document, requests) = run_search("gate3of9", samples(statements));
     let mut drawn = seeds(&requests);
     drawn.sort_unstable();
     assert_eq!(drawn, [0, 1, 2, 3, 4, 5]);
@@ -117,7 +117,7 @@ fn discern_weighs_what_a_popular_mistake_shows() {
     const AGAIN: &str = "SELECT COUNT(id) AS n FROM customers WHERE country = 'Frankreich'";
     const SAID: &[&str] =
         &[MISTAKE, RIGHT, AGAIN, MISTAKE, ALSO, RIGHT, RIGHT, ALSO, RIGHT, RIGHT, RIGHT, RIGHT];
-    let (document, requests) = asked("discern", samples(SAID));
+    let (document, requests) = run_search("discern", samples(SAID));
     assert_eq!(
         (&document["answer"]["rows"], &document["sql"]),
         (&json!([[3]]), &json!(RIGHT)),
@@ -147,13 +147,15 @@ fn decompose_divides_refines_and_joins() {
         )
         .on(
             ["part of it: the French customers"],
-            said("SELECT id FROM customers WHERE land = 'France'"),
+            reply_with("SELECT id FROM customers WHERE land = 'France'"),
         )
         .on(
             ["part of it: their orders, counted"],
-            said("SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM task_A)"),
+            reply_with(
+                "SELECT COUNT(*) AS n FROM orders WHERE customer_id IN (SELECT id FROM task_A)",
+            ),
         );
-    let (document, requests) = asked("decompose", script);
+    let (document, requests) = run_search("decompose", script);
     assert_eq!((requests.len(), &document["answer"]["rows"]), (4, &json!([[3]])), "{document:#}");
     assert!(
         requests[3].prompt().contains("can stand in FROM as task_A (id), 2 rows"),

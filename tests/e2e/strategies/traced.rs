@@ -23,7 +23,7 @@ impl Traced {
             .env("SYRCH_STATE_DIR", self.state())
             .args(["--format", "json", "-q", question])
             .args(flags);
-        Said::of(command.output().unwrap())
+        Said::from_output(command.output().unwrap())
     }
 
     /// `trace show` of the last run, with what differs from run to run scrubbed, and compared with
@@ -31,9 +31,9 @@ impl Traced {
     pub(crate) fn assert_snapshot(&self, name: &str) {
         let mut command = host();
         command.env("SYRCH_STATE_DIR", self.state()).args(["trace", "show", "last"]);
-        let said = Said::of(command.output().unwrap());
+        let said = Said::from_output(command.output().unwrap());
         assert_eq!(said.code, 0, "{}", said.all());
-        let now = scrubbed(&said.stdout);
+        let now = scrub(&said.stdout);
         let path = syrch_kit::repository().join("tests/e2e/snapshots").join(name);
         let before = std::fs::read_to_string(&path).unwrap_or_default();
         assert_eq!(now, before, "{} differs; what is said now:\n{now}", path.display());
@@ -46,7 +46,7 @@ impl Traced {
 
 /// Without the run's id, its times and the versions: the first line has the id and two times, and
 /// others say `in 0.01 s`.
-fn scrubbed(text: &str) -> String {
+fn scrub(text: &str) -> String {
     let (head, rest) = text.split_once('\n').unwrap();
     let (_, end) = head.split_once(" s, ").unwrap();
     let mut out = format!("run ID TIME, {end}\n");
@@ -55,14 +55,19 @@ fn scrubbed(text: &str) -> String {
         let is_seconds = |place: usize| {
             words.get(place + 1).is_some_and(|next| next.trim_end_matches([':', ',', '.']) == "s")
         };
-        let word = |(place, word): (usize, &&str)| {
-            if is_seconds(place) && word.parse::<f64>().is_ok() {
-                "TIME".to_owned()
-            } else {
-                (*word).to_owned()
-            }
-        };
-        out += &(words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ") + "\n");
+        out += &(words
+            .iter()
+            .enumerate()
+            .map(|(place, word): (usize, &&str)| {
+                if is_seconds(place) && word.parse::<f64>().is_ok() {
+                    "TIME".to_owned()
+                } else {
+                    (*word).to_owned()
+                }
+            })
+            .collect::<Vec<_>>()
+            .join(" ")
+            + "\n");
     }
     out.replace(concat!(" ", env!("CARGO_PKG_VERSION")), "")
 }

@@ -27,18 +27,20 @@ pub fn lines(file: &Path, engine: &str) -> Vec<Value> {
 pub fn text(line: &Value) -> String {
     let Some(parts) = line["sql_gen"].as_array() else { return string(&line["sql"]).to_owned() };
     let number = |value: &Value| value.as_u64().expect("a number");
-    let part = |part: &Value| match part {
-        Value::String(text) => text.clone(),
-        Value::Array(pair) => (0..number(&pair[1])).map(|_| string(&pair[0])).collect(),
-        other => {
-            let join = &other["join"];
-            let template = string(&join[0]);
-            let separator = string(&join[2]);
-            let items = (0..number(&join[1])).map(|i| template.replace("{i}", &i.to_string()));
-            items.collect::<Vec<_>>().join(separator)
-        }
-    };
-    parts.iter().map(part).collect()
+    parts
+        .iter()
+        .map(|part: &Value| match part {
+            Value::String(text) => text.clone(),
+            Value::Array(pair) => (0..number(&pair[1])).map(|_| string(&pair[0])).collect(),
+            other => {
+                let join = &other["join"];
+                let template = string(&join[0]);
+                let separator = string(&join[2]);
+                let items = (0..number(&join[1])).map(|i| template.replace("{i}", &i.to_string()));
+                items.collect::<Vec<_>>().join(separator)
+            }
+        })
+        .collect()
 }
 
 /// Returns whether a statement and what the guard wrote of it gave the same rows: in their order

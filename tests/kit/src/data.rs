@@ -54,7 +54,7 @@ pub fn data_root() -> Option<PathBuf> {
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
 #[must_use]
-pub fn installed(name: &str) -> Option<PathBuf> {
+pub fn find_installed(name: &str) -> Option<PathBuf> {
     let folder = variable("SYRCH_TEST_DATABASES").map(PathBuf::from);
     let file = folder.unwrap_or_else(|| repository().join("target/databases")).join(name);
     if file.exists() {

@@ -7,13 +7,13 @@ use adbc_core::{Connection as _, Database as _, Driver as _, Statement as _};
 use adbc_driver_manager::ManagedDriver;
 
 /// The library that `tests/databases/install.sh` has installed; if there is none, this is counted
-/// as [`crate::installed`] does it.
+/// as [`crate::find_installed`] does it.
 ///
 /// # Panics
 /// If there is none and `SYRCH_REQUIRE_DATABASES` is 1.
 #[must_use]
 pub fn library() -> Option<PathBuf> {
-    let library = crate::installed("adbc/libduckdb.so")?;
+    let library = crate::find_installed("adbc/libduckdb.so")?;
     Some(library.canonicalize().expect("the library has a path"))
 }
 

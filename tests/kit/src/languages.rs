@@ -11,7 +11,7 @@ pub const NAMES: [&str; 5] = ["rust", "python", "js", "go", "c"];
 
 /// The folder of the compressed components.
 #[must_use]
-pub fn built() -> PathBuf {
+pub fn components_folder() -> PathBuf {
     repository().join("tests/languages/built")
 }
 
@@ -21,7 +21,7 @@ pub fn built() -> PathBuf {
 /// When there is none of that name.
 #[must_use]
 pub fn component(name: &str) -> Vec<u8> {
-    let path = built().join(format!("{name}.wasm.gz"));
+    let path = components_folder().join(format!("{name}.wasm.gz"));
     let file =
         std::fs::File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
@@ -34,7 +34,7 @@ pub fn component(name: &str) -> Vec<u8> {
 /// # Panics
 /// When the lengths differ, or there is no component of that name.
 #[must_use]
-pub fn altered(name: &str, old: &str, new: &str) -> Vec<u8> {
+pub fn alter_component(name: &str, old: &str, new: &str) -> Vec<u8> {
     assert_eq!(old.len(), new.len(), "offsets in the file stay as they are");
     let mut bytes = component(name);
     let places: Vec<usize> = memchr::memmem::find_iter(&bytes, old).collect();

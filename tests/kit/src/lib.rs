@@ -40,7 +40,7 @@ pub mod spark;
 pub mod zoo;
 
 pub use data::{
-    data_root, has_program, installed, repository, scale, scratch, sha256, shop, skip, sqlite,
+    data_root, find_installed, has_program, repository, scale, scratch, sha256, shop, skip, sqlite,
 };
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};

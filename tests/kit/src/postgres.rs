@@ -39,20 +39,22 @@ fn programs() -> Option<PathBuf> {
         .map(PathBuf::from)
         .to_vec();
     let installed = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let version =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
     let mut versions: Vec<PathBuf> = installed.map(|entry| entry.path()).collect();
-    versions.sort_by_key(version);
+    versions.sort_by_key(|path: &PathBuf| {
+        path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok())
+    });
     folders.extend(versions.into_iter().map(|folder| folder.join("bin")));
-    let has_server = |folder: &&PathBuf| {
-        ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
-    };
-    folders.iter().rfind(has_server).cloned()
+    folders
+        .iter()
+        .rfind(|folder: &&PathBuf| {
+            ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).is_file())
+        })
+        .cloned()
 }
 
 /// The folder of the server's programs, where its tests run. Where they do not, this is reported
 /// and counted as [`skip`] does it.
-fn wanted() -> Option<PathBuf> {
+fn find_programs() -> Option<PathBuf> {
     let is_set = |name: &str| variable(name).is_some_and(|value| value == "1");
     if is_set("SYRCH_SKIP_POSTGRES") {
         skip("the tests of PostgreSQL are left out: SYRCH_SKIP_POSTGRES is 1");
@@ -120,13 +122,13 @@ impl Server {
     /// # Panics
     /// As [`Self::start`].
     #[must_use]
-    pub fn shared() -> Option<&'static Self> {
+    pub fn get_shared() -> Option<&'static Self> {
         static SERVER: OnceLock<Option<Server>> = OnceLock::new();
         SERVER.get_or_init(Self::start).as_ref()
     }
 
     fn start_with(is_encrypted: bool) -> Option<Self> {
-        let installed = wanted()?;
+        let installed = find_programs()?;
         let user = other_user();
         let folder = scratch().keep();
         let programs = match variable("SYRCH_TEST_POSTGRES").map(PathBuf::from) {

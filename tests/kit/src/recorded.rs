@@ -107,8 +107,10 @@ impl Question {
     /// Returns true if a recorded statement was graded right; `None` when it was not recorded.
     #[must_use]
     pub fn is_right(&self, sql: &str) -> Option<bool> {
-        let same = |answer: &&Answer| answer.sql.trim() == sql.trim();
-        self.answers.iter().find(same).map(|answer| answer.is_right)
+        self.answers
+            .iter()
+            .find(|answer: &&Answer| answer.sql.trim() == sql.trim())
+            .map(|answer| answer.is_right)
     }
 }
 
@@ -169,25 +171,30 @@ pub fn questions(folder: &Path) -> Vec<Question> {
     let mut answers: BTreeMap<String, _> =
         recorded.map(|Recorded { id, candidates }| (id, candidates)).collect();
     let mut databases: BTreeMap<String, Connection> = BTreeMap::new();
-    let question = |line: &str| {
-        let value: Value = serde_json::from_str(line).expect("a question");
-        let field = |name: &str| value[name].as_str().expect("a text").to_owned();
-        let id = field("id");
-        let database = field("db");
-        let open = || {
-            let path = folder.join("db").join(format!("{database}.sqlite"));
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            Connection::open_with_flags(path, flags).expect("a database")
-        };
-        let connection = &*databases.entry(database.clone()).or_insert_with(open);
-        let answer = |(system, Candidate { sql, ex }): (String, Candidate)| {
-            let outcome = run(connection, &sql).unwrap_or(Execution::Failed);
-            Answer { system, sql, is_right: ex == 1, outcome }
-        };
-        let answers = answers.remove(&id).unwrap_or_default().into_iter().map(answer).collect();
-        Question { id, database, question: field("question"), gold: field("gold_sql"), answers }
-    };
-    asked.lines().map(question).collect()
+    asked
+        .lines()
+        .map(|line: &str| {
+            let value: Value = serde_json::from_str(line).expect("a question");
+            let field = |name: &str| value[name].as_str().expect("a text").to_owned();
+            let id = field("id");
+            let database = field("db");
+            let connection = &*databases.entry(database.clone()).or_insert_with(|| {
+                let path = folder.join("db").join(format!("{database}.sqlite"));
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                Connection::open_with_flags(path, flags).expect("a database")
+            });
+            let answers = answers
+                .remove(&id)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(system, Candidate { sql, ex }): (String, Candidate)| {
+                    let outcome = run(connection, &sql).unwrap_or(Execution::Failed);
+                    Answer { system, sql, is_right: ex == 1, outcome }
+                })
+                .collect();
+            Question { id, database, question: field("question"), gold: field("gold_sql"), answers }
+        })
+        .collect()
 }
 
 fn run(connection: &Connection, sql: &str) -> rusqlite::Result<Execution> {
@@ -232,17 +239,19 @@ mod tests {
             1 => Execution::Empty,
             more => Execution::Rows([more; 32]),
         };
-        let answer = |(at, rows): (usize, &u8)| Answer {
-            system: at.to_string(),
-            sql: String::new(),
-            is_right: false,
-            outcome: outcome(*rows),
-        };
-        rows.iter().enumerate().map(answer).collect()
+        rows.iter()
+            .enumerate()
+            .map(|(at, rows): (usize, &u8)| Answer {
+                system: at.to_string(),
+                sql: String::new(),
+                is_right: false,
+                outcome: outcome(*rows),
+            })
+            .collect()
     }
 
     /// The position of the answer that is taken, and the number of calls.
-    fn taken(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
+    fn take_in_order(name: &str, rows: &[u8]) -> (Option<usize>, u32) {
         let answers = answers(rows);
         let order: Vec<&Answer> = answers.iter().collect();
         let taken = SAMPLERS.iter().find(|sampler| sampler.name == name).unwrap().take(&order);
@@ -251,13 +260,13 @@ mod tests {
 
     #[test]
     fn samplers_stop_where_they_should() {
-        assert_eq!(taken("single", &[0, 2]), (None, 1));
-        assert_eq!(taken("retry3", &[0, 1, 2, 3]), (Some(2), 3));
-        assert_eq!(taken("retry3", &[0, 1, 0, 3]), (Some(1), 3));
-        assert_eq!(taken("vote5", &[2, 3, 3, 2, 4, 4, 4]), (Some(0), 5));
-        assert_eq!(taken("gate2of5", &[2, 1, 1, 3, 3]), (Some(3), 5));
-        assert_eq!(taken("gate2of5", &[2, 3, 2, 3]), (Some(0), 3));
-        assert_eq!(taken("gate3of9", &[2, 2, 0, 3, 2, 3]), (Some(0), 5));
+        assert_eq!(take_in_order("single", &[0, 2]), (None, 1));
+        assert_eq!(take_in_order("retry3", &[0, 1, 2, 3]), (Some(2), 3));
+        assert_eq!(take_in_order("retry3", &[0, 1, 0, 3]), (Some(1), 3));
+        assert_eq!(take_in_order("vote5", &[2, 3, 3, 2, 4, 4, 4]), (Some(0), 5));
+        assert_eq!(take_in_order("gate2of5", &[2, 1, 1, 3, 3]), (Some(3), 5));
+        assert_eq!(take_in_order("gate2of5", &[2, 3, 2, 3]), (Some(0), 3));
+        assert_eq!(take_in_order("gate3of9", &[2, 2, 0, 3, 2, 3]), (Some(0), 5));
     }
 
     #[test]

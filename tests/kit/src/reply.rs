@@ -181,7 +181,7 @@ impl Reply {
 
     /// The reply as a stream of events.
     #[must_use]
-    pub fn streamed(self) -> Self {
+    pub fn into_stream(self) -> Self {
         Self { delivery: Delivery::Events { ended: true }, ..self }
     }
 
@@ -272,8 +272,11 @@ impl Reply {
 
     /// The body of a chat completion.
     fn completion(&self, model: &str, tokens: Option<(Value, Value)>, id: usize) -> Value {
-        let logprob = |logprob: &f64| json!({"token": "x", "logprob": logprob});
-        let reply_tokens: Vec<Value> = self.logprobs.iter().map(logprob).collect();
+        let reply_tokens: Vec<Value> = self
+            .logprobs
+            .iter()
+            .map(|logprob: &f64| json!({"token": "x", "logprob": logprob}))
+            .collect();
         let logprobs =
             if reply_tokens.is_empty() { Value::Null } else { json!({"content": reply_tokens}) };
         let choice = json!({"index": 0, "message": self.message, "finish_reason": self.finish, "logprobs": logprobs});
@@ -293,8 +296,7 @@ fn events(body: &Value, is_messages: bool, ended: bool) -> String {
     if is_messages {
         let text = body["content"][0]["text"].as_str().unwrap_or_default();
         all.push(json!({"type": "message_start", "message": body}));
-        let delta = |text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
-        all.extend(halves(text).map(delta));
+        all.extend(halves(text).map(|text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}})));
         all.push(
             json!({"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": body["usage"]}),
         );

@@ -261,6 +261,6 @@ impl Script {
         let begins: String = prompt.chars().take(300).collect();
         let reply = self.rules.iter_mut().find_map(fits);
         let reply = reply.unwrap_or_else(|| Reply::status(418, &format!("no rule fits: {begins}")));
-        if self.faults.only_streams { reply.streamed() } else { reply }
+        if self.faults.only_streams { reply.into_stream() } else { reply }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tonic::transport::Endpoint;
 
-use crate::data::installed;
+use crate::data::find_installed;
 use crate::scratch;
 
 #[allow(
@@ -72,8 +72,8 @@ impl Server {
     #[must_use]
     pub fn start_at(kind: Kind, port: u16) -> Option<Self> {
         let program = match kind {
-            Kind::Sail => installed("sail")?.join("bin/sail"),
-            Kind::Spark => submit(&installed("spark")?),
+            Kind::Sail => find_installed("sail")?.join("bin/sail"),
+            Kind::Spark => submit(&find_installed("spark")?),
         };
         let folder = scratch().keep();
         let mut watch = Command::new("sh");
@@ -109,7 +109,7 @@ impl Server {
     /// # Panics
     /// As [`Self::start`].
     #[must_use]
-    pub fn shared(kind: Kind) -> Option<&'static Self> {
+    pub fn get_shared(kind: Kind) -> Option<&'static Self> {
         static SERVERS: [OnceLock<Option<Server>>; 2] = [OnceLock::new(), OnceLock::new()];
         SERVERS[usize::from(kind == Kind::Spark)].get_or_init(|| Self::start(kind)).as_ref()
     }

@@ -77,6 +77,6 @@ fn leb(mut value: u32) -> Vec<u8> {
 /// The file of a built-in plugin. The host's build script puts it beside the guests, so that it
 /// exists wherever the host does.
 #[must_use]
-pub fn built_in(name: &str) -> PathBuf {
+pub fn builtin_path(name: &str) -> PathBuf {
     hostile().with_file_name(format!("{name}.wasm"))
 }

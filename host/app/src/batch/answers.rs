@@ -126,7 +126,7 @@ impl<'a> Answers<'a> {
             hosts,
             options,
             lines: Some(lines),
-            stop: Box::pin(async move { stop.triggered().await }),
+            stop: Box::pin(async move { stop.wait_until_triggered().await }),
             running: JoinSet::new(),
             under_way: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -206,7 +206,7 @@ impl<'a> Answers<'a> {
         let place = self.next.0;
         self.next.0 += 1;
         self.totals.lines += 1;
-        self.totals.used_up = self.totals.used_up.or_else(|| self.used_up());
+        self.totals.used_up = self.totals.used_up.or_else(|| self.find_used_up());
         let fault = match (question, self.totals.used_up) {
             (Ok(question), None) => {
                 let hosts = Arc::clone(&self.hosts);
@@ -226,10 +226,10 @@ impl<'a> Answers<'a> {
             (Ok(_), Some(used_up)) => over_budget(used_up),
             (Err(fault), _) => fault,
         };
-        self.wait(place, Reply::failed(id, number, fault));
+        self.wait(place, Reply::from_fault(id, number, fault));
     }
 
-    fn used_up(&self) -> Option<UsedUp> {
+    fn find_used_up(&self) -> Option<UsedUp> {
         let budgets = &self.options.budgets;
         let totals = &self.totals;
         let all = [
@@ -248,17 +248,17 @@ impl<'a> Answers<'a> {
         let reply = match ended {
             Ok((_, Done::Searched(searched))) => {
                 self.pay(&searched.cost);
-                Reply::of(id, number, *searched, self.hosts.simulated())
+                Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
             Ok((_, Done::Late)) => {
                 self.totals.used_up = Some(UsedUp::Time);
                 let message = "cut off: the seconds of the whole batch are used up".to_owned();
-                Reply::failed(id, number, Fault { class: "budget".to_owned(), message })
+                Reply::from_fault(id, number, Fault { class: "budget".to_owned(), message })
             }
-            Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::failed(id, number, fault),
+            Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::from_fault(id, number, fault),
             Ok((_, Done::NoHost(NoHost::Fatal(error)))) => return Some(Stopped::Fatal(error)),
             Err(error) if error.is_cancelled() => return None,
-            Err(error) => Reply::failed(id, number, panicked(error)),
+            Err(error) => Reply::from_fault(id, number, panic_fault(error)),
         };
         let outage = reply
             .error
@@ -275,7 +275,7 @@ impl<'a> Answers<'a> {
 
     fn pay(&mut self, cost: &CostReport) {
         let saved = &cost.saved;
-        self.totals.calls += u64::from(cost.calls) + u64::from(cost.cached());
+        self.totals.calls += u64::from(cost.calls) + u64::from(cost.count_cache_hits());
         self.totals.tokens +=
             cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
         if let Some(usd) = cost.usd_of_all() {
@@ -355,7 +355,7 @@ fn over_budget(budget: UsedUp) -> Fault {
     }
 }
 
-fn panicked(error: JoinError) -> Fault {
+fn panic_fault(error: JoinError) -> Fault {
     let said: Box<dyn Any> = match error.try_into_panic() {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),
@@ -390,7 +390,7 @@ mod tests {
         let mut answers = Answers::new(hosts, options, stream::pending().boxed(), &Stop::new());
         let reply = |bytes: usize| {
             let fault = Fault { class: "usage".to_owned(), message: String::new() };
-            Reply::failed(json!("x".repeat(bytes)), 1, fault)
+            Reply::from_fault(json!("x".repeat(bytes)), 1, fault)
         };
         // By their bytes: the first is still to come.
         answers.wait(1, reply(HELD / 2));

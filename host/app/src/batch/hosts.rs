@@ -57,7 +57,7 @@ impl Hosts {
             }
             Some(folder) => {
                 for role in settings.strategy.roles.keys() {
-                    shared.configured(*role, &settings, observer.as_ref()).await?;
+                    shared.configure_plugin(*role, &settings, observer.as_ref()).await?;
                 }
                 Source::Folder(folder, MemoryCache::new(OPEN))
             }
@@ -66,7 +66,7 @@ impl Hosts {
     }
 
     /// The label of the simulated model that all hosts ask; `None` if they ask a real one.
-    pub(super) fn simulated(&self) -> Option<String> {
+    pub(super) fn simulation_label(&self) -> Option<String> {
         self.settings.model.simulated.as_ref().map(|simulated| simulated.label(self.settings.seed))
     }
 
@@ -82,16 +82,18 @@ impl Hosts {
             Source::Folder(folder, hosts) => (folder, hosts),
         };
         let path = database_in(folder, db.unwrap_or_default(), suite_engines())
-            .map_err(|why| unresolved(why, folder))?;
-        let open = || async {
-            let database = DatabaseUrl::of_path(&path).expose().to_owned();
-            let settings = Settings { database, ..self.settings.clone() };
-            Host::beside(settings, &self.shared, self.observer.as_ref()).await
-        };
-        hosts.get(&path, open).await.map_err(|error| match error.class() {
-            DATABASE => NoHost::Line(fault(&error)),
-            _ => NoHost::Fatal(error),
-        })
+            .map_err(|why| resolution_error(why, folder))?;
+        hosts
+            .get(&path, || async {
+                let database = DatabaseUrl::from_path(&path).expose().to_owned();
+                let settings = Settings { database, ..self.settings.clone() };
+                Host::beside(settings, &self.shared, self.observer.as_ref()).await
+            })
+            .await
+            .map_err(|error| match error.class() {
+                DATABASE => NoHost::Line(fault(&error)),
+                _ => NoHost::Fatal(error),
+            })
     }
 }
 
@@ -115,7 +117,7 @@ fn another(db: &str, url: &DatabaseUrl) -> Fault {
     Fault { class: DATABASE.to_owned(), message }
 }
 
-fn unresolved(why: Unresolved, folder: &Path) -> NoHost {
+fn resolution_error(why: Unresolved, folder: &Path) -> NoHost {
     let folder = folder.display();
     let message = match why {
         Unresolved::Unnamed => {

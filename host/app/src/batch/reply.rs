@@ -57,7 +57,7 @@ impl From<Outcome> for Ending {
 
 impl Reply {
     /// The reply to a line that was not answered.
-    pub(super) fn failed(id: Value, line: u64, error: Fault) -> Self {
+    pub(super) fn from_fault(id: Value, line: u64, error: Fault) -> Self {
         // A strategy that found nothing has not failed.
         let outcome = if error.class == "no-answer" { Ending::NoAnswer } else { Ending::Failed };
         Self { id, outcome, answer: None, error: Some(error), line, simulated: None }
@@ -65,7 +65,12 @@ impl Reply {
 
     /// The reply to a line that was searched for, with the label of the simulated model that was
     /// asked.
-    pub(super) fn of(id: Value, line: u64, searched: Searched, simulated: Option<String>) -> Self {
+    pub(super) fn from_search(
+        id: Value,
+        line: u64,
+        searched: Searched,
+        simulated: Option<String>,
+    ) -> Self {
         match searched.report {
             Ok(SearchReport { outcome, document, .. }) => Self {
                 id,
@@ -75,7 +80,7 @@ impl Reply {
                 line,
                 simulated,
             },
-            Err(error) => Self { simulated, ..Self::failed(id, line, fault(&error)) },
+            Err(error) => Self { simulated, ..Self::from_fault(id, line, fault(&error)) },
         }
     }
 

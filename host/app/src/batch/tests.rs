@@ -307,11 +307,13 @@ async fn in_a_folder_a_line_names_a_database_of_it() {
         (json!("bank"), Some("bank")),
         (json!("text"), Some("text.sqlite")),
     ];
-    let line = |(number, (db, _)): (u64, &(Value, Option<&str>))| {
-        let line = json!({"question": "How many customers are there?", "db": db}).to_string();
-        Line::read(number, line.as_bytes()).unwrap()
-    };
-    let lines: Vec<Line> = (1..).zip(&cases).map(line).collect();
+    let lines: Vec<Line> = (1..)
+        .zip(&cases)
+        .map(|(number, (db, _)): (u64, &(Value, Option<&str>))| {
+            let line = json!({"question": "How many customers are there?", "db": db}).to_string();
+            Line::read(number, line.as_bytes()).unwrap()
+        })
+        .collect();
     let replies: Vec<Reply> = batch.answers(stream::iter(lines), &Stop::new()).collect().await;
     assert_eq!(replies.len(), cases.len());
     for (reply, (db, why)) in replies.iter().zip(&cases) {
@@ -333,13 +335,12 @@ async fn no_line_is_answered_from_another_database_than_it_names() {
     let folder = syrch_kit::scratch();
     let file = shop(folder.path());
     let batch = open(&file, Options::default()).await;
-    let named = |db: &str| Question {
+    let names = ["shop", "shop.sqlite", "bank", "../shop", &file];
+    let lines = stream::iter((1..).zip(names.map(|db: &str| Question {
         db: Some(db.to_owned()),
         ..Question::new("How many customers are there?")
-    };
-    let names = ["shop", "shop.sqlite", "bank", "../shop", &file];
-    let lines = stream::iter((1..).zip(names.map(named)))
-        .map(|(number, question)| Line::new(number, question));
+    })))
+    .map(|(number, question)| Line::new(number, question));
     let mut answers = batch.answers(lines, &Stop::new());
     for name in names {
         let reply = answers.next().await.unwrap();

@@ -124,7 +124,7 @@ impl Notes {
     }
 
     /// The failure of the reward's earliest call that failed.
-    pub(crate) fn failed_reward(&self) -> Option<RoleError> {
+    pub(crate) fn reward_failure(&self) -> Option<RoleError> {
         self.with(|noted| noted.failed_rewards.values().next().cloned())
     }
 
@@ -167,7 +167,7 @@ impl Notes {
     }
 
     /// Returns the judgements of a statement of a task by model calls; `None` if there are none.
-    pub(crate) fn judged(&self, task: &str, sql: &str) -> Option<JudgedReport> {
+    pub(crate) fn judgements_of(&self, task: &str, sql: &str) -> Option<JudgedReport> {
         self.with(|noted| noted.judged.get(&(task.to_owned(), sql.to_owned())).copied())
     }
 

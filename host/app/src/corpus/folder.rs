@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_grade::run::{RunError, read_within};
-use syrch_journal::{Unnamed, named};
+use syrch_journal::{Unnamed, find_run};
 
 /// The format of these folders.
 pub const CORPUS_RUN: &str = "syrch.optimize-run/1";
@@ -102,7 +102,7 @@ impl CorpusRuns {
     /// When there is none, or several.
     pub fn find(&self, run: &str) -> Result<PathBuf, RunError> {
         let entries = self.list()?;
-        match named(&entries, |entry| &entry.0, run) {
+        match find_run(&entries, |entry| &entry.0, run) {
             Ok(entry) => Ok(self.0.join(&entry.0)),
             Err(Unnamed::Unknown(_)) if Path::new(run).join(HEADER).is_file() => {
                 Ok(PathBuf::from(run))
@@ -154,7 +154,7 @@ impl CorpusFolder {
     pub fn create(path: &Path, header: CorpusHeader) -> Result<Self, RunError> {
         let items = path.join(ITEMS);
         syrch_files::make_folder(&items).map_err(|error| io(&items, error))?;
-        let file = locked(path, &header.id)?;
+        let file = lock_results(path, &header.id)?;
         let run = path.join(HEADER);
         if run.exists() {
             return Err(RunError::Exists { run: header.id });
@@ -179,7 +179,7 @@ impl CorpusFolder {
         now: &CorpusHeader,
     ) -> Result<(Self, Vec<L>), RunError> {
         let header = read_header(path)?;
-        let file = locked(path, &header.id)?;
+        let file = lock_results(path, &header.id)?;
         if let Some(reason) = header.difference(now) {
             return Err(RunError::Unfit { run: header.id, reason });
         }
@@ -314,7 +314,7 @@ fn lines<L: DeserializeOwned>(path: &Path) -> Result<(Vec<L>, u64), RunError> {
 }
 
 /// Opens the results, which only one process at a time can.
-fn locked(folder: &Path, run: &str) -> Result<File, RunError> {
+fn lock_results(folder: &Path, run: &str) -> Result<File, RunError> {
     let path = folder.join(RESULTS);
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

@@ -213,7 +213,7 @@ impl Corpus {
     /// or is longer than a statement may be.
     pub fn add(manifest: &Path, file: &Path, description: &str) -> Result<Entry, CorpusError> {
         let fail = |source| CorpusError::Io { path: manifest.to_owned(), source };
-        let query = of_file(manifest, file, description)?;
+        let query = read_entry(manifest, file, description)?;
         let mut open =
             File::options().read(true).append(true).create(true).open(manifest).map_err(fail)?;
         // Two that add at once do so one after the other.
@@ -263,7 +263,7 @@ fn check(entry: &Entry) -> Result<(), String> {
     Ok(())
 }
 
-fn of_file(manifest: &Path, file: &Path, description: &str) -> Result<Entry, CorpusError> {
+fn read_entry(manifest: &Path, file: &Path, description: &str) -> Result<Entry, CorpusError> {
     let refused = |reason: &str| CorpusError::Refused {
         file: file.display().to_string(),
         reason: reason.to_owned(),

@@ -51,9 +51,9 @@ pub trait OptimizesStatements: Send + Sync {
 /// Receives the progress of a run.
 pub trait CorpusObserver: Send + Sync {
     /// Called when the work on a statement begins.
-    fn begins(&self, done: u64, of: u64, query: &LockedQuery);
+    fn on_begin(&self, done: u64, of: u64, query: &LockedQuery);
     /// Called when the line of a statement is written.
-    fn finished(&self, done: u64, of: u64, line: &CorpusLine);
+    fn on_finish(&self, done: u64, of: u64, line: &CorpusLine);
 }
 
 /// Optimizes the statements whose lines are not in `done`, in the order of the manifest. Returns
@@ -70,7 +70,7 @@ pub async fn run_corpus(
     observer: &dyn CorpusObserver,
     stop: &Stop,
 ) -> Result<Vec<CorpusLine>, Error> {
-    let mut lines = of_places(folder, queries, done)?;
+    let mut lines = place_lines(folder, queries, done)?;
     let of = queries.len() as u64;
     for (place, query) in queries.iter().enumerate() {
         let number = place as u64;
@@ -82,7 +82,7 @@ pub async fn run_corpus(
         if stop.is_triggered() {
             return Err(Error::Interrupted);
         }
-        observer.begins(count(&lines), of, query);
+        observer.on_begin(count(&lines), of, query);
         let result = optimizer.optimize(&query.sql, &folder.journal(number), stop).await?;
         if stop.is_triggered() {
             // It was cut short: its journal stays, from which a resumed run continues.
@@ -102,7 +102,7 @@ pub async fn run_corpus(
             *slot = Some(line);
         }
         let last = lines.get(place).and_then(Option::as_ref);
-        last.into_iter().for_each(|line| observer.finished(count(&lines), of, line));
+        last.into_iter().for_each(|line| observer.on_finish(count(&lines), of, line));
     }
     Ok(lines.into_iter().flatten().collect())
 }
@@ -112,7 +112,7 @@ fn count(lines: &[Option<CorpusLine>]) -> u64 {
 }
 
 /// The finished lines at the places of their statements.
-fn of_places(
+fn place_lines(
     folder: &CorpusFolder,
     queries: &[LockedQuery],
     done: Vec<CorpusLine>,
@@ -206,8 +206,8 @@ mod tests {
     struct Counts(Mutex<Vec<(u64, u64)>>);
 
     impl CorpusObserver for Counts {
-        fn begins(&self, _: u64, _: u64, _: &LockedQuery) {}
-        fn finished(&self, done: u64, of: u64, _: &CorpusLine) {
+        fn on_begin(&self, _: u64, _: u64, _: &LockedQuery) {}
+        fn on_finish(&self, done: u64, of: u64, _: &CorpusLine) {
             self.0.lock().unwrap().push((done, of));
         }
     }
@@ -219,7 +219,7 @@ mod tests {
         header: CorpusHeader,
     }
 
-    fn made() -> Made {
+    fn make_corpus() -> Made {
         let folder = tempfile::tempdir().unwrap();
         let manifest = folder.path().join("m.toml");
         for name in ["a", "b", "c"] {
@@ -250,7 +250,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_finished_is_not_measured_again() {
-        let made = made();
+        let made = make_corpus();
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(2) };
         let counts = Counts(Mutex::default());
         let stop = Stop::new();
@@ -279,7 +279,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_statement_that_was_cut_short_has_no_line() {
-        let made = made();
+        let made = make_corpus();
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(1_000) };
         let mut folder = CorpusFolder::create(&made.path, made.header.clone()).unwrap();
         let counts = Counts(Mutex::default());
@@ -292,7 +292,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_of_another_corpus_and_doubles_are_refused() {
-        let made = made();
+        let made = make_corpus();
         let fake = Fake { calls: Mutex::default(), left: AtomicUsize::new(100) };
         let counts = Counts(Mutex::default());
         let stop = Stop::new();

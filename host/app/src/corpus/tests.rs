@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{Corpus, CorpusError, FileState};
 
 /// A folder with two statements and a manifest of them.
-fn made(folder: &Path) -> PathBuf {
+fn make_manifest(folder: &Path) -> PathBuf {
     let manifest = folder.join("manifest.toml");
     fs::create_dir(folder.join("sql")).unwrap();
     for (name, sql) in [("one.sql", "SELECT 1 FROM t"), ("two.sql", "SELECT 2 FROM t")] {
@@ -18,7 +18,7 @@ fn made(folder: &Path) -> PathBuf {
     manifest
 }
 
-fn refused(folder: &Path, text: &str) -> String {
+fn read_refusal(folder: &Path, text: &str) -> String {
     let path = folder.join("wrong.toml");
     fs::write(&path, text).unwrap();
     Corpus::read(&path).unwrap_err().to_string()
@@ -27,7 +27,7 @@ fn refused(folder: &Path, text: &str) -> String {
 #[test]
 fn what_is_added_is_read_and_verified() {
     let folder = tempfile::tempdir().unwrap();
-    let manifest = made(folder.path());
+    let manifest = make_manifest(folder.path());
     let corpus = Corpus::read(&manifest).unwrap();
     let files: Vec<&str> = corpus.queries().iter().map(|query| query.file.as_str()).collect();
     assert_eq!(files, ["sql/one.sql", "sql/two.sql"]);
@@ -63,32 +63,33 @@ fn wrong_manifests_say_where() {
     let folder = tempfile::tempdir().unwrap();
     let digest = "0".repeat(64);
     let entry = |file: &str| format!("[[queries]]\nfile = {file}\nsha256 = \"{digest}\"\n");
-    let unknown = refused(folder.path(), &format!("{}limit = 3\n", entry("\"a.sql\"")));
+    let unknown = read_refusal(folder.path(), &format!("{}limit = 3\n", entry("\"a.sql\"")));
     assert!(unknown.contains("unknown field `limit`"), "{unknown}");
     assert!(unknown.contains("line 4"), "{unknown}");
     assert!(
-        refused(folder.path(), "[[queries]]\nfile = \"a\"\n").contains("missing field `sha256`")
+        read_refusal(folder.path(), "[[queries]]\nfile = \"a\"\n")
+            .contains("missing field `sha256`")
     );
-    assert!(refused(folder.path(), "[[queries]\n").contains("line 1"));
+    assert!(read_refusal(folder.path(), "[[queries]\n").contains("line 1"));
     for outside in
         ["\"../a.sql\"", "\"/etc/passwd\"", "\"a/../../b\"", "\"\"", "\"./a.sql\"", "'a\\..\\b'"]
     {
-        let error = refused(folder.path(), &entry(outside));
+        let error = read_refusal(folder.path(), &entry(outside));
         assert!(error.contains("is not below the folder of the manifest"), "{outside}: {error}");
     }
     assert!(
-        refused(folder.path(), "[[queries]]\nfile = \"a\"\nsha256 = \"AB\"\n")
+        read_refusal(folder.path(), "[[queries]]\nfile = \"a\"\nsha256 = \"AB\"\n")
             .contains("64 hexadecimal digits")
     );
-    assert!(refused(folder.path(), &entry("\"a\"").repeat(2)).contains("`a` is there twice"));
+    assert!(read_refusal(folder.path(), &entry("\"a\"").repeat(2)).contains("`a` is there twice"));
 }
 
 #[test]
 fn hostile_manifests_cost_little() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(refused(folder.path(), &"[".repeat(3_000_000)).contains("line 1"));
+    assert!(read_refusal(folder.path(), &"[".repeat(3_000_000)).contains("line 1"));
     let nested = format!("x = {}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert!(refused(folder.path(), &nested).contains("the manifest"));
+    assert!(read_refusal(folder.path(), &nested).contains("the manifest"));
     let path = folder.path().join("large.toml");
     fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     assert!(Corpus::read(&path).unwrap_err().to_string().contains("larger than"));

@@ -30,16 +30,15 @@ type Opened = Result<Arc<dyn Database>, DatabaseError>;
 const DUCKDB: &str = "duckdb";
 
 /// Opens a database by work that blocks.
-async fn opened(
+async fn open_blocking(
     url: &DatabaseUrl,
     open: impl FnOnce() -> Result<SqliteDatabase, DatabaseError> + Send + 'static,
 ) -> Opened {
     let opened = tokio::task::spawn_blocking(open).await;
-    let failed = |_| {
+    Ok(Arc::new(opened.unwrap_or_else(|_| {
         let reason = "the thread that opens it failed".to_owned();
         Err(DatabaseError::Unavailable { path: url.to_string(), reason })
-    };
-    Ok(Arc::new(opened.unwrap_or_else(failed)?))
+    })?))
 }
 
 /// Ends the reading of files when whoever waits for the database has left.
@@ -71,7 +70,7 @@ pub(super) async fn open_tabular(database: OpenDatabase) -> Opened {
     };
     let cancelled = CancelOnDrop(Arc::default());
     let seen = Arc::clone(&cancelled.0);
-    opened(&url, move || syrch_tabular::open(&config, &seen)).await
+    open_blocking(&url, move || syrch_tabular::open(&config, &seen)).await
 }
 
 pub(super) fn tabular_condition(path: &Path) -> Condition {
@@ -88,11 +87,11 @@ pub(super) async fn open_sqlite(database: OpenDatabase) -> Opened {
     let ImportSettings { folder, retained, retained_bytes, .. } = imports;
     let values = folder.map(|folder| ValueStore { folder, retained, retained_bytes });
     let config = SqliteConfig { tables, limits, values, ..SqliteConfig::new(url.path()) };
-    opened(&url, move || SqliteDatabase::open(config)).await
+    open_blocking(&url, move || SqliteDatabase::open(config)).await
 }
 
 pub(super) async fn script(script: String, name: String, limits: Limits) -> Opened {
-    opened(&DatabaseUrl::parse(&name), move || open_script(&script, &name, limits)).await
+    open_blocking(&DatabaseUrl::parse(&name), move || open_script(&script, &name, limits)).await
 }
 
 /// Returns whether the address is the one that the user named. Only such an address gets
@@ -160,7 +159,7 @@ pub(super) fn sqlite_copy(request: &CopyRequest) -> Result<Copied, Error> {
 pub(super) fn sqlite_condition(path: &Path) -> Condition {
     /// A write-ahead log of more bytes than this slows every reader down.
     const LARGE_LOG: u64 = 64 << 20;
-    match Journal::of(path) {
+    match Journal::read(path) {
         Journal::Rollback => Condition { detail: "rollback journal".to_owned(), fix: None },
         Journal::WriteAhead { bytes } => Condition {
             detail: format!("write-ahead log of {} KiB", bytes.div_ceil(1024)),

@@ -49,11 +49,15 @@ impl LazyBench {
         let original = optimization.statement(Which::Original);
         let within = original.map(|original| original.tables.as_slice());
         Ok(match step {
-            Step::AdmitOriginal => Fed::Admitted(bench.admit(optimization.given(), None).await),
+            Step::AdmitOriginal => {
+                Fed::Admitted(bench.admit(optimization.original_sql(), None).await)
+            }
             Step::AdmitCandidate => {
                 Fed::Admitted(bench.admit(optimization.proposal(), within).await)
             }
-            Step::Version => Fed::Version(bench.version().await.map(|text| known(version, text))),
+            Step::Version => {
+                Fed::Version(bench.version().await.map(|text| version_for_journal(version, text)))
+            }
             Step::Snapshot => Fed::Snapshot(bench.snapshot().await),
             Step::Columns(which) => Fed::Columns(bench.columns(of(*which)?).await),
             Step::Size => Fed::Size(bench.size(of(Which::Original)?).await),
@@ -82,9 +86,9 @@ impl LazyBench {
         if let Some(original) = optimization.statement(Which::Original) {
             readmit(bench.as_mut(), optimization, original).await?;
             self.version =
-                Some(self.recorded_version(bench.as_mut(), optimization.version()).await?);
+                Some(self.resolve_version(bench.as_mut(), optimization.version()).await?);
             bench.snapshot().await?;
-            for which in warmed(step) {
+            for which in warm_up_statements(step) {
                 if let Some(statement) = optimization.statement(*which) {
                     bench.time(statement).await?;
                 }
@@ -97,7 +101,7 @@ impl LazyBench {
     /// The present version of the data, which stands for the one of the journal. Whether the data
     /// are still the same is known by the identity of the database, which was compared before, or
     /// else by the version's digest.
-    async fn recorded_version(
+    async fn resolve_version(
         &mut self,
         bench: &mut dyn Bench,
         recorded: Option<&str>,
@@ -124,7 +128,7 @@ fn digest(version: &str) -> String {
 }
 
 /// The text that the journal records for that version.
-fn known(
+fn version_for_journal(
     first: &mut Option<(Option<String>, Option<String>)>,
     text: Option<String>,
 ) -> Option<String> {
@@ -133,7 +137,7 @@ fn known(
 }
 
 /// The statements that are run once before a measurement continues on a new connection.
-fn warmed(step: &Step) -> &'static [Which] {
+fn warm_up_statements(step: &Step) -> &'static [Which] {
     match step {
         Step::Time(_, Purpose::Round) => &[Which::Best, Which::Candidate],
         Step::Time(_, Purpose::Final) => &[Which::Original, Which::Best],

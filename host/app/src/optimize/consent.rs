@@ -26,16 +26,16 @@ pub(super) async fn requests(
     let host = host.clone();
     let proposer = proposer.clone();
     let optimization = optimization.clone();
-    let work = move || {
-        host.dry_run(optimization.given(), async |run| {
+    let found = tokio::task::spawn_blocking(move || {
+        host.dry_run(optimization.original_sql(), async |run| {
             // The search's first calls of the role have been made; the seed of a call follows from
             // its number.
             let context = proposer.context(&host, &run, &optimization)?;
             proposer.call(&context, &optimization).await;
             Ok(())
         })
-    };
-    let found = tokio::task::spawn_blocking(work).await;
+    })
+    .await;
     found.map_err(|error| Error::Internal(error.to_string()))?
 }
 
@@ -71,9 +71,9 @@ impl Optimize {
     /// # Errors
     /// When the statement is refused, or the database cannot be used.
     pub async fn preview(self) -> Result<Vec<Preview>, Error> {
-        let (host, parts) = self.opened().await?;
+        let (host, parts) = self.open_host().await?;
         let _slot = host.searches.acquire().await;
-        let optimization = driver::explained(&host, &parts).await?;
+        let optimization = driver::explain_statement(&host, &parts).await?;
         let proposer = Proposer::new(&host, parts.rewriter.clone())?;
         requests(&host, &proposer, &optimization).await
     }

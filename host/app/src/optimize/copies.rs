@@ -46,7 +46,7 @@ fn copier(settings: &Settings) -> Option<(PathBuf, &'static FileEntry, MakeCopy)
         return None;
     }
     let url = DatabaseUrl::parse(&settings.database);
-    let files = Executor::of(&url).ok()?.files()?;
+    let files = Executor::for_url(&url).ok()?.files()?;
     Some((url.path(), files, files.copy?))
 }
 
@@ -127,7 +127,7 @@ impl Copies {
         let copy = maker.copy;
         let made = tokio::task::spawn_blocking(move || copy(&request)).await;
         made.map_err(|error| Error::Internal(error.to_string()))??;
-        let settings = maker.settings.for_database(DatabaseUrl::of_path(&target).expose());
+        let settings = maker.settings.for_database(DatabaseUrl::from_path(&target).expose());
         let database = open_database(&settings).await?;
         let bench = database.bench(maker.limits).await.map_err(|error| no_bench(&error))?;
         Ok(OpenCopy { bench, _database: database })
@@ -181,10 +181,9 @@ impl ScratchFolder {
             lock.lock()?;
             Ok(lock)
         };
-        let failed = |error: std::io::Error| {
+        let lock = locked().map_err(|error: std::io::Error| {
             Error::Config(format!("`{}` cannot be made: {error}", path.display()))
-        };
-        let lock = locked().map_err(failed)?;
+        })?;
         Ok(Self { path, _lock: lock })
     }
 }

@@ -43,14 +43,14 @@ pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, E
 ///
 /// # Errors
 /// When the statement is refused, or the database cannot be used.
-pub(super) async fn explained(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
+pub(super) async fn explain_statement(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
     let bench = host.database.bench(parts.limits).await;
     let mut bench = bench.map_err(|error| copies::no_bench(&error))?;
     let admitted = bench.admit(&parts.sql, None).await?;
     bench.snapshot().await?;
     let plan = bench.explain(&admitted).await?;
     let optimization = optimization(host, parts)?;
-    Ok(optimization.explained(admitted, plan))
+    Ok(optimization.skip_to_proposal(admitted, plan))
 }
 
 /// One optimization under way.
@@ -96,10 +96,9 @@ impl<'a> Driver<'a> {
             };
             match came {
                 StepResult::Fed(fed) => {
-                    let departs = |error| {
+                    optimization.feed(fed).map_err(|error| {
                         Error::Replay(format!("the journal departs from the optimizer: {error}"))
-                    };
-                    optimization.feed(fed).map_err(departs)?;
+                    })?;
                 }
                 StepResult::Stopped(why) => optimization.stop(why),
             }
@@ -109,11 +108,11 @@ impl<'a> Driver<'a> {
             let level = Level::Warn;
             self.run.trace.event(&SearchEvent::Note { call, level, message });
         }
-        self.answered(optimization)
+        self.check_model_reached(optimization)
     }
 
     /// A model that could not be asked even once is an error of its own.
-    fn answered(&self, optimization: Optimization) -> Result<Optimization, Error> {
+    fn check_model_reached(&self, optimization: Optimization) -> Result<Optimization, Error> {
         let model_error = self.context.as_ref().and_then(|context| context.notes.model_error());
         match model_error.filter(|_| optimization.report().outcome == Outcome::NoValidCandidate) {
             Some(message) => {
@@ -159,7 +158,7 @@ impl<'a> Driver<'a> {
         };
         let proposed = self.proposer.call(&context, optimization).await;
         if matches!(proposed, Some(Proposed::Failed(_) | Proposed::PromptTooLarge(_)))
-            && let Some(denied) = self.run.denied()
+            && let Some(denied) = self.run.denial_error()
         {
             return Err(denied);
         }
@@ -167,8 +166,11 @@ impl<'a> Driver<'a> {
             Some(proposed) => Ok(StepResult::Fed(Fed::Proposed(proposed))),
             None => {
                 let clock = &self.run.clock;
-                let is_interrupted =
-                    self.run.event_log.known("interrupted", || clock.stop.is_triggered()).await;
+                let is_interrupted = self
+                    .run
+                    .event_log
+                    .decide_by_time("interrupted", || clock.stop.is_triggered())
+                    .await;
                 Ok(StepResult::Stopped(why(is_interrupted)))
             }
         }
@@ -183,7 +185,7 @@ impl<'a> Driver<'a> {
         let event_log = &self.run.event_log;
         let is_given = !event_log.is_replaying()
             && consent::obtain(self.host, self.parts, &self.proposer, optimization).await?;
-        if event_log.known("consent", || is_given).await {
+        if event_log.decide_by_time("consent", || is_given).await {
             consent.give();
         }
         Ok(())

@@ -180,13 +180,16 @@ impl Optimize {
     }
 
     /// The host, with a rewriter.
-    pub(crate) async fn opened(self) -> Result<(Host, Parts), Error> {
+    pub(crate) async fn open_host(self) -> Result<(Host, Parts), Error> {
         let Self { host, parts } = self;
         parts.settings.check().map_err(|error| Error::Config(error.to_string()))?;
         let observer = Arc::clone(&parts.observer);
         let named = |settings: &mut crate::Settings| {
-            let default = || PluginSource::parse(DEFAULT_REWRITER);
-            settings.strategy.roles.entry(Role::Rewriter).or_insert_with(default);
+            settings
+                .strategy
+                .roles
+                .entry(Role::Rewriter)
+                .or_insert_with(|| PluginSource::parse(DEFAULT_REWRITER));
         };
         let needs_plugin = parts.rewriter.is_none();
         let host = match host {
@@ -200,7 +203,7 @@ impl Optimize {
                 if needs_plugin {
                     named(Arc::make_mut(&mut host.settings));
                 }
-                host.reconfigured()?
+                host.reconfigure()?
             }
         };
         let host = if needs_plugin { host.with_rewriter(observer.as_ref()).await? } else { host };

@@ -23,11 +23,18 @@ pub(super) struct Proposer {
 impl Proposer {
     /// The program's own rewriter, or the plugin of the host.
     pub(super) fn new(host: &Host, own: Option<Arc<dyn Rewriter>>) -> Result<Self, Error> {
-        let plugin =
-            || host.plugins.rewriter.clone().map(|plugin| Arc::new(plugin) as Arc<dyn Rewriter>);
-        let none =
-            || Error::Config("the strategy names no plugin for the role rewriter".to_owned());
-        Ok(Self { rewriter: own.or_else(plugin).ok_or_else(none)? })
+        Ok(Self {
+            rewriter: own
+                .or_else(|| {
+                    host.plugins
+                        .rewriter
+                        .clone()
+                        .map(|plugin| Arc::new(plugin) as Arc<dyn Rewriter>)
+                })
+                .ok_or_else(|| {
+                    Error::Config("the strategy names no plugin for the role rewriter".to_owned())
+                })?,
+        })
     }
 
     /// The context of the role calls of one run, in which as many calls have been made as there are
@@ -41,10 +48,10 @@ impl Proposer {
         let original = optimization.statement(Which::Original);
         let original =
             original.ok_or_else(|| Error::Internal("no statement is admitted".to_owned()))?;
-        let context =
-            Context::new(host, Problem::new(optimization.given()), run).within(&original.tables);
+        let context = Context::new(host, Problem::new(optimization.original_sql()), run)
+            .within(&original.tables);
         // The host has asked for plans and times of the data, which the calls get.
-        run.taint.asked();
+        run.taint.note_asked();
         context.notes.skip_calls(
             (Role::Rewriter, String::new(), None),
             optimization.iterations().len() as u64,

@@ -63,7 +63,7 @@ impl Optimize {
     /// sent without consent, or the model cannot be reached. A statement that is refused, and a
     /// database that fails meanwhile, are outcomes of the report.
     pub async fn run(self) -> Result<Optimized, Error> {
-        let (host, parts) = self.opened().await?;
+        let (host, parts) = self.open_host().await?;
         let _slot = host.searches.acquire().await;
         let id = run_id(&parts.sql);
         let place = host
@@ -84,7 +84,7 @@ impl Optimize {
     /// # Errors
     /// As [`Optimize::run`].
     pub async fn run_as(self, id: &str, journal: Option<PathBuf>) -> Result<Optimized, Error> {
-        let (host, parts) = self.opened().await?;
+        let (host, parts) = self.open_host().await?;
         start(&host, parts, id, journal.map(Ok)).await
     }
 
@@ -97,14 +97,14 @@ impl Optimize {
     /// optimization, or the database, the plugins, the settings of the host or the
     /// [`Optimize::limits`] changed since.
     pub async fn resume(self, journal: &Path) -> Result<Optimized, Error> {
-        let (host, mut parts) = self.opened().await?;
+        let (host, mut parts) = self.open_host().await?;
         let _slot = host.searches.acquire().await;
         let (writer, journal) = Writer::resume(journal)?;
-        if let Some(optimized) = Optimized::of_journal(&journal)? {
+        if let Some(optimized) = Optimized::from_journal(&journal)? {
             return Ok(optimized);
         }
         let limits = parts.limits;
-        let optimization = of_journal(&mut parts, &journal)?;
+        let optimization = restore_optimization(&mut parts, &journal)?;
         // A journal, which somebody else may have written, grants nobody more memory and time.
         if parts.limits != limits {
             let run = &journal.header.run;
@@ -130,9 +130,9 @@ impl Optimize {
     /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal
     /// is of no finished optimization, and the error that the run itself ended with.
     pub async fn replay(self, journal: Journal) -> Result<Optimized, Error> {
-        let recorded = record::recorded_end(&journal)?;
-        let (host, mut parts) = self.opened().await?;
-        let optimization = of_journal(&mut parts, &journal)?;
+        let recorded = record::read_end(&journal)?;
+        let (host, mut parts) = self.open_host().await?;
+        let optimization = restore_optimization(&mut parts, &journal)?;
         let id = journal.header.run.clone();
         let catalog = Arc::clone(&journal.header.catalog);
         let run =
@@ -158,8 +158,8 @@ impl Optimize {
 }
 
 /// The optimization of a journal, before its first step.
-fn of_journal(parts: &mut Parts, journal: &Journal) -> Result<Optimization, Error> {
-    let Written { settings, limits } = written(journal)?;
+fn restore_optimization(parts: &mut Parts, journal: &Journal) -> Result<Optimization, Error> {
+    let Written { settings, limits } = read_written(journal)?;
     (parts.settings, parts.limits) = (settings, limits);
     parts.sql.clone_from(&journal.header.problem.question);
     Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Unfit(error.to_string()))
@@ -170,8 +170,8 @@ impl Optimized {
     ///
     /// # Errors
     /// When the journal is of no optimization, or the run ended with an error.
-    pub fn of_journal(journal: &Journal) -> Result<Option<Self>, Error> {
-        written(journal)?;
+    pub fn from_journal(journal: &Journal) -> Result<Option<Self>, Error> {
+        read_written(journal)?;
         let run = journal.header.run.clone();
         for record in journal.records.iter().rev() {
             match record {
@@ -208,17 +208,19 @@ impl Optimized {
             host: env!("CARGO_PKG_VERSION").to_owned(),
             database: run.catalog.database.clone(),
             rewriter: plugin.unwrap_or_else(|| "the program's own".to_owned()),
-            cost: cost(&run.ledger.spent()),
+            cost: cost(&run.ledger.spending()),
             warnings: report.warnings().into_iter().chain(beside.iter().cloned()).collect(),
             report,
         }
     }
 }
 
-fn written(journal: &Journal) -> Result<Written, Error> {
+fn read_written(journal: &Journal) -> Result<Written, Error> {
     let run = &journal.header.run;
-    let none = || Error::Unfit(format!("the run `{run}` is a search, and no optimization"));
-    let written = journal.header.optimize.as_ref().ok_or_else(none)?;
+    let written =
+        journal.header.optimize.as_ref().ok_or_else(|| {
+            Error::Unfit(format!("the run `{run}` is a search, and no optimization"))
+        })?;
     Written::deserialize(written).map_err(|error| {
         Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}"))
     })

@@ -57,7 +57,7 @@ pub enum QueryError {
 
 impl QueryResult {
     /// The result of a report of that host.
-    pub(super) async fn of(host: &Host, report: SearchReport) -> Result<Self, QueryError> {
+    pub(super) async fn from_report(host: &Host, report: SearchReport) -> Result<Self, QueryError> {
         let SearchReport { document, data, graph, .. } = report;
         if let Some(asked) = &document.clarify {
             let question = asked.question.clone();

@@ -59,8 +59,7 @@ mod tests {
     async fn what_is_in_use_is_shared_and_what_is_not_is_gone() {
         let living = Living::<u8, String>::default();
         let get = async |key: u8, text: &str| {
-            let make = || async { Ok::<_, ()>(Arc::new(text.to_owned())) };
-            living.get(key, make).await.unwrap()
+            living.get(key, || async { Ok::<_, ()>(Arc::new(text.to_owned())) }).await.unwrap()
         };
         let first = get(1, "first").await;
         let second = get(1, "second").await;
@@ -77,19 +76,19 @@ mod tests {
     #[tokio::test]
     async fn who_asks_while_it_is_made_waits_for_it_and_tries_when_that_fails() {
         let living = Living::<u8, u8>::default();
-        let slow = || async {
-            tokio::task::yield_now().await;
-            Ok::<_, ()>(Arc::new(1))
-        };
-        let (one, same) =
-            tokio::join!(living.get(1, slow), living.get(1, || async { Ok::<_, ()>(Arc::new(2)) }));
+        let (one, same) = tokio::join!(
+            living.get(1, || async {
+                tokio::task::yield_now().await;
+                Ok::<_, ()>(Arc::new(1))
+            }),
+            living.get(1, || async { Ok::<_, ()>(Arc::new(2)) })
+        );
         assert_eq!((one, same), (Ok(Arc::new(1)), Ok(Arc::new(1))));
-        let fails = || async {
-            tokio::task::yield_now().await;
-            Err("no")
-        };
         let (none, some) = tokio::join!(
-            living.get(2, fails),
+            living.get(2, || async {
+                tokio::task::yield_now().await;
+                Err("no")
+            }),
             living.get(2, || async { Ok::<_, &str>(Arc::new(2)) })
         );
         assert_eq!((none, some), (Err("no"), Ok(Arc::new(2))));

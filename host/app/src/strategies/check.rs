@@ -29,7 +29,9 @@ pub async fn check(
     for (role, part) in &definition.roles {
         let place = definition.place(part, None);
         match plugins::load(&runtime, &part.plugin, observer).await {
-            Err(error) => problems.push(format!("{place}: roles.{role}: {}", reported(&error))),
+            Err(error) => {
+                problems.push(format!("{place}: roles.{role}: {}", explain_load_error(&error)))
+            }
             Ok(plugin) => {
                 problems.extend(configure(definition, *role, part, &plugin).await);
                 found.insert(*role, plugins::inspection(&part.plugin, &plugin, settings));
@@ -39,7 +41,9 @@ pub async fn check(
     for (name, part) in definition.solvers() {
         let place = definition.place(&part, None);
         match plugins::load(&runtime, &part.plugin, observer).await {
-            Err(error) => problems.push(format!("{place}: {FLOW}: `{name}`: {}", reported(&error))),
+            Err(error) => {
+                problems.push(format!("{place}: {FLOW}: `{name}`: {}", explain_load_error(&error)))
+            }
             Ok(plugin) => {
                 problems.extend(configure(definition, Role::Solver, &part, &plugin).await)
             }
@@ -49,7 +53,7 @@ pub async fn check(
 }
 
 /// Explains why a plugin cannot be loaded, with the plugins that have similar names.
-fn reported(error: &Error) -> String {
+fn explain_load_error(error: &Error) -> String {
     match error {
         Error::UnknownPlugin { similar, .. }
         | Error::PluginRejected { source: LoadError::Missing { similar, .. }, .. } => {

@@ -101,20 +101,27 @@ impl Definition {
     pub fn solvers(&self) -> BTreeMap<String, Part> {
         let flow = self.flow().and_then(|flow| syrch_flows::read(flow).ok());
         let places = self.roles.get(&Role::Solver).map(|part| &part.places);
-        let part = |solver: syrch_flows::Solver| {
-            let path = format!("{FLOW}.{}", solver.path.join("."));
-            let place =
-                |key: &str| places.and_then(|places| places.get(&format!("{path}.{key}")).copied());
-            let keys = solver
-                .config
-                .keys()
-                .filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
-            let places = keys.collect();
-            let at = place("plugin");
-            let plugin = PluginSource::parse(&solver.plugin);
-            (solver.name, Part { plugin, config: solver.config, is_inherited: false, at, places })
-        };
-        flow.map(|flow| flow.solvers()).unwrap_or_default().into_iter().map(part).collect()
+        flow.map(|flow| flow.solvers())
+            .unwrap_or_default()
+            .into_iter()
+            .map(|solver: syrch_flows::Solver| {
+                let path = format!("{FLOW}.{}", solver.path.join("."));
+                let place = |key: &str| {
+                    places.and_then(|places| places.get(&format!("{path}.{key}")).copied())
+                };
+                let keys = solver
+                    .config
+                    .keys()
+                    .filter_map(|key| Some((key.clone(), place(&format!("config.{key}"))?)));
+                let places = keys.collect();
+                let at = place("plugin");
+                let plugin = PluginSource::parse(&solver.plugin);
+                (
+                    solver.name,
+                    Part { plugin, config: solver.config, is_inherited: false, at, places },
+                )
+            })
+            .collect()
     }
 
     /// Puts the path of a file in the place of each plugin to which its flow hands tasks.
@@ -144,7 +151,7 @@ impl Definition {
 
     fn set_policy(&self, policy: &mut Policy) {
         for (key, value) in &self.policy {
-            if let Some(limit) = Limit::of(key) {
+            if let Some(limit) = Limit::for_key(key) {
                 limit.set(policy, value);
             }
         }

@@ -75,14 +75,14 @@ pub fn is_file(word: &str) -> bool {
 pub fn find(word: &str) -> Result<Definition, StrategyError> {
     if is_file(word) {
         let path = Path::new(word);
-        let unreadable = |why| StrategyError::Unreadable { file: word.to_owned(), why };
-        let text = yaml::text_of(path, false).map_err(unreadable)?;
-        let read = read::read(&text, word, path.parent(), of_default())?;
+        let text = yaml::text_of(path, false)
+            .map_err(|why| StrategyError::Unreadable { file: word.to_owned(), why })?;
+        let read = read::read(&text, word, path.parent(), default_definition())?;
         return Ok(Definition { path: Some(path.to_owned()), ..read });
     }
     let word = ALIASES.iter().find(|(alias, _)| *alias == word).map_or(word, |(_, name)| name);
     match FILES.iter().find(|(name, _)| *name == word) {
-        Some((name, text)) => read::read(text, &format!("{name}.yml"), None, of_default()),
+        Some((name, text)) => read::read(text, &format!("{name}.yml"), None, default_definition()),
         None => {
             Err(StrategyError::Unknown { name: word.to_owned(), similar: nearest(word, names()) })
         }
@@ -91,7 +91,7 @@ pub fn find(word: &str) -> Result<Definition, StrategyError> {
 
 /// The default strategy. A test reads every built-in file; without it each role must be named by
 /// hand, and [`crate::Host::open`] returns an error.
-fn of_default() -> Option<&'static Definition> {
+fn default_definition() -> Option<&'static Definition> {
     static READ: LazyLock<Option<Definition>> = LazyLock::new(|| {
         let (name, text) = FILES.iter().find(|(name, _)| *name == DEFAULT)?;
         read::read(text, &format!("{name}.yml"), None, None).ok()
@@ -102,7 +102,7 @@ fn of_default() -> Option<&'static Definition> {
 impl Default for Strategy {
     /// The strategy with the name [`DEFAULT`].
     fn default() -> Self {
-        of_default().map(Definition::strategy).unwrap_or(Self {
+        default_definition().map(Definition::strategy).unwrap_or(Self {
             name: DEFAULT.to_owned(),
             roles: [].into(),
             config: [].into(),

@@ -78,7 +78,7 @@ impl Limit {
 
     /// The limit of that key.
     #[must_use]
-    pub fn of(key: &str) -> Option<&'static Self> {
+    pub fn for_key(key: &str) -> Option<&'static Self> {
         LIMITS.iter().find(|limit| limit.key == key)
     }
 
@@ -97,7 +97,7 @@ impl Limit {
 
     /// Returns a description of the values that are allowed.
     #[must_use]
-    pub fn expected(&self) -> String {
+    pub fn describe_range(&self) -> String {
         let Self { min, max, .. } = self;
         match self.whole {
             true => format!("a whole number from {min} to {max}"),

@@ -31,8 +31,7 @@ pub(super) fn read(
     default: Option<&Definition>,
 ) -> Result<Definition, StrategyError> {
     let invalid = |problems| Err(StrategyError::Invalid { problems });
-    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(is_empty) {
+    if text.lines().all(|line: &str| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return invalid(vec![format!(
             "{file}: is empty; a strategy has at least `name` and `roles`"
         )]);
@@ -137,13 +136,12 @@ impl Reader<'_> {
         );
         for (role, part) in default.iter().flat_map(|default| &default.roles) {
             if !unfilled.contains(role) {
-                let inherited = || Part {
+                definition.roles.entry(*role).or_insert_with(|| Part {
                     is_inherited: true,
                     at: None,
                     places: BTreeMap::new(),
                     ..part.clone()
-                };
-                definition.roles.entry(*role).or_insert_with(inherited);
+                });
             }
         }
         definition
@@ -152,12 +150,11 @@ impl Reader<'_> {
     fn name(&mut self, tree: Spanned<Tree>) -> String {
         let at = tree.referenced;
         let name = tree.value.value();
-        let fits = |name: &&str| {
+        match name.as_str().filter(|name: &&str| {
             name.len() <= NAME
                 && name.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-        };
-        match name.as_str().filter(fits) {
+        }) {
             Some(name) => name.to_owned(),
             None => {
                 self.problem(
@@ -195,7 +192,7 @@ impl Reader<'_> {
             let name = key.value;
             let at = tree.referenced;
             let value = tree.value.value();
-            match Limit::of(&name) {
+            match Limit::for_key(&name) {
                 None => self.unknown(
                     key.referenced,
                     "key in `policy`",
@@ -206,7 +203,7 @@ impl Reader<'_> {
                 Some(limit) => {
                     self.problem(
                         at,
-                        &format!("policy.{name}: {value} is not {}", limit.expected()),
+                        &format!("policy.{name}: {value} is not {}", limit.describe_range()),
                     );
                 }
             }
@@ -283,11 +280,10 @@ impl Reader<'_> {
 
     /// A flow is a setting of the solver that runs flows.
     fn flow(&mut self, at: Location, tree: Spanned<Tree>, definition: &mut Definition) {
-        let new = || Part {
+        let part = definition.roles.entry(Role::Solver).or_insert_with(|| Part {
             at: Some(at),
             ..Part::new(PluginSource::Builtin(FLOW.to_owned()), Map::new())
-        };
-        let part = definition.roles.entry(Role::Solver).or_insert_with(new);
+        });
         if part.plugin != PluginSource::Builtin(FLOW.to_owned()) {
             let plugin = part.plugin.to_string();
             return self.problem(

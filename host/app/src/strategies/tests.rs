@@ -9,12 +9,12 @@ use super::*;
 use crate::settings::{PluginSource, Strategy};
 use crate::{Settings, Silent};
 
-fn of(text: &str) -> Result<Definition, StrategyError> {
-    read::read(text, "f.yml", Some(Path::new("here")), of_default())
+fn read_definition(text: &str) -> Result<Definition, StrategyError> {
+    read::read(text, "f.yml", Some(Path::new("here")), default_definition())
 }
 
 fn problems(text: &str) -> Vec<String> {
-    match of(text) {
+    match read_definition(text) {
         Err(StrategyError::Invalid { problems }) => problems,
         other => panic!("{other:?}"),
     }
@@ -29,8 +29,13 @@ fn every_built_in_file_is_read_and_called_like_its_file() {
         let parts = [&definition.summary, &definition.idea, &definition.when];
         assert!(parts.iter().all(|text| !text.is_empty()), "{name} does not say what it is for");
         assert!(definition.summary.len() <= 120 && !definition.summary.ends_with('.'), "{name}");
-        let builtin = |part: &Part| matches!(part.plugin, PluginSource::Builtin(_));
-        assert!(definition.roles.values().all(builtin), "{name} names a file");
+        assert!(
+            definition
+                .roles
+                .values()
+                .all(|part: &Part| matches!(part.plugin, PluginSource::Builtin(_))),
+            "{name} names a file"
+        );
     }
 }
 
@@ -55,7 +60,7 @@ fn the_default_plays_every_role_and_sets_no_policy() {
 
 #[test]
 fn what_a_file_leaves_out_is_as_in_the_default() {
-    let own = of(
+    let own = read_definition(
         "name: own\nroles:\n  planner: my/plan.wasm\n  solver: {plugin: other, config: {rounds: 3}}\npolicy: {max_depth: 2}\n",
     );
     let own = own.unwrap();
@@ -77,7 +82,8 @@ fn what_a_file_leaves_out_is_as_in_the_default() {
 
 #[test]
 fn a_linker_may_be_inherited_or_left_to_nobody() {
-    let with = of("name: with\nroles: {linker: {plugin: some, config: {a: 1}}}").unwrap();
+    let with =
+        read_definition("name: with\nroles: {linker: {plugin: some, config: {a: 1}}}").unwrap();
     let heir = |text: &str| read::read(text, "f.yml", None, Some(&with)).unwrap();
     let inherited = heir("name: a\nroles: {solver: x}").roles[&Role::Linker].clone();
     assert_eq!((inherited.is_inherited, &inherited.config["a"]), (true, &json!(1)));
@@ -98,7 +104,9 @@ fn a_linker_may_be_inherited_or_left_to_nobody() {
 
 #[test]
 fn a_strategy_may_name_a_rewriter_and_the_default_names_none() {
-    let own = of("name: own\nroles: {rewriter: {plugin: my/rules.wasm, config: {a: 1}}}").unwrap();
+    let own =
+        read_definition("name: own\nroles: {rewriter: {plugin: my/rules.wasm, config: {a: 1}}}")
+            .unwrap();
     let rewriter = &own.roles[&Role::Rewriter];
     assert_eq!(rewriter.plugin, PluginSource::File("here/my/rules.wasm".into()));
     let strategy = own.strategy();
@@ -241,15 +249,16 @@ const FLOW_FILE: &str = "name: own\nflow:\n  start: draft\n  nodes:\n    draft: 
 
 #[test]
 fn a_flow_is_a_setting_of_the_solver_that_runs_it() {
-    let own = of(FLOW_FILE).unwrap();
+    let own = read_definition(FLOW_FILE).unwrap();
     let solver = &own.roles[&Role::Solver];
     assert_eq!(solver.plugin, PluginSource::Builtin(FLOW.into()));
     assert_eq!(solver.config[FLOW]["nodes"]["repair"], json!({"next": "run", "max_visits": 2}));
     assert_eq!(own.flow(), Some(&solver.config[FLOW]));
     assert!(own.roles[&Role::Planner].is_inherited && find(DEFAULT).unwrap().flow().is_none());
-    let with =
-        of(&format!("{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{unstated: 0.5}}}}}}\n"))
-            .unwrap();
+    let with = read_definition(&format!(
+        "{FLOW_FILE}roles: {{solver: {{plugin: flow, config: {{unstated: 0.5}}}}}}\n"
+    ))
+    .unwrap();
     assert_eq!(
         (&with.roles[&Role::Solver].config["unstated"], with.flow()),
         (&json!(0.5), own.flow())
@@ -313,7 +322,7 @@ fn what_is_wrong_with_a_flow_has_its_line() {
 async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
     let text = FLOW_FILE.replace("error: repair", "error: repair, doubtful: help, empty: own")
         + "    help:\n      do: solver\n      settings: {plugin: consistncy}\n    own:\n      do: solver\n      settings: {plugin: my/own.wasm}\n";
-    let own = of(&text).unwrap();
+    let own = read_definition(&text).unwrap();
     let solvers = own.strategy().solvers();
     assert_eq!(syrch_flows::SOLVER, syrch_core::Operation::SOLVER);
     assert_eq!(solvers["own"].0, PluginSource::File("here/my/own.wasm".into()));
@@ -334,8 +343,10 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
     let config = text
         .replace("consistncy", "consistency, config: {sampels: 3}")
         .replace("my/own.wasm", "beam");
-    let reported =
-        check(&of(&config).unwrap(), &Settings::default(), &Silent).await.unwrap_err().to_string();
+    let reported = check(&read_definition(&config).unwrap(), &Settings::default(), &Silent)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(
         reported.starts_with(
             "f.yml:13:48: roles.solver.config: `consistency` has no setting `sampels`; did you mean `samples`?"
@@ -348,7 +359,8 @@ async fn the_plugins_of_a_flow_are_found_beside_the_file_and_checked() {
 async fn plugins_and_their_settings_are_checked_with_places() {
     let text = "name: a\nroles:\n  planner: decompos\n  solver:\n    plugin: ambiguity\n  clarifier:\n    plugin: ambiguity\n    config:\n      \
                 threshhold: 0.5\n  reward: no/such.wasm\n";
-    let reported = check(&of(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
+    let reported =
+        check(&read_definition(text).unwrap(), &Settings::default(), &Silent).await.unwrap_err();
     let StrategyError::Invalid { problems } = reported else { panic!("{reported}") };
     assert_eq!(problems.len(), 4, "{problems:?}");
     assert_eq!(
@@ -367,7 +379,8 @@ async fn plugins_and_their_settings_are_checked_with_places() {
     let unknown = "f.yml:9:7: roles.clarifier.config: `ambiguity` has no setting `threshhold`; did you mean `threshold`?";
     assert_eq!(problems[3], unknown);
     let range =
-        of("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}").unwrap();
+        read_definition("name: a\nroles: {clarifier: {plugin: ambiguity, config: {threshold: 7}}}")
+            .unwrap();
     let reported = check(&range, &Settings::default(), &Silent).await.unwrap_err().to_string();
     assert!(
         reported.starts_with("f.yml:2:49: roles.clarifier: `ambiguity`: config: threshold: 7"),
@@ -378,7 +391,7 @@ async fn plugins_and_their_settings_are_checked_with_places() {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "[ -~\n]{0,200}") {
-        let _ = of(&text);
-        let _ = of(&format!("name: a\nflow:\n  {}", text.replace('\n', "\n  ")));
+        let _ = read_definition(&text);
+        let _ = read_definition(&format!("name: a\nflow:\n  {}", text.replace('\n', "\n  ")));
     }
 }

@@ -42,19 +42,22 @@ pub(super) struct Models {
 }
 
 impl About {
-    pub(super) fn of(host: &Host, run: &str, catalog: &Catalog) -> Self {
+    pub(super) fn new(host: &Host, run: &str, catalog: &Catalog) -> Self {
         let settings = &host.settings;
-        let plugin = |configured: &syrch_runtime::Configured| {
-            (configured.role(), configured.plugin().identity().name.clone())
-        };
         Self {
             run: run.to_owned(),
             database: catalog.database.clone(),
             system: telemetry_name(&catalog.dialect),
-            plugins: host.plugins.all().map(plugin).collect(),
+            plugins: host
+                .plugins
+                .all()
+                .map(|configured: &syrch_runtime::Configured| {
+                    (configured.role(), configured.plugin().identity().name.clone())
+                })
+                .collect(),
             temperature: Some(settings.model.temperature),
             max_tokens: Some(settings.model.max_tokens),
-            models: Models::of(&settings.model),
+            models: Models::from_settings(&settings.model),
         }
     }
 
@@ -83,7 +86,7 @@ impl About {
 }
 
 impl Models {
-    fn of(settings: &ModelSettings) -> Self {
+    fn from_settings(settings: &ModelSettings) -> Self {
         let model = |name: &str, provider: Provider| Model {
             name: if provider == Provider::OFFLINE { "offline" } else { name }.to_owned(),
             provider: provider.telemetry_name().to_owned(),

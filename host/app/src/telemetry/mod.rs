@@ -45,7 +45,7 @@ pub(crate) fn listener(host: &Host, run: &str, catalog: &Catalog, mode: &Mode) -
     if sink.is_none() && !log::is_enabled() {
         return None;
     }
-    let mut spans = Spans::new(About::of(host, run, catalog), sink);
+    let mut spans = Spans::new(About::new(host, run, catalog), sink);
     // A clock that is never set back, finer than the journal's.
     let began = SystemTime::now();
     let ticking = Instant::now();

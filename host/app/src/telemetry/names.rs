@@ -41,7 +41,7 @@ pub(super) const CANCELLED: &str = "cancelled";
 pub(super) const FAILED: &str = "failed";
 
 /// The class of a model call's error.
-pub(super) fn of_model(error: &LlmError) -> &'static str {
+pub(super) fn model_error_class(error: &LlmError) -> &'static str {
     match error {
         LlmError::Budget => "budget",
         LlmError::Denied(_) => "denied",
@@ -59,7 +59,7 @@ pub(super) fn of_model(error: &LlmError) -> &'static str {
 }
 
 /// The class of a role call's error.
-pub(super) fn of_role(error: &RoleError) -> &'static str {
+pub(super) fn role_error_class(error: &RoleError) -> &'static str {
     match error {
         RoleError::Failure { .. } => "failure",
         RoleError::Trap { .. } => "trap",

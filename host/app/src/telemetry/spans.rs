@@ -105,13 +105,13 @@ impl Spans {
                 self.call(now, *call, *role, task, from.map(|(call, _)| call))
             }
             Event::Issue { call, ticket, ask } => self.issue(now, *call, *ticket, ask),
-            Event::Done { call, ticket, got } => self.done(now, (*call, *ticket), got),
+            Event::Done { call, ticket, got } => self.end_port_call(now, (*call, *ticket), got),
             Event::Port { call, ask: Ask::GiveUp(ticket), .. } => {
                 self.port_ends(now, (*call, *ticket), Some(names::CANCELLED));
             }
             Event::Left { call } => self.ports_end(now, *call, 1),
             Event::End { call, error } => {
-                self.call_ends(now, *call, error.as_ref().map(names::of_role))
+                self.call_ends(now, *call, error.as_ref().map(names::role_error_class))
             }
             Event::Closed { task } => self.calls_end(now, |call| call.task == *task),
             Event::Over { place } => self.calls_end(now, |call| call.role.name() == place),
@@ -264,7 +264,7 @@ impl Spans {
         PortCall { span, kind: Kind::Statement, purpose: String::new() }
     }
 
-    fn done(&mut self, now: SystemTime, place: (CallId, Ticket), got: &Got) {
+    fn end_port_call(&mut self, now: SystemTime, place: (CallId, Ticket), got: &Got) {
         let Some(port) = self.ports.get_mut(&place) else { return };
         let attributes = &mut port.span.attributes;
         let error = match got {
@@ -293,7 +293,7 @@ impl Spans {
                 attributes.push((names::TRUNCATED, rows.truncated.into()));
                 None
             }
-            Got::Reply(Err(error)) => Some(names::of_model(error)),
+            Got::Reply(Err(error)) => Some(names::model_error_class(error)),
             Got::Rows(Err(error)) => Some(error.kind.name()),
             _ => None,
         };

@@ -101,7 +101,7 @@ impl Reported {
         self.event(Event::End { call, error: None });
     }
 
-    fn answered(&mut self) {
+    fn report_answer(&mut self) {
         let outcome = "answered".to_owned();
         let beside = Vec::new();
         self.fact(Fact::Answer {
@@ -118,11 +118,11 @@ impl Reported {
     }
 }
 
-fn named<'a>(spans: &'a [Span], name: &str) -> &'a Span {
+fn find_span<'a>(spans: &'a [Span], name: &str) -> &'a Span {
     spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no {name}: {spans:#?}"))
 }
 
-fn of_task<'a>(spans: &'a [Span], task: &str) -> &'a Span {
+fn find_task_span<'a>(spans: &'a [Span], task: &str) -> &'a Span {
     spans
         .iter()
         .find(|span| span.name == "solver" && span.attribute("syrch.task") == Some(&task.into()))
@@ -167,7 +167,7 @@ fn a_run_is_one_trace_of_parts_in_wholes() {
     reported.ask(1, 0, Ask::Sql("SELECT 'secret'".to_owned()), rows(3));
     reported.end(1);
     reported.end(0);
-    reported.answered();
+    reported.report_answer();
 
     let spans = reported.spans();
     let names: Vec<&str> = spans.iter().map(|span| span.name.as_str()).collect();
@@ -253,10 +253,10 @@ fn the_edges_of_the_graph_are_links() {
         ("C", &["A", "B"]),
         ("D", &["C"]),
     ] {
-        let span = of_task(&spans, task);
+        let span = find_task_span(&spans, task);
         assert_eq!(links(span), needs, "{task}");
         for link in &span.links {
-            assert_eq!(link.span, of_task(&spans, &link.task).id, "{task}");
+            assert_eq!(link.span, find_task_span(&spans, &link.task).id, "{task}");
         }
     }
     // Another wording has another graph.
@@ -278,12 +278,12 @@ fn errors_have_a_class_and_no_words() {
     reported.fact(Fact::Failed { message: "a secret".to_owned(), class: String::new() });
 
     let spans = reported.spans();
-    let model = named(&spans, "chat small-1");
+    let model = find_span(&spans, "chat small-1");
     assert_eq!(model.attribute("gen_ai.provider.name"), Some(&"anthropic".into()));
     for (name, class) in
         [("chat small-1", "malformed"), ("SELECT shop", "unknown-column"), ("search", "failed")]
     {
-        let span = named(&spans, name);
+        let span = find_span(&spans, name);
         assert_eq!(
             (span.error, span.attribute("error.type")),
             (Some(class), Some(&class.into())),
@@ -301,7 +301,7 @@ fn statements_are_reported_only_to_who_asks() {
         reported.ask(0, 0, Ask::Sql("SELECT 1".to_owned()), rows(1));
         let spans = reported.spans();
         let text = wanted.then(|| Value::from("SELECT 1"));
-        assert_eq!(named(&spans, "SELECT shop").attribute("db.query.text"), text.as_ref());
+        assert_eq!(find_span(&spans, "SELECT shop").attribute("db.query.text"), text.as_ref());
     }
 }
 
@@ -342,7 +342,7 @@ fn rules_in_this_process_are_no_client_call() {
     let asked = Request { model: Some("rules".to_owned()), ..request(Purpose::Generate) };
     reported.ask(0, 1, Ask::Llm(Box::new(asked)), reply(0, 0));
     let spans = reported.spans();
-    let span = named(&spans, "chat offline");
+    let span = find_span(&spans, "chat offline");
     assert_eq!(span.kind, SpanKind::Internal);
     assert_eq!(span.attribute("gen_ai.request.temperature"), None);
 }
@@ -388,7 +388,7 @@ fn a_resumed_run_goes_on_with_its_trace() {
         event(Event::End { call: 0, error: None }),
         Record::Fact {
             at_us: 0,
-            fact: Fact::Ended(Observation::ended("A", syrch_core::Ending::Solved)),
+            fact: Fact::Ended(Observation::from_ending("A", syrch_core::Ending::Solved)),
         },
         event(Event::Call { call: 1, role: Role::Solver, task: "B".to_owned(), from: None }),
         event(Event::Issue {
@@ -410,15 +410,15 @@ fn a_resumed_run_goes_on_with_its_trace() {
     again.ticks = 100;
     again.event(Event::Done { call: 1, ticket: 1, got: reply(1, 2) });
     again.end(1);
-    again.answered();
+    again.report_answer();
     let after = again.spans();
     let names: Vec<&str> = after.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["chat big", "solver", "search"]);
     assert_eq!((after[0].start, after[0].end), (at(100), at(101)));
-    assert_eq!(after[1].links[0].span, of_task(&before, "A").id);
+    assert_eq!(after[1].links[0].span, find_task_span(&before, "A").id);
     assert_eq!(
         (after[2].trace, after[2].id),
-        (before[0].trace, of_task(&before, "A").parent.unwrap())
+        (before[0].trace, find_task_span(&before, "A").parent.unwrap())
     );
     assert_eq!(after[2].attribute("syrch.resumed"), Some(&true.into()));
 }

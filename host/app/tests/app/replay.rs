@@ -79,7 +79,7 @@ fn settings(database: &Path, url: &str, folder: &Path) -> Settings {
 }
 
 /// Returns the result of a run, as text that must be equal.
-fn reported(report: &Result<SearchReport, Error>) -> String {
+fn result_text(report: &Result<SearchReport, Error>) -> String {
     match report {
         Ok(report) => {
             format!("{:?} {}", report.outcome, serde_json::to_string(&report.document).unwrap())
@@ -104,7 +104,7 @@ async fn record(case: &Case, endpoint: &MockEndpoint, folder: &Path) -> (PathBuf
         });
     }
     let ask = user.as_ref().map(|user| user as &dyn Ask);
-    let reported = reported(&host.search(problem, Arc::new(Silent), ask, &stop).await);
+    let reported = result_text(&host.search(problem, Arc::new(Silent), ask, &stop).await);
     let mut journals: Vec<_> =
         std::fs::read_dir(folder.join("runs")).unwrap().map(|file| file.unwrap().path()).collect();
     journals.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
@@ -245,7 +245,7 @@ fn all_replays_are_byte_for_byte_the_runs() {
             let journal = Journal::read(&path).unwrap();
             let host = Host::of_journal(&journal.header, &today(), &Silent).await.unwrap();
             for replay in 0..each {
-                let again = reported(&host.replay(journal.clone(), Arc::new(Silent)).await);
+                let again = result_text(&host.replay(journal.clone(), Arc::new(Silent)).await);
                 assert_eq!(again, recorded, "case {number}, replay {replay}");
                 replays += 1;
             }

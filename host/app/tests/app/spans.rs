@@ -51,7 +51,7 @@ fn script() -> Script {
 }
 
 /// The spans of one search.
-async fn searched(settings: &Settings) -> Vec<Span> {
+async fn collect_spans(settings: &Settings) -> Vec<Span> {
     let kept = Arc::<CollectedSpans>::default();
     let host =
         Host::open(Settings { spans: Some(Arc::clone(&kept) as _), ..settings.clone() }, &Silent)
@@ -95,17 +95,19 @@ async fn a_search_is_one_trace_without_secrets() {
     settings.model.base_url = endpoint.url();
     settings.model.model = "mock".to_owned();
 
-    let spans = searched(&settings).await;
+    let spans = collect_spans(&settings).await;
     check_trace(&spans);
     let models: Vec<&Span> = spans.iter().filter(|span| span.name == "chat mock").collect();
     assert_eq!(models.len(), endpoint.count());
     assert!(models.iter().all(|span| span.kind == SpanKind::Client));
     assert!(models.iter().all(|span| span.attribute("syrch.cached") == Some(&Value::Flag(false))));
     let solver = |task: &str| {
-        let of_task = |span: &&Span| {
-            span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())
-        };
-        spans.iter().find(of_task).unwrap()
+        spans
+            .iter()
+            .find(|span: &&Span| {
+                span.name == "solver" && span.attribute("syrch.task") == Some(&task.into())
+            })
+            .unwrap()
     };
     assert!(solver("A").links.is_empty());
     assert_eq!(
@@ -125,7 +127,7 @@ async fn a_search_is_one_trace_without_secrets() {
     assert!(!format!("{spans:?}").contains(CANARY), "{spans:#?}");
 
     // The same search again is another trace, and what a cache answers says so.
-    let again = searched(&settings).await;
+    let again = collect_spans(&settings).await;
     check_trace(&again);
     assert_ne!(again[0].trace, spans[0].trace);
     assert_eq!(endpoint.count(), models.len());

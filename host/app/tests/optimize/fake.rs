@@ -53,7 +53,7 @@ impl FakeDatabase {
         Arc::new(Self { script, calls: Arc::default(), timed: Arc::default(), catalog })
     }
 
-    pub(crate) fn timed(&self) -> Vec<String> {
+    pub(crate) fn list_timed(&self) -> Vec<String> {
         self.timed.lock().unwrap().clone()
     }
 

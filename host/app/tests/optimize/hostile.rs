@@ -26,7 +26,7 @@ async fn run(
         .plugin(Role::Rewriter, hostile.to_str().unwrap())
         .option(Role::Rewriter, "behaviour", behaviour)
         .configure(|settings| settings.compile = compile())
-        .shared(shared)
+        .share_with(shared)
         .open()
         .await
         .unwrap();
@@ -62,7 +62,7 @@ async fn a_rewriter_that_misbehaves_costs_its_iterations_and_nothing_else() {
             "{behaviour}"
         );
         assert!(
-            database.timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL,
+            database.list_timed().iter().all(|sql| sql == ORIGINAL) && report.best == ORIGINAL,
             "{behaviour}"
         );
         let detail = report.iterations[0].detail.as_ref().unwrap();

@@ -19,41 +19,41 @@ fn rewriter() -> Arc<Scripted> {
 }
 
 /// Returns one finished run, its journal, and the number of statements that were timed.
-async fn finished(folder: &Path) -> (Optimized, PathBuf, usize) {
+async fn finish_run(folder: &Path) -> (Optimized, PathBuf, usize) {
     let database = FakeDatabase::new(script());
     let host = builder(&database).open().await.unwrap();
     let path = folder.join("run.jsonl");
     let optimize = host.optimize(ORIGINAL).rewriter(rewriter());
     let optimized = optimize.run_as("0123456789abcdef", Some(path.clone())).await.unwrap();
     assert_eq!(optimized.report.outcome, Outcome::Optimized);
-    (optimized, path, database.timed().len())
+    (optimized, path, database.list_timed().len())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_needs_no_database_and_gives_the_same_report() {
     let folder = syrch_kit::scratch();
-    let (optimized, path, _) = finished(folder.path()).await;
+    let (optimized, path, _) = finish_run(folder.path()).await;
     let journal = Journal::read(&path).unwrap();
     // A host whose database cannot even be asked for a bench.
     let host =
         Host::of_journal(&journal.header, &syrch::Settings::default(), &Silent).await.unwrap();
     let replayed = host.optimize("").rewriter(rewriter()).replay(journal.clone()).await.unwrap();
     assert_eq!(replayed.report, optimized.report);
-    assert_eq!(Optimized::of_journal(&journal).unwrap().unwrap().report, optimized.report);
+    assert_eq!(Optimized::from_journal(&journal).unwrap().unwrap().report, optimized.report);
     // Another rewriter departs from it.
     let other = Arc::new(Scripted(vec![STATEMENTS[1]]));
     let error = host.optimize("").rewriter(other).replay(journal.clone()).await.unwrap_err();
     assert!(matches!(error, Error::Replay(_)), "{error}");
     // It is no search, and it can be shown.
     assert!(matches!(host.replay(journal.clone(), Arc::new(Silent)).await, Err(Error::Unfit(_))));
-    let tree = SearchTree::of(&journal, Shown::default());
+    let tree = SearchTree::from_journal(&journal, Shown::default());
     assert_eq!((tree.outcome.kind.as_str(), tree.role_calls.len()), ("OPTIMIZED", 4));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_follows_the_recorded_times_and_no_others() {
     let folder = syrch_kit::scratch();
-    let (_, path, _) = finished(folder.path()).await;
+    let (_, path, _) = finish_run(folder.path()).await;
     let mut journal = Journal::read(&path).unwrap();
     for record in &mut journal.records {
         if let Record::Event { event: Event::Bench { got, .. }, .. } = record
@@ -72,7 +72,7 @@ async fn a_replay_follows_the_recorded_times_and_no_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_run_resumes_wherever_it_was_and_measures_nothing_twice() {
     let folder = syrch_kit::scratch();
-    let (optimized, path, timed) = finished(folder.path()).await;
+    let (optimized, path, timed) = finish_run(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let timed_in =
@@ -90,7 +90,7 @@ async fn a_killed_run_resumes_wherever_it_was_and_measures_nothing_twice() {
         assert_eq!(resumed.report, optimized.report, "cut at {cut}: {}", lines[cut]);
         let left = timed - timed_in(&lines[..cut]);
         // On a new connection both statements are run once before a measurement continues.
-        assert!((left..=left + 2).contains(&database.timed().len()), "cut at {cut}: {left}");
+        assert!((left..=left + 2).contains(&database.list_timed().len()), "cut at {cut}: {left}");
         let again = Journal::read(&killed).unwrap();
         let host =
             Host::of_journal(&again.header, &syrch::Settings::default(), &Silent).await.unwrap();
@@ -104,7 +104,7 @@ async fn a_killed_run_resumes_wherever_it_was_and_measures_nothing_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_somebody_put_into_a_journal_is_checked_before_it_runs() {
     let folder = syrch_kit::scratch();
-    let (_, path, _) = finished(folder.path()).await;
+    let (_, path, _) = finish_run(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let admitted = lines.iter().position(|line| line.contains("\"fed\":\"admitted\"")).unwrap();
@@ -117,13 +117,13 @@ async fn a_statement_that_somebody_put_into_a_journal_is_checked_before_it_runs(
     let database = FakeDatabase::new(script());
     let host = builder(&database).open().await.unwrap();
     let error = host.optimize("").rewriter(rewriter()).resume(&killed).await.unwrap_err();
-    assert!(matches!(error, Error::Unfit(_)) && database.timed().is_empty(), "{error}");
+    assert!(matches!(error, Error::Unfit(_)) && database.list_timed().is_empty(), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_journal_grants_no_more_rows_bytes_or_time() {
     let folder = syrch_kit::scratch();
-    let (_, path, _) = finished(folder.path()).await;
+    let (_, path, _) = finish_run(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     let half: Vec<&str> = text.lines().take(text.lines().count() / 2).collect();
     for (limit, more) in [
@@ -149,7 +149,7 @@ async fn a_journal_grants_no_more_rows_bytes_or_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_journal_holds_no_row_and_no_place_of_the_data() {
     let folder = syrch_kit::scratch();
-    let (_, path, _) = finished(folder.path()).await;
+    let (_, path, _) = finish_run(folder.path()).await;
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("/secret/place") && !text.contains("[1,2,3]"));
     assert!(!text.contains("\"record\":\"rows\""));

@@ -124,7 +124,7 @@ fn again(name: &ObjectName) -> TableWithJoins {
     table
 }
 
-fn swapped(op: &BinaryOperator) -> Option<BinaryOperator> {
+fn swap_operator(op: &BinaryOperator) -> Option<BinaryOperator> {
     use BinaryOperator::{And, Eq, Gt, GtEq, Lt, LtEq, Minus, NotEq, Or, Plus};
     Some(match op {
         Lt => LtEq,
@@ -199,7 +199,7 @@ impl VisitorMut for Mutation {
                         return ControlFlow::Continue(());
                     }
                 }
-            } else if let Some(other) = swapped(op)
+            } else if let Some(other) = swap_operator(op)
                 && self.is_here()
             {
                 *op = other;

@@ -56,7 +56,7 @@ async fn the_fastest_equal_statement_is_the_result_and_a_wrong_one_never_is() {
     // A database of the program's own has no copies.
     assert_eq!(report.settings.copies, 0);
     assert!(
-        !database.timed().iter().any(|sql| sql == WRONG),
+        !database.list_timed().iter().any(|sql| sql == WRONG),
         "a wrong statement is not even timed"
     );
 }
@@ -132,9 +132,13 @@ async fn a_stop_ends_a_statement_that_runs_for_ever_with_what_is_verified() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deadline_ends_it_too() {
     let database = FakeDatabase::new(Script { hangs_at: Some(4), ..script() });
-    let short =
-        |settings: &mut syrch::Settings| settings.deadline = Some(Duration::from_millis(200));
-    let host = builder(&database).configure(short).open().await.unwrap();
+    let host = builder(&database)
+        .configure(|settings: &mut syrch::Settings| {
+            settings.deadline = Some(Duration::from_millis(200))
+        })
+        .open()
+        .await
+        .unwrap();
     let optimize = host.optimize(ORIGINAL).rewriter(Arc::new(Scripted(vec![FAST])));
     let report = tokio::time::timeout(Duration::from_secs(20), optimize.run())
         .await

@@ -179,13 +179,21 @@ fn golds(data: &Path) -> BTreeMap<PathBuf, Vec<String>> {
 fn rows(database: &Connection, sql: &str) -> Option<Vec<Vec<String>>> {
     let mut statement = database.prepare(sql).ok()?;
     let width = statement.column_count();
-    let cell = |value: Value| match value {
-        Value::Real(real) => format!("real {:x}", real.to_bits()),
-        other => format!("{other:?}"),
-    };
-    let row =
-        |row: &rusqlite::Row<'_>| (0..width).map(|column| row.get(column).map(cell)).collect();
-    statement.query_map([], row).ok()?.take(200_000).collect::<Result<_, _>>().ok()
+    statement
+        .query_map([], |row: &rusqlite::Row<'_>| {
+            (0..width)
+                .map(|column| {
+                    row.get(column).map(|value: Value| match value {
+                        Value::Real(real) => format!("real {:x}", real.to_bits()),
+                        other => format!("{other:?}"),
+                    })
+                })
+                .collect()
+        })
+        .ok()?
+        .take(200_000)
+        .collect::<Result<_, _>>()
+        .ok()
 }
 
 fn is_equal(database: &Connection, original: &str, other: &str, is_ordered: bool) -> bool {

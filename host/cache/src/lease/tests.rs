@@ -50,11 +50,13 @@ async fn lead(cache: &Cache, number: usize) -> crate::Lead<'_> {
 }
 
 async fn leave_nothing_over(cache: &Cache) {
-    let sweep = |worker: &mut Worker| {
-        let now = worker.options.now();
-        worker.work(Access::Write, |store| store.sweep(now, 1))
-    };
-    cache.ask(sweep).await.unwrap();
+    cache
+        .ask(|worker: &mut Worker| {
+            let now = worker.options.now();
+            worker.work(Access::Write, |store| store.sweep(now, 1))
+        })
+        .await
+        .unwrap();
 }
 
 #[tokio::test]

@@ -33,8 +33,8 @@ impl Cli {
     pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut command = Self::command();
         let arguments = arguments.into_iter().map(separate_comment);
-        let matches = command.try_get_matches_from_mut(arguments).map_err(moved)?;
-        if let Some((name, flag)) = misplaced(&command, &matches) {
+        let matches = command.try_get_matches_from_mut(arguments).map_err(suggest_replacement)?;
+        if let Some((name, flag)) = find_misplaced_flag(&command, &matches) {
             let message = format!(
                 "`--{flag}` belongs to a search; write it after `{name}` if {name} takes it"
             );
@@ -80,7 +80,7 @@ fn separate_comment(argument: OsString) -> OsString {
 }
 
 /// The command, if it is no search, with the first flag of a search before it.
-fn misplaced<'a>(
+fn find_misplaced_flag<'a>(
     command: &'a clap::Command,
     matches: &'a ArgMatches,
 ) -> Option<(&'a str, &'a str)> {
@@ -96,7 +96,7 @@ fn misplaced<'a>(
 }
 
 /// The error; about a replaced flag, with its replacement as the suggestion.
-fn moved(mut error: clap::Error) -> clap::Error {
+fn suggest_replacement(mut error: clap::Error) -> clap::Error {
     let of = |flag: &str| {
         let moved = MOVED.iter().find(|(moved, _)| *moved == flag).map(|(_, instead)| *instead);
         moved.or_else(|| earlier::flag(flag))

@@ -3,7 +3,7 @@
 
 use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
 use syrch::syrch_core::roles::Role;
-use syrch::syrch_core::text::escape::clipped;
+use syrch::syrch_core::text::escape::clip_with_remark;
 use syrch::{Outcome as Ending, SearchReport};
 
 use super::Context;
@@ -32,7 +32,7 @@ pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
 
 /// Prints a finished search.
 pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
-    let document = scrubbed(context, &report.document)?;
+    let document = scrub_document(context, &report.document)?;
     if context.format == Format::Json {
         context.output.write(&json::document(&value_of(&document)?))?;
     } else {
@@ -68,7 +68,10 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
 }
 
 /// The document without secrets: written, scrubbed and read back, so that no output can hold one.
-pub(super) fn scrubbed(context: &Context, document: &AnswerDocument) -> Outcome<AnswerDocument> {
+pub(super) fn scrub_document(
+    context: &Context,
+    document: &AnswerDocument,
+) -> Outcome<AnswerDocument> {
     let mut value = value_of(document)?;
     context.scrubber.value(&mut value);
     serde_json::from_value(value).map_err(unwritable)
@@ -101,13 +104,12 @@ fn text(
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
             parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));
-            let more = || {
+            parts.extend((left > 0).then(|| {
                 let all = answer.rows.len();
                 format!(
                     "The first {most} of {all} rows. --all-rows shows all of them, -o FILE writes them to a file.\n"
                 )
-            };
-            parts.extend((left > 0).then(more));
+            }));
             parts.extend(answer.truncated.then(|| format!("{}\n", cut())));
             parts.extend(sql.map(|sql| format!("{}\n", terminal::block(sql.trim_end()))));
             parts.join("\n")
@@ -164,8 +166,12 @@ fn explain(context: &Context, document: &AnswerDocument) {
     };
     for candidate in doubted.into_iter().chain(others).take(SHOWN) {
         let statement = candidate.sql.split_whitespace().collect::<Vec<_>>().join(" ");
-        message +=
-            &format!("\n{}: {}\n  {}", candidate.task, clipped(&statement, 120), candidate.reason);
+        message += &format!(
+            "\n{}: {}\n  {}",
+            candidate.task,
+            clip_with_remark(&statement, 120),
+            candidate.reason
+        );
     }
     context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }
@@ -234,7 +240,7 @@ fn cost(document: &AnswerDocument) -> String {
         return format!("{statements}, {seconds:.2} s");
     }
     let calls = count(cost.calls, "model call");
-    let estimated = if cost.estimated() > 0 { " (estimated)" } else { "" };
+    let estimated = if cost.count_estimates() > 0 { " (estimated)" } else { "" };
     format!(
         "{calls}, {} + {} tokens{estimated}, {money}, {statements}, {seconds:.2} s",
         cost.input_tokens, cost.output_tokens

@@ -99,7 +99,7 @@ impl Run for BatchArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
@@ -118,7 +118,9 @@ impl Run for BatchArgs {
         };
         let batch = match opened {
             Ok(batch) => batch,
-            Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+            Err(error) => {
+                return Err(search::explain_error(error, &settings, &context, &watch).await);
+            }
         };
         if std::io::stdin().is_terminal() {
             context
@@ -139,10 +141,10 @@ impl Run for BatchArgs {
         context.console.note(&summary(&ended.totals));
         let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
             (Some(Stopped::Fatal(error)), ..) => {
-                search::explained(error, &settings, &context, &watch).await
+                search::explain_error(error, &settings, &context, &watch).await
             }
             (Some(stopped), ..) => stop_of(&stopped),
-            (None, Some(used_up), _) => used_up_of(used_up),
+            (None, Some(used_up), _) => budget_failure(used_up),
             (None, None, Some(error)) => {
                 Failure::new(Exit::Unexpected, format!("standard input: {error}"))
             }
@@ -202,7 +204,7 @@ fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<It
     });
     let read = read.filter_map(future::ready);
     read.inspect(move |line| {
-        seen.repeated(line).into_iter().for_each(|warning| console.warn(&warning))
+        seen.warn_of_repeat(line).into_iter().for_each(|warning| console.warn(&warning))
     })
 }
 
@@ -218,7 +220,7 @@ impl Seen {
     const MOST: usize = 1_000_000;
 
     /// The warning about the first id that is repeated. Later ones are not reported.
-    fn repeated(&mut self, line: &Line) -> Option<String> {
+    fn warn_of_repeat(&mut self, line: &Line) -> Option<String> {
         let is_new = self.is_reported
             || self.hashes.len() >= Self::MOST && !self.hashes.contains(&hash(line))
             || self.hashes.insert(hash(line));
@@ -295,7 +297,7 @@ fn stop_of(stopped: &Stopped) -> Failure {
     }
 }
 
-fn used_up_of(budget: UsedUp) -> Failure {
+fn budget_failure(budget: UsedUp) -> Failure {
     let (what, flag) = match budget {
         UsedUp::Calls => ("model calls", "--total-calls"),
         UsedUp::Tokens => ("tokens", "--total-tokens"),
@@ -330,11 +332,11 @@ mod tests {
             Line::read(number, format!("{{\"id\": {id}, \"question\": \"?\"}}").as_bytes()).unwrap()
         };
         assert_eq!(
-            [line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.repeated(&line)),
+            [line(1, "1"), line(2, "\"1\""), line(3, "2")].map(|line| seen.warn_of_repeat(&line)),
             [None, None, None]
         );
-        let warning = seen.repeated(&line(4, "\"1\"")).unwrap();
+        let warning = seen.warn_of_repeat(&line(4, "\"1\"")).unwrap();
         assert!(warning.starts_with("line 4: the id \"1\" came before"), "{warning}");
-        assert_eq!(seen.repeated(&line(5, "2")), None);
+        assert_eq!(seen.warn_of_repeat(&line(5, "2")), None);
     }
 }

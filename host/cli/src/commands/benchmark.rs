@@ -53,7 +53,7 @@ pub(crate) struct BenchmarkArgs {
 
 impl BenchmarkArgs {
     /// The suite that was named.
-    pub(crate) fn named(&self) -> Option<&Path> {
+    pub(crate) fn suite_path(&self) -> Option<&Path> {
         self.suite.as_deref().or(self.file.as_deref())
     }
 }
@@ -62,14 +62,14 @@ impl Run for BenchmarkArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
     async fn run(self, mut context: Context) -> Outcome {
         let BenchmarkArgs { answers, run, .. } = &self;
         run.report.iter().try_for_each(ReportFile::check)?;
-        let mut options = run.options(&context, self.named().map(Path::to_owned))?;
+        let mut options = run.options(&context, self.suite_path().map(Path::to_owned))?;
         options.answers.clone_from(answers);
         if answers.is_empty() {
             let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
@@ -81,7 +81,7 @@ impl Run for BenchmarkArgs {
             Occasions { accepted: &|inputs| spare_all(&run.report, inputs), started: &|_| () };
         let ended = carry_out(&context, arms, options, occasions).await?;
         let document =
-            ended.document(run.rule, &CompareOptions::default()).scrubbed(&context.scrubber)?;
+            ended.document(run.rule, &CompareOptions::default()).scrub(&context.scrubber)?;
         print(&context, &document, &[])?;
         write_all(&run.report, &document)?;
         note_traces(&context, &document, &ended.outcome.folder);

@@ -34,7 +34,7 @@ pub(crate) struct BuildIndexArgs {
 impl Run for BuildIndexArgs {
     const ENDS_INTERRUPTS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use syrch::cache::{Cache, CacheError, Kind, Size, Stats, open_cache};
-use syrch::imports::{Stored, clear, stored};
+use syrch::imports::{Stored, clear, store_size};
 
 use super::Context;
 use super::Run;
@@ -76,9 +76,10 @@ impl Run for CacheCommand {
         }
         let is_for_files = matches!(self, CacheCommand::Clear { kind: None | Some(What::Files) });
         match done.map_err(|error| failure(&error, cache.folder()))? {
-            Done::Stats(stats) => show(&context, &stats, of_files(&context, stored)?)?,
+            Done::Stats(stats) => show(&context, &stats, measure_files(&context, store_size)?)?,
             Done::Cleared(Size { entries, bytes }) => {
-                let files = if is_for_files { of_files(&context, clear)? } else { Size::default() };
+                let files =
+                    if is_for_files { measure_files(&context, clear)? } else { Size::default() };
                 show_cleared(
                     &context,
                     Size { entries: entries + files.entries, bytes: bytes + files.bytes },
@@ -90,7 +91,7 @@ impl Run for CacheCommand {
 }
 
 /// The size of the databases that files of rows were read into, by what looks at their folder.
-fn of_files(context: &Context, measure: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
+fn measure_files(context: &Context, measure: fn(&Path) -> io::Result<Stored>) -> Outcome<Size> {
     let Some(folder) = &context.config.tables else { return Ok(Size::default()) };
     let Stored { count, bytes } = measure(folder).map_err(|error| {
         Failure::new(
@@ -134,23 +135,29 @@ fn failure(error: &CacheError, folder: &Path) -> Failure {
 }
 
 /// The entries by kind, those without any too.
-fn held(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static str, Size)> {
-    let kind = |kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default());
+fn entries_by_kind(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static str, Size)> {
     let all =
         Size { entries: stats.all.entries + files.entries, bytes: stats.all.bytes + files.bytes };
-    Kind::ALL.map(kind).into_iter().chain([(FILES, files), ("all", all)])
+    Kind::ALL
+        .map(|kind: Kind| (kind.name(), stats.kinds.get(&kind).copied().unwrap_or_default()))
+        .into_iter()
+        .chain([(FILES, files), ("all", all)])
 }
 
 fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         let path = stats.path.display().to_string();
         let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
-        let line = |(name, held): (&str, Size)| format!("{name:<5} {}\n", amount(held));
-        let text: String = std::iter::once(head).chain(held(stats, files).map(line)).collect();
+        let text: String = std::iter::once(head)
+            .chain(
+                entries_by_kind(stats, files)
+                    .map(|(name, held): (&str, Size)| format!("{name:<5} {}\n", amount(held))),
+            )
+            .collect();
         return context.output.write(&context.scrubber.text(&text));
     }
     let mut grid = Grid::new(["kind", "entries", "bytes"]);
-    grid.rows = held(stats, files)
+    grid.rows = entries_by_kind(stats, files)
         .map(|(name, held)| vec![json!(name), json!(held.entries), json!(held.bytes)])
         .collect();
     context.rows(grid, || document(stats, files))
@@ -158,14 +165,13 @@ fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
 
 /// The statistics as the document `syrch.cache/1`.
 fn document(stats: &Stats, files: Size) -> Value {
-    let kind = |(name, held): (&str, Size)| {
-        (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}))
-    };
     json!({
         "schema": "syrch.cache/1",
         "path": stats.path.to_string_lossy(),
         "file_bytes": stats.file_bytes,
-        "kept": held(stats, files).map(kind).collect::<Map<_, _>>(),
+        "kept": entries_by_kind(stats, files).map(|(name, held): (&str, Size)| {
+        (name.to_owned(), json!({"entries": held.entries, "bytes": held.bytes}))
+    }).collect::<Map<_, _>>(),
     })
 }
 

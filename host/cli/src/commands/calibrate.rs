@@ -12,7 +12,7 @@ use syrch::syrch_core::roles::Role;
 use syrch_grading::{Calibration, calibrate};
 
 use super::Run;
-use super::graded::{of_run, runs};
+use super::graded::{run_files, runs};
 use super::trace::words::count;
 use super::{Context, strategy};
 use crate::config::Given;
@@ -61,7 +61,7 @@ enum MethodArg {
 }
 
 impl MethodArg {
-    fn chosen(self) -> Option<Method> {
+    fn method(self) -> Option<Method> {
         match self {
             Self::Auto => None,
             Self::Isotonic => Some(Method::Isotonic),
@@ -72,7 +72,7 @@ impl MethodArg {
 }
 
 impl Run for CalibrateCommand {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
@@ -80,9 +80,9 @@ impl Run for CalibrateCommand {
         let CalibrateCommand::Fit(FitArgs { run, arm, method }) = self;
         let folder = runs(&context)?.find(&run).map_err(syrch::Error::from)?.path;
         // The strategy must not replace a file of the run.
-        context.output.spares(&of_run(&folder))?;
+        context.output.spares(&run_files(&folder))?;
         let record = run::read(&folder).map_err(syrch::Error::from)?;
-        let mut found = calibrate(&record, arm.as_deref(), method.chosen())?;
+        let mut found = calibrate(&record, arm.as_deref(), method.method())?;
         let (text, plugins) = strategy::file_of(&context, &mut found.definition).await?;
         for warning in warnings(&record, &found, &plugins) {
             context.console.warn(&warning);
@@ -107,7 +107,7 @@ fn warnings(
     let mut warnings = Vec::new();
     if !record.is_whole() {
         let done = record.graded.len();
-        let of = record.of();
+        let of = record.total_answers();
         warnings.push(format!("the run is not finished: {done} of {of} answers are graded"));
     }
     if found.left_out > 0 {

@@ -88,7 +88,7 @@ impl Run for CompareArgs {
     const LOADS_PLUGINS: bool = true;
 
     /// The settings of `-P` are for the arms, and not for the configuration.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
@@ -114,7 +114,7 @@ impl Run for CompareArgs {
             shard.share(questions.questions.len() as u64)
         });
         drop(questions);
-        let terms = Terms::new(self.resamples, unshared(&arms));
+        let terms = Terms::new(self.resamples, sharing_obstacle(&arms));
         let accepted = |inputs: &Inputs| {
             spare_all(&run.report, inputs)?;
             context.console.note(&detectable(asked));
@@ -137,7 +137,7 @@ impl Run for CompareArgs {
         let mut document =
             ended.document(run.rule, &CompareOptions { seed: None, resamples: terms.resamples });
         document.warn(terms.going_on(&ended.outcome.folder).warnings);
-        let document = document.scrubbed(&context.scrubber)?;
+        let document = document.scrub(&context.scrubber)?;
         print(&context, &document, &self.slice)?;
         write_all(&run.report, &document)?;
         note_traces(&context, &document, &ended.outcome.folder);
@@ -204,7 +204,7 @@ fn describe_needs() -> String {
 }
 
 /// The reason why the arms do not get the same replies to the same prompts. `None` if they do.
-fn unshared(arms: &[(String, Settings)]) -> Option<String> {
+fn sharing_obstacle(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;
     let is_sampled = model.replay.is_none() && model.provider != Provider::OFFLINE;
@@ -272,7 +272,7 @@ mod tests {
             let mut settings = Settings::default();
             settings.model.provider = Provider::OPENAI;
             change(&mut settings);
-            unshared(&[("a".to_owned(), settings)])
+            sharing_obstacle(&[("a".to_owned(), settings)])
         };
         assert!(warning(|_| ()).unwrap().contains("there is no cache"));
         assert_eq!(warning(|settings| settings.cache.folder = Some("x".into())), None);

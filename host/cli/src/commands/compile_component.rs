@@ -20,11 +20,10 @@ pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
         drop(writeln!(std::io::stderr(), "the compiler failed: {reason}"));
     }));
     // A panic is about the component, too.
-    let compile = |limits| {
+    match limits(arguments).and_then(|limits| {
         std::panic::catch_unwind(|| compile(limits))
             .unwrap_or_else(|_| Err(CompileFailure::Component(String::new())))
-    };
-    match limits(arguments).and_then(compile) {
+    }) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A parent that is gone reads nothing.

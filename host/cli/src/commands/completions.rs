@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 
 impl Run for CompletionsArgs {
     /// The script is the same whatever is configured, also where that cannot be read.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         None
     }
 
@@ -47,12 +47,14 @@ fn script(shell: Shell) -> Outcome<String> {
     let script = String::from_utf8(script).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the script cannot be written: {error}"))
     })?;
-    let line = |line: &str| match line
-        .strip_suffix(name)
-        .filter(|line| line.trim_start().starts_with("complete "))
-    {
-        Some(start) => format!("{start}syrch-host\n"),
-        None => format!("{line}\n"),
-    };
-    Ok(script.lines().map(line).collect())
+    Ok(script
+        .lines()
+        .map(|line: &str| {
+            match line.strip_suffix(name).filter(|line| line.trim_start().starts_with("complete "))
+            {
+                Some(start) => format!("{start}syrch-host\n"),
+                None => format!("{line}\n"),
+            }
+        })
+        .collect())
 }

@@ -22,8 +22,8 @@ pub(crate) struct ConfigArgs {
 }
 
 impl Run for ConfigArgs {
-    fn given(&self) -> Option<Given<'_>> {
-        self.search.given()
+    fn config_flags(&self) -> Option<Given<'_>> {
+        self.search.config_flags()
     }
 
     async fn run(self, context: Context) -> Outcome {

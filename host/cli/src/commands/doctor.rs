@@ -68,7 +68,7 @@ impl Check {
     }
 
     /// The check of a part that would end a search with this failure.
-    fn of(name: &'static str, failure: Failure) -> Self {
+    fn from_failure(name: &'static str, failure: Failure) -> Self {
         Self { name, state: State::Fail, detail: failure.message, fix: failure.hint }
     }
 }
@@ -93,7 +93,7 @@ pub(crate) struct DoctorArgs {
 }
 
 impl Run for DoctorArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
@@ -134,13 +134,13 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.push(inputs::config(&context.config.files, broken));
     checks.push(inputs::builtins(context).await);
     if is_broken {
-        checks.push(inputs::skipped("strategy"));
+        checks.push(inputs::skip_check("strategy"));
     } else {
         checks.push(inputs::strategy(context).await);
         checks.extend(inputs::retrieval(&context.config.effective.settings));
     }
     checks.extend(inputs::plugin_files(context).await);
-    checks.push(folders::compiled(&settings.compile));
+    checks.push(folders::check_compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
     checks.push(folders::answers(
         context.config.effective.cache,
@@ -152,12 +152,12 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     ));
     checks.push(folders::history(context.environment.state_dir().as_deref()));
     if is_broken {
-        checks.push(inputs::skipped("endpoint"));
+        checks.push(inputs::skip_check("endpoint"));
     } else {
         checks.extend(endpoint::all(settings).await);
     }
     if is_broken {
-        checks.push(inputs::skipped("database"));
+        checks.push(inputs::skip_check("database"));
     } else {
         checks.extend(inputs::database(settings).await);
     }

@@ -41,9 +41,10 @@ pub(super) fn text(previews: &[Preview]) -> Outcome<String> {
 }
 
 fn request(preview: &Preview) -> Outcome<String> {
-    let unwritable =
-        |error: serde_json::Error| Failure::new(Exit::Unexpected, format!("a request: {error}"));
-    let body = serde_json::to_string_pretty(&preview.body).map_err(unwritable)?;
+    let body =
+        serde_json::to_string_pretty(&preview.body).map_err(|error: serde_json::Error| {
+            Failure::new(Exit::Unexpected, format!("a request: {error}"))
+        })?;
     let line = |(name, value): &(String, String)| {
         format!("{}\n", terminal::line(&format!("{name}: {value}")))
     };

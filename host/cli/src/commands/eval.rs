@@ -58,9 +58,9 @@ pub(crate) struct EvalArgs {
 impl EvalArgs {
     fn expectation(&self) -> Outcome<Expectation> {
         let csv = self.expected.clone().map(Expectation::Csv);
-        let sql = || self.expected_sql.clone().map(Expectation::Sql);
-        let answer = || self.expected_answer.clone().map(Expectation::Answer);
-        csv.or_else(sql).or_else(answer).ok_or_else(|| Failure::usage("nothing is expected"))
+        csv.or_else(|| self.expected_sql.clone().map(Expectation::Sql))
+            .or_else(|| self.expected_answer.clone().map(Expectation::Answer))
+            .ok_or_else(|| Failure::usage("nothing is expected"))
     }
 }
 
@@ -68,7 +68,7 @@ impl Run for EvalArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
@@ -92,7 +92,9 @@ impl Run for EvalArgs {
         };
         let eval = match opened {
             Ok(eval) => eval,
-            Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+            Err(error) => {
+                return Err(search::explain_error(error, &settings, &context, &watch).await);
+            }
         };
         context.console.progress("asking");
         let stop = Stop::new();

@@ -94,7 +94,7 @@ impl Run for GridArgs {
     const LOADS_PLUGINS: bool = true;
 
     /// The settings of `-P` are for the cells, and not for the configuration.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
@@ -124,8 +124,8 @@ impl Run for GridArgs {
         search::prepare(&mut context, &watch).await?;
         let axes = axes(&context, &self, &watch).await?;
         let base = &context.config.effective.settings;
-        let cells =
-            cells(base, &axes, self.random.map(|wanted| (wanted, base.seed))).map_err(refused)?;
+        let cells = cells(base, &axes, self.random.map(|wanted| (wanted, base.seed)))
+            .map_err(grid_failure)?;
         let settings: BTreeMap<String, BTreeMap<String, Value>> =
             cells.iter().map(|cell| (cell.name.clone(), cell.values.clone())).collect();
         if let Some(one) = &one {
@@ -135,7 +135,7 @@ impl Run for GridArgs {
             cells.into_iter().map(|GridCell { name, settings, .. }| (name, settings)).collect();
         let runs = options.runs.clone();
         let calls = shared::share(&mut arms, &runs);
-        let unshared = shared::unshared(&arms);
+        let unshared = shared::sharing_obstacle(&arms);
         context.console.note(&format!(
             "{} of {}",
             count(arms.len() as u64, "cell"),
@@ -189,7 +189,7 @@ fn options(context: &Context, arguments: &GridArgs) -> Outcome<(SuiteOptions, Op
         return Ok((SuiteOptions { seeds: one_seed(arguments), ..options }, None));
     };
     context.needs_database()?;
-    let one = One::of(question, arguments);
+    let one = One::new(question, arguments);
     let mut options = arguments.run.options(context, Some(PathBuf::new()))?;
     // Of one question it is the database, whoever names it.
     let database = DatabaseUrl::parse(&context.config.effective.settings.database);
@@ -211,10 +211,11 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
     let mut plugins = Plugins::new(watch);
     let mut axes = Vec::new();
     for Assigned { named, name, values } in &arguments.parameters {
-        let with_flag =
-            |failure: Failure| Failure { message: format!("-P {}", failure.message), ..failure };
-        let knob = plugins.knob(named, settings).await.map_err(with_flag)?;
-        if let Some(flag) = fixed(context, &knob) {
+        let knob = plugins.knob(named, settings).await.map_err(|failure: Failure| Failure {
+            message: format!("-P {}", failure.message),
+            ..failure
+        })?;
+        if let Some(flag) = knob_flag(context, &knob) {
             return Err(Failure::usage(format!("-P {name} and {flag} set the same"))
                 .hint("leave out one of them; -P with one value holds for all cells"));
         }
@@ -224,7 +225,7 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
         return Ok(axes);
     }
     for axis in default_axes() {
-        let by_flag = fixed(context, &axis.knob);
+        let by_flag = knob_flag(context, &axis.knob);
         let by_value = axes.iter().any(|known| known.knob == axis.knob).then(|| "-P".to_owned());
         match by_flag.or(by_value) {
             Some(flag) => {
@@ -237,7 +238,7 @@ async fn axes(context: &Context, arguments: &GridArgs, watch: &Watch) -> Outcome
 }
 
 /// The flag that sets the same as a knob. `None` if no flag does.
-fn fixed(context: &Context, knob: &Knob) -> Option<String> {
+fn knob_flag(context: &Context, knob: &Knob) -> Option<String> {
     let key = match knob {
         Knob::Policy(limit) => match limit.key {
             "max_attempts" => "execution.max_attempts_per_node",
@@ -256,7 +257,7 @@ fn fixed(context: &Context, knob: &Knob) -> Option<String> {
     }
 }
 
-fn refused(error: GridError) -> Failure {
+fn grid_failure(error: GridError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match error {
         GridError::TooMany { .. } => failure

@@ -77,7 +77,7 @@ pub(crate) trait Run: Sized {
 
     /// The flags that concern the configuration. `None` if the command needs no configuration,
     /// which may then be wrong.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::default())
     }
 
@@ -115,8 +115,8 @@ macro_rules! commands {
         }
 
         impl Run for $list {
-            fn given(&self) -> Option<Given<'_>> {
-                match self { $(Self::$name(command) => command.given(),)* }
+            fn config_flags(&self) -> Option<Given<'_>> {
+                match self { $(Self::$name(command) => command.config_flags(),)* }
             }
 
             fn inputs(&self) -> Vec<(&'static str, PathBuf)> {

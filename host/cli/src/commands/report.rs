@@ -17,7 +17,7 @@ use super::Context;
 use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, all_failed_failure, check_slices, note_traces, of_run, print, runs,
+    Document, ReportFile, all_failed_failure, check_slices, note_traces, print, run_files, runs,
     spare_all, timings, without_secrets, write_all,
 };
 use super::grid::saved::SavedGrid;
@@ -59,7 +59,7 @@ pub(crate) struct ReportArgs {
 }
 
 impl Run for ReportArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
@@ -70,7 +70,7 @@ impl Run for ReportArgs {
             return list(&context, &runs);
         }
         let entries = entries(&runs, &self.runs)?;
-        let inputs: Vec<_> = entries.iter().flat_map(|entry| of_run(&entry.path)).collect();
+        let inputs: Vec<_> = entries.iter().flat_map(|entry| run_files(&entry.path)).collect();
         context.output.spares(&inputs)?;
         spare_all(&self.report, &inputs)?;
         let mut records = Vec::new();
@@ -94,7 +94,7 @@ impl Run for ReportArgs {
                 report.basis.because("it is still going on");
             }
             report.basis.warnings.extend(merged.warnings);
-            of_grid(&context, &self, report)?;
+            report_grid(&context, &self, report)?;
             return Ok(end(&context, failure, &incomplete));
         }
         if merged.record.header.own().arms.len() < 2 {
@@ -127,7 +127,7 @@ impl Run for ReportArgs {
         if self.without_times {
             document.0.without_times();
         }
-        let document = document.scrubbed(&context.scrubber)?;
+        let document = document.scrub(&context.scrubber)?;
         print(&context, &document, &self.slice)?;
         write_all(&self.report, &document)?;
         if let [entry] = entries.as_slice() {
@@ -159,7 +159,7 @@ fn refuse_resamples(arguments: &ReportArgs, of: &str) -> Outcome<()> {
 }
 
 /// The report on the cells of a grid.
-fn of_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
+fn report_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
     arguments.report.iter().try_for_each(ReportFile::is_for_grid)?;
     refuse_resamples(arguments, "a grid")?;
     if !arguments.slice.is_empty() {
@@ -197,8 +197,12 @@ struct Line {
 }
 
 fn list(context: &Context, runs: &Runs) -> Outcome {
-    let read = |entry: RunEntry| Line { summary: entry.summary(), entry };
-    let lines: Vec<Line> = runs.list().map_err(syrch::Error::from)?.into_iter().map(read).collect();
+    let lines: Vec<Line> = runs
+        .list()
+        .map_err(syrch::Error::from)?
+        .into_iter()
+        .map(|entry: RunEntry| Line { summary: entry.summary(), entry })
+        .collect();
     for error in lines.iter().filter_map(|line| line.summary.as_ref().err()) {
         context.console.warn(&error.to_string());
     }

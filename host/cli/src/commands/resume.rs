@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use syrch::journal::{Folder, Journal};
-use syrch::settings::{ModelSettings, ServerSettings, recorded_settings};
+use syrch::settings::{ModelSettings, ServerSettings, read_settings};
 use syrch::syrch_core::DatabaseUrl;
 
 use super::Context;
@@ -42,7 +42,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     // endpoint.
     let path = Folder::new(folder).find(run).map_err(syrch::Error::from)?.path;
     let header = Journal::read_header(&path).map_err(syrch::Error::from)?;
-    let mut settings = recorded_settings(&header)?;
+    let mut settings = read_settings(&header)?;
     let today = &context.config.effective.settings;
     settings.database = with_secrets(&settings.database, &today.database)?;
     give_keys(&mut settings.model, &today.model, context)?;
@@ -101,11 +101,10 @@ fn give_keys(
     for (name, endpoint) in &mut recorded.endpoints {
         let same =
             today.endpoints.get(name).filter(|one| one.base_url.trim() == endpoint.base_url.trim());
-        let vendors = || {
+        endpoint.api_key = same.and_then(|one| one.api_key.clone()).or_else(|| {
             vendor_key(&context.environment, endpoint.provider, &endpoint.base_url)
                 .map(|(_, key)| key)
-        };
-        endpoint.api_key = same.and_then(|one| one.api_key.clone()).or_else(vendors);
+        });
     }
     Ok(())
 }

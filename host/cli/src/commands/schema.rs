@@ -31,7 +31,7 @@ pub(crate) struct SchemaArgs {
 }
 
 impl Run for SchemaArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         let mut flags = self.flags.clone();
         if let Some(database) = self.databases.first() {
             flags.set("execution.db_path", json!(database));
@@ -70,12 +70,14 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
     }
     if matches!(context.format, Format::Auto | Format::Table) {
         let width = context.output.width();
-        let of = |(url, catalog): &(String, Arc<Catalog>)| {
-            let tables: String =
-                catalog.tables.iter().map(|table| picture(catalog, table, width)).collect();
-            format!("{}\n\n{tables}", terminal::line(url))
-        };
-        let text: String = catalogs.iter().map(of).collect();
+        let text: String = catalogs
+            .iter()
+            .map(|(url, catalog): &(String, Arc<Catalog>)| {
+                let tables: String =
+                    catalog.tables.iter().map(|table| picture(catalog, table, width)).collect();
+                format!("{}\n\n{tables}", terminal::line(url))
+            })
+            .collect();
         context.output.write(&context.scrubber.text(&text))?;
         return Ok(Exit::Answered);
     }
@@ -138,15 +140,18 @@ fn kind(table: &Table) -> &'static str {
 
 /// Returns the columns that a column refers to, as `table.column`.
 fn references(table: &Table, column: &Column) -> Vec<String> {
-    let targets = |key: &syrch::syrch_core::ForeignKey| {
-        let pairs = key
-            .columns
-            .iter()
-            .zip(&key.ref_columns)
-            .filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
-        pairs.map(|(_, other)| format!("{}.{other}", key.ref_table)).collect::<Vec<_>>()
-    };
-    table.foreign_keys.iter().flat_map(targets).collect()
+    table
+        .foreign_keys
+        .iter()
+        .flat_map(|key: &syrch::syrch_core::ForeignKey| {
+            let pairs = key
+                .columns
+                .iter()
+                .zip(&key.ref_columns)
+                .filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
+            pairs.map(|(_, other)| format!("{}.{other}", key.ref_table)).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 fn is_key(table: &Table, column: &Column) -> bool {
@@ -175,13 +180,16 @@ fn picture(catalog: &Catalog, table: &Table, width: Option<u16>) -> String {
     let rows = table.row_estimate.map(|rows| format!(", about {rows} rows")).unwrap_or_default();
     let comment = table.comment.as_ref().map(|comment| format!(": {comment}")).unwrap_or_default();
     let heading = format!("{} ({}{rows}){comment}", catalog.table_name(table), kind(table));
-    let comment = |column: &Column| {
-        let texts: Vec<String> =
-            column.values_in_words().into_iter().chain(column.comment.clone()).collect();
-        let text = if texts.is_empty() { None } else { Some(texts.join("; ")) }?;
-        Some(terminal::line(&format!("{}: {text}", column.name)).into_owned() + "\n")
-    };
-    let comments: String = table.columns.iter().filter_map(comment).collect();
+    let comments: String = table
+        .columns
+        .iter()
+        .filter_map(|column: &Column| {
+            let texts: Vec<String> =
+                column.values_in_words().into_iter().chain(column.comment.clone()).collect();
+            let text = if texts.is_empty() { None } else { Some(texts.join("; ")) }?;
+            Some(terminal::line(&format!("{}: {text}", column.name)).into_owned() + "\n")
+        })
+        .collect();
     format!("{}\n{}\n{comments}", terminal::line(&heading), table::render(&grid, width))
 }
 
@@ -199,25 +207,23 @@ fn grid(catalog: &Catalog, tables: &[&Table]) -> Grid {
 
 /// The tables as the document `syrch.schema/1`.
 fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
-    let column = |column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment, "values": column.values().map(|(values, _)| values)});
-    let table = |table: &&Table| {
+    json!({
+        "schema": "syrch.schema/1",
+        "database": catalog.database,
+        "dialect": catalog.dialect.name(),
+        "tables": tables.iter().map(|table: &&Table| {
         json!({
             "name": table.name,
             "schema_name": table.schema_name,
             "kind": kind(table),
-            "columns": table.columns.iter().map(column).collect::<Vec<_>>(),
+            "columns": table.columns.iter().map(|column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment, "values": column.values().map(|(values, _)| values)})).collect::<Vec<_>>(),
             "primary_key": table.primary_key,
             "foreign_keys": table.foreign_keys,
             "indexes": table.indexes,
             "row_estimate": table.row_estimate,
             "comment": table.comment,
         })
-    };
-    json!({
-        "schema": "syrch.schema/1",
-        "database": catalog.database,
-        "dialect": catalog.dialect.name(),
-        "tables": tables.iter().map(table).collect::<Vec<_>>(),
+    }).collect::<Vec<_>>(),
     })
 }
 

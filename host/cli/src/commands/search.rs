@@ -53,7 +53,7 @@ impl Run for SearchArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         let rewriter = self.optimize.then(optimize::default_rewriter).flatten();
         Some(Given { rewriter, ..Given::new(&self.flags, &self.parameters) })
     }
@@ -106,7 +106,7 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
     if !optimizes || exit != Exit::Answered {
         return Ok(exit);
     }
-    match optimize::of_answer(&context, &host, &report).await {
+    match optimize::optimize_answer(&context, &host, &report).await {
         Ok(()) => Ok(exit),
         Err(failure) => {
             // The answer is written: a document of the error would be a second one.
@@ -157,7 +157,7 @@ pub(super) async fn open(context: &mut Context, watch: &Watch) -> Outcome<Host> 
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), watch).await {
         Ok(host) => Ok(host),
-        Err(error) => Err(explained(error, settings, context, watch).await),
+        Err(error) => Err(explain_error(error, settings, context, watch).await),
     }
 }
 
@@ -169,7 +169,7 @@ pub(super) async fn prepare(context: &mut Context, watch: &Watch) -> Outcome<()>
 
 /// The failure to open a search with these settings, with the place in the strategy file and
 /// similar names where there are any.
-pub(super) async fn explained(
+pub(super) async fn explain_error(
     error: syrch::Error,
     settings: &Settings,
     context: &Context,

@@ -38,7 +38,7 @@ pub(crate) struct SqlArgs {
 }
 
 impl Run for SqlArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given::new(&self.flags, &[]))
     }
 
@@ -106,7 +106,7 @@ fn document(result: &ResultSet) -> Value {
         "columns": columns,
         "rows": cells::grid(result).rows,
         "row_count": result.row_count(),
-        "truncated": result.truncated(),
+        "truncated": result.is_truncated(),
         "warnings": result.profile().warnings,
     })
 }

@@ -44,7 +44,7 @@ pub(crate) enum StrategyCommand {
 }
 
 impl Run for StrategyCommand {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
@@ -77,12 +77,11 @@ fn list(context: &Context) -> Outcome {
     for one in &found {
         grid.rows.push(vec![json!(one.name), json!(one.summary), json!(own_roles(one))]);
     }
-    let document = || {
+    context.rows(grid, || {
         let sheets: Vec<Value> =
             found.iter().map(|one| sheet(one, |_| Map::new(), &one.policy)).collect();
         json!({"schema": "syrch.strategies/1", "strategies": sheets})
-    };
-    context.rows(grid, document)?;
+    })?;
     Ok(Exit::Answered)
 }
 
@@ -131,17 +130,21 @@ fn note(plugin: &Inspection) -> String {
 
 /// The strategy with its plugins as the document `syrch.strategy/1`.
 fn document(one: &Definition, plugins: &BTreeMap<Role, Inspection>) -> Value {
-    let about = |role: &Role| match plugins.get(role) {
-        Some(plugin) => [("version", &plugin.version), ("digest", &plugin.digest)]
-            .map(|(key, text)| (key.to_owned(), json!(text)))
-            .into_iter()
-            .collect(),
-        None => Map::new(),
-    };
     let mut document = json!({"schema": "syrch.strategy/1"});
-    if let (Value::Object(document), Value::Object(sheet)) =
-        (&mut document, sheet(one, about, &one.whole_policy()))
-    {
+    if let (Value::Object(document), Value::Object(sheet)) = (
+        &mut document,
+        sheet(
+            one,
+            |role: &Role| match plugins.get(role) {
+                Some(plugin) => [("version", &plugin.version), ("digest", &plugin.digest)]
+                    .map(|(key, text)| (key.to_owned(), json!(text)))
+                    .into_iter()
+                    .collect(),
+                None => Map::new(),
+            },
+            &one.whole_policy(),
+        ),
+    ) {
         document.extend(sheet);
     }
     document

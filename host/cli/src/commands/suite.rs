@@ -11,7 +11,7 @@ use syrch::grade::suite::SuiteError;
 use syrch_grading::{LintObserver, LintReport, lint, read_suite};
 
 use super::Run;
-use super::graded::given_databases;
+use super::graded::databases_flag;
 use super::suite_fuzz::FuzzArgs;
 use super::suite_linking::LinkingArgs;
 use super::{Context, suite_fuzz, suite_linking};
@@ -67,7 +67,7 @@ pub(crate) enum FailOn {
 }
 
 impl Run for SuiteCommand {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(match self {
             Self::Lint(lint) => Given::new(&lint.flags, &[]),
             Self::Fuzz(fuzz) => Given::new(&fuzz.flags, &[]),
@@ -102,8 +102,8 @@ impl Run for SuiteCommand {
 
 async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
     let LintArgs { suite: path, fail_on, .. } = arguments;
-    let suite = read_suite(&path).await.map_err(of_lint)?;
-    let databases = suite_databases(&suite, given_databases(context).as_ref())?;
+    let suite = read_suite(&path).await.map_err(lint_failure)?;
+    let databases = suite_databases(&suite, databases_flag(context).as_ref())?;
     let files = databases.values().flat_map(database_files);
     context
         .output
@@ -122,7 +122,7 @@ async fn run_lint(context: &Context, arguments: LintArgs) -> Outcome {
 }
 
 /// The failure of a suite with a mistake in it, with another hint than that to lint it.
-fn of_lint(error: syrch::Error) -> Failure {
+fn lint_failure(error: syrch::Error) -> Failure {
     let is_mistake =
         matches!(&error, syrch::Error::Suite(why) if !matches!(why, SuiteError::Unreadable { .. }));
     let failure = Failure::from(error);
@@ -136,7 +136,7 @@ fn of_lint(error: syrch::Error) -> Failure {
 struct Watch(Arc<Console>);
 
 impl LintObserver for Watch {
-    fn checked(&self, done: u64, of: u64) {
+    fn on_question_checked(&self, done: u64, of: u64) {
         self.0.progress(&format!("{done}/{of} questions"));
     }
 }
@@ -146,18 +146,21 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
         return context.output.write("no findings\n");
     }
     let mut grid = Grid::new(["severity", "kind", "id", "line", "db", "gold", "what"]);
-    let row = |finding: &syrch_grading::Finding| {
-        vec![
-            json!(finding.severity.name()),
-            json!(finding.kind.name()),
-            json!(finding.id),
-            json!(finding.line.or(finding.item)),
-            json!(finding.db),
-            json!(finding.gold),
-            json!(finding.what),
-        ]
-    };
-    grid.rows = report.findings.iter().map(row).collect();
+    grid.rows = report
+        .findings
+        .iter()
+        .map(|finding: &syrch_grading::Finding| {
+            vec![
+                json!(finding.severity.name()),
+                json!(finding.kind.name()),
+                json!(finding.id),
+                json!(finding.line.or(finding.item)),
+                json!(finding.db),
+                json!(finding.gold),
+                json!(finding.what),
+            ]
+        })
+        .collect();
     let document = serde_json::to_value(report).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
     })?;

@@ -10,7 +10,7 @@ use syrch::databases::suite_databases;
 use syrch_grading::{FuzzManifest, FuzzObserver, FuzzOptions, fuzz, read_suite};
 
 use super::Context;
-use super::graded::{DATABASE, databases, given_databases};
+use super::graded::{DATABASE, databases, databases_flag};
 use crate::config::flags::Flags;
 use crate::console::Console;
 use crate::exit::Exit;
@@ -41,7 +41,7 @@ pub(crate) struct FuzzArgs {
 pub(super) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
     let FuzzArgs { suite: path, output, variants, seed, .. } = arguments;
     let suite = read_suite(&path).await?;
-    let databases = suite_databases(&suite, given_databases(context).as_ref())?;
+    let databases = suite_databases(&suite, databases_flag(context).as_ref())?;
     let options = FuzzOptions { variants, seed };
     let settings = &context.config.effective.settings;
     let watch = Watch(Arc::clone(&context.console));
@@ -60,7 +60,7 @@ pub(super) async fn run(context: &Context, arguments: FuzzArgs) -> Outcome {
 struct Watch(Arc<Console>);
 
 impl FuzzObserver for Watch {
-    fn made(&self, done: u64, of: u64) {
+    fn on_variants_made(&self, done: u64, of: u64) {
         self.0.progress(&format!("{done}/{of} databases"));
     }
 }
@@ -68,7 +68,7 @@ impl FuzzObserver for Watch {
 fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
     let mut grid = Grid::new(["database", "variant", "rows", "golds with rows", "golds"]);
     for (name, database) in &manifest.databases {
-        let row = |variant: &syrch_grading::FuzzedVariant| {
+        grid.rows.extend(database.variants.iter().map(|variant: &syrch_grading::FuzzedVariant| {
             vec![
                 json!(name),
                 json!(variant.file),
@@ -76,8 +76,7 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
                 json!(variant.golds),
                 json!(variant.of),
             ]
-        };
-        grid.rows.extend(database.variants.iter().map(row));
+        }));
     }
     let document = serde_json::to_value(manifest).map_err(|error| {
         Failure::new(Exit::Unexpected, format!("the manifest cannot be written: {error}"))

@@ -10,7 +10,7 @@ use syrch_grading::{
     LinkingObserver, LinkingReport, MissedInLinking, ShownShare, linking, read_suite,
 };
 
-use super::graded::{DATABASE, databases, given_databases};
+use super::graded::{DATABASE, databases, databases_flag};
 use super::{Context, search};
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -41,7 +41,7 @@ pub(crate) struct LinkingArgs {
 /// Links the questions and prints what was shown of what they need.
 pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome {
     let suite = read_suite(&arguments.suite).await?;
-    let databases = suite_databases(&suite, given_databases(&context).as_ref())?;
+    let databases = suite_databases(&suite, databases_flag(&context).as_ref())?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     search::prepare(&mut context, &watch).await?;
     let settings = context.config.effective.settings.clone();
@@ -51,7 +51,7 @@ pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome
     context.console.clear();
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Err(search::explained(error, &settings, &context, &watch).await),
+        Err(error) => return Err(search::explain_error(error, &settings, &context, &watch).await),
     };
     check_read(&report)?;
     show(&context, &report)?;
@@ -75,7 +75,7 @@ fn check_read(report: &LinkingReport) -> Outcome<()> {
 struct Progress(Arc<Console>);
 
 impl LinkingObserver for Progress {
-    fn linked(&self, done: u64, of: u64) {
+    fn on_question_linked(&self, done: u64, of: u64) {
         self.0.progress(&format!("{done}/{of} questions"));
     }
 }

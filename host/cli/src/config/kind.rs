@@ -129,7 +129,7 @@ impl Kind {
             (Self::SecondsOrNone(max), value) => Self::seconds(max).check(value.clone()).is_ok(),
             (Self::Boolean, Value::Bool(_)) => true,
             (Self::Choice(words), Value::String(word)) => words.contains(&word.as_str()),
-            (Self::Executor, Value::String(word)) => Executor::of_name(word).is_some(),
+            (Self::Executor, Value::String(word)) => Executor::from_name(word).is_some(),
             (Self::EndpointProvider, Value::String(word)) => {
                 endpoint_providers().any(|name| name == word)
             }
@@ -146,7 +146,7 @@ impl Kind {
             (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
-        if fits { Ok(value) } else { Err(self.wrong(&shown(self, &value))) }
+        if fits { Ok(value) } else { Err(self.wrong(&describe_value(self, &value))) }
     }
 
     /// A time above zero, at most `max` seconds.
@@ -155,11 +155,11 @@ impl Kind {
     }
 
     fn wrong(self, found: &str) -> String {
-        format!("{found} is not {}", self.expected())
+        format!("{found} is not {}", self.describe_values())
     }
 
     /// The allowed values in words.
-    pub(crate) fn expected(self) -> String {
+    pub(crate) fn describe_values(self) -> String {
         match self {
             Self::Text => "a text that is not empty".to_owned(),
             Self::Secret => "a key: printable ASCII without spaces".to_owned(),
@@ -169,10 +169,12 @@ impl Kind {
             Self::Number { min, inclusive: false, max } => {
                 format!("a number above {min}, at most {max}")
             }
-            Self::SecondsOrNone(max) => format!("{}, or {NO_LIMIT}", Self::seconds(max).expected()),
+            Self::SecondsOrNone(max) => {
+                format!("{}, or {NO_LIMIT}", Self::seconds(max).describe_values())
+            }
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::Executor => format!("one of {}", joined(Executor::all().map(Executor::name))),
+            Self::Executor => format!("one of {}", join_names(Executor::all().map(Executor::name))),
             Self::Globs => "a list of patterns".to_owned(),
             Self::Files => "a list of paths".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
@@ -181,15 +183,18 @@ impl Kind {
             }
             Self::Rows => "one of none, aggregates, sample:N (N at least 1), full".to_owned(),
             Self::ModelSource => {
-                format!("one of {}, replay:FILE, record:FILE, simulated:SUITE", joined(providers()))
+                format!(
+                    "one of {}, replay:FILE, record:FILE, simulated:SUITE",
+                    join_names(providers())
+                )
             }
-            Self::EndpointProvider => format!("one of {}", joined(endpoint_providers())),
+            Self::EndpointProvider => format!("one of {}", join_names(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
     }
 }
 
-fn joined(names: impl Iterator<Item = &'static str>) -> String {
+fn join_names(names: impl Iterator<Item = &'static str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -228,7 +233,7 @@ fn quote(word: &str) -> String {
 }
 
 /// A secret is not repeated in an error about it.
-fn shown(kind: Kind, value: &Value) -> String {
+fn describe_value(kind: Kind, value: &Value) -> String {
     match (kind, value) {
         (Kind::Secret, _) => "the value".to_owned(),
         (_, Value::String(text)) => quote(text),

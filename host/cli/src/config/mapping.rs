@@ -16,7 +16,7 @@ use syrch::syrch_core::{DatabaseUrl, Dialect};
 use super::Effective;
 use super::kind::{self, Kind};
 use super::options::TIME;
-use super::value::{count, seconds, shown_seconds, small, text, whole};
+use super::value::{count, seconds, seconds_value, small, text, whole};
 use crate::failure::alternatives;
 
 /// An option that is a mapping.
@@ -146,17 +146,17 @@ impl Mapping {
     pub(super) fn get(self, effective: &Effective) -> Value {
         let model = &effective.settings.model;
         match self {
-            Self::Databases => {
-                shown(&effective.databases, |url| json!(DatabaseUrl::parse(url).to_string()))
-            }
-            Self::Drivers => shown(&effective.drivers, driver),
-            Self::Endpoints => shown(&model.endpoints, endpoint),
-            Self::Models => shown(
+            Self::Databases => entries_value(&effective.databases, |url| {
+                json!(DatabaseUrl::parse(url).to_string())
+            }),
+            Self::Drivers => entries_value(&effective.drivers, driver),
+            Self::Endpoints => entries_value(&model.endpoints, endpoint),
+            Self::Models => entries_value(
                 &model.models,
                 |route| json!({"endpoint": route.endpoint, "model": route.model}),
             ),
             Self::Purposes => json!(model.purposes),
-            Self::Prices => shown(
+            Self::Prices => entries_value(
                 &model.prices,
                 |price| json!({"input": price.input, "output": price.output, "cached_input": price.cached_input}),
             ),
@@ -188,7 +188,7 @@ fn purpose(name: &str) -> Result<(), String> {
     })
 }
 
-fn shown<T>(entries: &BTreeMap<String, T>, entry: impl Fn(&T) -> Value) -> Value {
+fn entries_value<T>(entries: &BTreeMap<String, T>, entry: impl Fn(&T) -> Value) -> Value {
     entries
         .iter()
         .map(|(name, value)| (name.clone(), without_nulls(entry(value))))
@@ -236,7 +236,7 @@ fn endpoint(endpoint: &EndpointSettings) -> Value {
         "provider": endpoint.provider.name(),
         "base_url": endpoint.base_url,
         "api_key": endpoint.api_key.as_ref().map(|_| "set"),
-        "timeout_seconds": endpoint.timeout.map(shown_seconds),
+        "timeout_seconds": endpoint.timeout.map(seconds_value),
         "requests_per_minute": requests_per_minute,
         "tokens_per_minute": tokens_per_minute,
         "in_flight": in_flight,
@@ -248,7 +248,7 @@ fn endpoint_of(value: &Value) -> EndpointSettings {
         provider: value
             .get("provider")
             .and_then(Value::as_str)
-            .and_then(Provider::of_name)
+            .and_then(Provider::from_name)
             .unwrap_or(Provider::OPENAI),
         base_url: value.get("base_url").map(text).unwrap_or_default(),
         api_key: value.get("api_key").map(|key| text(key).into()),

@@ -208,7 +208,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
             Trust::User => entries.extend(read),
         }
     }
-    let chosen = strategy::chosen(&entries, environment, &given.flags);
+    let chosen = strategy::choose_strategy(&entries, environment, &given.flags);
     config.use_strategy(chosen.filter(|_| !given.any_strategy))?;
     if let Some((name, read)) = found {
         config.take_found(&name, read);
@@ -467,8 +467,8 @@ impl Config {
         let Some(wanted) = self.effective.executor.as_deref().filter(|_| is_asked) else {
             return Ok(());
         };
-        match Executor::of(&url) {
-            Ok(executor) if Executor::of_name(wanted) != Some(executor) => {
+        match Executor::for_url(&url) {
+            Ok(executor) if Executor::from_name(wanted) != Some(executor) => {
                 let origin = self.origin(EXECUTOR);
                 Err(Failure::config(format!(
                     "{origin}: the database `{url}` is one of {}, not of {wanted}",

@@ -17,8 +17,8 @@ use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{
-    count, model_source, number, round, seconds, set_model_source, shown_seconds, shown_text,
-    small, text, turn, whole,
+    count, model_source, number, round, seconds, seconds_value, set_model_source, small, text,
+    text_value, turn, whole,
 };
 
 macro_rules! role {
@@ -118,7 +118,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("structured", "WHEN")
     .env(&["SYRCH_STRUCTURED"]),
-    Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| shown_seconds(e.settings.model.timeout), |e, v| {
+    Spec::new("llm.timeout_seconds", TIME, "Seconds that one model call may take", |e| seconds_value(e.settings.model.timeout), |e, v| {
         e.settings.model.timeout = seconds(v);
     })
     .flag("timeout", "SECONDS")
@@ -148,7 +148,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_ATTEMPTS"])
     .when_found(WhenFound::Lowers),
-    Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| shown_seconds(e.settings.model.max_retry_wait), |e, v| {
+    Spec::new("llm.max_retry_wait_seconds", TIME, "Seconds that an endpoint may ask to be left alone before calls give up", |e| seconds_value(e.settings.model.max_retry_wait), |e, v| {
         e.settings.model.max_retry_wait = seconds(v);
     })
     .env(&["SYRCH_MAX_RETRY_WAIT", "SYRCH_MAX_RETRY_WAIT_SECONDS"])
@@ -158,10 +158,10 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .flag("embeddings", "NAME")
     .env(&["SYRCH_EMBEDDINGS"]),
-    Spec::new("llm.embedding_prefixes.query", Kind::Text, "What stands before each question that is embedded, such as `query: ` for E5", |e| shown_text(&e.settings.model.embedding_prefixes.query), |e, v| {
+    Spec::new("llm.embedding_prefixes.query", Kind::Text, "What stands before each question that is embedded, such as `query: ` for E5", |e| text_value(&e.settings.model.embedding_prefixes.query), |e, v| {
         e.settings.model.embedding_prefixes.query = text(v);
     }),
-    Spec::new("llm.embedding_prefixes.document", Kind::Text, "What stands before each text that is searched by embeddings, such as `passage: ` for E5; run build-index again after a change", |e| shown_text(&e.settings.model.embedding_prefixes.document), |e, v| {
+    Spec::new("llm.embedding_prefixes.document", Kind::Text, "What stands before each text that is searched by embeddings, such as `passage: ` for E5; run build-index again after a change", |e| text_value(&e.settings.model.embedding_prefixes.document), |e, v| {
         e.settings.model.embedding_prefixes.document = text(v);
     }),
     Spec::new("llm.simulated.skill", ODDS, "Of the simulated model: added to the log-odds of each right answer; 0 is the recorded systems, 1 multiplies the odds by 2.7", |e| json!(e.simulated.skill), |e, v| {
@@ -220,7 +220,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("db", "URL")
     .env(&["SYRCH_DB", "SYRCH_DB_PATH"])
     .database(),
-    Spec::new("execution.executor_type", Kind::Executor, "What the database has to be: {executors}. Its address decides, and one of another kind is an error [default: as the address says]", |e| json!(e.executor.clone().or_else(|| Some(Executor::of(&DatabaseUrl::parse(&e.settings.database)).ok()?.name().to_owned()))), |e, v| {
+    Spec::new("execution.executor_type", Kind::Executor, "What the database has to be: {executors}. Its address decides, and one of another kind is an error [default: as the address says]", |e| json!(e.executor.clone().or_else(|| Some(Executor::for_url(&DatabaseUrl::parse(&e.settings.database)).ok()?.name().to_owned()))), |e, v| {
         e.executor = Some(text(v));
     })
         .flag("executor", "KIND")
@@ -247,7 +247,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_MAX_BYTES"])
     .when_found(WhenFound::Lowers)
     .database(),
-    Spec::new("execution.sql_timeout", Kind::seconds(DAY), "Seconds that one statement may take", |e| shown_seconds(e.settings.limits.sql_deadline), |e, v| {
+    Spec::new("execution.sql_timeout", Kind::seconds(DAY), "Seconds that one statement may take", |e| seconds_value(e.settings.limits.sql_deadline), |e, v| {
         e.settings.limits.sql_deadline = seconds(v);
     })
     .flag("sql-timeout", "SECONDS")
@@ -361,7 +361,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .flag("max-sql-runs", "N")
     .env(&["SYRCH_MAX_SQL_RUNS"])
     .when_found(WhenFound::Lowers),
-    Spec::new("execution.deadline_seconds", Kind::SecondsOrNone(DAY), "Seconds that a search may take, each one of a suite or a batch; then it ends with the best so far, or with exit code 16. A day (86400) at most, or none: without a deadline", |e| e.settings.deadline.map_or(json!(NO_LIMIT), shown_seconds), |e, v| {
+    Spec::new("execution.deadline_seconds", Kind::SecondsOrNone(DAY), "Seconds that a search may take, each one of a suite or a batch; then it ends with the best so far, or with exit code 16. A day (86400) at most, or none: without a deadline", |e| e.settings.deadline.map_or(json!(NO_LIMIT), seconds_value), |e, v| {
         e.settings.deadline = v.is_number().then(|| seconds(v));
     })
     .flag("deadline", "SECONDS|none")
@@ -420,7 +420,7 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_CACHE"])
     .when_found(WhenFound::KeepsDefault)
     .database(),
-    Spec::new("cache.ttl_seconds", TTL, "Seconds that a cached answer is good", |e| shown_seconds(e.settings.cache.ttl), |e, v| {
+    Spec::new("cache.ttl_seconds", TTL, "Seconds that a cached answer is good", |e| seconds_value(e.settings.cache.ttl), |e, v| {
         e.settings.cache.ttl = seconds(v);
     })
     .flag("cache-ttl", "SECONDS")

@@ -39,7 +39,7 @@ impl Config {
         if !is_named
             && model.replay.is_none()
             && model.simulated.is_none()
-            && let Some((provider, reason)) = chosen(model, has_url, environment)
+            && let Some((provider, reason)) = infer_provider(model, has_url, environment)
         {
             model.provider = provider;
             self.origins.entry("llm.provider").or_insert(Origin::Derived(reason));
@@ -128,7 +128,7 @@ impl Config {
 }
 
 /// The provider that follows from keys and URLs, with the reason. `None` if there is neither.
-fn chosen(
+fn infer_provider(
     model: &ModelSettings,
     has_url: bool,
     environment: &Environment,
@@ -145,9 +145,13 @@ fn chosen(
     } else if has_url {
         Some((by_url, "a base URL is configured"))
     } else {
-        let has_key =
-            |endpoint: &EndpointEntry| environment.vendor_keys.contains_key(endpoint.key_variable);
-        Provider::all().find(|one| is_of(one, &has_key)).map(|provider| (provider, KEY))
+        Provider::all()
+            .find(|one| {
+                is_of(one, &|endpoint: &EndpointEntry| {
+                    environment.vendor_keys.contains_key(endpoint.key_variable)
+                })
+            })
+            .map(|provider| (provider, KEY))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 
 /// The strategy that the strongest layer names, with that layer. `None` if no layer names one. A
 /// wrong variable counts as unset here, since all wrong variables are reported together later.
-pub(super) fn chosen(
+pub(super) fn choose_strategy(
     entries: &[Entry],
     environment: &Environment,
     flags: &[(&'static Spec, Value, Origin)],
@@ -22,21 +22,23 @@ pub(super) fn chosen(
     let is_it = |spec: &Spec| spec.key == STRATEGY;
     let word = |value: &Value, origin: &Origin| Some((value.as_str()?.to_owned(), origin.clone()));
     let by_flag = flags.iter().rev().find(|(spec, ..)| is_it(spec));
-    let by_variable = || {
-        let spec = spec::find(STRATEGY)?;
-        let (name, word) = spec
-            .env
-            .iter()
-            .find_map(|name| Some((*name, environment.syrch.get(*name)?.clone()?)))?;
-        spec.kind.parse(&word).is_ok().then(|| (word, Origin::Environment(name.to_owned())))
-    };
     let by_file = || {
         entries.iter().rev().find_map(|entry| match entry {
             Entry::Option(spec, value, origin) if is_it(spec) => word(value, origin),
             _ => None,
         })
     };
-    by_flag.and_then(|(_, value, origin)| word(value, origin)).or_else(by_variable).or_else(by_file)
+    by_flag
+        .and_then(|(_, value, origin)| word(value, origin))
+        .or_else(|| {
+            let spec = spec::find(STRATEGY)?;
+            let (name, word) = spec
+                .env
+                .iter()
+                .find_map(|name| Some((*name, environment.syrch.get(*name)?.clone()?)))?;
+            spec.kind.parse(&word).is_ok().then(|| (word, Origin::Environment(name.to_owned())))
+        })
+        .or_else(by_file)
 }
 
 /// The option that sets a value of the policy. `None` if the key is unknown.

@@ -77,7 +77,7 @@ fn a_search_has_a_deadline_unless_the_user_takes_it_away() {
     let deadline = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
         let seconds = config.effective.settings.deadline.map(|time| time.as_secs());
-        (seconds, shown(&config, &["execution", "deadline_seconds"]))
+        (seconds, show_setting(&config, &["execution", "deadline_seconds"]))
     };
     assert_eq!(deadline(&place, &[]), (Some(600), (json!(600), "default".into())));
     let own = place.file("home/.syrch/config.yml", "execution: {deadline_seconds: none}\n");
@@ -421,10 +421,16 @@ fn an_endpoints_key_is_its_own_or_its_vendors() {
     );
     let keys = |place: &Place, flags: &[(&'static str, Value)]| {
         let config = place.load(None, flags).unwrap();
-        let key = |endpoint: &syrch::settings::EndpointSettings| {
-            endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned())
-        };
-        config.effective.settings.model.endpoints.values().map(key).collect::<Vec<_>>()
+        config
+            .effective
+            .settings
+            .model
+            .endpoints
+            .values()
+            .map(|endpoint: &syrch::settings::EndpointSettings| {
+                endpoint.api_key.as_ref().map(|key| key.expose_secret().to_owned())
+            })
+            .collect::<Vec<_>>()
     };
     let is = |key: &str| Some(key.to_owned());
     assert_eq!(keys(&place, &[]), [is("sk-file"), None, is("sk-vendor")]);
@@ -495,7 +501,7 @@ fn a_replaced_plugin_does_not_get_its_predecessors_config() {
 }
 
 /// A value as `config --origin` shows it, and where it comes from.
-fn shown(config: &Config, path: &[&str]) -> (Value, String) {
+fn show_setting(config: &Config, path: &[&str]) -> (Value, String) {
     let document = config.document(true);
     let leaf = path.iter().fold(&document, |value, key| &value[*key]);
     (leaf["value"].clone(), leaf["origin"].as_str().unwrap_or_default().to_owned())
@@ -517,7 +523,7 @@ fn a_strategy_is_a_layer_above_the_defaults() {
         (&["plugins", "solver", "config", "samples"], json!(9), &of_it),
         (
             &["plugins", "reward", "plugin"],
-            shown(&place.load(None, &[]).unwrap(), &["plugins", "reward", "plugin"]).0,
+            show_setting(&place.load(None, &[]).unwrap(), &["plugins", "reward", "plugin"]).0,
             "default",
         ),
         (&["plugins", "linker", "plugin"], json!("narrow"), "default"),
@@ -526,7 +532,7 @@ fn a_strategy_is_a_layer_above_the_defaults() {
         (&["execution", "max_depth"], json!(3), "default"),
         (&["execution", "ambiguity_threshold"], json!(0.5), &of_it),
     ] {
-        assert_eq!(shown(&config, path), (value, origin.to_owned()), "{path:?}");
+        assert_eq!(show_setting(&config, path), (value, origin.to_owned()), "{path:?}");
     }
     assert_eq!(
         (config.effective.settings.strategy.name.as_str(), config.warnings.len()),
@@ -550,7 +556,7 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
         .for_each(|(key, value)| flags.set(key, value));
     let given = Given::new(&flags, std::slice::from_ref(&samples));
     let config = load(given, &place.environment, &place.folder.path().join("work")).unwrap();
-    let origin = |path: &[&str]| shown(&config, path);
+    let origin = |path: &[&str]| show_setting(&config, path);
     assert_eq!(origin(&["execution", "max_attempts_per_node"]).0, json!(4));
     assert_eq!(
         origin(&["execution", "max_concurrency"]),
@@ -573,7 +579,7 @@ fn whatever_is_set_by_hand_beats_the_strategy() {
     let unclear =
         place.load(None, &[("strategy", json!(own)), ("plugins.clarifier", json!("b"))]).unwrap();
     assert_eq!(
-        shown(&unclear, &["execution", "ambiguity_threshold"]),
+        show_setting(&unclear, &["execution", "ambiguity_threshold"]),
         (Value::Null, "default".into())
     );
     assert!(replaced.warnings.is_empty(), "{:?}", replaced.warnings);

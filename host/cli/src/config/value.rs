@@ -42,13 +42,13 @@ pub(super) fn seconds(value: &Value) -> Duration {
 }
 
 /// A duration as a number of seconds, without a fraction where it has none.
-pub(super) fn shown_seconds(time: Duration) -> Value {
+pub(super) fn seconds_value(time: Duration) -> Value {
     let seconds = time.as_secs_f64();
     if time.subsec_nanos() == 0 { json!(time.as_secs()) } else { json!(seconds) }
 }
 
 /// A text; null if it is empty.
-pub(super) fn shown_text(text: &str) -> Value {
+pub(super) fn text_value(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { json!(text) }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn set_model_source(effective: &mut Effective, value: &Value) {
         }
         Some((_, file)) => model.record = Some(file.into()),
         None => {
-            model.provider = Provider::of_name(&word).unwrap_or_default();
+            model.provider = Provider::from_name(&word).unwrap_or_default();
             effective.is_provider_named = true;
         }
     }

@@ -66,7 +66,7 @@ pub(crate) struct Console {
 }
 
 /// The message of a panic.
-fn panicked(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
+fn panic_message(payload: &dyn Any, location: Option<&Location<'_>>) -> String {
     let literal = payload.downcast_ref::<&str>().copied();
     let words = literal
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
@@ -173,7 +173,7 @@ impl Console {
                     "ERROR",
                     RED,
                     "error",
-                    &panicked(panic.payload(), panic.location()),
+                    &panic_message(panic.payload(), panic.location()),
                 );
             }
         }));

@@ -30,7 +30,7 @@ fn cell(value: &Value) -> String {
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
-    use syrch::syrch_core::text::escape::{is_formula, shown};
+    use syrch::syrch_core::text::escape::{escape_dangerous, is_formula};
 
     use super::*;
 
@@ -103,7 +103,7 @@ mod tests {
                 prop_assert!(!is_formula(read));
                 prop_assert!(!read.chars().any(|c| crate::sink::terminal::is_dangerous(c) && !"\t\n\r".contains(c)));
                 let bare = read.strip_prefix('\'').filter(|_| is_formula(cell)).unwrap_or(read);
-                prop_assert_eq!(bare, shown(cell, &['\n', '\r', '\t']));
+                prop_assert_eq!(bare, escape_dangerous(cell, &['\n', '\r', '\t']));
             }
         }
     }

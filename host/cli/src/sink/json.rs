@@ -16,7 +16,7 @@ pub(crate) fn document(value: &Value) -> String {
 }
 
 /// The same of what is no value yet: of a long one, values would take many times its memory.
-pub(crate) fn written(document: &impl Serialize) -> serde_json::Result<String> {
+pub(crate) fn serialize_document(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(format!("{}\n", safe(&serde_json::to_string_pretty(document)?)))
 }
 

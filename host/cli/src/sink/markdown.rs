@@ -2,7 +2,7 @@
 //! new row.
 
 use serde_json::Value;
-pub(crate) use syrch::syrch_core::text::escape::{fenced as code, markdown as text};
+pub(crate) use syrch::syrch_core::text::escape::{fence_code as code, markdown as text};
 
 use super::{Grid, plain};
 
@@ -22,8 +22,9 @@ pub(crate) fn table(grid: &Grid) -> String {
             .peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     };
-    let rule = |column| if numeric(column) { "---:" } else { "---" }.to_owned();
-    out += &row((0..grid.columns.len()).map(rule).collect());
+    out += &row((0..grid.columns.len())
+        .map(|column| if numeric(column) { "---:" } else { "---" }.to_owned())
+        .collect());
     for cells in &grid.rows {
         out += &row(cells.iter().map(cell).collect());
     }

@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 
+use syrch::syrch_core::text::escape::escape_dangerous;
 pub(crate) use syrch::syrch_core::text::escape::is_dangerous;
-use syrch::syrch_core::text::escape::shown;
 
 /// A text of one line: line breaks are shown as `\n`.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    shown(text, &[])
+    escape_dangerous(text, &[])
 }
 
 /// A text of several lines: line breaks and tabs stay.
 pub(crate) fn block(text: &str) -> Cow<'_, str> {
-    shown(text, &['\n', '\t'])
+    escape_dangerous(text, &['\n', '\t'])
 }

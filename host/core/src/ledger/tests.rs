@@ -17,17 +17,17 @@ fn reservations_never_exceed_the_budget() {
     assert_eq!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).unwrap_err(), Exhausted::Tokens);
     first.settle(Some(&usage(10, 10)));
     assert!(ledger.reserve_call(&Purpose::Plan, &tokens(60)).is_ok());
-    assert_eq!(ledger.spent().exhausted, [Exhausted::Tokens]);
+    assert_eq!(ledger.spending().exhausted, [Exhausted::Tokens]);
 }
 
 #[test]
 fn a_dropped_call_stays_charged_and_an_unsent_one_does_not() {
     let ledger = Ledger::new(Budgets::default());
     drop(ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap());
-    assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
+    assert_eq!((ledger.spending().calls, ledger.spending().tokens_charged), (1, 40));
     ledger.reserve_call(&Purpose::Judge, &tokens(40)).unwrap().release();
-    assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
-    assert_eq!(ledger.spent().by_purpose["judge"].calls, 1);
+    assert_eq!((ledger.spending().calls, ledger.spending().tokens_charged), (1, 40));
+    assert_eq!(ledger.spending().by_purpose["judge"].calls, 1);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn counts_end_at_their_limit() {
     assert_eq!(ledger.charge_sql_run(), Err(Exhausted::SqlRuns));
     assert!(ledger.charge_host_call().is_ok() && ledger.charge_host_call().is_err());
     assert!(ledger.charge_log(4) && !ledger.charge_log(1));
-    assert_eq!(ledger.spent().log_dropped, 1);
+    assert_eq!(ledger.spending().log_dropped, 1);
 }
 
 #[test]
@@ -49,11 +49,11 @@ fn money_is_reserved_and_a_cache_costs_none() {
     let call = ledger.reserve_call(&Purpose::Plan, &priced(80)).unwrap();
     assert_eq!(ledger.reserve_call(&Purpose::Plan, &priced(30)).unwrap_err(), Exhausted::Cost);
     call.settle(Some(&Usage { cost_micros: Some(30), ..usage(5, 1) }));
-    assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(70), Some(30)));
+    assert_eq!((ledger.cost_left(), ledger.spending().cost_micros), (Some(70), Some(30)));
     drop(ledger.reserve_call(&Purpose::Judge, &priced(70)).unwrap());
-    assert_eq!((ledger.cost_left(), ledger.spent().cost_micros), (Some(0), Some(100)));
+    assert_eq!((ledger.cost_left(), ledger.spending().cost_micros), (Some(0), Some(100)));
     assert_eq!(ledger.charge_hit(&Purpose::Judge, &usage(7, 3)), Ok(()));
-    let spent = ledger.spent();
+    let spent = ledger.spending();
     assert_eq!(
         (spent.calls, spent.cached, spent.calls_charged(), spent.tokens_charged),
         (2, 1, 3, 26)
@@ -68,7 +68,7 @@ fn money_is_reserved_and_a_cache_costs_none() {
     priced_only
         .charge_hit(&Purpose::Judge, &Usage { cost_micros: Some(9), ..usage(7, 3) })
         .unwrap();
-    assert_eq!(priced_only.spent().saved_micros, Some(9));
+    assert_eq!(priced_only.spending().saved_micros, Some(9));
 }
 
 #[test]
@@ -87,5 +87,5 @@ fn the_entries_rebuild_the_ledger() {
     ledger.charge_hit(&Purpose::Plan, &usage(1, 1)).unwrap();
     let forward = Ledger::new(Budgets::default());
     entries.lock().unwrap().iter().for_each(|entry| forward.restore(entry));
-    assert_eq!(forward.spent(), ledger.spent());
+    assert_eq!(forward.spending(), ledger.spending());
 }

@@ -565,7 +565,7 @@ pub trait ModelLayer: Send + Sync {
     /// The provider that this layer decorates.
     fn inner(&self) -> &dyn ModelProvider;
     /// Called for [`ModelProvider::estimate`]. The default is the estimate of the inner provider.
-    fn estimated(&self, call: &ModelCall) -> Estimate {
+    fn estimate_call(&self, call: &ModelCall) -> Estimate {
         self.inner().estimate(call)
     }
     /// Called for [`ModelProvider::complete`]. The layer calls the inner provider or replies
@@ -588,7 +588,7 @@ impl<L: ModelLayer> ModelProvider for L {
     }
 
     fn estimate(&self, call: &ModelCall) -> Estimate {
-        self.estimated(call)
+        self.estimate_call(call)
     }
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {

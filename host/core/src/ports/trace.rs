@@ -32,5 +32,5 @@ pub trait TracePort: Send + Sync {
     /// Called at a step of the strategy's own.
     async fn event(&self, candidate: Option<&str>, name: &str, data: &Json);
     /// Called for each line that the guest printed, after its role call.
-    fn printed(&self, line: &str);
+    fn print_line(&self, line: &str);
 }

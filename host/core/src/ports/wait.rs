@@ -12,10 +12,10 @@ use super::Ticket;
 pub trait WaitPort: Send + Sync {
     /// Called before the guest gets the state of these calls. Returns those that the guest saw as
     /// ended when this was recorded; `None` when nothing is replayed, and the actual state counts.
-    async fn recorded(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>>;
-    /// Called when [`recorded`](Self::recorded) returned `None`: the guest asked for the state of
-    /// these calls, and saw that `ended` have ended.
-    async fn found(&self, asked: &[Ticket], ended: &[Ticket]);
+    async fn replay_ended(&self, tickets: &[Ticket]) -> Option<Vec<Ticket>>;
+    /// Called when [`replay_ended`](Self::replay_ended) returned `None`: the guest asked for the
+    /// state of these calls, and saw that `ended` have ended.
+    async fn record_ended(&self, asked: &[Ticket], ended: &[Ticket]);
     /// Called when the guest cancels a call or drops its handle. After this returns, no further
     /// event of the call happens. Returns whether its result was there already: `is_done`, or what
     /// a replayed journal has.
@@ -32,11 +32,11 @@ pub struct Unrecorded;
 
 #[async_trait]
 impl WaitPort for Unrecorded {
-    async fn recorded(&self, _: &[Ticket]) -> Option<Vec<Ticket>> {
+    async fn replay_ended(&self, _: &[Ticket]) -> Option<Vec<Ticket>> {
         None
     }
 
-    async fn found(&self, _: &[Ticket], _: &[Ticket]) {}
+    async fn record_ended(&self, _: &[Ticket], _: &[Ticket]) {}
 
     async fn give_up(&self, _: Ticket, is_done: bool) -> bool {
         is_done

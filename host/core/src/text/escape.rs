@@ -23,7 +23,7 @@ fn is_hidden(c: char) -> bool {
 
 /// The text with dangerous characters as their codes, those in `keep` excepted.
 #[must_use]
-pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
+pub fn escape_dangerous<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
     let is_shown = |c: char| is_dangerous(c) && !keep.contains(&c);
     if !text.chars().any(is_shown) {
         return Cow::Borrowed(text);
@@ -44,16 +44,16 @@ pub fn shown<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
 /// A text in a quotation: dangerous characters as their codes, and all blanks but the plain one
 /// too, since nobody can tell them apart.
 #[must_use]
-pub fn quoted(text: &str) -> Cow<'_, str> {
+pub fn escape_quotation(text: &str) -> Cow<'_, str> {
     let is_odd = |c: char| c.is_whitespace() && c != ' ' && !is_dangerous(c);
     if !text.chars().any(is_odd) {
-        return shown(text, &[]);
+        return escape_dangerous(text, &[]);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
             c if is_odd(c) => out.extend(c.escape_unicode()),
-            c => out.push_str(&shown(c.encode_utf8(&mut [0; 4]), &[])),
+            c => out.push_str(&escape_dangerous(c.encode_utf8(&mut [0; 4]), &[])),
         }
     }
     Cow::Owned(out)
@@ -62,7 +62,7 @@ pub fn quoted(text: &str) -> Cow<'_, str> {
 /// A text as HTML or SVG, between tags or in a quoted attribute.
 #[must_use]
 pub fn html(text: &str) -> String {
-    let text = shown(text, &['\n', '\t']);
+    let text = escape_dangerous(text, &['\n', '\t']);
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
@@ -102,7 +102,7 @@ pub fn markdown(text: &str) -> String {
             // `1.` and `1)` begin a list; `1.5` does not.
             '.' | ')' if ends_word && is_list(&out) => out.extend(['\\', c]),
             '.' if is_address(&out) => out.push_str("\\."),
-            c => out.push_str(&shown(c.encode_utf8(&mut [0; 4]), &[])),
+            c => out.push_str(&escape_dangerous(c.encode_utf8(&mut [0; 4]), &[])),
         }
     }
     out
@@ -118,10 +118,10 @@ fn is_list(before: &str) -> bool {
 
 /// A block of code in Markdown, whose fence is longer than any inside.
 #[must_use]
-pub fn fenced(language: &str, code: &str) -> String {
+pub fn fence_code(language: &str, code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
-    format!("{fence}{language}\n{}\n{fence}\n", shown(code, &['\n', '\t']))
+    format!("{fence}{language}\n{}\n{fence}\n", escape_dangerous(code, &['\n', '\t']))
 }
 
 /// A record of comma-separated values after RFC 4180, with its line end. Fields with a semicolon or
@@ -157,7 +157,7 @@ pub fn record(fields: impl IntoIterator<Item = String>) -> String {
 /// gets a leading `'`, unless it is a plain number such as `-5` or `-inf`.
 #[must_use]
 pub fn spreadsheet(text: &str) -> String {
-    let shown = shown(text, &['\n', '\r', '\t']);
+    let shown = escape_dangerous(text, &['\n', '\r', '\t']);
     if is_formula(text) { format!("'{shown}") } else { shown.into_owned() }
 }
 
@@ -179,7 +179,7 @@ fn is_number(text: &str) -> bool {
 /// The text, or of one longer than that many characters the beginning with a remark that it was
 /// cut.
 #[must_use]
-pub fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
+pub fn clip_with_remark(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}… (cut)", text.get(..end).unwrap_or_default())),
@@ -213,9 +213,9 @@ mod tests {
             (markdown("1. a").as_str(), markdown("www.e.example").as_str()),
             ("1\\. a", "www\\.e.example")
         );
-        assert_eq!(fenced("sql", "SELECT '```'"), "````sql\nSELECT '```'\n````\n");
+        assert_eq!(fence_code("sql", "SELECT '```'"), "````sql\nSELECT '```'\n````\n");
         assert_eq!((spreadsheet("=1+1").as_str(), spreadsheet("-5").as_str()), ("'=1+1", "-5"));
-        assert_eq!(clipped("abc", 2), "ab… (cut)");
+        assert_eq!(clip_with_remark("abc", 2), "ab… (cut)");
         assert_eq!(
             (record([String::new()]), record(["a,\"".into(), String::new()])),
             ("\"\"\n".into(), "\"a,\"\"\",\n".into())
@@ -224,21 +224,21 @@ mod tests {
 
     #[test]
     fn sequences_are_shown_and_not_obeyed() {
-        assert_eq!(shown("a\u{1b}[31mb\r\n\0", &[]), "a\\u{1b}[31mb\\r\\n\\u{0}");
-        assert_eq!(shown("abc\u{202e}txt", &[]), "abc\\u{202e}txt");
-        assert_eq!(shown("\u{9b}2J", &[]), "\\u{9b}2J");
-        assert_eq!(shown("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
-        assert_eq!(shown("naïve 漢字 👩‍👧", &[]), "naïve 漢字 👩‍👧");
+        assert_eq!(escape_dangerous("a\u{1b}[31mb\r\n\0", &[]), "a\\u{1b}[31mb\\r\\n\\u{0}");
+        assert_eq!(escape_dangerous("abc\u{202e}txt", &[]), "abc\\u{202e}txt");
+        assert_eq!(escape_dangerous("\u{9b}2J", &[]), "\\u{9b}2J");
+        assert_eq!(escape_dangerous("a\n\tb\u{7}", &['\n', '\t']), "a\n\tb\\u{7}");
+        assert_eq!(escape_dangerous("naïve 漢字 👩‍👧", &[]), "naïve 漢字 👩‍👧");
     }
 
     #[test]
     fn a_quotation_shows_which_blank_it_holds() {
-        assert_eq!(quoted("SELECT a\u{2019}b"), "SELECT a\u{2019}b");
+        assert_eq!(escape_quotation("SELECT a\u{2019}b"), "SELECT a\u{2019}b");
         assert_eq!(
-            quoted("SELECT\u{a0}COUNT\u{202f}x\u{3000}\n"),
+            escape_quotation("SELECT\u{a0}COUNT\u{202f}x\u{3000}\n"),
             "SELECT\\u{a0}COUNT\\u{202f}x\\u{3000}\\n"
         );
-        assert_eq!(quoted("a\u{200b}b\u{2009}\u{200b}"), "a\\u{200b}b\\u{2009}\\u{200b}");
+        assert_eq!(escape_quotation("a\u{200b}b\u{2009}\u{200b}"), "a\\u{200b}b\\u{2009}\\u{200b}");
     }
 
     #[test]
@@ -272,15 +272,18 @@ mod tests {
         ] {
             let code = hidden.escape_unicode().to_string();
             let text = format!("pay{hidden}pal");
-            assert_eq!(shown(&text, &[]), format!("pay{code}pal"));
+            assert_eq!(escape_dangerous(&text, &[]), format!("pay{code}pal"));
             assert_eq!(html(&text), format!("pay{code}pal"));
             assert_eq!(markdown(&text), format!("pay{code}pal"));
             assert_eq!(spreadsheet(&text), format!("pay{code}pal"));
-            assert_eq!(fenced("", &text), format!("```\npay{code}pal\n```\n"));
+            assert_eq!(fence_code("", &text), format!("```\npay{code}pal\n```\n"));
         }
         // The sign stays readable without its selector.
-        assert_eq!(shown("I \u{2764}\u{fe0f} SQL", &[]), "I \u{2764}\\u{fe0f} SQL");
-        assert_eq!(shown("می\u{200c}خواهم 한국어 ไทย", &[]), "می\u{200c}خواهم 한국어 ไทย");
+        assert_eq!(escape_dangerous("I \u{2764}\u{fe0f} SQL", &[]), "I \u{2764}\\u{fe0f} SQL");
+        assert_eq!(
+            escape_dangerous("می\u{200c}خواهم 한국어 ไทย", &[]),
+            "می\u{200c}خواهم 한국어 ไทย"
+        );
     }
 
     #[test]
@@ -301,13 +304,13 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_dangerous_is_left(text in any::<String>()) {
-            prop_assert!(!shown(&text, &[]).chars().any(is_dangerous));
-            prop_assert!(!shown(&text, &['\n', '\t']).chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
+            prop_assert!(!escape_dangerous(&text, &[]).chars().any(is_dangerous));
+            prop_assert!(!escape_dangerous(&text, &['\n', '\t']).chars().any(|c| is_dangerous(c) && c != '\n' && c != '\t'));
         }
 
         #[test]
         fn harmless_text_stays(text in "[a-zA-Z0-9 .,;äöü漢]*") {
-            prop_assert_eq!(shown(&text, &[]), text.as_str());
+            prop_assert_eq!(escape_dangerous(&text, &[]), text.as_str());
         }
 
         #[test]
@@ -319,7 +322,7 @@ mod tests {
                 let names = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
                 prop_assert!(names.iter().any(|name| escaped[place..].starts_with(name)), "{}", escaped);
             }
-            prop_assert_eq!(read(&escaped), shown(&text, &['\n', '\t']).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"));
+            prop_assert_eq!(read(&escaped), escape_dangerous(&text, &['\n', '\t']).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"));
             let cell = markdown(&text);
             prop_assert!(!cell.contains('\n') && !cell.replace("<br>", "").contains(['<', '>']));
             let mut after_backslash = false;

@@ -36,23 +36,19 @@ impl Dialect {
     /// A name in the quotes of the dialect, which may be any text: in backticks for MySQL, Spark
     /// and Databricks, else in double quotes.
     #[must_use]
-    pub fn quoted(&self, name: &str) -> String {
+    pub fn quote(&self, name: &str) -> String {
         let quote = match self {
             Self::Mysql | Self::Databricks | Self::Spark => '`',
             _ => '"',
         };
-        syrch_basics::quoted(name, quote)
+        syrch_basics::quote_name(name, quote)
     }
 
     /// A name as it is where every dialect reads it as one word and it is not reserved, else
-    /// [`Dialect::quoted`].
+    /// [`Dialect::quote`].
     #[must_use]
     pub fn identifier(&self, name: &str, is_reserved: bool) -> String {
-        if syrch_basics::is_word(name) && !is_reserved {
-            name.to_owned()
-        } else {
-            self.quoted(name)
-        }
+        if syrch_basics::is_word(name) && !is_reserved { name.to_owned() } else { self.quote(name) }
     }
 
     /// The type of texts of any length, for CAST.
@@ -247,7 +243,7 @@ impl Table {
 
     /// The table with these columns alone, or with all where none is named, and with the keys and
     /// indexes over the columns that remain.
-    fn narrowed(&self, columns: &[String]) -> Self {
+    fn narrow(&self, columns: &[String]) -> Self {
         let mut table = self.clone();
         if columns.is_empty() {
             return table;
@@ -285,7 +281,7 @@ impl Table {
         }
     }
 
-    fn shown(&self, is_only: bool) -> String {
+    fn display_name(&self, is_only: bool) -> String {
         match &self.schema_name {
             Some(schema) if !is_only || self.needs_schema() => format!("{schema}.{}", self.name),
             _ => self.name.clone(),
@@ -345,7 +341,7 @@ impl Catalog {
         let is_only =
             self.tables.iter().filter(|other| other.name.eq_ignore_ascii_case(&table.name)).count()
                 < 2;
-        table.shown(is_only)
+        table.display_name(is_only)
     }
 
     /// The [`table_name`](Self::table_name) of each table, in order.
@@ -358,7 +354,7 @@ impl Catalog {
         let is_only = |table: &Table| {
             count.get(&table.name.to_ascii_lowercase()).is_none_or(|count| *count < 2)
         };
-        self.tables.iter().map(|table| table.shown(is_only(table))).collect()
+        self.tables.iter().map(|table| table.display_name(is_only(table))).collect()
     }
 
     /// The catalog as prompts show it: the comment of a column with a closed set of values begins
@@ -381,10 +377,9 @@ impl Catalog {
     /// by executors whose engine has schemas, once the catalog is read, with `schema.table` in
     /// every `ref_table`.
     pub fn mark_schemas(&mut self, path: &[String]) {
-        let has = |schema: &&String| {
+        if let Some(first) = path.iter().find(|schema: &&String| {
             self.tables.iter().any(|table| table.schema_name.as_ref() == Some(schema))
-        };
-        if let Some(first) = path.iter().find(has) {
+        }) {
             let others =
                 self.tables.iter_mut().filter(|table| table.schema_name.as_ref() != Some(first));
             others.for_each(Table::mark_schema);
@@ -409,10 +404,10 @@ impl Catalog {
     /// named, with all of them; keys to tables or columns that are left out are dropped. Names that
     /// the catalog lacks are ignored. Tables keep the names by which they are shown.
     #[must_use]
-    pub fn narrowed<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
+    pub fn narrow<'a>(&self, tables: impl IntoIterator<Item = (&'a str, &'a [String])>) -> Self {
         let select = |(name, columns): (&str, &[String])| {
             let table = self.table(name)?;
-            let mut narrowed = table.narrowed(columns);
+            let mut narrowed = table.narrow(columns);
             if self.table_name(table) != table.name {
                 narrowed.mark_schema();
             }
@@ -500,7 +495,7 @@ mod tests {
         let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables };
         let columns = ["Customer".to_owned(), "total".to_owned()];
         let narrowed =
-            catalog.narrowed([("ORDERS", &columns[..]), ("customers", &[]), ("people", &[])]);
+            catalog.narrow([("ORDERS", &columns[..]), ("customers", &[]), ("people", &[])]);
         let names: Vec<&str> = narrowed.tables.iter().map(|table| table.name.as_str()).collect();
         assert_eq!(names, ["orders", "customers"]);
         let orders = &narrowed.tables[0];
@@ -547,7 +542,7 @@ mod tests {
             assert_eq!(catalog.table_name(table), *name);
             assert_eq!(catalog.table(&name.to_uppercase()), Some(table));
             // What is left of a narrowed catalog has the name that it has in the whole one.
-            let narrowed = catalog.narrowed([(*name, &[][..])]);
+            let narrowed = catalog.narrow([(*name, &[][..])]);
             assert_eq!(narrowed.table_names(), [*name]);
         }
         assert_eq!(catalog.table("notes").unwrap().name, "notes");
@@ -555,10 +550,10 @@ mod tests {
         assert_eq!(catalog.tables[2].foreign_keys[0], key("archive.orders"));
         assert_eq!(catalog.tables[1].foreign_keys, [key("lines")]);
         // Keys lead to the table of their schema alone.
-        let narrowed = catalog.narrowed([("lines", &[][..]), ("sales.orders", &[][..])]);
+        let narrowed = catalog.narrow([("lines", &[][..]), ("sales.orders", &[][..])]);
         assert_eq!(narrowed.tables[0].foreign_keys, [key("Sales.Orders")]);
         assert_eq!(narrowed.table("sales.orders").unwrap().columns[1].name, "total");
-        let narrowed = catalog.narrowed([("lines", &[][..]), ("archive.orders", &[][..])]);
+        let narrowed = catalog.narrow([("lines", &[][..]), ("archive.orders", &[][..])]);
         assert_eq!(narrowed.tables[0].foreign_keys, [key("archive.orders")]);
         assert_eq!(narrowed.tables[1].foreign_keys, []);
     }

@@ -50,7 +50,7 @@ impl DatabaseUrl {
 
     /// The address of a file, whatever its name looks like: `a1:b.sqlite` becomes `./a1:b.sqlite`.
     #[must_use]
-    pub fn of_path(path: &Path) -> Self {
+    pub fn from_path(path: &Path) -> Self {
         let text = path.display().to_string();
         let parsed = Self::parse(&text);
         match parsed.scheme > 0 || parsed.text.len() < text.trim_end().len() {
@@ -100,7 +100,7 @@ impl DatabaseUrl {
             self.secret_places().into_iter().map(|(begin, end)| &self.text[begin..end]).collect();
         let sent = written
             .iter()
-            .flat_map(|text| [decoded(text), unquoted(text), unbraced(text)])
+            .flat_map(|text| [decode_percent(text), unquote(text), strip_braces(text)])
             .flatten();
         let sent: Vec<String> = sent.collect();
         written.into_iter().map(str::to_owned).chain(sent).collect()
@@ -163,10 +163,10 @@ impl DatabaseUrl {
     /// before them.
     fn pair_places(&self) -> Vec<(usize, usize)> {
         let start = if self.scheme == 0 { 0 } else { self.scheme + 1 };
-        let is_server = |pair: &str| {
-            ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name))
-        };
-        let is_pairs = self.scheme > 0 || self.text.split_whitespace().any(is_server);
+        let is_pairs = self.scheme > 0
+            || self.text.split_whitespace().any(|pair: &str| {
+                ["host=", "hostaddr=", "user=", "dbname="].iter().any(|name| pair.starts_with(name))
+            });
         if !is_pairs || self.text[start..].starts_with("//") {
             return Vec::new();
         }
@@ -209,16 +209,17 @@ impl DatabaseUrl {
 
 /// The secrets among the parameters of an address, as ranges of bytes.
 fn parameter_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    let is_separator = |c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace();
     let mut begin = 0;
-    text.split(is_separator).filter_map(move |part| {
-        let from = begin;
-        begin += part.len();
-        begin += text[begin..].chars().next().map_or(0, char::len_utf8);
-        let (name, value) = part.split_once('=').filter(|(name, _)| is_secret(name))?;
-        let from = from + name.len() + 1;
-        Some((from, from + value.len()))
-    })
+    text.split(|c: char| matches!(c, '?' | '&' | ';' | '#') || c.is_whitespace()).filter_map(
+        move |part| {
+            let from = begin;
+            begin += part.len();
+            begin += text[begin..].chars().next().map_or(0, char::len_utf8);
+            let (name, value) = part.split_once('=').filter(|(name, _)| is_secret(name))?;
+            let from = from + name.len() + 1;
+            Some((from, from + value.len()))
+        },
+    )
 }
 
 /// Returns where the password before the server is in what follows `//`, and where the user and the
@@ -266,7 +267,7 @@ fn value_length(text: &str) -> usize {
 }
 
 /// The text without its `%` codes; `None` if it has none.
-fn decoded(text: &str) -> Option<String> {
+fn decode_percent(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -280,7 +281,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// The text without quotes and backslashes of pairs; `None` if it has none.
-fn unquoted(text: &str) -> Option<String> {
+fn unquote(text: &str) -> Option<String> {
     let inner = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
     let mut sent = String::new();
     let mut letters = inner.chars();
@@ -299,7 +300,7 @@ pub fn split_options(text: &str) -> impl Iterator<Item = &str> {
         let text = rest?;
         let end = text
             .find(';')
-            .map(|end| end.max(quoted_end(text)))
+            .map(|end| end.max(find_quote_end(text)))
             .and_then(|from| Some(from + text[from..].find(';')?));
         rest = end.map(|end| &text[end + 1..]);
         Some(&text[..end.unwrap_or(text.len())])
@@ -312,25 +313,25 @@ pub fn split_options(text: &str) -> impl Iterator<Item = &str> {
 pub fn unquote_option(value: &str) -> Option<String> {
     let quote = value.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     let inner = value[1..].strip_suffix(quote)?;
-    (quoted_length(value) == value.len())
+    (quote_length(value) == value.len())
         .then(|| inner.replace(&format!("{quote}{quote}"), &quote.to_string()))
 }
 
 /// Returns the end of the quotation marks around the first option's value; 0 where there are none,
 /// or they have no end.
-fn quoted_end(text: &str) -> usize {
+fn find_quote_end(text: &str) -> usize {
     let Some(equals) = text.find('=') else { return 0 };
     if text[..equals].contains(';') || !text[equals + 1..].starts_with(['"', '\'']) {
         return 0;
     }
-    match quoted_length(&text[equals + 1..]) {
+    match quote_length(&text[equals + 1..]) {
         0 => 0,
         length => equals + 1 + length,
     }
 }
 
 /// Bytes of the quoted text at the beginning, with its marks; 0 if it has no end.
-fn quoted_length(text: &str) -> usize {
+fn quote_length(text: &str) -> usize {
     let quote = text.chars().next().unwrap_or_default();
     let mut letters = text
         .char_indices()
@@ -356,7 +357,7 @@ fn string_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
             let equals = rest.find(['=', ';']).unwrap_or(rest.len());
             let value = rest.get(equals + 1..).unwrap_or_default();
             let is_pair = rest[equals..].starts_with('=');
-            let braced = if is_pair && value.starts_with('{') { braced_length(value) } else { 0 };
+            let braced = if is_pair && value.starts_with('{') { brace_length(value) } else { 0 };
             let length = if is_pair {
                 braced + value[braced..].find(';').unwrap_or(value.len() - braced)
             } else {
@@ -373,7 +374,7 @@ fn string_places(text: &str) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Bytes of the text in braces at the beginning, in which `}}` is a brace.
-fn braced_length(text: &str) -> usize {
+fn brace_length(text: &str) -> usize {
     let mut braces = text.match_indices('}').map(|(at, _)| at).peekable();
     while let Some(at) = braces.next() {
         if braces.next_if_eq(&(at + 1)).is_none() {
@@ -384,7 +385,7 @@ fn braced_length(text: &str) -> usize {
 }
 
 /// The text without the braces of ODBC; `None` if it has none.
-fn unbraced(text: &str) -> Option<String> {
+fn strip_braces(text: &str) -> Option<String> {
     Some(text.strip_prefix('{')?.strip_suffix('}')?.replace("}}", "}"))
 }
 
@@ -392,7 +393,7 @@ fn unbraced(text: &str) -> Option<String> {
 #[must_use]
 pub fn string_secrets(text: &str) -> Vec<String> {
     let written = string_places(text).map(|(begin, end)| &text[begin..end]);
-    written.map(|secret| unbraced(secret).unwrap_or_else(|| secret.to_owned())).collect()
+    written.map(|secret| strip_braces(secret).unwrap_or_else(|| secret.to_owned())).collect()
 }
 
 fn is_scheme(text: &str) -> bool {
@@ -451,7 +452,7 @@ mod tests {
     #[test]
     fn the_path_of_a_file_stays_one() {
         for path in ["shop.sqlite", "a1:b.sqlite", "/a:b/c.db", " x.db", "C:/x.db"] {
-            let url = DatabaseUrl::parse(DatabaseUrl::of_path(Path::new(path)).expose());
+            let url = DatabaseUrl::parse(DatabaseUrl::from_path(Path::new(path)).expose());
             assert_eq!(url.scheme(), None, "{path}");
             assert!(url.path().ends_with(path), "{path} became {url}");
         }

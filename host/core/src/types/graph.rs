@@ -148,7 +148,7 @@ pub struct Observation {
 impl Observation {
     /// An observation that holds nothing but how the task ended.
     #[must_use]
-    pub fn ended(task: impl Into<TaskId>, ending: Ending) -> Self {
+    pub fn from_ending(task: impl Into<TaskId>, ending: Ending) -> Self {
         Self {
             task: task.into(),
             ending,

@@ -47,7 +47,7 @@ impl Stated {
     /// have the usual form; the rest of the context is the plugins' own. Lists and texts are cut,
     /// and requirements that are too long are left out.
     #[must_use]
-    pub fn of(task: &Task) -> Self {
+    pub fn from_task(task: &Task) -> Self {
         let context: Option<Value> =
             task.context.as_deref().and_then(|text| serde_json::from_str(text).ok());
         let Some(context) = context else { return Self::default() };
@@ -93,13 +93,13 @@ mod tests {
 
     use super::*;
 
-    fn stated(context: &Value) -> Stated {
-        Stated::of(&Task { context: Some(context.to_string()), ..Task::default() })
+    fn read_stated(context: &Value) -> Stated {
+        Stated::from_task(&Task { context: Some(context.to_string()), ..Task::default() })
     }
 
     #[test]
     fn a_context_in_the_usual_form_is_read() {
-        let found = stated(&json!({
+        let found = read_stated(&json!({
             "plan": ["Find the tables", 7, null],
             "subtasks": [
                 { "id": "1", "operation": "read orders", "confidence": 0.9, "dependencies": [] },
@@ -122,15 +122,15 @@ mod tests {
         for context in
             [json!([]), json!("plan"), json!({ "plan": {}, "subtasks": "x", "requirements": [] })]
         {
-            assert_eq!(stated(&context), Stated::default(), "{context}");
+            assert_eq!(read_stated(&context), Stated::default(), "{context}");
         }
         assert_eq!(
-            Stated::of(&Task { context: Some("{]".into()), ..Task::default() }),
+            Stated::from_task(&Task { context: Some("{]".into()), ..Task::default() }),
             Stated::default()
         );
         let long = "x".repeat(9_000);
         let steps: Vec<&str> = std::iter::repeat_n(long.as_str(), 100).collect();
-        let found = stated(&json!({ "plan": steps, "requirements": { "filters": [long] } }));
+        let found = read_stated(&json!({ "plan": steps, "requirements": { "filters": [long] } }));
         assert_eq!(
             (found.plan.len(), found.plan[0].len(), found.requirements),
             (ITEMS, TEXT, None)

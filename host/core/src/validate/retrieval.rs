@@ -42,7 +42,7 @@ fn hit(hit: &Hit, limits: &Limits) -> Checked {
 ///
 /// # Errors
 /// The first field that is wrong.
-pub fn linked(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
+pub fn linking(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
     size("tables", linked.tables.len(), catalog.tables.len(), "entries")?;
     let mut seen = BTreeSet::new();
     for relevant in &linked.tables {
@@ -96,7 +96,7 @@ mod tests {
             reason: String::new(),
         };
         let of = |tables: &[Relevant]| {
-            linked(
+            linking(
                 &Linked { tables: tables.to_vec(), hints: Vec::new() },
                 &catalog,
                 &Limits::default(),
@@ -121,8 +121,12 @@ mod tests {
             score: f64::NAN,
         };
         assert!(
-            linked(&Linked { tables: Vec::new(), hints: vec![hint] }, &catalog, &Limits::default())
-                .is_err()
+            linking(
+                &Linked { tables: Vec::new(), hints: vec![hint] },
+                &catalog,
+                &Limits::default()
+            )
+            .is_err()
         );
     }
 }

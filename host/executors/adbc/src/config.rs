@@ -83,7 +83,7 @@ impl AdbcConfig {
     }
 
     /// The database as messages show it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_address(&self) -> String {
         match (&self.dialect, self.location()) {
             (Dialect::Duckdb, Some(file)) => format!("duckdb:{}", file.display()),
             (_, Some(file)) => file.display().to_string(),
@@ -107,7 +107,7 @@ impl AdbcConfig {
     /// # Errors
     /// [`DatabaseError::Address`] for a relative path of the library, and for an embedded database
     /// that is not a file.
-    pub(crate) fn checked(&self) -> Result<(), DatabaseError> {
+    pub(crate) fn check(&self) -> Result<(), DatabaseError> {
         let invalid = |reason: String| Err(DatabaseError::Address { reason });
         if !self.library.is_absolute() {
             return invalid(format!(
@@ -130,7 +130,7 @@ impl AdbcConfig {
 
     /// A text of a driver without the values of the options, which some drivers quote in their
     /// errors, as a whole or in part.
-    pub(crate) fn scrubbed(&self, text: &str) -> String {
+    pub(crate) fn remove_secrets(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for value in self.database.values().chain(self.connection.values()) {
             let value = value.expose_secret();
@@ -182,7 +182,7 @@ mod tests {
         let shown = format!("{:?}", config());
         assert!(shown.contains("uri") && shown.contains("token"), "{shown}");
         assert!(!shown.contains("hunter22") && !shown.contains("sk-12345"), "{shown}");
-        assert_eq!(config().shown(), "adbc:sales");
+        assert_eq!(config().display_address(), "adbc:sales");
     }
 
     #[test]
@@ -197,11 +197,11 @@ mod tests {
             ("token sk-12345 has expired", "token … has expired"),
             ("no route to host", "no route to host"),
         ] {
-            assert_eq!(config().scrubbed(text), expected);
+            assert_eq!(config().remove_secrets(text), expected);
         }
         let mut odbc = config();
         odbc.database.insert("uri".into(), "Driver=x;Uid=ann;Pwd={hunter;22}".into());
-        assert_eq!(odbc.scrubbed("access denied (`hunter;22`)"), "access denied (`…`)");
+        assert_eq!(odbc.remove_secrets("access denied (`hunter;22`)"), "access denied (`…`)");
     }
 
     #[test]
@@ -219,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_driver_has_an_absolute_path_and_an_embedded_database_a_file() {
-        assert_eq!(config().checked(), Ok(()));
-        assert_eq!(AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb").checked(), Ok(()));
+        assert_eq!(config().check(), Ok(()));
+        assert_eq!(AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb").check(), Ok(()));
         for wrong in [
             AdbcConfig::duckdb("libduckdb.so", "shop.duckdb"),
             AdbcConfig::duckdb("/opt/libduckdb.so", ":memory:"),
@@ -230,7 +230,7 @@ mod tests {
                 ..AdbcConfig::new("shop", "/opt/a.so", Dialect::Sqlite)
             },
         ] {
-            assert!(matches!(wrong.checked(), Err(DatabaseError::Address { .. })), "{wrong:?}");
+            assert!(matches!(wrong.check(), Err(DatabaseError::Address { .. })), "{wrong:?}");
         }
     }
 
@@ -238,7 +238,7 @@ mod tests {
     fn the_short_form_is_named_after_its_file() {
         let config = AdbcConfig::duckdb("/opt/libduckdb.so", "data/shop.duckdb");
         assert_eq!(
-            (config.name.as_str(), config.shown().as_str()),
+            (config.name.as_str(), config.display_address().as_str()),
             ("shop", "duckdb:data/shop.duckdb")
         );
     }

@@ -35,8 +35,11 @@ impl Connector {
     /// # Errors
     /// Why the database cannot be opened.
     pub(crate) fn open(config: AdbcConfig) -> Result<Self, DatabaseError> {
-        config.checked()?;
-        let file = config.location().map(|path| file::locate(path, &config.shown())).transpose()?;
+        config.check()?;
+        let file = config
+            .location()
+            .map(|path| file::locate(path, &config.display_address()))
+            .transpose()?;
         let driver = library::load(&config)?;
         let connector = Self {
             config,
@@ -62,14 +65,16 @@ impl Connector {
     /// When the file is gone.
     pub(crate) fn stamp(&self) -> Result<Option<Stamp>, DatabaseError> {
         let Some(file) = &self.file else { return Ok(None) };
-        let missing = |_| DatabaseError::Missing { path: self.config.shown(), similar: Vec::new() };
-        Stamp::of(file, &self.config.dialect).map(Some).map_err(missing)
+        Stamp::read(file, &self.config.dialect).map(Some).map_err(|_| DatabaseError::Missing {
+            path: self.config.display_address(),
+            similar: Vec::new(),
+        })
     }
 
     /// The database in the state that its file has now: a driver may hold on to what it has read
     /// once.
     fn database(&self) -> Result<ManagedDatabase, DatabaseError> {
-        let mut opened = locked(&self.opened);
+        let mut opened = lock(&self.opened);
         let stamp = self.stamp()?;
         if let Some((_, database)) = opened.as_ref().filter(|(seen, _)| *seen == stamp) {
             return Ok(database.clone());
@@ -85,12 +90,12 @@ impl Connector {
             .driver
             .clone()
             .new_database_with_opts(options)
-            .map_err(|error| self.refused(&error))?;
+            .map_err(|error| self.opening_error(&error))?;
         *opened = Some((stamp, database.clone()));
         Ok(database)
     }
 
-    fn refused(&self, error: &Error) -> DatabaseError {
+    fn opening_error(&self, error: &Error) -> DatabaseError {
         error::opening(error, &self.config)
     }
 
@@ -107,7 +112,7 @@ impl Connector {
             )
         });
         let connection = self.database()?.new_connection_with_opts(options);
-        let mut connection = connection.map_err(|error| self.refused(&error))?;
+        let mut connection = connection.map_err(|error| self.opening_error(&error))?;
         if !session::only_reads(&self.config.dialect) {
             let is_taken = connection.set_option(OptionConnection::ReadOnly, "true".into()).is_ok();
             self.has_read_only.store(is_taken, Ordering::Relaxed);
@@ -120,11 +125,11 @@ impl Connector {
     /// # Errors
     /// Why there is none.
     pub(crate) fn session(&self) -> Result<ManagedConnection, DatabaseError> {
-        if let Some(connection) = locked(&self.idle).pop() {
+        if let Some(connection) = lock(&self.idle).pop() {
             return Ok(connection);
         }
         let mut connection = self.connect()?;
-        self.set_up(&mut connection).map_err(|error| self.refused(&error))?;
+        self.set_up(&mut connection).map_err(|error| self.opening_error(&error))?;
         Ok(connection)
     }
 
@@ -147,7 +152,7 @@ impl Connector {
     }
 
     fn give_back(&self, connection: ManagedConnection) {
-        let mut idle = locked(&self.idle);
+        let mut idle = lock(&self.idle);
         if session::after(&self.config.dialect) != After::Close
             && idle.len() < self.config.limits.sql_in_flight
         {
@@ -156,7 +161,7 @@ impl Connector {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

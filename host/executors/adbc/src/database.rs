@@ -52,11 +52,11 @@ impl AdbcEngine {
     /// When the driver is not the one that the configuration names, or the database does not open.
     pub async fn open(config: AdbcConfig) -> Result<Self, DatabaseError> {
         let in_flight = config.limits.sql_in_flight;
-        let path = config.shown();
+        let path = config.display_address();
         let opened =
             tokio::time::timeout(CATALOG, tokio::task::spawn_blocking(|| Connector::open(config)));
         let failed = |reason: String| DatabaseError::Unreachable { path: path.clone(), reason };
-        let opened = blocking::awaited(opened)
+        let opened = blocking::await_work(opened)
             .await
             .map_err(|_| failed("it does not answer in time".to_owned()))?;
         let connector = Arc::new(opened.map_err(|error| failed(error.to_string()))??);
@@ -90,8 +90,8 @@ impl ArrowEngine for AdbcEngine {
         self.connector.config.dialect.clone()
     }
 
-    fn shown(&self) -> String {
-        self.connector.config.shown()
+    fn display_address(&self) -> String {
+        self.connector.config.display_address()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -107,8 +107,11 @@ impl ArrowEngine for AdbcEngine {
     /// The state of an embedded database's file; other engines do not say whether they changed.
     async fn identity(&self) -> Option<String> {
         let connector = Arc::clone(&self.connector);
-        let digest = move || Some(connector.stamp().ok()??.digest(connector.file.as_deref()?));
-        blocking::awaited(tokio::task::spawn_blocking(digest)).await.ok()?
+        blocking::await_work(tokio::task::spawn_blocking(move || {
+            Some(connector.stamp().ok()??.digest(connector.file.as_deref()?))
+        }))
+        .await
+        .ok()?
     }
 
     /// Returns a longer time for a server whose catalog takes long to read.
@@ -124,11 +127,10 @@ impl ArrowEngine for AdbcEngine {
         let read = async {
             self.start(&self.catalog, deadline, introspect::read).await?.result(deadline).await
         };
-        let failed = |error: SqlError| DatabaseError::Unavailable {
-            path: self.shown(),
+        blocking::await_work(read).await.map_err(|error: SqlError| DatabaseError::Unavailable {
+            path: self.display_address(),
             reason: error.to_string(),
-        };
-        blocking::awaited(read).await.map_err(failed)
+        })
     }
 
     async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError> {
@@ -139,7 +141,7 @@ impl ArrowEngine for AdbcEngine {
                 .result(deadline)
                 .await
         };
-        blocking::awaited(prepared).await
+        blocking::await_work(prepared).await
     }
 
     async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError> {
@@ -150,10 +152,14 @@ impl ArrowEngine for AdbcEngine {
         };
         let sql = format!("{explain} {sql}");
         let rows = async {
-            let work = move |work: &mut Work<'_>| work.rows(&sql, &mut PLAN.clone());
-            self.start(&self.places, deadline, work).await?.result(deadline).await
+            self.start(&self.places, deadline, move |work: &mut Work<'_>| {
+                work.rows(&sql, &mut PLAN.clone())
+            })
+            .await?
+            .result(deadline)
+            .await
         };
-        let rows = blocking::awaited(rows).await?;
+        let rows = blocking::await_work(rows).await?;
         // The last text of a row: DuckDB and SQLite have further columns before it.
         let lines: Vec<String> =
             rows.into_iter().filter_map(|row| row.into_iter().rev().flatten().next()).collect();
@@ -172,7 +178,7 @@ impl ArrowEngine for AdbcEngine {
         deadline: Instant,
         sink: &mut BatchSink,
     ) -> Result<(), SqlError> {
-        blocking::awaited(self.run(sql.to_owned(), deadline, sink)).await
+        blocking::await_work(self.run(sql.to_owned(), deadline, sink)).await
     }
 }
 

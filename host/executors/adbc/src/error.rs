@@ -24,8 +24,8 @@ pub(crate) enum Stage {
 
 /// Converts the error of a database that was not opened.
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
-    let path = config.shown();
-    let reason = config.scrubbed(&message(&error.message, &config.dialect));
+    let path = config.display_address();
+    let reason = config.remove_secrets(&message(&error.message, &config.dialect));
     let has = |text: &str| error.message.contains(text);
     if config.dialect == Dialect::Duckdb {
         // DuckDB takes a file of SQLite for one that an extension reads.
@@ -64,8 +64,8 @@ pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
 pub(crate) fn statement(error: &Error, stage: Stage, config: &AdbcConfig) -> SqlError {
     let state: String =
         error.sqlstate.iter().map(|byte| char::from(byte.cast_unsigned())).collect();
-    let text = config.scrubbed(&message(&error.message, &config.dialect));
-    classified(&text, Some(&state), error.status, stage)
+    let text = config.remove_secrets(&message(&error.message, &config.dialect));
+    classify(&text, Some(&state), error.status, stage)
 }
 
 /// The error of a result under way, of which the standard hands over no more than a message.
@@ -74,8 +74,8 @@ pub(crate) fn stream(error: &ArrowError, config: &AdbcConfig) -> SqlError {
         ArrowError::CDataInterface(text) => text.clone(),
         other => other.to_string(),
     };
-    classified(
-        &config.scrubbed(&message(&text, &config.dialect)),
+    classify(
+        &config.remove_secrets(&message(&text, &config.dialect)),
         None,
         Status::Unknown,
         Stage::Running,
@@ -129,7 +129,7 @@ fn diagnostic(line: &str) -> Option<&str> {
     Some(&rest[..end.unwrap_or(rest.len())])
 }
 
-fn classified(text: &str, state: Option<&str>, status: Status, stage: Stage) -> SqlError {
+fn classify(text: &str, state: Option<&str>, status: Status, stage: Stage) -> SqlError {
     let by_state = state.and_then(self::state);
     let by_text = by_words(text);
     let Class { kind, rule, is_about_text } =
@@ -202,7 +202,7 @@ impl Class {
         Self { kind, rule: None, is_about_text: false }
     }
 
-    const fn ruled(kind: SqlErrorKind, rule: &'static str) -> Self {
+    const fn with_rule(kind: SqlErrorKind, rule: &'static str) -> Self {
         Self { kind, rule: Some(rule), is_about_text: true }
     }
 }
@@ -218,11 +218,11 @@ fn state(state: &str) -> Option<Class> {
         "42702" | "42725" | "42P09" => Class::text(K::AmbiguousName),
         "42883" | "42804" | "42846" | "42P18" => Class::text(K::TypeMismatch),
         "22P02" | "22007" | "22008" => Class::data(K::TypeMismatch),
-        "42501" => Class::ruled(K::Denied, "granted-tables"),
-        "25006" => Class::ruled(K::WriteRefused, "read-only"),
-        "53400" | "53100" | "53200" => Class::ruled(K::TooLarge, "memory"),
-        "57014" => Class::ruled(K::Timeout, "deadline"),
-        _ if state.starts_with("54") => Class::ruled(K::TooLarge, "statement-size"),
+        "42501" => Class::with_rule(K::Denied, "granted-tables"),
+        "25006" => Class::with_rule(K::WriteRefused, "read-only"),
+        "53400" | "53100" | "53200" => Class::with_rule(K::TooLarge, "memory"),
+        "57014" => Class::with_rule(K::Timeout, "deadline"),
+        _ if state.starts_with("54") => Class::with_rule(K::TooLarge, "statement-size"),
         _ if ["08", "53", "55", "57"].iter().any(|class| state.starts_with(class)) => {
             Class::data(K::Unavailable)
         }
@@ -245,19 +245,19 @@ fn by_words(text: &str) -> Option<Class> {
         {
             Class::text(K::Syntax)
         } else if has("read-only mode") || has("readonly database") {
-            Class::ruled(K::WriteRefused, "read-only")
+            Class::with_rule(K::WriteRefused, "read-only")
         } else if starts("Permission Error")
             || has("configuration has been locked")
             || has("disabled through configuration")
         {
-            Class::ruled(K::Denied, "engine")
+            Class::with_rule(K::Denied, "engine")
         } else if starts("Out of Memory Error")
             || has("string or blob too big")
             || has("out of memory")
         {
-            Class::ruled(K::TooLarge, "memory")
+            Class::with_rule(K::TooLarge, "memory")
         } else if starts("INTERRUPT Error") || starts("interrupted") || has("canceling statement") {
-            Class::ruled(K::Timeout, "deadline")
+            Class::with_rule(K::Timeout, "deadline")
         } else if starts("Conversion Error")
             || starts("Mismatch Type Error")
             || starts("Invalid type Error")
@@ -306,9 +306,9 @@ fn by_status(status: Status) -> Class {
     use SqlErrorKind as K;
     match status {
         Status::NotFound => Class::text(K::UnknownTable),
-        Status::Unauthorized => Class::ruled(K::Denied, "granted-tables"),
+        Status::Unauthorized => Class::with_rule(K::Denied, "granted-tables"),
         Status::Unauthenticated | Status::IO => Class::data(K::Unavailable),
-        Status::Timeout | Status::Cancelled => Class::ruled(K::Timeout, "deadline"),
+        Status::Timeout | Status::Cancelled => Class::with_rule(K::Timeout, "deadline"),
         _ => Class::data(K::Other),
     }
 }
@@ -394,12 +394,8 @@ mod tests {
             ),
         ];
         for (text, kind, expected) in cases {
-            let error = classified(
-                &message(text, &Dialect::Duckdb),
-                None,
-                Status::Internal,
-                Stage::Running,
-            );
+            let error =
+                classify(&message(text, &Dialect::Duckdb), None, Status::Internal, Stage::Running);
             assert_eq!((error.kind, error.message.as_str()), (kind, expected), "{text}");
         }
     }
@@ -429,7 +425,7 @@ mod tests {
             assert_eq!(message(&text, &Dialect::Mysql), expected);
         }
         let error = |text: &str, state: &str| {
-            classified(
+            classify(
                 &message(&odbc(text), &Dialect::Mysql),
                 Some(state),
                 Status::Unknown,
@@ -456,7 +452,7 @@ mod tests {
     #[test]
     fn states_come_before_words() {
         let error = |state: &str, stage| {
-            classified("relation \"a\" does not exist", Some(state), Status::Internal, stage)
+            classify("relation \"a\" does not exist", Some(state), Status::Internal, stage)
         };
         assert_eq!(error("42P01", Stage::Running).kind, SqlErrorKind::UnknownTable);
         assert_eq!(error("42P01", Stage::Running).message, "relation \"a\" does not exist");
@@ -473,7 +469,7 @@ mod tests {
             (Status::Cancelled, SqlErrorKind::Timeout),
             (Status::Internal, SqlErrorKind::Other),
         ] {
-            assert_eq!(classified("it failed", None, status, Stage::Running).kind, kind);
+            assert_eq!(classify("it failed", None, status, Stage::Running).kind, kind);
         }
     }
 

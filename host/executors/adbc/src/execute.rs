@@ -145,36 +145,37 @@ impl<T: Send + 'static> Job<T> {
         let limit = connector.config.limits.sql_deadline;
         let connector = Arc::clone(connector);
         let shared = Arc::clone(&control);
-        let run = move || {
-            let _permit = permit;
-            let ending = Ending(&shared);
-            let connection = if is_plain { connector.connect() } else { connector.session() };
-            shared.is_connected.store(true, Ordering::Relaxed);
-            let result = match connection {
-                Ok(connection) => {
-                    let mut work_of = Work {
-                        connector: &connector,
-                        control: &shared,
-                        connection,
-                        is_read: false,
-                    };
-                    let result = work(&mut work_of);
-                    let Work { connection, is_read, .. } = work_of;
-                    let is_cancelled = shared.end();
-                    let is_reusable = is_read && !is_cancelled && !is_plain;
-                    let _ = sender.send(result);
-                    if is_reusable {
-                        connector.settle(connection);
+        let spawned = thread::Builder::new()
+            .name("adbc-statement".to_owned())
+            .stack_size(STACK)
+            .spawn(move || {
+                let _permit = permit;
+                let ending = Ending(&shared);
+                let connection = if is_plain { connector.connect() } else { connector.session() };
+                shared.is_connected.store(true, Ordering::Relaxed);
+                let result = match connection {
+                    Ok(connection) => {
+                        let mut work_of = Work {
+                            connector: &connector,
+                            control: &shared,
+                            connection,
+                            is_read: false,
+                        };
+                        let result = work(&mut work_of);
+                        let Work { connection, is_read, .. } = work_of;
+                        let is_cancelled = shared.end();
+                        let is_reusable = is_read && !is_cancelled && !is_plain;
+                        let _ = sender.send(result);
+                        if is_reusable {
+                            connector.settle(connection);
+                        }
+                        return;
                     }
-                    return;
-                }
-                Err(error) => Err(unavailable(error.to_string())),
-            };
-            drop(ending);
-            let _ = sender.send(result);
-        };
-        let spawned =
-            thread::Builder::new().name("adbc-statement".to_owned()).stack_size(STACK).spawn(run);
+                    Err(error) => Err(unavailable(error.to_string())),
+                };
+                drop(ending);
+                let _ = sender.send(result);
+            });
         spawned.map_err(|error| unavailable(format!("no thread for the statement: {error}")))?;
         Ok(Self { control, done, limit })
     }
@@ -219,7 +220,7 @@ pub(crate) fn unavailable(reason: impl Into<String>) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
-fn described(statement: &mut ManagedStatement) -> Result<(), Error> {
+fn describe_result(statement: &mut ManagedStatement) -> Result<(), Error> {
     statement.execute_schema().map(drop)
 }
 
@@ -233,7 +234,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn failed(&self, stage: Stage) -> impl Fn(Error) -> SqlError {
+    fn statement_error(&self, stage: Stage) -> impl Fn(Error) -> SqlError {
         move |error| error::statement(&error, stage, &self.connector.config)
     }
 
@@ -244,7 +245,7 @@ impl Work<'_> {
     /// A statement that the other side can cancel from now on.
     fn statement(&mut self, sql: &str) -> Result<ManagedStatement, SqlError> {
         let mut statement =
-            self.connection.new_statement().map_err(self.failed(Stage::Compiling))?;
+            self.connection.new_statement().map_err(self.statement_error(Stage::Compiling))?;
         let mut state = self.control.state();
         if state.is_cancelled {
             return Err(SqlError::new(SqlErrorKind::Cancelled, "the statement was cancelled"));
@@ -255,7 +256,7 @@ impl Work<'_> {
             // Older drivers lack some.
             let _ = statement.set_option((*name).into(), (*value).into());
         }
-        statement.set_sql_query(sql).map_err(self.failed(Stage::Compiling))?;
+        statement.set_sql_query(sql).map_err(self.statement_error(Stage::Compiling))?;
         Ok(statement)
     }
 
@@ -264,10 +265,10 @@ impl Work<'_> {
     pub(crate) fn prepare(&mut self, sql: &str) -> Result<(), SqlError> {
         let mut statement = self.statement(sql)?;
         // A driver that prepares nothing may know the result's schema, and the other way round.
-        for check in [ManagedStatement::prepare, described] {
+        for check in [ManagedStatement::prepare, describe_result] {
             match check(&mut statement) {
                 Err(error) if error.status == Status::NotImplemented => {}
-                checked => checked.map_err(self.failed(Stage::Compiling))?,
+                checked => checked.map_err(self.statement_error(Stage::Compiling))?,
             }
         }
         self.is_read = true;
@@ -275,9 +276,9 @@ impl Work<'_> {
     }
 
     /// The schema of a statement's result, without running it.
-    pub(crate) fn described(&mut self, sql: &str) -> Result<Schema, SqlError> {
+    pub(crate) fn describe(&mut self, sql: &str) -> Result<Schema, SqlError> {
         let mut statement = self.statement(sql)?;
-        statement.execute_schema().map_err(self.failed(Stage::Compiling))
+        statement.execute_schema().map_err(self.statement_error(Stage::Compiling))
     }
 
     /// Reads all rows of a statement of our own, as texts within a number of bytes.
@@ -288,7 +289,7 @@ impl Work<'_> {
     ) -> Result<Vec<value::Row>, SqlError> {
         self.is_read = false;
         let mut statement = self.statement(sql)?;
-        let reader = statement.execute().map_err(self.failed(Stage::Compiling))?;
+        let reader = statement.execute().map_err(self.statement_error(Stage::Compiling))?;
         let rows = value::rows(reader, left).map_err(self.broken())?;
         self.is_read = true;
         Ok(rows)
@@ -300,7 +301,7 @@ impl Work<'_> {
         self.is_read = false;
         let spelled = columns.as_ref().and_then(|columns| spelled::statement(sql, columns));
         let mut statement = self.statement(spelled.as_deref().unwrap_or(sql))?;
-        let reader = statement.execute().map_err(self.failed(Stage::Running))?;
+        let reader = statement.execute().map_err(self.statement_error(Stage::Running))?;
         let schema = match &columns {
             Some(columns) => spelled::schema(&reader.schema(), columns),
             None => reader.schema(),

@@ -57,7 +57,7 @@ pub(crate) struct Stamp(Vec<[u64; 7]>);
 impl Stamp {
     /// # Errors
     /// When the file is gone.
-    pub(crate) fn of(path: &Path, dialect: &Dialect) -> io::Result<Self> {
+    pub(crate) fn read(path: &Path, dialect: &Dialect) -> io::Result<Self> {
         let mut states = vec![state(&fs::metadata(path)?)];
         let mut log = OsString::from(path);
         log.push(if *dialect == Dialect::Sqlite { "-wal" } else { ".wal" });
@@ -115,7 +115,7 @@ mod tests {
     fn changes_of_the_file_and_of_its_log_change_the_digest() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("shop.duckdb");
-        let digest = || Stamp::of(&file, &Dialect::Duckdb).unwrap().digest(&file);
+        let digest = || Stamp::read(&file, &Dialect::Duckdb).unwrap().digest(&file);
         fs::write(&file, "a").unwrap();
         let first = digest();
         assert_eq!(digest(), first);

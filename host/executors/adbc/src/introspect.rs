@@ -153,7 +153,7 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             }
         }
     }
-    let (tables, left_out) = views::checked(work, tables.finish(), &path, &mut left)?;
+    let (tables, left_out) = views::filter_views(work, tables.finish(), &path, &mut left)?;
     Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 

@@ -35,7 +35,7 @@ struct Identity(Vec<u64>);
 
 impl Identity {
     #[cfg(unix)]
-    fn of(file: &File) -> io::Result<Self> {
+    fn read(file: &File) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;
         let about = file.metadata()?;
         let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()]
@@ -85,13 +85,14 @@ fn digest_of(file: &mut File) -> io::Result<String> {
 /// driver.
 pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> {
     let library = &config.library;
-    let failed = |reason: String| DatabaseError::Unavailable { path: config.shown(), reason };
+    let failed =
+        |reason: String| DatabaseError::Unavailable { path: config.display_address(), reason };
     let unread = |error: io::Error| {
         failed(format!("the driver `{}` cannot be read: {error}", library.display()))
     };
     let mut file = File::open(library).map_err(unread)?;
     refuse_shared(&file, library).map_err(failed)?;
-    let identity = Identity::of(&file).map_err(unread)?;
+    let identity = Identity::read(&file).map_err(unread)?;
     if let Some(expected) = &config.sha256 {
         let found = digest_of(&mut file).map_err(unread)?;
         if !expected.trim().eq_ignore_ascii_case(&found) {
@@ -120,13 +121,12 @@ pub(crate) fn load(config: &AdbcConfig) -> Result<ManagedDriver, DatabaseError> 
             break;
         }
     }
-    let unusable = |reason: String| {
+    let driver = found.map_err(|reason: String| {
         let reason = reason.replace(&*name.to_string_lossy(), &library.to_string_lossy());
         failed(format!("`{}` is not a usable driver: {reason}", library.display()))
-    };
-    let driver = found.map_err(unusable)?;
-    let now = File::open(library).and_then(|file| Identity::of(&file)).map_err(unread)?;
-    if Identity::of(file).map_err(unread)? != *identity || now != *identity {
+    })?;
+    let now = File::open(library).and_then(|file| Identity::read(&file)).map_err(unread)?;
+    if Identity::read(file).map_err(unread)? != *identity || now != *identity {
         return Err(failed(format!(
             "the driver `{}` was changed while it was loaded",
             library.display()

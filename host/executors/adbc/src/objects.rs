@@ -44,9 +44,9 @@ pub(crate) fn read(work: &mut Work<'_>) -> Result<Schema, SqlError> {
             .map_err(|error| error::stream(&error, config))?;
     }
     let tables = tables.finish();
-    let first = || tables.first()?.schema_name.clone();
-    let path: Vec<String> = schema.or(catalog).or_else(first).into_iter().collect();
-    let (tables, left_out) = views::checked(work, tables, &path, &mut left)?;
+    let path: Vec<String> =
+        schema.or(catalog).or_else(|| tables.first()?.schema_name.clone()).into_iter().collect();
+    let (tables, left_out) = views::filter_views(work, tables, &path, &mut left)?;
     Ok(Schema { tables, path, left_out, ..Schema::default() })
 }
 
@@ -58,9 +58,9 @@ struct Object<'a> {
 
 impl<'a> Object<'a> {
     fn field(&self, name: &str) -> Result<&'a ArrayRef, ArrowError> {
-        let missing =
-            || ArrowError::SchemaError(format!("the driver's list of objects has no field {name}"));
-        self.fields.column_by_name(name).ok_or_else(missing)
+        self.fields.column_by_name(name).ok_or_else(|| {
+            ArrowError::SchemaError(format!("the driver's list of objects has no field {name}"))
+        })
     }
 
     fn text(&self, name: &str) -> Result<String, ArrowError> {

@@ -137,7 +137,7 @@ pub(crate) fn only_reads(dialect: &Dialect) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(config: &AdbcConfig, file: &str) -> Vec<(String, String)> {
+    fn option_texts(config: &AdbcConfig, file: &str) -> Vec<(String, String)> {
         let options = options(config, Some(Path::new(file)));
         options.into_iter().map(|(name, value)| (name, value.expose_secret().to_owned())).collect()
     }
@@ -150,7 +150,7 @@ mod tests {
         {
             config.database.insert(name.into(), value.into());
         }
-        let options = shown(&config, "/data/shop.duckdb");
+        let options = option_texts(&config, "/data/shop.duckdb");
         let value = |wanted: &str| {
             let found: Vec<&str> = options
                 .iter()
@@ -176,6 +176,6 @@ mod tests {
         };
         let expected =
             [("uri".to_owned(), "file:/data/a%20b%3Fmode%3Drwc%23.sqlite?mode=ro".to_owned())];
-        assert_eq!(shown(&config, "/data/a b?mode=rwc#.sqlite"), expected);
+        assert_eq!(option_texts(&config, "/data/a b?mode=rwc#.sqlite"), expected);
     }
 }

@@ -80,19 +80,31 @@ pub(crate) fn columns(work: &mut Work<'_>, sql: &str) -> Result<Option<Vec<Colum
     match work.connector.config.dialect {
         Dialect::Duckdb => {
             let rows = work.rows(&format!("DESCRIBE {sql}"), &mut NAMES.clone())?;
-            let column = |row: Vec<Option<String>>| {
-                let mut cells = row.into_iter().map(Option::unwrap_or_default);
-                Column::duckdb(cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
-            };
-            Ok(Some(rows.into_iter().map(column).collect()))
+            Ok(Some(
+                rows.into_iter()
+                    .map(|row: Vec<Option<String>>| {
+                        let mut cells = row.into_iter().map(Option::unwrap_or_default);
+                        Column::duckdb(
+                            cells.next().unwrap_or_default(),
+                            cells.next().unwrap_or_default(),
+                        )
+                    })
+                    .collect(),
+            ))
         }
         Dialect::Postgres => {
-            let schema = work.described(sql)?;
-            let column = |field: &Arc<Field>| {
-                let sql_type = field.metadata().get("POSTGRESQL:type").cloned().unwrap_or_default();
-                Column::postgres(field.name().clone(), sql_type)
-            };
-            Ok(Some(schema.fields().iter().map(column).collect()))
+            let schema = work.describe(sql)?;
+            Ok(Some(
+                schema
+                    .fields()
+                    .iter()
+                    .map(|field: &Arc<Field>| {
+                        let sql_type =
+                            field.metadata().get("POSTGRESQL:type").cloned().unwrap_or_default();
+                        Column::postgres(field.name().clone(), sql_type)
+                    })
+                    .collect(),
+            ))
         }
         _ => Ok(None),
     }
@@ -120,12 +132,18 @@ pub(crate) fn schema(schema: &SchemaRef, columns: &[Column]) -> SchemaRef {
     if schema.fields().len() != columns.len() {
         return Arc::clone(schema);
     }
-    let field = |(field, column): (&Arc<Field>, &Column)| {
-        let mut metadata = field.metadata().clone();
-        metadata.insert(SQL_TYPE.to_owned(), clip(&column.sql_type, TYPE).to_owned());
-        Field::new(&column.name, field.data_type().clone(), true).with_metadata(metadata)
-    };
-    Arc::new(Schema::new(schema.fields().iter().zip(columns).map(field).collect::<Vec<_>>()))
+    Arc::new(Schema::new(
+        schema
+            .fields()
+            .iter()
+            .zip(columns)
+            .map(|(field, column): (&Arc<Field>, &Column)| {
+                let mut metadata = field.metadata().clone();
+                metadata.insert(SQL_TYPE.to_owned(), clip(&column.sql_type, TYPE).to_owned());
+                Field::new(&column.name, field.data_type().clone(), true).with_metadata(metadata)
+            })
+            .collect::<Vec<_>>(),
+    ))
 }
 
 #[cfg(test)]

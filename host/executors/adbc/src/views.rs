@@ -63,7 +63,7 @@ struct View {
 ///
 /// # Errors
 /// The driver's error.
-pub(crate) fn checked(
+pub(crate) fn filter_views(
     work: &mut Work<'_>,
     tables: Vec<Table>,
     path: &[String],

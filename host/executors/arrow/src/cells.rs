@@ -109,7 +109,7 @@ impl ValueIndex {
             return Err(PortError::Unsupported);
         }
         let phrases = Phrase::all(phrases)?;
-        let index = blocking::awaited(self.values(reader, catalog, limits)).await;
+        let index = blocking::await_work(self.values(reader, catalog, limits)).await;
         let found = tokio::task::spawn_blocking(move || {
             index.find(&phrases, &how, limit as usize, || Ok(()))
         })
@@ -190,8 +190,8 @@ fn has_text(sql_type: &str) -> bool {
 /// A table as FROM names it.
 fn from(table: &Table, dialect: &Dialect) -> String {
     match &table.schema_name {
-        Some(schema) => format!("{}.{}", dialect.quoted(schema), dialect.quoted(&table.name)),
-        None => dialect.quoted(&table.name),
+        Some(schema) => format!("{}.{}", dialect.quote(schema), dialect.quote(&table.name)),
+        None => dialect.quote(&table.name),
     }
 }
 
@@ -207,7 +207,7 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
             sql,
             "{separator}SELECT * FROM (SELECT i, v FROM (SELECT {at} AS i, v, count(*) AS n FROM (SELECT CAST({} AS {text}) AS v \
              FROM {from} LIMIT {ROWS}) AS s WHERE length(v) <= {CHARACTERS} GROUP BY v) AS g ORDER BY n DESC, v LIMIT {most}) AS q{at}",
-            dialect.quoted(column)
+            dialect.quote(column)
         );
     }
     sql
@@ -243,14 +243,14 @@ async fn values(
     match reader.select(sql, limits, limits.sql_deadline).await {
         Ok(result) => {
             let rows = result.rows(0, result.row_count());
-            Ok(rows.into_iter().map(|row| row.into_iter().map(clipped).collect()).collect())
+            Ok(rows.into_iter().map(|row| row.into_iter().map(clip_value).collect()).collect())
         }
         Err(error) if error.kind == SqlErrorKind::TypeMismatch => Ok(Vec::new()),
         Err(error) => Err(port_error(error)),
     }
 }
 
-fn clipped(value: Value) -> Value {
+fn clip_value(value: Value) -> Value {
     match value {
         Value::Text(whole) => Value::Text(text::clip(&whole, CLIP).to_owned()),
         Value::Bytes(mut bytes) => {
@@ -277,7 +277,7 @@ pub async fn samples(
     for column in columns {
         let first = format!(
             "(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s",
-            dialect.quoted(column),
+            dialect.quote(column),
             from(table, dialect)
         );
         let ends = values(reader, &format!("SELECT min(v), max(v) FROM {first}"), limits).await?;
@@ -319,7 +319,7 @@ pub(crate) async fn column_stats(
     for column in columns {
         let first = format!(
             "(SELECT {} AS v FROM {} LIMIT {ROWS}) AS s",
-            dialect.quoted(column),
+            dialect.quote(column),
             from(table, dialect)
         );
         let sql = format!("SELECT count(*), count(v), count(DISTINCT v) FROM {first}");

@@ -87,7 +87,7 @@ fn is_readable(data_type: &DataType, levels: usize) -> bool {
 impl Column {
     /// An empty column for this field; `None` where its type cannot be read. Texts that are
     /// declared `numeric` are decimal numbers.
-    pub(crate) fn of(field: &Field) -> Option<Self> {
+    pub(crate) fn for_field(field: &Field) -> Option<Self> {
         let data_type = field.data_type();
         if !is_readable(data_type, LEVELS) {
             return None;
@@ -147,7 +147,7 @@ impl Column {
             }
             Self::Decimals(_) => {
                 add_width::<Decimal128Type>(sizes);
-                whole(unscaled(&array)?)
+                whole(to_decimal128(&array)?)
             }
             Self::Texts(_) | Self::Digits(_) => match array.as_string_opt::<i32>() {
                 Some(texts) => {
@@ -239,7 +239,7 @@ fn add_lengths(
     (end, is_large)
 }
 
-fn widened<T: ArrowPrimitiveType, W: ArrowPrimitiveType>(
+fn widen_array<T: ArrowPrimitiveType, W: ArrowPrimitiveType>(
     array: &ArrayRef,
     widen: impl Fn(T::Native) -> W::Native,
 ) -> Option<ArrayRef> {
@@ -250,12 +250,12 @@ fn widened<T: ArrowPrimitiveType, W: ArrowPrimitiveType>(
 fn integers(array: &ArrayRef) -> Option<ArrayRef> {
     match array.data_type() {
         DataType::Int64 => Some(Arc::clone(array)),
-        DataType::Int8 => widened::<Int8Type, Int64Type>(array, i64::from),
-        DataType::Int16 => widened::<Int16Type, Int64Type>(array, i64::from),
-        DataType::Int32 => widened::<Int32Type, Int64Type>(array, i64::from),
-        DataType::UInt8 => widened::<UInt8Type, Int64Type>(array, i64::from),
-        DataType::UInt16 => widened::<UInt16Type, Int64Type>(array, i64::from),
-        DataType::UInt32 => widened::<UInt32Type, Int64Type>(array, i64::from),
+        DataType::Int8 => widen_array::<Int8Type, Int64Type>(array, i64::from),
+        DataType::Int16 => widen_array::<Int16Type, Int64Type>(array, i64::from),
+        DataType::Int32 => widen_array::<Int32Type, Int64Type>(array, i64::from),
+        DataType::UInt8 => widen_array::<UInt8Type, Int64Type>(array, i64::from),
+        DataType::UInt16 => widen_array::<UInt16Type, Int64Type>(array, i64::from),
+        DataType::UInt32 => widen_array::<UInt32Type, Int64Type>(array, i64::from),
         _ => None,
     }
 }
@@ -264,20 +264,20 @@ fn reals(array: &ArrayRef) -> Option<ArrayRef> {
     match array.data_type() {
         DataType::Float64 => Some(Arc::clone(array)),
         // By its shortest spelling: 0.1 is to stay 0.1.
-        DataType::Float32 => widened::<Float32Type, Float64Type>(array, |value| {
+        DataType::Float32 => widen_array::<Float32Type, Float64Type>(array, |value| {
             value.to_string().parse().unwrap_or_else(|_| f64::from(value))
         }),
-        DataType::Float16 => widened::<Float16Type, Float64Type>(array, f64::from),
+        DataType::Float16 => widen_array::<Float16Type, Float64Type>(array, f64::from),
         _ => None,
     }
 }
 
-fn unscaled(array: &ArrayRef) -> Option<ArrayRef> {
+fn to_decimal128(array: &ArrayRef) -> Option<ArrayRef> {
     match array.data_type() {
         DataType::Decimal128(..) => Some(Arc::clone(array)),
-        DataType::Decimal64(..) => widened::<Decimal64Type, Decimal128Type>(array, i128::from),
-        DataType::Decimal32(..) => widened::<Decimal32Type, Decimal128Type>(array, i128::from),
-        DataType::UInt64 => widened::<UInt64Type, Decimal128Type>(array, i128::from),
+        DataType::Decimal64(..) => widen_array::<Decimal64Type, Decimal128Type>(array, i128::from),
+        DataType::Decimal32(..) => widen_array::<Decimal32Type, Decimal128Type>(array, i128::from),
+        DataType::UInt64 => widen_array::<UInt64Type, Decimal128Type>(array, i128::from),
         _ => None,
     }
 }

@@ -56,7 +56,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         tables: Vec<String>,
         limits: Limits,
     ) -> Result<Self, DatabaseError> {
-        let globs = globs(&tables, &engine.shown())?;
+        let globs = globs(&tables, &engine.display_address())?;
         let places = Semaphore::new(limits.sql_in_flight.max(1));
         let snapshot = Mutex::new(None);
         let index = ValueIndex::default();
@@ -79,20 +79,19 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             return Ok(Arc::clone(snapshot));
         }
         let schema = self.engine.schema().await?;
-        let snapshot = Arc::new(self.granted(schema)?);
+        let snapshot = Arc::new(self.grant_schema(schema)?);
         *cached = Some((Instant::now(), Arc::clone(&snapshot)));
         Ok(snapshot)
     }
 
     /// The tables of a schema that the user's patterns name, as far as a catalog may have them.
-    fn granted(&self, schema: Schema) -> Result<Snapshot, DatabaseError> {
+    fn grant_schema(&self, schema: Schema) -> Result<Snapshot, DatabaseError> {
         let Schema { tables, path, catalog: within, mut left_out } = schema;
         let matches = |schema: Option<&str>, name: &str| {
             let full = schema.map(|schema| format!("{schema}.{name}"));
-            let is_matched = |globs: &GlobSet| {
+            self.globs.as_ref().is_none_or(|globs: &GlobSet| {
                 globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full))
-            };
-            self.globs.as_ref().is_none_or(is_matched)
+            })
         };
         let names: Vec<String> = tables.iter().map(|table| table.name.clone()).take(100).collect();
         let mut bytes = 0_usize;
@@ -116,7 +115,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             });
         }
         if granted.is_empty() && self.globs.is_some() {
-            let path = self.engine.shown();
+            let path = self.engine.display_address();
             let patterns = self.patterns.clone();
             return Err(DatabaseError::NothingGranted { path, patterns, tables: names });
         }
@@ -139,7 +138,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
     }
 
     async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
-        let read = timeout(self.limits.sql_deadline, blocking::awaited(self.snapshot())).await;
+        let read = timeout(self.limits.sql_deadline, blocking::await_work(self.snapshot())).await;
         match read {
             Ok(snapshot) => snapshot.map_err(|error| unavailable(error.to_string())),
             Err(_) => Err(unavailable("the catalog was not read in time")),
@@ -150,15 +149,15 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         Bounds { bytes: self.limits.sql_bytes, ..Bounds::default() }
     }
 
-    fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
+    fn compose_query(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
         let bounds = self.bounds();
         let dialect = self.engine.dialect();
         prelex(&query.text, &dialect, &bounds)?;
         splice(&query.text, &query.relations, &dialect, &bounds)
     }
 
-    fn admitted(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
-        let spliced = self.composed(query)?;
+    fn admit_query(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
+        let spliced = self.compose_query(query)?;
         admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
             error.position =
                 error.position.and_then(|position| spliced.original(position as usize));
@@ -181,7 +180,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         time: Duration,
         work: impl AsyncFnOnce(Instant) -> Result<T, SqlError>,
     ) -> Result<T, SqlError> {
-        blocking::awaited(async {
+        blocking::await_work(async {
             let _place = self.place().await?;
             let deadline = Instant::now() + time;
             timeout_at(deadline + OVERRUN_AFTER, work(deadline))
@@ -286,7 +285,7 @@ fn size(table: &Table) -> usize {
 
 /// Explains the error of a statement, with the nearest names. Some engines only say that it failed:
 /// then the catalog may show that a name is unknown.
-fn explained(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
+fn explain_error(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
     if error.kind != SqlErrorKind::Other {
         return with_nearest(error, catalog);
     }
@@ -318,7 +317,7 @@ impl<E: ArrowEngine> Reader for ArrowDatabase<E> {
         time: Duration,
     ) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
+        let sql = self.admit_query(&SqlQuery::new(sql), &snapshot)?.sql;
         self.execute(&sql, limits, time).await
     }
 }
@@ -338,26 +337,28 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
     }
 
     async fn identity(&self) -> Option<String> {
-        blocking::awaited(timeout(self.limits.sql_deadline, self.engine.identity())).await.ok()?
+        blocking::await_work(timeout(self.limits.sql_deadline, self.engine.identity()))
+            .await
+            .ok()?
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        Ok(Arc::clone(&blocking::awaited(self.snapshot()).await?.catalog))
+        Ok(Arc::clone(&blocking::await_work(self.snapshot()).await?.catalog))
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        self.composed(query).map(|spliced| spliced.text)
+        self.compose_query(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         let snapshot = self.current().await?;
-        let admitted = self.admitted(query, &snapshot)?;
+        let admitted = self.admit_query(query, &snapshot)?;
         let prepared = self
             .work(self.limits.sql_deadline, async |deadline| {
                 self.engine.prepare(&admitted.sql, deadline).await
             })
             .await;
-        prepared.map_err(|error| explained(error, query, &snapshot.catalog))?;
+        prepared.map_err(|error| explain_error(error, query, &snapshot.catalog))?;
         // The engine's verdict counts; the guard's facts say more than the engine does.
         match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
             Ok(facts) => Ok(facts),
@@ -376,20 +377,20 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(query, &snapshot)?.sql;
+        let sql = self.admit_query(query, &snapshot)?.sql;
         let plan = self
             .work(self.limits.sql_deadline, async |deadline| {
                 self.engine.explain(&sql, deadline).await
             })
             .await;
-        plan.map_err(|error| explained(error, query, &snapshot.catalog))
+        plan.map_err(|error| explain_error(error, query, &snapshot.catalog))
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(query, &snapshot)?.sql;
+        let sql = self.admit_query(query, &snapshot)?.sql;
         let result = self.execute(&sql, &self.limits, self.limits.sql_deadline).await;
-        let mut result = result.map_err(|error| explained(error, query, &snapshot.catalog))?;
+        let mut result = result.map_err(|error| explain_error(error, query, &snapshot.catalog))?;
         // As it was written: the guard's spelling of it means the same.
         result.sql = self.compose(query)?;
         Ok(result)

@@ -18,10 +18,16 @@ pub fn decimals(cells: StringArray) -> ArrayRef {
 }
 
 fn exact(cells: &StringArray) -> Option<Decimal128Array> {
-    let behind = |text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
-    let scale = u8::try_from(cells.iter().flatten().map(behind).max().unwrap_or(0))
-        .ok()
-        .filter(|scale| *scale <= DIGITS)?;
+    let scale = u8::try_from(
+        cells
+            .iter()
+            .flatten()
+            .map(|text: &str| text.split_once('.').map_or(0, |(_, fraction)| fraction.len()))
+            .max()
+            .unwrap_or(0),
+    )
+    .ok()
+    .filter(|scale| *scale <= DIGITS)?;
     let unscaled = |text: &str| -> Option<i128> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let digits: i128 = format!("{whole}{fraction}").parse().ok()?;

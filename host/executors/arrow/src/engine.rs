@@ -43,7 +43,7 @@ pub trait ArrowEngine: Send + Sync + 'static {
     /// The SQL that its statements are written in.
     fn dialect(&self) -> Dialect;
     /// The address for messages, without secrets.
-    fn shown(&self) -> String;
+    fn display_address(&self) -> String;
     /// Called once the database is open. Returns what its user should know of the connection.
     fn warnings(&self) -> Vec<String> {
         Vec::new()

@@ -67,16 +67,21 @@ impl BatchSink {
             );
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
-        let column = |field: &Arc<Field>| {
-            Column::of(field).ok_or_else(|| {
-                let message = format!(
-                    "the column `{}` has a type that cannot be read: cast it to a text",
-                    field.name()
-                );
-                SqlError::new(SqlErrorKind::TypeMismatch, message)
-            })
-        };
-        self.columns = Some(schema.fields().iter().map(column).collect::<Result<_, _>>()?);
+        self.columns = Some(
+            schema
+                .fields()
+                .iter()
+                .map(|field: &Arc<Field>| {
+                    Column::for_field(field).ok_or_else(|| {
+                        let message = format!(
+                            "the column `{}` has a type that cannot be read: cast it to a text",
+                            field.name()
+                        );
+                        SqlError::new(SqlErrorKind::TypeMismatch, message)
+                    })
+                })
+                .collect::<Result<_, _>>()?,
+        );
         Ok(())
     }
 
@@ -187,7 +192,7 @@ mod tests {
     }
 
     /// The result of batches, and how many of them were wanted.
-    fn gathered(limits: &Limits, batches: &[RecordBatch]) -> Result<(ResultSet, usize), SqlError> {
+    fn gather(limits: &Limits, batches: &[RecordBatch]) -> Result<(ResultSet, usize), SqlError> {
         let mut sink = BatchSink::new(limits.clone());
         sink.begin(&batches[0].schema())?;
         let mut wanted = 0;
@@ -209,7 +214,7 @@ mod tests {
             ("b", Arc::new(BinaryViewArray::from(vec![b"x".as_slice(), b""]))),
         ];
         let batch = batch(columns);
-        let (result, _) = gathered(&Limits::default(), &[batch.clone(), batch]).unwrap();
+        let (result, _) = gather(&Limits::default(), &[batch.clone(), batch]).unwrap();
         let first = vec![
             Value::Integer(-3),
             Value::Decimal("18446744073709551615".to_owned()),
@@ -223,7 +228,7 @@ mod tests {
             Value::Bytes(Vec::new()),
         ];
         assert_eq!(result.rows(0, 9), [first.clone(), second.clone(), first, second]);
-        assert!(!result.truncated());
+        assert!(!result.is_truncated());
         assert_eq!(result.columns()[0].sql_type, "Int8");
     }
 
@@ -243,7 +248,7 @@ mod tests {
             let cells: ArrayRef = Arc::new(arrow_array::StringArray::from(cells.to_vec()));
             let batch =
                 RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![cells]).unwrap();
-            let (result, _) = gathered(&Limits::default(), &[batch]).unwrap();
+            let (result, _) = gather(&Limits::default(), &[batch]).unwrap();
             assert_eq!(result.rows(0, 9), expected.map(|cell| vec![cell]), "{sql_type}");
         }
     }
@@ -251,14 +256,14 @@ mod tests {
     #[test]
     fn rows_are_capped() {
         let limits = Limits { rows: 3, ..Limits::default() };
-        let (result, wanted) = gathered(&limits, &[texts(&["a", "b"]), texts(&["c"])]).unwrap();
-        assert_eq!((result.row_count(), result.truncated(), wanted), (3, false, 2));
+        let (result, wanted) = gather(&limits, &[texts(&["a", "b"]), texts(&["c"])]).unwrap();
+        assert_eq!((result.row_count(), result.is_truncated(), wanted), (3, false, 2));
         let (result, wanted) =
-            gathered(&limits, &[texts(&["a", "b"]), texts(&["c", "d"]), texts(&["e"])]).unwrap();
-        assert_eq!((result.row_count(), result.truncated(), wanted), (3, true, 2));
+            gather(&limits, &[texts(&["a", "b"]), texts(&["c", "d"]), texts(&["e"])]).unwrap();
+        assert_eq!((result.row_count(), result.is_truncated(), wanted), (3, true, 2));
         let full = [texts(&["a", "b", "c"]), texts(&["d"])];
         assert_eq!(
-            gathered(&limits, &full).unwrap().0.warnings(),
+            gather(&limits, &full).unwrap().0.warnings(),
             ["only the first 3 rows were read"]
         );
     }
@@ -267,17 +272,16 @@ mod tests {
     fn bytes_are_capped() {
         let limits = Limits { result_bytes: 100, cell_bytes: 40, ..Limits::default() };
         let long = "x".repeat(30);
-        let (result, _) = gathered(&limits, &[texts(&[&long, "a", "b", "c"])]).unwrap();
-        assert_eq!((result.row_count(), result.truncated()), (2, true));
+        let (result, _) = gather(&limits, &[texts(&[&long, "a", "b", "c"])]).unwrap();
+        assert_eq!((result.row_count(), result.is_truncated()), (2, true));
         let larger = "x".repeat(41);
-        let error = gathered(&limits, &[texts(&["a", &larger])]).unwrap_err();
+        let error = gather(&limits, &[texts(&["a", &larger])]).unwrap_err();
         assert_eq!(
             (error.kind, error.rule.as_deref()),
             (SqlErrorKind::TooLarge, Some("cell-bytes"))
         );
         // What is not read may be of any size.
-        let (result, _) =
-            gathered(&Limits { rows: 1, ..limits }, &[texts(&["a", &larger])]).unwrap();
+        let (result, _) = gather(&Limits { rows: 1, ..limits }, &[texts(&["a", &larger])]).unwrap();
         assert_eq!(result.row_count(), 1);
     }
 
@@ -301,7 +305,7 @@ mod tests {
 
     #[test]
     fn an_empty_result_has_its_columns() {
-        let (result, _) = gathered(&Limits::default(), &[texts(&[]).slice(0, 0)]).unwrap();
+        let (result, _) = gather(&Limits::default(), &[texts(&[]).slice(0, 0)]).unwrap();
         assert_eq!((result.row_count(), result.columns().len()), (0, 1));
         assert!(result.batches().iter().all(|batch| batch.column(0).is_empty()));
     }

@@ -396,7 +396,7 @@ mod tests {
 
     use super::*;
 
-    fn spelled(array: impl Array + 'static) -> Vec<Option<String>> {
+    fn spell_array(array: impl Array + 'static) -> Vec<Option<String>> {
         let array: ArrayRef = Arc::new(array);
         let Spelled { texts, is_large } = spell(&array, 1_000, 10_000).unwrap();
         assert!(!is_large);
@@ -421,7 +421,7 @@ mod tests {
             "infinity",
             "-infinity",
         ];
-        assert_eq!(spelled(Date32Array::from(days.to_vec())), all(&expected));
+        assert_eq!(spell_array(Date32Array::from(days.to_vec())), all(&expected));
         let times =
             vec![1_709_193_900_500_000, -1, i64::MAX, -63_517_780_800_000_000, i64::MAX - 1];
         let expected = [
@@ -431,11 +431,14 @@ mod tests {
             "0044-03-15 12:00:00 BC",
             "294247-01-10 04:00:54.775806",
         ];
-        assert_eq!(spelled(TimestampMicrosecondArray::from(times.clone())), all(&expected));
+        assert_eq!(spell_array(TimestampMicrosecondArray::from(times.clone())), all(&expected));
         let zoned =
             TimestampMicrosecondArray::from(times[..1].to_vec()).with_timezone("Europe/Vienna");
-        assert_eq!(spelled(zoned), all(&["2024-02-29 08:05:00.5+00"]));
-        assert_eq!(spelled(Time64MicrosecondArray::from(vec![29_100_000_000])), all(&["08:05:00"]));
+        assert_eq!(spell_array(zoned), all(&["2024-02-29 08:05:00.5+00"]));
+        assert_eq!(
+            spell_array(Time64MicrosecondArray::from(vec![29_100_000_000])),
+            all(&["08:05:00"])
+        );
     }
 
     #[test]
@@ -455,9 +458,9 @@ mod tests {
             "00:00:00",
             "1 mon",
         ];
-        assert_eq!(spelled(intervals), all(&expected));
+        assert_eq!(spell_array(intervals), all(&expected));
         assert_eq!(
-            spelled(DurationMicrosecondArray::from(vec![90_061_000_000])),
+            spell_array(DurationMicrosecondArray::from(vec![90_061_000_000])),
             all(&["1 day 01:01:01"])
         );
     }
@@ -467,12 +470,12 @@ mod tests {
         let mut lists = ListBuilder::new(Int64Builder::new());
         lists.append_value([Some(1), None]);
         lists.append_null();
-        assert_eq!(spelled(lists.finish()), vec![Some("[1, null]".to_owned()), None]);
+        assert_eq!(spell_array(lists.finish()), vec![Some("[1, null]".to_owned()), None]);
         let mut maps = MapBuilder::new(None, StringBuilder::new(), Int64Builder::new());
         maps.keys().append_value("a \"b\"");
         maps.values().append_value(1);
         maps.append(true).unwrap();
-        assert_eq!(spelled(maps.finish()), all(&["{\"a \\\"b\\\"\": 1}"]));
+        assert_eq!(spell_array(maps.finish()), all(&["{\"a \\\"b\\\"\": 1}"]));
         let columns: Vec<(Arc<Field>, ArrayRef)> = vec![
             (
                 Arc::new(Field::new("x", DataType::Float64, true)),
@@ -484,12 +487,12 @@ mod tests {
             ),
         ];
         assert_eq!(
-            spelled(StructArray::from(columns)),
+            spell_array(StructArray::from(columns)),
             all(&["{\"x\": \"NaN\", \"d\": \"1970-01-01\"}"])
         );
         let dictionary: DictionaryArray<Int8Type> =
             vec!["red", "green", "red"].into_iter().collect();
-        assert_eq!(spelled(dictionary), all(&["red", "green", "red"]));
+        assert_eq!(spell_array(dictionary), all(&["red", "green", "red"]));
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl Api {
     ///
     /// # Errors
     /// When the server refuses the user, and those of `send`.
-    pub(crate) async fn authorized<T, F: Future<Output = Result<Answered<T>, Failure>>>(
+    pub(crate) async fn send_with_token<T, F: Future<Output = Result<Answered<T>, Failure>>>(
         &self,
         deadline: Instant,
         send: impl Fn(SecretString) -> F,
@@ -72,7 +72,7 @@ impl Api {
             let token = self.tokens.get(&self.http, deadline).await?;
             match send(token.clone()).await? {
                 Answered::Done(value) => return Ok(value),
-                Answered::Unauthorized(_) if !is_second && self.tokens.refused(&token).await => {
+                Answered::Unauthorized(_) if !is_second && self.tokens.invalidate(&token).await => {
                     is_second = true
                 }
                 Answered::Unauthorized(reason) => return Err(Failure::Login(reason)),
@@ -92,11 +92,19 @@ impl Api {
     ) -> Result<T, Failure> {
         let url = self.url(path)?;
         let url = &url;
-        self.authorized(deadline, |token| async move {
+        self.send_with_token(deadline, |token| async move {
             let bearer = bearer(&token)?;
-            let request =
-                || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone());
-            answer(&self.http.retried(request, most, deadline).await?, &token)
+            answer(
+                &self
+                    .http
+                    .send_with_retry(
+                        || self.http.client.get(url.clone()).header(AUTHORIZATION, bearer.clone()),
+                        most,
+                        deadline,
+                    )
+                    .await?,
+                &token,
+            )
         })
         .await
     }

@@ -66,7 +66,7 @@ impl Tokens {
     }
 
     /// Called when the server refuses a token; returns whether another one can be had.
-    pub(crate) async fn refused(&self, token: &SecretString) -> bool {
+    pub(crate) async fn invalidate(&self, token: &SecretString) -> bool {
         let mut issued = self.issued.lock().await;
         if issued
             .as_ref()
@@ -86,16 +86,25 @@ impl Tokens {
         if *in_body {
             form.extend([("client_id", id.as_str()), ("client_secret", secret.expose_secret())]);
         }
-        let form: String = encoded(&form);
-        let request = || {
-            let request = http
-                .client
-                .post(token_url.clone())
-                .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
-            let request = request.header(ACCEPT, "application/json").body(form.clone());
-            if *in_body { request } else { request.basic_auth(id, Some(secret.expose_secret())) }
-        };
-        let reply = http.retried(request, REPLY, deadline).await?;
+        let form: String = encode_form(&form);
+        let reply = http
+            .send_with_retry(
+                || {
+                    let request = http
+                        .client
+                        .post(token_url.clone())
+                        .header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+                    let request = request.header(ACCEPT, "application/json").body(form.clone());
+                    if *in_body {
+                        request
+                    } else {
+                        request.basic_auth(id, Some(secret.expose_secret()))
+                    }
+                },
+                REPLY,
+                deadline,
+            )
+            .await?;
         let host = token_url.host_str().unwrap_or_default();
         if !reply.status.is_success() {
             return Err(refusal(&reply, host, secret));
@@ -128,7 +137,7 @@ fn refusal(reply: &Reply, host: &str, secret: &SecretString) -> Failure {
 }
 
 /// A form in the encoding of URLs.
-fn encoded(form: &[(&str, &str)]) -> String {
+fn encode_form(form: &[(&str, &str)]) -> String {
     let mut url = reqwest::Url::parse("http://form").ok();
     if let Some(url) = &mut url {
         url.query_pairs_mut().extend_pairs(form);
@@ -141,7 +150,7 @@ mod tests {
     #[test]
     fn forms_are_encoded() {
         assert_eq!(
-            super::encoded(&[("a", "x&y=z/+ é"), ("b", "1")]),
+            super::encode_form(&[("a", "x&y=z/+ é"), ("b", "1")]),
             "a=x%26y%3Dz%2F%2B+%C3%A9&b=1"
         );
     }

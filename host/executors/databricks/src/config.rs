@@ -61,8 +61,12 @@ impl DatabricksConfig {
 
     /// The first of these variables that is set, with its name.
     fn variable<'a>(&self, names: &[&'a str]) -> Option<(&'a str, String)> {
-        let set = |name: &&'a str| Some((*name, self.variables.get(*name)?.trim().to_owned()));
-        names.iter().filter_map(set).find(|(_, value)| !value.is_empty())
+        names
+            .iter()
+            .filter_map(|name: &&'a str| {
+                Some((*name, self.variables.get(*name)?.trim().to_owned()))
+            })
+            .find(|(_, value)| !value.is_empty())
     }
 }
 
@@ -101,7 +105,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// The warehouse as messages show it: without a token.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_address(&self) -> String {
         let port = self.base.port().map_or_else(String::new, |port| format!(":{port}"));
         format!(
             "databricks://{}{port}/sql/1.0/warehouses/{}",
@@ -137,7 +141,7 @@ pub(crate) fn target(config: &DatabricksConfig) -> Result<Target, DatabaseError>
 }
 
 fn read(config: &DatabricksConfig) -> Result<Target, String> {
-    let mut given = given(config.url.expose_secret())?;
+    let mut given = parse_address(config.url.expose_secret())?;
     let from_variable = config.variable(&HOST).map(|(name, value)| Ok((name, base(&value)?)));
     let from_variable: Option<(&str, Url)> =
         from_variable.transpose().map_err(|error: String| format!("DATABRICKS_HOST: {error}"))?;
@@ -163,7 +167,7 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
         None => {
             let id = config.variable(&["DATABRICKS_WAREHOUSE_ID"]).map(|(_, id)| id);
             let missing = "no warehouse is given: end the address with `/sql/1.0/warehouses/ID`, or set DATABRICKS_HTTP_PATH or DATABRICKS_WAREHOUSE_ID";
-            checked_id(&id.ok_or(missing)?)?
+            check_id(&id.ok_or(missing)?)?
         }
     };
     let is_inline = match given.parameters.remove("disposition").as_deref() {
@@ -212,7 +216,7 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
 }
 
 /// The parts of `databricks://token:TOKEN@HOST:PORT/PATH?PARAMETERS`, of which each may be missing.
-fn given(text: &str) -> Result<Given, String> {
+fn parse_address(text: &str) -> Result<Given, String> {
     let rest = text.trim().strip_prefix("databricks:").unwrap_or(text.trim());
     let rest = rest.strip_prefix("//").unwrap_or(rest);
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -222,19 +226,21 @@ fn given(text: &str) -> Result<Given, String> {
     let mut given = Given { host: host.to_owned(), path: path.to_owned(), ..Given::default() };
     given.token = match user.split_once(':') {
         None if user.is_empty() => None,
-        Some(("token", token)) if !token.is_empty() => Some(SecretString::from(decoded(token)?)),
+        Some(("token", token)) if !token.is_empty() => {
+            Some(SecretString::from(decode_percent(token)?))
+        }
         _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
     };
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) =
             pair.split_once('=').ok_or("a parameter of the address has no value")?;
-        given.parameters.insert(decoded(name)?, decoded(value)?);
+        given.parameters.insert(decode_percent(name)?, decode_percent(value)?);
     }
     Ok(given)
 }
 
 /// A part of an address without its `%` codes.
-fn decoded(text: &str) -> Result<String, String> {
+fn decode_percent(text: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -286,7 +292,7 @@ fn warehouse_of(path: &str) -> Result<String, String> {
         .strip_prefix("sql/1.0/warehouses/")
         .or_else(|| path.strip_prefix("sql/1.0/endpoints/"));
     match id {
-        Some(id) => checked_id(id),
+        Some(id) => check_id(id),
         None if path.starts_with("sql/protocolv1/") => Err(
             "the HTTP path is that of a cluster: name a SQL warehouse, `/sql/1.0/warehouses/ID`"
                 .to_owned(),
@@ -295,7 +301,7 @@ fn warehouse_of(path: &str) -> Result<String, String> {
     }
 }
 
-fn checked_id(id: &str) -> Result<String, String> {
+fn check_id(id: &str) -> Result<String, String> {
     let is_id = !id.is_empty()
         && id.len() <= NAME
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
@@ -333,7 +339,7 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
     };
     let azure = || -> Result<_, String> {
         let kind = "an Azure service principal";
-        let tenant = checked_tenant(&needed(&AZURE_TENANT, kind)?)?;
+        let tenant = check_tenant(&needed(&AZURE_TENANT, kind)?)?;
         let login = self::base(&config.azure_login)
             .map_err(|error| format!("the login of Azure: {error}"))?;
         Ok(Credentials::Client {
@@ -359,7 +365,7 @@ fn credentials(config: &DatabricksConfig, base: &Url) -> Result<Credentials, Str
 }
 
 /// A tenant is an id or the name of a domain; it becomes a part of an address.
-fn checked_tenant(tenant: &str) -> Result<String, String> {
+fn check_tenant(tenant: &str) -> Result<String, String> {
     let is_name = tenant.len() <= NAME
         && tenant.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
     match is_name && !tenant.starts_with('.') {

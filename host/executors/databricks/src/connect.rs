@@ -57,7 +57,7 @@ impl DatabricksEngine {
     /// [`DatabaseError::Address`] for a wrong or missing part of the address.
     pub fn new(config: &DatabricksConfig) -> Result<Self, DatabaseError> {
         let target = config::target(config)?;
-        let shown = target.shown();
+        let shown = target.display_address();
         let warnings = Mutex::new(target.warnings.clone());
         let name = target.catalog.clone().unwrap_or_else(|| "databricks".to_owned());
         let api = Api::new(target).map_err(|failure| failure.opening(shown))?;
@@ -80,17 +80,17 @@ impl DatabricksEngine {
     }
 
     /// The lines of what `EXPLAIN` answers.
-    async fn explained(&self, sql: &str, deadline: Instant) -> Result<String, SqlError> {
+    async fn fetch_plan(&self, sql: &str, deadline: Instant) -> Result<String, SqlError> {
         let request =
             Request { sql, rows: PLAN.0, bytes: PLAN.1, reply: REPLY, is_inline: true, deadline };
-        let (rows, _) = bounded(deadline, execute::texts(&self.api, &request)).await?;
+        let (rows, _) = with_deadline(deadline, execute::texts(&self.api, &request)).await?;
         let lines: Vec<String> = rows.into_iter().flatten().flatten().collect();
-        plan::checked(lines.join("\n"))
+        plan::check_plan(lines.join("\n"))
     }
 }
 
 /// Works until the deadline. What is then under way is dropped, which cancels its statement.
-async fn bounded<T>(
+async fn with_deadline<T>(
     deadline: Instant,
     work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, SqlError> {
@@ -113,8 +113,8 @@ impl ArrowEngine for DatabricksEngine {
         Dialect::Databricks
     }
 
-    fn shown(&self) -> String {
-        self.api.target.shown()
+    fn display_address(&self) -> String {
+        self.api.target.display_address()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -130,7 +130,7 @@ impl ArrowEngine for DatabricksEngine {
         let read = timeout_at(deadline, introspect::read(&self.api, deadline)).await;
         let read = read
             .unwrap_or(Err(Failure::Deadline))
-            .map_err(|failure| failure.opening(self.shown()))?;
+            .map_err(|failure| failure.opening(self.display_address()))?;
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         let new = read.warning.filter(|warning| !warnings.contains(warning));
         warnings.extend(new);
@@ -138,11 +138,11 @@ impl ArrowEngine for DatabricksEngine {
     }
 
     async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError> {
-        self.explained(&format!("EXPLAIN {sql}"), deadline).await.map(drop)
+        self.fetch_plan(&format!("EXPLAIN {sql}"), deadline).await.map(drop)
     }
 
     async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError> {
-        let text = self.explained(&format!("EXPLAIN COST {sql}"), deadline).await?;
+        let text = self.fetch_plan(&format!("EXPLAIN COST {sql}"), deadline).await?;
         let rows = plan::rows(&text);
         Ok(Plan { format: "databricks-explain".to_owned(), text, cost: None, rows })
     }
@@ -161,7 +161,7 @@ impl ArrowEngine for DatabricksEngine {
         // One row more than wanted shows that there are more.
         let rows = limits.rows.saturating_add(1);
         let request = Request { sql, rows, bytes, reply, is_inline, deadline };
-        if bounded(deadline, execute::run(&self.api, &request, sink)).await? {
+        if with_deadline(deadline, execute::run(&self.api, &request, sink)).await? {
             sink.cut(format!(
                 "the result has more than {bytes} bytes, and the server has cut it there"
             ));

@@ -48,7 +48,7 @@ impl From<SqlError> for Failure {
 
 impl Failure {
     /// Converts the error of an exchange that got no reply.
-    pub(crate) fn of_exchange(error: &reqwest::Error) -> Self {
+    pub(crate) fn from_exchange(error: &reqwest::Error) -> Self {
         let reason = line(&syrch_http::root_cause(error));
         match error {
             error if is_encryption(error) => Self::Encryption(reason),
@@ -122,16 +122,16 @@ pub(crate) fn line(text: &str) -> String {
 }
 
 /// The error of a statement that ended in the state `FAILED`.
-pub(crate) fn failed(status: &Status) -> SqlError {
+pub(crate) fn status_error(status: &Status) -> SqlError {
     let ServiceError { error_code, message } = status.error.clone().unwrap_or_default();
     let code = error_code.unwrap_or_default();
     let message = message.unwrap_or_default();
-    of_message(&message, status.sql_state.as_deref(), &code)
+    message_error(&message, status.sql_state.as_deref(), &code)
 }
 
 /// The error that a message of the engine describes: `[CLASS.SUBCLASS] text SQLSTATE: 42P01; line 1
 /// pos 14`.
-pub(crate) fn of_message(message: &str, sql_state: Option<&str>, code: &str) -> SqlError {
+pub(crate) fn message_error(message: &str, sql_state: Option<&str>, code: &str) -> SqlError {
     // An exception's name may stand before, and the statement with its plan after.
     let lines = || message.lines().map(str::trim).filter(|line| !line.is_empty());
     let described =
@@ -288,7 +288,7 @@ mod tests {
             ),
             ("", None, "", K::Other, "the statement failed, and the server does not say why"),
         ] {
-            let error = of_message(message, state, code);
+            let error = message_error(message, state, code);
             assert_eq!((error.kind, error.message.as_str()), (expected, shown), "{message}");
         }
     }

@@ -108,7 +108,7 @@ impl Rows<'_> {
     /// # Errors
     /// Those of the sink.
     pub(crate) fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, Failure> {
-        self.begin(&value::declared(batch.schema_ref(), self.columns))?;
+        self.begin(&value::with_declared_types(batch.schema_ref(), self.columns))?;
         Ok(self.sink.push(batch)?)
     }
 }
@@ -143,7 +143,7 @@ impl Stream {
         while !piece.is_empty() {
             // Bytes from elsewhere: the decoder may also panic on them.
             let decoded = catch_unwind(AssertUnwindSafe(|| self.decoder.decode(&mut piece)));
-            let batch = decoded.ok().and_then(Result::ok).ok_or_else(damaged)?;
+            let batch = decoded.ok().and_then(Result::ok).ok_or_else(stream_error)?;
             let Some(batch) = batch else { continue };
             self.pending = piece.len();
             if each(&batch)?.is_break() {
@@ -156,10 +156,10 @@ impl Stream {
     /// # Errors
     /// When the stream has ended before its end.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        self.decoder.finish().map_err(|_| damaged())
+        self.decoder.finish().map_err(|_| stream_error())
     }
 }
 
-fn damaged() -> Failure {
+fn stream_error() -> Failure {
     Failure::Unavailable("a chunk of the result is no Arrow stream that can be read".to_owned())
 }

@@ -75,7 +75,7 @@ impl Http {
         request: RequestBuilder,
         most: usize,
     ) -> Result<Reply, Failure> {
-        let failed = |error: reqwest::Error| Failure::of_exchange(&error);
+        let failed = |error: reqwest::Error| Failure::from_exchange(&error);
         let response = request.send().await.map_err(failed)?;
         let status = response.status();
         let headers = response.headers().clone();
@@ -93,7 +93,7 @@ impl Http {
     ///
     /// # Errors
     /// When no whole reply comes by the deadline.
-    pub(crate) async fn retried(
+    pub(crate) async fn send_with_retry(
         &self,
         request: impl Fn() -> RequestBuilder,
         most: usize,

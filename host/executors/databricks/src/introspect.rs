@@ -112,7 +112,7 @@ async fn tables(
     if tables.1 || columns.1 || keys.1 {
         return Ok(None);
     }
-    let tables = assembled(tables.0, columns.0, keys.0);
+    let tables = assemble_tables(tables.0, columns.0, keys.0);
     let path = vec![path.to_owned()];
     let catalog = api.target.catalog.clone();
     Ok(Some(Schema { tables, path, catalog, left_out: Vec::new() }))
@@ -123,7 +123,7 @@ fn cells<const N: usize>(row: Vec<Option<String>>) -> Option<[String; N]> {
     row.into_iter().map(Option::unwrap_or_default).collect::<Vec<_>>().try_into().ok()
 }
 
-fn assembled(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Table> {
+fn assemble_tables(tables: DataArray, columns: DataArray, keys: DataArray) -> Vec<Table> {
     let comment = |text: String| Some(text).filter(|text| !text.is_empty());
     let mut found: Vec<Table> = Vec::new();
     let mut places: HashMap<(String, String), usize> = HashMap::new();
@@ -208,8 +208,12 @@ mod tests {
     use super::*;
 
     fn rows(lines: &[&str]) -> DataArray {
-        let cell = |cell: &str| (cell != "-").then(|| cell.to_owned());
-        lines.iter().map(|line| line.split(' ').map(cell).collect()).collect()
+        lines
+            .iter()
+            .map(|line| {
+                line.split(' ').map(|cell: &str| (cell != "-").then(|| cell.to_owned())).collect()
+            })
+            .collect()
     }
 
     #[test]
@@ -237,7 +241,7 @@ mod tests {
             "b items pk x - - - - c",
             "b items pk y - - - - c",
         ]);
-        let tables = assembled(tables, columns, keys);
+        let tables = assemble_tables(tables, columns, keys);
         let names: Vec<_> = tables
             .iter()
             .map(|table| (table.schema_name.as_deref().unwrap(), table.name.as_str()))

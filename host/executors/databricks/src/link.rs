@@ -66,13 +66,13 @@ impl Download<'_> {
         for attempt in 1..=TIMES {
             if is_expired(&link) && renewed == 0 {
                 renewed += 1;
-                link = self.renewed(&link).await?;
+                link = self.renew_link(&link).await?;
             }
             match self.transfer(&link, rows, &mut pushed).await {
                 Ok(flow) => return Ok(flow),
                 Err(Refused::Expired) if renewed < TIMES => {
                     renewed += 1;
-                    link = self.renewed(&link).await?;
+                    link = self.renew_link(&link).await?;
                 }
                 Err(Refused::Expired) => break,
                 Err(Refused::Later(wait, _)) if attempt < TIMES => {
@@ -85,7 +85,7 @@ impl Download<'_> {
     }
 
     /// Another link to the same chunk.
-    async fn renewed(&self, link: &ExternalLink) -> Result<ExternalLink, Failure> {
+    async fn renew_link(&self, link: &ExternalLink) -> Result<ExternalLink, Failure> {
         let index = link.chunk_index.unwrap_or_default();
         tracing::debug!(index, "a link to a chunk has expired");
         let path = self.statement.chunk_path(index);
@@ -104,12 +104,11 @@ impl Download<'_> {
         pushed: &mut usize,
     ) -> Result<ControlFlow<()>, Refused> {
         let mut response = self.open(link).await?;
-        let broken = |error: reqwest::Error| {
-            Refused::Later(None, Failure::of_exchange(&error.without_url()))
-        };
         let mut stream = Stream::default();
         let mut seen = 0;
-        while let Some(piece) = response.chunk().await.map_err(broken)? {
+        while let Some(piece) = response.chunk().await.map_err(|error: reqwest::Error| {
+            Refused::Later(None, Failure::from_exchange(&error.without_url()))
+        })? {
             let flow = stream.take(piece, self.request.reply, |batch| {
                 seen += 1;
                 if seen <= *pushed {
@@ -131,8 +130,8 @@ impl Download<'_> {
         let headers = headers(link).map_err(Refused::No)?;
         let left = left(self.request.deadline).map_err(Refused::No)?;
         let sent = self.api.http.client.get(url).headers(headers).timeout(left).send().await;
-        let response =
-            sent.map_err(|error| Refused::Later(None, Failure::of_exchange(&error.without_url())))?;
+        let response = sent
+            .map_err(|error| Refused::Later(None, Failure::from_exchange(&error.without_url())))?;
         let status = response.status().as_u16();
         let failure =
             || Failure::Unavailable(format!("a link to a chunk of the result answered {status}"));

@@ -15,13 +15,13 @@ const EXCEPTION: &str = "org.apache.spark.";
 ///
 /// # Errors
 /// The error of the statement: the engine answers some errors with a text where a plan would stand.
-pub(crate) fn checked(text: String) -> Result<String, SqlError> {
+pub(crate) fn check_plan(text: String) -> Result<String, SqlError> {
     let begins = text.trim_start();
     let after = begins.strip_prefix(PHYSICAL).unwrap_or(begins).trim_start();
     let message = begins.strip_prefix(ERROR).or_else(|| after.strip_prefix(EXCEPTION));
     match message {
         Some(message) => {
-            Err(error::of_message(message.trim_start_matches([':', ' ', '\n']), None, ""))
+            Err(error::message_error(message.trim_start_matches([':', ' ', '\n']), None, ""))
         }
         None => Ok(text),
     }
@@ -44,12 +44,12 @@ mod tests {
     #[test]
     fn errors_in_the_place_of_plans_are_errors() {
         let plan = "== Physical Plan ==\nPhotonScan parquet [org.apache.spark.x]\n";
-        assert_eq!(checked(plan.to_owned()).unwrap(), plan);
+        assert_eq!(check_plan(plan.to_owned()).unwrap(), plan);
         for text in [
             "== Physical Plan ==\norg.apache.spark.sql.AnalysisException: [UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `x` cannot be resolved. SQLSTATE: 42703; line 1 pos 7;\n'Project ['x]\n",
             "Error occurred during query planning: \n[UNRESOLVED_COLUMN.WITHOUT_SUGGESTION] A column with name `x` cannot be resolved. SQLSTATE: 42703",
         ] {
-            let error = checked(text.to_owned()).unwrap_err();
+            let error = check_plan(text.to_owned()).unwrap_err();
             assert_eq!(error.kind, SqlErrorKind::UnknownColumn, "{text}");
             assert_eq!(
                 error.message,

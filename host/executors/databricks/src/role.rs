@@ -41,7 +41,7 @@ pub fn role_sql_of(config: &DatabricksConfig, schemas: &[String]) -> Result<Stri
 /// console, and gets `CAN USE` of the warehouse in the warehouse's settings: SQL can do neither.
 #[must_use]
 pub fn role_sql(principal: &str, catalog: &str, schemas: &[String]) -> String {
-    let quoted = |name: &str| Dialect::Databricks.quoted(name);
+    let quoted = |name: &str| Dialect::Databricks.quote(name);
     let principal = quoted(principal);
     let catalog = quoted(catalog);
     let mut lines = vec![format!("GRANT USE CATALOG ON CATALOG {catalog} TO {principal};")];
@@ -73,7 +73,7 @@ impl DatabricksEngine {
     /// When the server cannot be asked.
     pub async fn server(&self) -> Result<ServerDetails, DatabaseError> {
         let first = |rows: Vec<Vec<Option<String>>>| rows.into_iter().flatten().next().flatten();
-        let opening = |failure: Failure| failure.opening(self.api.target.shown());
+        let opening = |failure: Failure| failure.opening(self.api.target.display_address());
         let user = self
             .texts("SELECT current_user()", 1)
             .await

@@ -61,7 +61,7 @@ impl Drop for Statement {
         runtime.spawn(async move {
             let api = &api;
             let path = &path;
-            let cancel = api.authorized(Instant::now() + CANCEL, |token| async move {
+            let cancel = api.send_with_token(Instant::now() + CANCEL, |token| async move {
                 let reply = api.post(path, &json!({}), &token, REPLY).await?;
                 // The body of a good reply is empty, or an empty object.
                 if reply.status.is_success() {
@@ -106,7 +106,7 @@ impl Statement {
                 state => {
                     statement.is_over = true;
                     let error = match state {
-                        "FAILED" => error::failed(&response.status),
+                        "FAILED" => error::status_error(&response.status),
                         "CANCELED" => SqlError::new(
                             SqlErrorKind::Cancelled,
                             "the statement was cancelled at the server",
@@ -169,8 +169,8 @@ async fn submit(
     loop {
         attempt += 1;
         let sent = api
-            .authorized(request.deadline, |token| {
-                detached(api, &body, token, request.reply, attempt)
+            .send_with_token(request.deadline, |token| {
+                submit_detached(api, &body, token, request.reply, attempt)
             })
             .await?;
         match sent {
@@ -214,7 +214,7 @@ enum Sent {
 
 /// Submits a statement in a task of its own, so that its id becomes known, and it is cancelled,
 /// even if nobody waits for it any more.
-async fn detached(
+async fn submit_detached(
     api: &Arc<Api>,
     body: &Arc<Value>,
     token: SecretString,
@@ -226,14 +226,14 @@ async fn detached(
     let body = Arc::clone(body);
     tokio::spawn(async move {
         // What nobody receives is dropped, the statement with it.
-        let _ = sender.send(submitted(&api, &body, &token, most, attempt).await);
+        let _ = sender.send(submit_once(&api, &body, &token, most, attempt).await);
     });
     receiver
         .await
         .unwrap_or_else(|_| Err(Failure::Unavailable("the request was not made".to_owned())))
 }
 
-async fn submitted(
+async fn submit_once(
     api: &Arc<Api>,
     body: &Value,
     token: &SecretString,

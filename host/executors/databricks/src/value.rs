@@ -17,15 +17,23 @@ use crate::wire::{ColumnInfo, DataArray};
 
 /// The schema of a result whose rows come as texts.
 pub(crate) fn schema(columns: &[ColumnInfo]) -> Schema {
-    let field = |column: &ColumnInfo| {
-        let field = Field::new(column.name.clone().unwrap_or_default(), data_type(column), true);
-        field.with_metadata([(SQL_TYPE.to_owned(), column.type_text.clone().unwrap_or_default())])
-    };
-    Schema::new(columns.iter().map(field).collect::<Vec<_>>())
+    Schema::new(
+        columns
+            .iter()
+            .map(|column: &ColumnInfo| {
+                let field =
+                    Field::new(column.name.clone().unwrap_or_default(), data_type(column), true);
+                field.with_metadata([(
+                    SQL_TYPE.to_owned(),
+                    column.type_text.clone().unwrap_or_default(),
+                )])
+            })
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// The schema of a stream of batches, with the declared types of its columns.
-pub(crate) fn declared(schema: &Schema, columns: &[ColumnInfo]) -> Schema {
+pub(crate) fn with_declared_types(schema: &Schema, columns: &[ColumnInfo]) -> Schema {
     if schema.fields().len() != columns.len() {
         return schema.clone();
     }
@@ -73,22 +81,22 @@ pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatc
         Some(match field.data_type() {
             DataType::Boolean => Arc::new(
                 cells(at)
-                    .map(|cell| parsed(cell, |text| text.to_ascii_lowercase().parse().ok()))
+                    .map(|cell| parse_cell(cell, |text| text.to_ascii_lowercase().parse().ok()))
                     .collect::<Option<BooleanArray>>()?,
             ),
             DataType::Int64 => Arc::new(
                 cells(at)
-                    .map(|cell| parsed(cell, |text| text.parse().ok()))
+                    .map(|cell| parse_cell(cell, |text| text.parse().ok()))
                     .collect::<Option<Int64Array>>()?,
             ),
             DataType::Float64 => Arc::new(
                 cells(at)
-                    .map(|cell| parsed(cell, |text| text.parse().ok()))
+                    .map(|cell| parse_cell(cell, |text| text.parse().ok()))
                     .collect::<Option<Float64Array>>()?,
             ),
             DataType::Decimal128(precision, scale) => {
                 let values = cells(at)
-                    .map(|cell| parsed(cell, |text| unscaled(text, *scale)))
+                    .map(|cell| parse_cell(cell, |text| parse_decimal(text, *scale)))
                     .collect::<Option<Decimal128Array>>()?;
                 let values = values.with_precision_and_scale(*precision, *scale).ok()?;
                 values.validate_decimal_precision(*precision).ok()?;
@@ -97,7 +105,7 @@ pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatc
             DataType::Binary => {
                 let mut builder = BinaryBuilder::new();
                 for cell in cells(at) {
-                    builder.append_option(parsed(cell, |text| STANDARD.decode(text).ok())?);
+                    builder.append_option(parse_cell(cell, |text| STANDARD.decode(text).ok())?);
                 }
                 Arc::new(builder.finish())
             }
@@ -116,7 +124,7 @@ pub(crate) fn batch(schema: &Arc<Schema>, rows: &DataArray) -> Result<RecordBatc
 
 /// A cell's value; the outer `None` where the text is no such value.
 #[allow(clippy::option_option, reason = "a cell may be NULL, and a text may be no value")]
-fn parsed<T>(cell: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
+fn parse_cell<T>(cell: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
     match cell {
         None => Some(None),
         Some(text) => parse(text).map(Some),
@@ -124,7 +132,7 @@ fn parsed<T>(cell: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> Option<Op
 }
 
 /// The digits of a decimal number with `scale` digits after the point.
-fn unscaled(text: &str, scale: i8) -> Option<i128> {
+fn parse_decimal(text: &str, scale: i8) -> Option<i128> {
     let scale = usize::try_from(scale).ok()?;
     let (digits, is_negative) =
         text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
@@ -194,7 +202,7 @@ mod tests {
             ("1e3", 2, None),
             ("--1", 0, None),
         ] {
-            assert_eq!(unscaled(text, scale), expected, "{text}");
+            assert_eq!(parse_decimal(text, scale), expected, "{text}");
         }
     }
 }

@@ -107,7 +107,7 @@ struct Rules {
 }
 
 impl Rules {
-    fn of(dialect: &Dialect) -> Self {
+    fn for_dialect(dialect: &Dialect) -> Self {
         let sqlite = matches!(dialect, Dialect::Sqlite);
         let postgres = matches!(dialect, Dialect::Postgres | Dialect::Duckdb);
         let spark = matches!(dialect, Dialect::Spark | Dialect::Databricks);
@@ -142,7 +142,7 @@ impl Rules {
 /// [`LexError`] when something never ends, or comments nest deeper than `comment_depth`.
 pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<Token>, LexError> {
     let mut lexer =
-        Lexer { text, bytes: text.as_bytes(), rules: Rules::of(dialect), comment_depth };
+        Lexer { text, bytes: text.as_bytes(), rules: Rules::for_dialect(dialect), comment_depth };
     let mut tokens: Vec<Token> = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -187,15 +187,15 @@ impl Lexer<'_> {
                 Ok((Kind::Comment, self.run(start, |b| b != b'\n')))
             }
             b'/' if next == b'*' => Ok((Kind::Comment, self.comment(start)?)),
-            b'\'' => Ok((Kind::Text, self.quoted(start, b'\'', backslash, "string")?)),
+            b'\'' => Ok((Kind::Text, self.scan_quoted(start, b'\'', backslash, "string")?)),
             b'"' if self.rules.double_is_text => {
-                Ok((Kind::Text, self.quoted(start, b'"', backslash, "string")?))
+                Ok((Kind::Text, self.scan_quoted(start, b'"', backslash, "string")?))
             }
-            b'"' => Ok((Kind::Quoted, self.quoted(start, b'"', false, "quoted name")?)),
+            b'"' => Ok((Kind::Quoted, self.scan_quoted(start, b'"', false, "quoted name")?)),
             b'`' if self.rules.backtick_names => {
-                Ok((Kind::Quoted, self.quoted(start, b'`', false, "quoted name")?))
+                Ok((Kind::Quoted, self.scan_quoted(start, b'`', false, "quoted name")?))
             }
-            b'[' if self.rules.bracket_names => Ok((Kind::Quoted, self.bracketed(start)?)),
+            b'[' if self.rules.bracket_names => Ok((Kind::Quoted, self.scan_bracketed(start)?)),
             b'$' if self.rules.dollar_quotes && self.dollar_tag(start).is_some() => {
                 Ok((Kind::Text, self.dollar_quoted(start)?))
             }
@@ -247,7 +247,7 @@ impl Lexer<'_> {
         Err(LexError::Unterminated { what: "comment", start })
     }
 
-    fn quoted(
+    fn scan_quoted(
         &self,
         start: usize,
         quote: u8,
@@ -266,7 +266,7 @@ impl Lexer<'_> {
         Err(LexError::Unterminated { what, start })
     }
 
-    fn bracketed(&self, start: usize) -> Result<usize, LexError> {
+    fn scan_bracketed(&self, start: usize) -> Result<usize, LexError> {
         let end = self.bytes[start..].iter().position(|byte| *byte == b']');
         end.map(|length| start + length + 1)
             .ok_or(LexError::Unterminated { what: "quoted name", start })

@@ -3,7 +3,7 @@
 
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
-use crate::verb::{self, position, shown};
+use crate::verb::{self, describe_token, position};
 use crate::{Kind, LexError, Token, lex};
 
 /// The limits on a text.
@@ -38,7 +38,7 @@ pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Toke
         let error = SqlError::new(SqlErrorKind::Syntax, "the statement holds a NUL character");
         return Err(error.at(u32::try_from(at).unwrap_or(u32::MAX)).rule("nul"));
     }
-    let tokens = lex(text, dialect, bounds.comment_depth).map_err(unlexed)?;
+    let tokens = lex(text, dialect, bounds.comment_depth).map_err(lex_error)?;
     let significant: Vec<Token> = tokens.iter().copied().filter(Token::is_significant).collect();
     check_one(text, &significant)?;
     check_depth(text, &significant, bounds.parentheses)?;
@@ -48,14 +48,14 @@ pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Toke
         Some(token) => {
             let message = format!(
                 "`{}` is a parameter, and none can be bound: write the value",
-                shown(text, token)
+                describe_token(text, token)
             );
             Err(SqlError::new(SqlErrorKind::Denied, message).at(position(token)).rule("parameters"))
         }
     }
 }
 
-fn unlexed(error: LexError) -> SqlError {
+fn lex_error(error: LexError) -> SqlError {
     let (kind, rule, start) = match error {
         LexError::Unterminated { start, .. } => (SqlErrorKind::Syntax, "unterminated", start),
         LexError::CommentDepth { start, .. } => (SqlErrorKind::TooLarge, "comment-depth", start),
@@ -72,8 +72,10 @@ fn check_one(text: &str, significant: &[Token]) -> Result<(), SqlError> {
     match rest.find(|token| !is_end(token)) {
         None => Ok(()),
         Some(token) => {
-            let message =
-                format!("one statement at a time: a second one begins at `{}`", shown(text, token));
+            let message = format!(
+                "one statement at a time: a second one begins at `{}`",
+                describe_token(text, token)
+            );
             Err(SqlError::new(SqlErrorKind::Denied, message)
                 .at(position(token))
                 .rule("single-statement"))

@@ -46,13 +46,13 @@ enum Prefixes {
 
 const POSTGRES: Reading = Reading {
     grammar: &Postgres,
-    unescape: doubled,
+    unescape: undouble_quotes,
     prefixes: Prefixes::Escapes,
     dialect: Dialect::Postgres,
 };
 const DUCKDB: Reading = Reading {
     grammar: &DuckDb,
-    unescape: doubled,
+    unescape: undouble_quotes,
     prefixes: Prefixes::Escapes,
     dialect: Dialect::Duckdb,
 };
@@ -60,7 +60,7 @@ const SPARK: Reading =
     Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw, dialect: Dialect::Spark };
 const SQLITE: Reading = Reading {
     grammar: &Sqlite,
-    unescape: doubled,
+    unescape: undouble_quotes,
     prefixes: Prefixes::No,
     dialect: Dialect::Sqlite,
 };
@@ -96,7 +96,7 @@ const GENERIC: Reading = Reading {
 };
 
 impl Reading {
-    pub(crate) fn of(dialect: &Dialect) -> &'static Self {
+    pub(crate) fn for_dialect(dialect: &Dialect) -> &'static Self {
         match dialect {
             Dialect::Postgres => &POSTGRES,
             Dialect::Duckdb => &DUCKDB,
@@ -405,7 +405,6 @@ impl<'t> Reader<'t> {
             let message = "not supported: a word or `_` right behind a number".to_owned();
             return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
         }
-        let is_seen = |token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_));
         let is_postgres = self.reading.grammar.is::<PostgreSqlDialect>();
         // The parser takes strings of this form in the grammar of PostgreSQL only.
         let plain = |token: Symbol| match token {
@@ -415,12 +414,15 @@ impl<'t> Reader<'t> {
             }
             token => token,
         };
-        self.found.extend(tokens.into_iter().filter(is_seen).map(
-            |TokenWithSpan { token, span }| TokenWithSpan {
-                token: plain(token),
-                span: Span::new(shifted(span.start), shifted(span.end)),
-            },
-        ));
+        self.found.extend(
+            tokens
+                .into_iter()
+                .filter(|token: &TokenWithSpan| !matches!(token.token, Symbol::Whitespace(_)))
+                .map(|TokenWithSpan { token, span }| TokenWithSpan {
+                    token: plain(token),
+                    span: Span::new(shifted(span.start), shifted(span.end)),
+                }),
+        );
         self.place.advance(self.text, stop);
         Ok(end)
     }
@@ -477,21 +479,21 @@ fn is_plain_number(text: &str) -> bool {
 }
 
 /// A string in which only its quote is doubled.
-fn doubled(inner: &str, quote: char) -> Option<String> {
+fn undouble_quotes(inner: &str, quote: char) -> Option<String> {
     let (two, one) = if quote == '"' { ("\"\"", "\"") } else { ("''", "'") };
     Some(if inner.contains(quote) { inner.replace(two, one) } else { inner.to_owned() })
 }
 
-/// Does the same as [`doubled`], but returns `None` for a string with a backslash, about which
-/// engines or their settings differ.
+/// Does the same as [`undouble_quotes`], but returns `None` for a string with a backslash, about
+/// which engines or their settings differ.
 fn unambiguous(inner: &str, quote: char) -> Option<String> {
-    if inner.contains('\\') { None } else { doubled(inner, quote) }
+    if inner.contains('\\') { None } else { undouble_quotes(inner, quote) }
 }
 
 /// A string with the escapes of Spark. A pair of quotes is one quote, as it is from Spark 4 on.
 fn spark(inner: &str, quote: char) -> Option<String> {
     if !inner.contains('\\') {
-        return doubled(inner, quote);
+        return undouble_quotes(inner, quote);
     }
     let mut value = String::with_capacity(inner.len());
     let mut rest = inner.chars();
@@ -550,15 +552,18 @@ mod tests {
 
     fn tokens(text: &str, dialect: &Dialect) -> Result<Vec<TokenWithSpan>, String> {
         let lexed = lex(text, dialect, 8).map_err(|error| error.to_string())?;
-        Reading::of(dialect).tokens(text, &lexed).map_err(|error| error.to_string())
+        Reading::for_dialect(dialect).tokens(text, &lexed).map_err(|error| error.to_string())
     }
 
     fn strings(text: &str, dialect: &Dialect) -> Vec<String> {
-        let strings = |token: TokenWithSpan| match token.token {
-            Symbol::SingleQuotedString(text) => Some(text),
-            _ => None,
-        };
-        tokens(text, dialect).unwrap().into_iter().filter_map(strings).collect()
+        tokens(text, dialect)
+            .unwrap()
+            .into_iter()
+            .filter_map(|token: TokenWithSpan| match token.token {
+                Symbol::SingleQuotedString(text) => Some(text),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Returns the tokens of the parser's own tokenizer, without those that the parser skips.

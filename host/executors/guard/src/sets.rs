@@ -28,7 +28,7 @@ pub type ClosedSet = (String, Vec<String>);
 pub fn read_condition(text: &str, dialect: &Dialect) -> Vec<ClosedSet> {
     read(text, dialect, |parser| {
         let condition = parser.parse_expr().ok()?;
-        Some(closed(&condition))
+        Some(find_closed_sets(&condition))
     })
 }
 
@@ -48,7 +48,8 @@ pub fn read_declaration(text: &str) -> Vec<ClosedSet> {
             TableConstraint::Check(check) => Some(&*check.expr),
             _ => None,
         });
-        let mut sets: Vec<ClosedSet> = of_columns.chain(of_table).flat_map(closed).collect();
+        let mut sets: Vec<ClosedSet> =
+            of_columns.chain(of_table).flat_map(find_closed_sets).collect();
         // In a declaration, too, a name in double quotes is a text only where no column has it.
         let names: Vec<String> =
             table.columns.iter().map(|column| column.name.value.to_lowercase()).collect();
@@ -85,16 +86,20 @@ fn read<T: Default>(
     let grammar: Box<dyn Grammar> =
         dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
     let chains = lex(text, dialect, DEPTH).ok().and_then(|tokens| check_chains(text, &tokens).ok());
-    let read = || {
-        let mut parser =
-            Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
-        work(&mut parser)
-    };
-    chains.and_then(|chains| stack::on_a_large_stack(chains, read)).flatten().unwrap_or_default()
+    chains
+        .and_then(|chains| {
+            stack::on_a_large_stack(chains, || {
+                let mut parser =
+                    Parser::new(&*grammar).with_recursion_limit(DEPTH).try_with_sql(text).ok()?;
+                work(&mut parser)
+            })
+        })
+        .flatten()
+        .unwrap_or_default()
 }
 
 /// The closed sets of a condition whose parts all hold.
-fn closed(condition: &Expr) -> Vec<ClosedSet> {
+fn find_closed_sets(condition: &Expr) -> Vec<ClosedSet> {
     let mut sets = Vec::new();
     let mut left = vec![condition];
     while let Some(part) = left.pop() {
@@ -186,7 +191,7 @@ fn texts(expr: &Expr) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn shown(sets: Vec<ClosedSet>) -> String {
+    fn format_sets(sets: Vec<ClosedSet>) -> String {
         sets.into_iter()
             .map(|(column, values)| format!("{column}: {}", values.join(" ")))
             .collect::<Vec<_>>()
@@ -214,7 +219,7 @@ mod tests {
             ("status IN (", ""),
             ("", ""),
         ] {
-            assert_eq!(shown(read_condition(text, &Dialect::Postgres)), expected, "{text}");
+            assert_eq!(format_sets(read_condition(text, &Dialect::Postgres)), expected, "{text}");
         }
     }
 
@@ -230,7 +235,7 @@ mod tests {
             ("CREATE TABLE t(a INTEGER CHECK (a > 0))", ""),
             ("CREATE VIEW t AS SELECT 1", ""),
         ] {
-            assert_eq!(shown(read_declaration(text)), expected, "{text}");
+            assert_eq!(format_sets(read_declaration(text)), expected, "{text}");
         }
     }
 
@@ -250,7 +255,7 @@ mod tests {
             format!("CREATE TABLE t(a TEXT CHECK ({}a = 'x'))", part.repeat(times))
         };
         assert_eq!(read_declaration(&long("a = 'x' OR ", 3_000)).len(), 0);
-        assert_eq!(shown(read_declaration(&long("a = 'x' OR ", 1_000))), "a: x");
+        assert_eq!(format_sets(read_declaration(&long("a = 'x' OR ", 1_000))), "a: x");
         assert_eq!(read_declaration(&long("(", 10_000)).len(), 0);
     }
 }

@@ -58,7 +58,7 @@ pub fn splice(
         .iter()
         .map(|relation| Piece::read(&relation.sql, dialect, bounds))
         .collect::<Result<Vec<_>, SqlError>>()?;
-    let used = used(&main, &pieces, relations);
+    let used = select_relations(&main, &pieces, relations);
     let spliced = if used.is_empty() {
         Spliced { text: main.body().to_owned(), head: 0, from: main.start }
     } else {
@@ -109,7 +109,7 @@ impl<'t> Piece<'t> {
             let recursive = is(1, "recursive") && !is(2, "as");
             (tokens[usize::from(recursive)].end, recursive)
         });
-        let defined = if with.is_some() { defined(text, &tokens) } else { HashSet::new() };
+        let defined = if with.is_some() { cte_names(text, &tokens) } else { HashSet::new() };
         Ok(Self {
             text,
             start: first.start,
@@ -157,7 +157,7 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
 
 /// Names that are followed by AS and an opening parenthesis outside all parentheses, which only a
 /// common table expression is; a list of columns may stand between.
-fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
+fn cte_names(text: &str, tokens: &[Token]) -> HashSet<String> {
     let word = |index: usize| tokens.get(index).map_or("", |token| token.text(text));
     let mut depth = 0_usize;
     let mut names = HashSet::new();
@@ -186,7 +186,7 @@ fn defined(text: &str, tokens: &[Token]) -> HashSet<String> {
 }
 
 /// Returns the relations that are needed, in their given order.
-fn used(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation]) -> Vec<usize> {
+fn select_relations(main: &Piece<'_>, pieces: &[Piece<'_>], relations: &[Relation]) -> Vec<usize> {
     let mut wanted: HashSet<String> = main.tables.difference(&main.defined).cloned().collect();
     let mut used = Vec::new();
     for index in (0..relations.len()).rev() {
@@ -260,7 +260,7 @@ mod tests {
         Relation { name: name.into(), sql: sql.into(), columns: Vec::new() }
     }
 
-    fn composed(text: &str, relations: &[Relation]) -> String {
+    fn compose_text(text: &str, relations: &[Relation]) -> String {
         compose(text, relations, &Dialect::Sqlite, &Bounds::default()).unwrap()
     }
 
@@ -272,17 +272,20 @@ mod tests {
             relation("c", "SELECT x FROM a; -- end"),
         ];
         assert_eq!(
-            composed("SELECT * FROM C;-- done", &relations),
+            compose_text("SELECT * FROM C;-- done", &relations),
             "WITH a AS (SELECT 1 AS x), c AS (SELECT x FROM a) SELECT * FROM C"
         );
-        assert_eq!(composed(" SELECT 'a' AS b, x AS c ; ", &relations), "SELECT 'a' AS b, x AS c");
+        assert_eq!(
+            compose_text(" SELECT 'a' AS b, x AS c ; ", &relations),
+            "SELECT 'a' AS b, x AS c"
+        );
     }
 
     #[test]
     fn the_statements_own_with_is_joined() {
         let relations = [relation("a", "SELECT 1 AS x")];
         assert_eq!(
-            composed("WITH RECURSIVE r AS (SELECT * FROM a) SELECT * FROM r", &relations),
+            compose_text("WITH RECURSIVE r AS (SELECT * FROM a) SELECT * FROM r", &relations),
             "WITH RECURSIVE a AS (SELECT 1 AS x), r AS (SELECT * FROM a) SELECT * FROM r"
         );
     }
@@ -291,13 +294,13 @@ mod tests {
     fn a_name_of_the_statements_own_is_its_own() {
         let relations = [relation("a", "SELECT * FROM orders"), relation("b", "SELECT * FROM a")];
         let own = "WITH a(x) AS NOT MATERIALIZED (SELECT 5) SELECT * FROM a";
-        assert_eq!(composed(own, &relations), own);
+        assert_eq!(compose_text(own, &relations), own);
         assert_eq!(
-            composed("WITH a AS (SELECT 5) SELECT * FROM a, b", &relations),
+            compose_text("WITH a AS (SELECT 5) SELECT * FROM a, b", &relations),
             "WITH a AS (SELECT * FROM orders), b AS (SELECT * FROM a) SELECT * FROM (WITH a AS (SELECT 5) SELECT * FROM a, b) AS statement"
         );
         assert_eq!(
-            composed("WITH orders AS (SELECT 1) SELECT * FROM orders, a", &relations),
+            compose_text("WITH orders AS (SELECT 1) SELECT * FROM orders, a", &relations),
             "WITH a AS (SELECT * FROM orders) SELECT * FROM (WITH orders AS (SELECT 1) SELECT * FROM orders, a) AS statement"
         );
     }
@@ -324,7 +327,7 @@ mod tests {
     fn odd_names_are_quoted() {
         let relations = [relation("order", "SELECT 1"), relation("my task", "SELECT 2")];
         assert_eq!(
-            composed("SELECT * FROM \"order\" JOIN [my task]", &relations),
+            compose_text("SELECT * FROM \"order\" JOIN [my task]", &relations),
             "WITH \"order\" AS (SELECT 1), \"my task\" AS (SELECT 2) SELECT * FROM \"order\" JOIN [my task]"
         );
     }
@@ -356,7 +359,7 @@ mod tests {
         #[test]
         fn comments_and_strings_never_break_out(note in "[^\n\0]{0,20}", value in "[^'\0]{0,20}") {
             let relations = [relation("a", &format!("SELECT '{value}' AS x -- {note}"))];
-            let text = composed(&format!("SELECT x FROM a -- {note}"), &relations);
+            let text = compose_text(&format!("SELECT x FROM a -- {note}"), &relations);
             prop_assert_eq!(text, format!("WITH a AS (SELECT '{value}' AS x) SELECT x FROM a"));
         }
     }

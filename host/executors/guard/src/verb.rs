@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use syrch_core::text::escape::quoted;
+use syrch_core::text::escape::escape_quotation;
 use syrch_core::text::{clip, nearest};
 use syrch_core::{Dialect, SqlError, SqlErrorKind};
 
@@ -92,7 +92,7 @@ pub(crate) fn check(text: &str, tokens: &[Token], dialect: &Dialect) -> Result<(
     if first.kind != Kind::Word || !(is_pivot || QUERIES.contains(&word.as_str())) {
         let message = format!(
             "a statement begins with SELECT, VALUES or WITH, not with `{}`",
-            shown(text, first)
+            describe_token(text, first)
         );
         let near = nearest(&word, ["SELECT", "VALUES", "WITH"]);
         return Err(SqlError::new(SqlErrorKind::Syntax, message)
@@ -144,11 +144,11 @@ fn write_refused(text: &str, token: &Token) -> SqlError {
 
 /// A token as an error may show it: names and keywords whole, with invisible characters as their
 /// codes, and never a literal's text.
-pub(crate) fn shown<'t>(text: &'t str, token: &Token) -> Cow<'t, str> {
+pub(crate) fn describe_token<'t>(text: &'t str, token: &Token) -> Cow<'t, str> {
     match token.kind {
         Kind::Text => Cow::Borrowed("a string"),
         Kind::Comment => Cow::Borrowed("a comment"),
-        _ => quoted(clip(token.text(text), 64)),
+        _ => escape_quotation(clip(token.text(text), 64)),
     }
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// Returns the database as messages show it, without the password.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_address(&self) -> String {
         let Endpoint { host, port, .. } = &self.endpoints[0];
         match host.starts_with('/') {
             true => format!("postgres://{}@/{}?host={host}&port={port}", self.user, self.database),
@@ -172,7 +172,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// # Errors
 /// [`DatabaseError::Address`] with what is wrong in it; never with a password.
 pub(crate) fn target(config: &PostgresConfig) -> Result<Target, DatabaseError> {
-    let given = given(config.url.expose_secret()).map_err(invalid)?;
+    let given = parse_connection_string(config.url.expose_secret()).map_err(invalid)?;
     let value = |name: &str| -> Option<String> {
         let variable =
             PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, variable)| *variable);
@@ -259,7 +259,7 @@ fn invalid(reason: String) -> DatabaseError {
 }
 
 /// The parameters of a connection string.
-fn given(text: &str) -> Result<BTreeMap<String, String>, String> {
+fn parse_connection_string(text: &str) -> Result<BTreeMap<String, String>, String> {
     let parameters =
         match text.strip_prefix("postgres://").or_else(|| text.strip_prefix("postgresql://")) {
             Some(rest) => from_url(rest)?,
@@ -282,7 +282,7 @@ fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
         authority.rsplit_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
     let mut add = |name: &str, value: &str| -> Result<(), String> {
         if !value.is_empty() {
-            parameters.insert(name.to_owned(), decoded(value)?);
+            parameters.insert(name.to_owned(), decode_percent(value)?);
         }
         Ok(())
     };
@@ -309,13 +309,13 @@ fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
     add("dbname", path)?;
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').ok_or("a parameter of the URL has no value")?;
-        add(&decoded(name)?, value)?;
+        add(&decode_percent(name)?, value)?;
     }
     Ok(parameters)
 }
 
 /// A part of a URL without its `%` codes.
-fn decoded(text: &str) -> Result<String, String> {
+fn decode_percent(text: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -387,24 +387,29 @@ fn endpoints(
     if many(hosts.len()) || many(addresses.len()) || many(ports.len()) {
         return Err("the lists of hosts, addresses and ports differ in length".to_owned());
     }
-    let endpoint = |index: usize| {
-        let port = ports.get(index).or(if ports.len() == 1 { ports.first() } else { None });
-        let port = match port.filter(|port| !port.is_empty()) {
-            None => PORT,
-            Some(text) => {
-                text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?
-            }
-        };
-        let address = addresses.get(index).filter(|address| !address.is_empty()).cloned();
-        let host = hosts.get(index).filter(|host| !host.is_empty()).cloned();
-        let host = host.or_else(|| address.clone()).unwrap_or_else(|| {
-            let is_there =
-                |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
-            SOCKETS.iter().find(is_there).map_or("localhost", |folder| folder).to_owned()
-        });
-        Ok(Endpoint { host, address, port })
-    };
-    (0..count).map(endpoint).collect()
+    (0..count)
+        .map(|index: usize| {
+            let port = ports.get(index).or(if ports.len() == 1 { ports.first() } else { None });
+            let port = match port.filter(|port| !port.is_empty()) {
+                None => PORT,
+                Some(text) => {
+                    text.parse().map_err(|_| "a port is not a number from 1 to 65535".to_owned())?
+                }
+            };
+            let address = addresses.get(index).filter(|address| !address.is_empty()).cloned();
+            let host = hosts.get(index).filter(|host| !host.is_empty()).cloned();
+            let host = host.or_else(|| address.clone()).unwrap_or_else(|| {
+                SOCKETS
+                    .iter()
+                    .find(|folder: &&&str| {
+                        Path::new(folder).join(format!(".s.PGSQL.{port}")).exists()
+                    })
+                    .map_or("localhost", |folder| folder)
+                    .to_owned()
+            });
+            Ok(Endpoint { host, address, port })
+        })
+        .collect()
 }
 
 /// The password of the first line of a file of passwords that fits. A file that others may read is
@@ -480,7 +485,7 @@ mod tests {
             one.endpoints,
             [Endpoint { host: "db.example".into(), address: None, port: 6000 }]
         );
-        assert_eq!(one.shown(), "postgres://ada@db.example:6000/shop");
+        assert_eq!(one.display_address(), "postgres://ada@db.example:6000/shop");
         let many = read("postgresql://ada@one,[::1]:7000/");
         assert_eq!(many.database, "ada");
         assert_eq!(

@@ -50,8 +50,10 @@ impl Connector {
     /// # Errors
     /// When the root certificates cannot be read.
     pub(crate) fn new(target: Target) -> Result<Self, DatabaseError> {
-        let tls = tls::config(&target)
-            .map_err(|reason| DatabaseError::Encryption { path: target.shown(), reason })?;
+        let tls = tls::config(&target).map_err(|reason| DatabaseError::Encryption {
+            path: target.display_address(),
+            reason,
+        })?;
         Ok(Self { target, tls })
     }
 
@@ -60,8 +62,10 @@ impl Connector {
     /// # Errors
     /// Why the last of them does not.
     pub(crate) async fn connect(&self) -> Result<Link, DatabaseError> {
-        let unreachable =
-            |reason: String| DatabaseError::Unreachable { path: self.target.shown(), reason };
+        let unreachable = |reason: String| DatabaseError::Unreachable {
+            path: self.target.display_address(),
+            reason,
+        };
         let mut failure = unreachable("no server is given".to_owned());
         for endpoint in &self.target.endpoints {
             match tokio::time::timeout(self.target.timeout, self.link(endpoint)).await {
@@ -77,7 +81,7 @@ impl Connector {
     }
 
     async fn link(&self, endpoint: &Endpoint) -> Result<Link, DatabaseError> {
-        let shown = self.target.shown();
+        let shown = self.target.display_address();
         let first = match self.target.ssl {
             _ if endpoint.socket().is_some() => SslMode::Disable,
             SslMode::Allow => SslMode::Disable,

@@ -98,7 +98,7 @@ impl PostgresDatabase {
                 version / 10_000,
                 OLDEST / 10_000
             );
-            return Err(DatabaseError::Unavailable { path: database.shown(), reason });
+            return Err(DatabaseError::Unavailable { path: database.display_address(), reason });
         }
         let target = &database.connector.target;
         if target.password.is_some()
@@ -164,12 +164,12 @@ impl PostgresDatabase {
         Ok(findings)
     }
 
-    fn shown(&self) -> String {
-        self.connector.target.shown()
+    fn display_address(&self) -> String {
+        self.connector.target.display_address()
     }
 
     fn unavailable(&self, error: &Error) -> DatabaseError {
-        DatabaseError::Unavailable { path: self.shown(), reason: error::plain(error) }
+        DatabaseError::Unavailable { path: self.display_address(), reason: error::plain(error) }
     }
 
     async fn connect(&self) -> Result<(Session, Vec<String>), DatabaseError> {
@@ -179,7 +179,7 @@ impl PostgresDatabase {
             Ok(session) => session.map_err(|error| self.unavailable(&error)),
             Err(_) => {
                 let reason = "the server does not answer".to_owned();
-                Err(DatabaseError::Unreachable { path: self.shown(), reason })
+                Err(DatabaseError::Unreachable { path: self.display_address(), reason })
             }
         }
     }
@@ -204,7 +204,7 @@ impl PostgresDatabase {
     }
 
     async fn read(&self, session: &Session, path: Vec<String>) -> Result<Snapshot, DatabaseError> {
-        let shown = self.shown();
+        let shown = self.display_address();
         let globs = globs(&self.config.tables, &shown)?;
         let read =
             introspect::read(&session.link.client, globs.as_ref(), self.config.foreign_tables);
@@ -234,7 +234,7 @@ impl PostgresDatabase {
         let (session, path) = self.connect().await?;
         let read = timeout(self.config.limits.sql_deadline, self.read(&session, path)).await;
         let late = DatabaseError::Unavailable {
-            path: self.shown(),
+            path: self.display_address(),
             reason: "its catalog was not read in time".to_owned(),
         };
         let snapshot = Arc::new(read.unwrap_or(Err(late))?);
@@ -247,7 +247,7 @@ impl PostgresDatabase {
         Bounds { bytes: self.config.limits.sql_bytes, ..Bounds::default() }
     }
 
-    fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
+    fn compose_query(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
         let bounds = self.bounds();
         let text = readable(&query.text);
         prelex(&text, &Dialect::Postgres, &bounds)?;
@@ -256,8 +256,8 @@ impl PostgresDatabase {
         splice(text, &query.relations, &Dialect::Postgres, &bounds)
     }
 
-    fn admitted(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
-        let spliced = self.composed(query)?;
+    fn admit_query(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
+        let spliced = self.compose_query(query)?;
         admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
             error.position =
                 error.position.and_then(|position| spliced.original(position as usize));
@@ -281,7 +281,7 @@ impl PostgresDatabase {
     }
 
     async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
-        blocking::awaited(self.snapshot()).await.map_err(|error| unavailable(error.to_string()))
+        blocking::await_work(self.snapshot()).await.map_err(|error| unavailable(error.to_string()))
     }
 }
 
@@ -395,20 +395,20 @@ impl Database for PostgresDatabase {
             }
             Some(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
         };
-        blocking::awaited(timeout(self.config.limits.sql_deadline, read)).await.ok()?
+        blocking::await_work(timeout(self.config.limits.sql_deadline, read)).await.ok()?
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        Ok(Arc::clone(&blocking::awaited(self.snapshot()).await?.catalog))
+        Ok(Arc::clone(&blocking::await_work(self.snapshot()).await?.catalog))
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        self.composed(query).map(|spliced| spliced.text)
+        self.compose_query(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         let snapshot = self.current().await?;
-        let admitted = self.admitted(query, &snapshot)?;
+        let admitted = self.admit_query(query, &snapshot)?;
         let sql = admitted.sql.clone();
         let limits = self.config.limits.clone();
         let limit = limits.sql_deadline;
@@ -436,7 +436,7 @@ impl Database for PostgresDatabase {
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(query, &snapshot)?.sql;
+        let sql = self.admit_query(query, &snapshot)?.sql;
         let limits = self.config.limits.clone();
         let limit = limits.sql_deadline;
         self.work(
@@ -449,7 +449,7 @@ impl Database for PostgresDatabase {
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(query, &snapshot)?.sql;
+        let sql = self.admit_query(query, &snapshot)?.sql;
         let mut result = self
             .running(sql, &self.config.limits, self.config.limits.sql_deadline, &snapshot)
             .await?;
@@ -480,11 +480,11 @@ impl Database for PostgresDatabase {
             },
             limit,
         );
-        blocking::awaited(stats).await.map_err(port_error)
+        blocking::await_work(stats).await.map_err(port_error)
     }
 
     async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
-        let bench = self.pinned_bench(limits).await;
+        let bench = self.open_bench(limits).await;
         Ok(Box::new(bench.map_err(|error| PortError::Unavailable(error.to_string()))?))
     }
 }
@@ -494,7 +494,7 @@ impl PostgresDatabase {
     ///
     /// # Errors
     /// The reason why there is no connection.
-    pub(crate) async fn pinned_bench(
+    pub(crate) async fn open_bench(
         &self,
         limits: BenchLimits,
     ) -> Result<PostgresBench, DatabaseError> {
@@ -510,7 +510,7 @@ impl PostgresDatabase {
         snapshot: &Snapshot,
     ) -> Result<T, SqlError> {
         let result =
-            blocking::awaited(async { self.lease().await?.settle(work, limit).await }).await;
+            blocking::await_work(async { self.lease().await?.settle(work, limit).await }).await;
         result.map_err(|error| error::with_nearest(error, &snapshot.catalog))
     }
 
@@ -540,7 +540,7 @@ impl Reader for PostgresDatabase {
         time: Duration,
     ) -> Result<ResultSet, SqlError> {
         let snapshot = self.current().await?;
-        let sql = self.admitted(&SqlQuery::new(sql), &snapshot)?.sql;
+        let sql = self.admit_query(&SqlQuery::new(sql), &snapshot)?.sql;
         self.running(sql, limits, time, &snapshot).await
     }
 }

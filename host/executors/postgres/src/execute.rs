@@ -81,7 +81,7 @@ impl<'a> Running<'a> {
         let transaction = begin(&mut link.client).await.map_err(|error| failed(&error))?;
         let mut statement = transaction.prepare(sql).await.map_err(|error| failed(&error))?;
         let columns = columns(&statement)?;
-        if let Some(spelled) = spelled(sql, &columns) {
+        if let Some(spelled) = cast_to_text(sql, &columns) {
             statement = transaction.prepare(&spelled).await.map_err(|error| running(&error))?;
         }
         let portal = transaction.bind(&statement, &[]).await.map_err(|error| running(&error))?;
@@ -157,12 +157,15 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
         )
         .rule("parameters"));
     }
-    let output = |column: &tokio_postgres::Column| Output {
-        name: column.name().to_owned(),
-        sql_type: name(column.type_()),
-        form: Form::of(column.type_()),
-    };
-    let columns: Vec<Output> = statement.columns().iter().map(output).collect();
+    let columns: Vec<Output> = statement
+        .columns()
+        .iter()
+        .map(|column: &tokio_postgres::Column| Output {
+            name: column.name().to_owned(),
+            sql_type: name(column.type_()),
+            form: Form::for_type(column.type_()),
+        })
+        .collect();
     if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES
     {
         let message = format!(
@@ -175,7 +178,7 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
 
 /// The statement with the columns cast to text that are read as the server spells them; `None` if
 /// no column is.
-fn spelled(sql: &str, columns: &[Output]) -> Option<String> {
+fn cast_to_text(sql: &str, columns: &[Output]) -> Option<String> {
     if !columns.iter().any(|column| column.form.is_cast()) {
         return None;
     }

@@ -22,7 +22,7 @@ pub fn role_sql_of(config: &PostgresConfig, schemas: &[String]) -> Result<String
 /// schemas. Its password is set apart from them, by `\password` in `psql`.
 #[must_use]
 pub fn role_sql(role: &str, database: &str, schemas: &[String]) -> String {
-    let quoted = |name: &str| Dialect::Postgres.quoted(name);
+    let quoted = |name: &str| Dialect::Postgres.quote(name);
     let role = quoted(role);
     let database = quoted(database);
     let mut lines = vec![

@@ -40,7 +40,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn of(data_type: &Type) -> Self {
+    pub(crate) fn for_type(data_type: &Type) -> Self {
         match *data_type {
             Type::BOOL => Self::Boolean,
             Type::INT2 => Self::Integer(2),

@@ -80,7 +80,7 @@ pub(crate) struct Target {
 
 impl Target {
     /// The server as messages show it, without the token.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_address(&self) -> String {
         format!("sc://{}:{}", self.host, self.port)
     }
 }
@@ -218,7 +218,7 @@ fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
     for pair in list.split(';').filter(|pair| !pair.is_empty()) {
         let (name, value) =
             pair.split_once('=').ok_or_else(|| invalid("a parameter has no value".to_owned()))?;
-        let value = decoded(value).ok_or_else(|| {
+        let value = decode_percent(value).ok_or_else(|| {
             invalid("the address has a `%` without two hexadecimal digits; write `%25` for a percent sign".to_owned())
         })?;
         if value.len() > PARAMETER || value.bytes().any(|c| c.is_ascii_control()) {
@@ -234,7 +234,7 @@ fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
 }
 
 /// A text without its `%` codes; `None` if one is wrong.
-fn decoded(text: &str) -> Option<String> {
+fn decode_percent(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -290,7 +290,7 @@ mod tests {
             ("a b", Some("s;x"), "me")
         );
         assert_eq!(full.headers[0].0, "x-cluster");
-        assert_eq!(full.shown(), "sc://spark.example:9999");
+        assert_eq!(full.display_address(), "sc://spark.example:9999");
         assert!(read("sc://h.example/;token=x").is_encrypted);
         assert!(!read("sc://127.0.0.1/;token=x").is_encrypted);
         assert_eq!(read("sc://[::1]:7").host, "[::1]");

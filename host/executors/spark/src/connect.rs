@@ -53,7 +53,7 @@ pub(crate) type Client = SparkConnectServiceClient<InterceptedService<Channel, H
 pub(crate) struct Headers(Vec<(MetadataKey<Ascii>, MetadataValue<Ascii>)>);
 
 impl Headers {
-    fn of(target: &Target) -> Result<Self, DatabaseError> {
+    fn for_target(target: &Target) -> Result<Self, DatabaseError> {
         let wrong = |name: &str| DatabaseError::Address {
             reason: format!("`{name}` cannot be sent as a header"),
         };
@@ -106,11 +106,11 @@ impl Connection {
     /// # Errors
     /// Why the server cannot be reached, or refuses the user or the session's settings.
     pub(crate) async fn open(target: Target, message_bytes: usize) -> Result<Self, DatabaseError> {
-        let headers = Headers::of(&target)?;
+        let headers = Headers::for_target(&target)?;
         let endpoint = endpoint(&target)?;
         let channel = tokio::time::timeout(CONNECTING, endpoint.connect()).await;
         let channel = channel.map_err(|_| unreachable(&target, "no answer within 10 s"))?;
-        let channel = channel.map_err(|error| refused(&target, &error))?;
+        let channel = channel.map_err(|error| connection_error(&target, &error))?;
         let client = SparkConnectServiceClient::with_interceptor(channel, headers);
         let client = client.max_decoding_message_size(message_bytes);
         let id = match &target.session {
@@ -118,7 +118,7 @@ impl Connection {
             None => uuid().map_err(|reason| unreachable(&target, &reason))?,
         };
         let session = set(client.clone(), &target, Session { id, at_server: None }).await;
-        let session = session.map_err(|failure| failure.opening(target.shown()))?;
+        let session = session.map_err(|failure| failure.opening(target.display_address()))?;
         Ok(Self { target, client, session: Mutex::new(Arc::new(session)) })
     }
 
@@ -248,7 +248,7 @@ async fn set(mut client: Client, target: &Target, session: Session) -> Result<Se
     let answer = tokio::time::timeout(OPENING, client.config(request)).await;
     let answer = answer.unwrap_or_else(|_| Err(Status::unavailable("no answer within 30 s")));
     let at_server =
-        answer.map_err(|status| Failure::of(&status))?.into_inner().server_side_session_id;
+        answer.map_err(|status| Failure::from_status(&status))?.into_inner().server_side_session_id;
     Ok(Session { id: session.id, at_server: Some(at_server).filter(|id| !id.is_empty()) })
 }
 
@@ -272,17 +272,17 @@ fn endpoint(target: &Target) -> Result<Endpoint, DatabaseError> {
     let tls = ClientTlsConfig::new().with_native_roots();
     endpoint.tls_config(tls).map_err(|_| {
         let reason = "the operating system has no root certificates that can be used".to_owned();
-        DatabaseError::Encryption { path: target.shown(), reason }
+        DatabaseError::Encryption { path: target.display_address(), reason }
     })
 }
 
 fn unreachable(target: &Target, reason: &str) -> DatabaseError {
-    DatabaseError::Unreachable { path: target.shown(), reason: reason.to_owned() }
+    DatabaseError::Unreachable { path: target.display_address(), reason: reason.to_owned() }
 }
 
 /// Returns the reason why there is no connection: what stands deepest in the chain of causes says
 /// it best.
-fn refused(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
+fn connection_error(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
     let mut cause: &(dyn Error + 'static) = error;
     loop {
         let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
@@ -292,7 +292,7 @@ fn refused(target: &Target, error: &tonic::transport::Error) -> DatabaseError {
             None => break,
         }
     }
-    let path = target.shown();
+    let path = target.display_address();
     if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
         return DatabaseError::Encryption { path, reason: tls.to_string() };
     }

@@ -56,7 +56,7 @@ impl SparkEngine {
     /// or refuses the user.
     pub async fn connect(config: &SparkConfig) -> Result<Self, DatabaseError> {
         let target = target(config)?;
-        let globs = syrch_arrow_engine::globs(&config.tables, &target.shown())?;
+        let globs = syrch_arrow_engine::globs(&config.tables, &target.display_address())?;
         let limits = config.limits.clone();
         let bytes = limits
             .result_bytes
@@ -76,36 +76,39 @@ impl SparkEngine {
     pub async fn server(&self) -> Result<(Option<String>, &'static str), DatabaseError> {
         let how = if self.connection.target.is_encrypted { "TLS" } else { "not encrypted" };
         let deadline = Instant::now() + self.limits.sql_deadline;
-        match self.analyzed(Analyze::SparkVersion(SparkVersion {}), deadline).await {
+        match self.analyze(Analyze::SparkVersion(SparkVersion {}), deadline).await {
             Ok(Some(Analyzed::SparkVersion(found))) => Ok((Some(found.version), how)),
             Ok(_) => Ok((None, how)),
             Err(Stopped::Server(failure)) if !failure.is_answer() => {
-                Err(failure.opening(self.connection.target.shown()))
+                Err(failure.opening(self.connection.target.display_address()))
             }
             Err(_) => Ok((None, how)),
         }
     }
 
     /// The server's analysis of a plan, which does not run.
-    async fn analyzed(
+    async fn analyze(
         &self,
         analyze: Analyze,
         deadline: Instant,
     ) -> Result<Option<Analyzed>, Stopped> {
         let session = self.connection.session();
         let first = self.connection.analyze(&session, analyze.clone());
-        match self.asked(first, deadline).await {
+        match self.request_analysis(first, deadline).await {
             Err(Stopped::Server(failure))
                 if self.connection.is_renewed(&session, &failure).await =>
             {
-                self.asked(self.connection.analyze(&self.connection.session(), analyze), deadline)
-                    .await
+                self.request_analysis(
+                    self.connection.analyze(&self.connection.session(), analyze),
+                    deadline,
+                )
+                .await
             }
             outcome => outcome,
         }
     }
 
-    async fn asked(
+    async fn request_analysis(
         &self,
         request: proto::AnalyzePlanRequest,
         deadline: Instant,
@@ -113,7 +116,7 @@ impl SparkEngine {
         let mut client = self.connection.client();
         match timeout_at(deadline, client.analyze_plan(request)).await {
             Ok(Ok(answer)) => Ok(answer.into_inner().result),
-            Ok(Err(status)) => Err(Stopped::Server(Failure::of(&status))),
+            Ok(Err(status)) => Err(Stopped::Server(Failure::from_status(&status))),
             Err(_) => Err(Stopped::Deadline),
         }
     }
@@ -132,7 +135,7 @@ struct Sink<'a>(&'a mut BatchSink);
 
 impl Receiver for Sink<'_> {
     fn begin(&mut self, schema: &SchemaRef) -> Result<(), SqlError> {
-        self.0.begin(&value::named(schema))
+        self.0.begin(&value::with_sql_types(schema))
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
@@ -150,8 +153,8 @@ impl ArrowEngine for SparkEngine {
         Dialect::Spark
     }
 
-    fn shown(&self) -> String {
-        self.connection.target.shown()
+    fn display_address(&self) -> String {
+        self.connection.target.display_address()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -169,14 +172,14 @@ impl ArrowEngine for SparkEngine {
 
     async fn prepare(&self, sql: &str, deadline: Instant) -> Result<(), SqlError> {
         let analysis = Analyze::Schema(Analysis { plan: Some(query(sql, None)) });
-        self.analyzed(analysis, deadline).await.map_err(|stopped| self.analysing(stopped))?;
+        self.analyze(analysis, deadline).await.map_err(|stopped| self.analysing(stopped))?;
         Ok(())
     }
 
     async fn explain(&self, sql: &str, deadline: Instant) -> Result<Plan, SqlError> {
         let explain =
             Explain { plan: Some(query(sql, None)), explain_mode: ExplainMode::Simple.into() };
-        let analyzed = self.analyzed(Analyze::Explain(explain), deadline).await;
+        let analyzed = self.analyze(Analyze::Explain(explain), deadline).await;
         let text = match analyzed.map_err(|stopped| self.analysing(stopped))? {
             Some(Analyzed::Explain(plan)) => plan.explain_string,
             _ => String::new(),

@@ -27,7 +27,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn of(status: &Status) -> Self {
+    pub(crate) fn from_status(status: &Status) -> Self {
         let mut failure = Self {
             code: status.code(),
             message: line(status.message()),
@@ -69,10 +69,11 @@ impl Failure {
 
     /// Returns true if the message speaks of names and of the statement's own text alone.
     fn is_analysis(&self) -> bool {
-        let is_one = |name: &String| {
-            name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
-        };
-        self.state.is_some() && self.class.is_some() && self.exceptions.iter().any(is_one)
+        self.state.is_some()
+            && self.class.is_some()
+            && self.exceptions.iter().any(|name: &String| {
+                name.ends_with(".AnalysisException") || name.ends_with(".ParseException")
+            })
     }
 
     /// Returns true if a statement failed while it ran for a reason that the server did not name by
@@ -166,14 +167,15 @@ impl Failure {
 
 /// The error class in brackets of a message: capital letters, digits, dots and underscores.
 fn class(message: &str) -> Option<&str> {
-    let is_class = |text: &&str| {
-        text.len() > 4
-            && text.starts_with(|c: char| c.is_ascii_uppercase())
-            && text
-                .bytes()
-                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.'))
-    };
-    message.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0)).find(is_class)
+    message.split('[').skip(1).filter_map(|rest| Some(rest.split_once(']')?.0)).find(
+        |text: &&str| {
+            text.len() > 4
+                && text.starts_with(|c: char| c.is_ascii_uppercase())
+                && text.bytes().all(|c| {
+                    c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, b'_' | b'.')
+                })
+        },
+    )
 }
 
 /// The first line of a message, without error class, SQLSTATE and place: `[CLASS] Text. SQLSTATE:
@@ -213,7 +215,7 @@ mod tests {
         let exceptions = format!("[\"{exception}\",\"java.lang.Object\"]");
         let message =
             format!("[{class}] {message} SQLSTATE: {state}; line 1 pos 14;\n'Project [*]");
-        Failure::of(&status(
+        Failure::from_status(&status(
             &message,
             &[("errorClass", class), ("sqlState", state), ("classes", &exceptions)],
         ))
@@ -250,7 +252,7 @@ mod tests {
         );
         assert_eq!(failure.running().message, "The table `nope` cannot be found");
         let other = "Table not found: [TABLE_OR_VIEW_NOT_FOUND] Table or view not found: nope";
-        let other = Failure::of(&status(
+        let other = Failure::from_status(&status(
             other,
             &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
         ));
@@ -259,7 +261,9 @@ mod tests {
             (error.kind, error.message.as_str()),
             (SqlErrorKind::UnknownTable, "Table or view not found: nope")
         );
-        assert!(Failure::of(&Status::internal("x".repeat(100_000))).message.len() <= MESSAGE);
+        assert!(
+            Failure::from_status(&Status::internal("x".repeat(100_000))).message.len() <= MESSAGE
+        );
     }
 
     #[test]
@@ -280,29 +284,29 @@ mod tests {
             "sk-1",
         );
         assert!(!raised.running().message.contains("sk-1"));
-        let plain = Failure::of(&status(
+        let plain = Failure::from_status(&status(
             "Cannot cast 'sk-1'",
             &[("classes", "[\"org.apache.spark.sql.AnalysisException\"]")],
         ));
         assert_eq!(plain.running().message, "the statement failed while it ran: AnalysisException");
         assert!(plain.is_unnamed() && !failure.is_unnamed());
         for list in ["", "not json", "[]"] {
-            let odd = Failure::of(&status("sk-1", &[("classes", list)]));
+            let odd = Failure::from_status(&status("sk-1", &[("classes", list)]));
             assert!(!odd.running().message.contains("sk-1"), "{list}");
         }
     }
 
     #[test]
     fn failures_on_the_way_are_told_from_the_servers() {
-        let lost = Failure::of(&Status::unknown("h2 protocol error")).running();
+        let lost = Failure::from_status(&Status::unknown("h2 protocol error")).running();
         assert_eq!(lost.kind, SqlErrorKind::Unavailable);
-        let large =
-            Failure::of(&Status::out_of_range("decoded message length too large")).running();
+        let large = Failure::from_status(&Status::out_of_range("decoded message length too large"))
+            .running();
         assert_eq!(
             (large.kind, large.rule.as_deref()),
             (SqlErrorKind::TooLarge, Some("result-bytes"))
         );
-        let refused = Failure::of(&Status::unauthenticated("no")).opening("sc://h".into());
+        let refused = Failure::from_status(&Status::unauthenticated("no")).opening("sc://h".into());
         assert!(matches!(refused, DatabaseError::LoginRefused { .. }), "{refused:?}");
     }
 }

@@ -141,15 +141,17 @@ impl Running<'_> {
         let request = self.connection.execute(self.session, plan.clone(), self.operation.clone());
         let mut client = self.connection.client();
         let answer = client.execute_plan(request).await;
-        let mut stream = answer.map_err(|status| self.failed(&status))?.into_inner();
-        while let Some(message) = stream.message().await.map_err(|status| self.failed(&status))? {
+        let mut stream = answer.map_err(|status| self.record_failure(&status))?.into_inner();
+        while let Some(message) =
+            stream.message().await.map_err(|status| self.record_failure(&status))?
+        {
             let Some(ResponseType::ArrowBatch(batch)) = message.response_type else { continue };
-            let (found, batches) = value::decoded(&batch.data).map_err(Stopped::Client)?;
+            let (found, batches) = value::decode_stream(&batch.data).map_err(Stopped::Client)?;
             let schema = match &*schema {
                 Some(schema) => schema,
                 None => {
                     receiver.begin(&found).map_err(Stopped::Client)?;
-                    schema.insert(value::named(&found))
+                    schema.insert(value::with_sql_types(&found))
                 }
             };
             for batch in batches {
@@ -169,8 +171,8 @@ impl Running<'_> {
         })
     }
 
-    fn failed(&mut self, status: &tonic::Status) -> Stopped {
-        let failure = Failure::of(status);
+    fn record_failure(&mut self, status: &tonic::Status) -> Stopped {
+        let failure = Failure::from_status(status);
         // Where the connection is gone, the statement may still run.
         self.is_over = failure.is_answer();
         Stopped::Server(failure)

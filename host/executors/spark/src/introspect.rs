@@ -12,7 +12,7 @@ use globset::GlobSet;
 use proto::catalog::CatType;
 use syrch_arrow_engine::{LeftOut, Schema};
 use syrch_core::ports::DatabaseError;
-use syrch_core::result_set::allocated;
+use syrch_core::result_set::memory_size;
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind, Table};
 use tokio::time::Instant;
 
@@ -54,7 +54,7 @@ impl Receiver for Answer {
     }
 
     fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        self.bytes += allocated(std::slice::from_ref(batch));
+        self.bytes += memory_size(std::slice::from_ref(batch));
         if self.bytes > BYTES {
             return Err(SqlError::new(SqlErrorKind::TooLarge, TOO_LARGE));
         }
@@ -98,8 +98,8 @@ struct Listed {
 }
 
 impl Reader<'_> {
-    fn failed(&self, stopped: Stopped) -> DatabaseError {
-        let path = self.connection.target.shown();
+    fn catalog_error(&self, stopped: Stopped) -> DatabaseError {
+        let path = self.connection.target.display_address();
         match stopped {
             Stopped::Server(failure) => failure.opening(path),
             Stopped::Client(error) => DatabaseError::Unavailable { path, reason: error.message },
@@ -125,7 +125,7 @@ impl Reader<'_> {
                 let reason = failure.analysing().message;
                 return Ok((Vec::new(), vec![LeftOut { schema, name: "*".to_owned(), reason }]));
             }
-            Err(stopped) => return Err(self.failed(stopped)),
+            Err(stopped) => return Err(self.catalog_error(stopped)),
         };
         let mut tables = Vec::new();
         let mut left_out = Vec::new();
@@ -158,13 +158,16 @@ impl Reader<'_> {
 
     /// The columns of a table, by a query that reads no row. A table that no pattern names gets
     /// none.
-    async fn described(&self, listed: Listed) -> Result<Result<Table, LeftOut>, DatabaseError> {
+    async fn describe_table(
+        &self,
+        listed: Listed,
+    ) -> Result<Result<Table, LeftOut>, DatabaseError> {
         let Listed { schema, name, comment: own, is_view } = listed;
         let schema = schema.to_string();
         let mut columns = Vec::new();
         let full = format!("{schema}.{name}");
         if self.globs.is_none_or(|globs| globs.is_match(&name) || globs.is_match(&full)) {
-            let quoted = |name: &str| Dialect::Spark.quoted(name);
+            let quoted = |name: &str| Dialect::Spark.quote(name);
             let sql = format!("SELECT * FROM {}.{}", quoted(&schema), quoted(&name));
             match self.ask(&query(&sql, Some(0))).await {
                 Ok(answer) => {
@@ -182,7 +185,7 @@ impl Reader<'_> {
                     tracing::warn!(schema, name, reason, "a table or view is left out");
                     return Ok(Err(LeftOut { schema, name, reason }));
                 }
-                Err(stopped) => return Err(self.failed(stopped)),
+                Err(stopped) => return Err(self.catalog_error(stopped)),
             }
         }
         let extra =
@@ -205,12 +208,12 @@ impl Reader<'_> {
 pub(crate) async fn current(connection: &Arc<Connection>) -> Result<String, DatabaseError> {
     let reader = Reader { connection, globs: None, until: Instant::now() + QUESTION };
     let answer = reader.ask(&catalog(CatType::CurrentDatabase(proto::CurrentDatabase {}))).await;
-    let answer = answer.map_err(|stopped| reader.failed(stopped))?;
+    let answer = answer.map_err(|stopped| reader.catalog_error(stopped))?;
     let name =
         answer.rows().find_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned));
     name.ok_or_else(|| {
         let reason = "the server names no current database".to_owned();
-        DatabaseError::Unavailable { path: connection.target.shown(), reason }
+        DatabaseError::Unavailable { path: connection.target.display_address(), reason }
     })
 }
 
@@ -224,11 +227,11 @@ pub(crate) async fn read(
 ) -> Result<Schema, DatabaseError> {
     let reader = Reader { connection, globs, until: Instant::now() + ALL };
     let large = |what: String| DatabaseError::Unavailable {
-        path: connection.target.shown(),
+        path: connection.target.display_address(),
         reason: format!("{what}; name those to see by --tables"),
     };
     let databases = reader.ask(&catalog(CatType::ListDatabases(proto::ListDatabases {}))).await;
-    let databases = databases.map_err(|stopped| reader.failed(stopped))?;
+    let databases = databases.map_err(|stopped| reader.catalog_error(stopped))?;
     let names: Vec<String> = databases
         .rows()
         .filter_map(|(batch, row)| Answer::text(batch, 0, row).map(str::to_owned))
@@ -258,8 +261,8 @@ pub(crate) async fn read(
         }
     }
     drop(lists);
-    let mut described =
-        stream::iter(listed.into_iter().map(|table| reader.described(table))).buffered(AT_ONCE);
+    let mut described = stream::iter(listed.into_iter().map(|table| reader.describe_table(table)))
+        .buffered(AT_ONCE);
     let mut bytes = 0;
     while let Some(found) = described.try_next().await? {
         match found {
@@ -286,13 +289,16 @@ fn size(table: &Table) -> usize {
         + table.schema_name.as_ref().map_or(0, String::len)
         + table.name.len()
         + table.comment.as_ref().map_or(0, String::len);
-    let column = |column: &Column| {
-        ENTRY
-            + column.name.len()
-            + column.sql_type.len()
-            + column.comment.as_ref().map_or(0, String::len)
-    };
-    own + table.columns.iter().map(column).sum::<usize>()
+    own + table
+        .columns
+        .iter()
+        .map(|column: &Column| {
+            ENTRY
+                + column.name.len()
+                + column.sql_type.len()
+                + column.comment.as_ref().map_or(0, String::len)
+        })
+        .sum::<usize>()
 }
 
 fn left_out_size(left_out: &LeftOut) -> usize {

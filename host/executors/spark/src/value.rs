@@ -15,7 +15,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 ///
 /// # Errors
 /// When the bytes are no such stream, or batches are compressed.
-pub(crate) fn decoded(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
+pub(crate) fn decode_stream(bytes: &[u8]) -> Result<(SchemaRef, Vec<RecordBatch>), SqlError> {
     let read = || -> Result<(SchemaRef, Vec<RecordBatch>), ArrowError> {
         let reader = StreamReader::try_new(bytes, None)?;
         let schema = reader.schema();
@@ -34,7 +34,7 @@ fn unreadable() -> SqlError {
 
 /// A schema whose fields say which type of Spark's they have, in place of the server's own
 /// metadata.
-pub(crate) fn named(schema: &Schema) -> SchemaRef {
+pub(crate) fn with_sql_types(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| {
         let metadata = HashMap::from([(SQL_TYPE.to_owned(), sql_type(field.data_type()))]);
         Field::new(field.name(), field.data_type().clone(), true).with_metadata(metadata)
@@ -42,7 +42,7 @@ pub(crate) fn named(schema: &Schema) -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// A batch under a schema of [`named`].
+/// A batch under a schema of [`with_sql_types`].
 ///
 /// # Errors
 /// When its columns have other types than those of the first batch.
@@ -155,15 +155,15 @@ mod tests {
 
     #[test]
     fn a_stream_is_read_and_its_types_are_named() {
-        let (schema, batches) = decoded(&stream()).unwrap();
-        let schema = named(&schema);
+        let (schema, batches) = decode_stream(&stream()).unwrap();
+        let schema = with_sql_types(&schema);
         assert_eq!(schema.field(0).metadata()[SQL_TYPE], "INT");
         let batch = under(&schema, &batches[0]).unwrap();
         assert_eq!(
             (batch.num_rows(), text(batch.column(1), 0), text(batch.column(1), 1)),
             (2, Some("é"), None)
         );
-        let other = named(&Schema::new(vec![Field::new("n", DataType::Utf8, true)]));
+        let other = with_sql_types(&Schema::new(vec![Field::new("n", DataType::Utf8, true)]));
         assert!(under(&other, &batch).is_err());
     }
 
@@ -173,10 +173,10 @@ mod tests {
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0xff;
-            let _ = decoded(&damaged);
-            let _ = decoded(&bytes[..at]);
+            let _ = decode_stream(&damaged);
+            let _ = decode_stream(&bytes[..at]);
         }
-        assert!(decoded(b"no arrow at all").is_err());
+        assert!(decode_stream(b"no arrow at all").is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use rusqlite::types::Value;
 
-use crate::keys::{Keys, spelled};
+use crate::keys::{Keys, key_text};
 use crate::literals::{RetainedLiterals, number_text};
 use crate::source::Sampled;
 
@@ -36,10 +36,10 @@ impl Changes<'_> {
         if self.table.rows.len() < 2 {
             return;
         }
-        let fixed = self.fixed();
+        let fixed = self.key_columns();
         for column in (0..self.table.columns.len()).filter(|column| !fixed.contains(column)) {
             let values: HashSet<String> =
-                self.table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
+                self.table.rows.iter().filter_map(|row| key_text(row, &[column])).collect();
             let is_measure =
                 values.len() * 3 > self.table.rows.len() && !self.keys.refers(self.table, column);
             let is_repeated = values.len() < self.table.rows.len();
@@ -64,7 +64,7 @@ impl Changes<'_> {
     }
 
     /// Columns of keys, unique indexes and foreign keys, which have rules of their own.
-    fn fixed(&self) -> HashSet<usize> {
+    fn key_columns(&self) -> HashSet<usize> {
         let table = &*self.table;
         let foreign = table.foreign_keys.iter().flat_map(|key| &key.columns);
         let referred = table.seen.keys().flatten();
@@ -106,11 +106,11 @@ impl Changes<'_> {
 
     fn alter(&mut self, column: usize, random: &mut Pcg64) {
         let cells: Vec<Value> = self.table.rows.iter().map(|row| row[column].clone()).collect();
-        let near = Near::of(&cells, self.retained);
+        let near = Near::new(&cells, self.retained);
         for (row, old) in self.table.rows.iter_mut().zip(&cells) {
             if random.random_bool(ALTERED.1) && !self.retained.holds(old) {
                 let near = if random.random_bool(NEAR) { near.pick(old, random) } else { None };
-                if let Some(other) = near.or_else(|| altered(old, random)) {
+                if let Some(other) = near.or_else(|| alter_value(old, random)) {
                     row[column] = other;
                 }
             }
@@ -158,21 +158,26 @@ struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    fn of(cells: &'a [Value], retained: &RetainedLiterals) -> Self {
+    fn new(cells: &'a [Value], retained: &RetainedLiterals) -> Self {
         let values: Vec<f64> = cells.iter().filter_map(number).collect();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let numbers =
             retained.numbers().filter(|constant| (least..=most).contains(constant)).collect();
-        let text = |cell: &'a Value| match cell {
-            Value::Text(text)
-                if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) =>
-            {
-                Some(text.as_str())
-            }
-            _ => None,
-        };
-        Self { numbers, texts: cells.iter().filter_map(text).collect() }
+        Self {
+            numbers,
+            texts: cells
+                .iter()
+                .filter_map(|cell: &'a Value| match cell {
+                    Value::Text(text)
+                        if text.len() <= 200 && number(cell).is_none() && retained.holds(cell) =>
+                    {
+                        Some(text.as_str())
+                    }
+                    _ => None,
+                })
+                .collect(),
+        }
     }
 
     /// Picks one for a cell of this kind.
@@ -219,7 +224,7 @@ fn like(cell: &Value, number: f64) -> Value {
 
 /// A value a little apart: whole numbers by a twentieth, reals too with the decimals that they
 /// have, words by a letter. `None` if it has a form of its own, as dates and codes have.
-fn altered(cell: &Value, random: &mut Pcg64) -> Option<Value> {
+fn alter_value(cell: &Value, random: &mut Pcg64) -> Option<Value> {
     match cell {
         Value::Null | Value::Blob(_) => None,
         Value::Real(value) if value.fract() != 0.0 => {

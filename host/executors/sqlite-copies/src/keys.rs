@@ -36,7 +36,7 @@ pub(crate) fn parents_first(tables: &[Sampled]) -> Vec<usize> {
 
 /// The cells of a key as text, equal where the engine's comparison by affinity finds them equal;
 /// `None` if one is NULL. Long ones are digests.
-pub(crate) fn spelled(row: &[Value], columns: &[usize]) -> Option<String> {
+pub(crate) fn key_text(row: &[Value], columns: &[usize]) -> Option<String> {
     let mut text = String::new();
     for column in columns {
         match row.get(*column)? {
@@ -72,7 +72,7 @@ struct Key {
 pub(crate) struct Keys(BTreeMap<(String, Vec<String>), Key>);
 
 impl Keys {
-    pub(crate) fn of(tables: &[Sampled]) -> Self {
+    pub(crate) fn from_tables(tables: &[Sampled]) -> Self {
         let mut keys = Self(BTreeMap::new());
         for table in tables {
             for (columns, seen) in &table.seen {
@@ -89,7 +89,7 @@ impl Keys {
             let key = self.0.entry(id(table, columns)).or_default();
             (key.cells, key.present) = (Vec::new(), HashSet::new());
             for row in &table.rows {
-                if let Some(text) = spelled(row, columns)
+                if let Some(text) = key_text(row, columns)
                     && key.present.insert(text)
                 {
                     key.cells.push(columns.iter().map(|column| row[*column].clone()).collect());
@@ -102,7 +102,7 @@ impl Keys {
     pub(crate) fn refers(&self, table: &Sampled, column: usize) -> bool {
         let name = table.name.to_lowercase();
         let texts: HashSet<String> =
-            table.rows.iter().filter_map(|row| spelled(row, &[column])).collect();
+            table.rows.iter().filter_map(|row| key_text(row, &[column])).collect();
         let mut others =
             self.0.iter().filter(|((other, columns), _)| *other != name && columns.len() == 1);
         !texts.is_empty() && others.any(|(_, key)| texts.is_subset(&key.seen))
@@ -136,15 +136,18 @@ impl Key {
             |key: &Vec<usize>| !key.is_empty() && key.iter().all(|column| columns.contains(column));
         let is_unique = is_own(&table.primary_key) || table.unique.iter().any(is_own);
         let taken: HashSet<String> =
-            table.rows.iter().filter_map(|row| spelled(row, columns)).collect();
+            table.rows.iter().filter_map(|row| key_text(row, columns)).collect();
         let places: Vec<usize> = (0..columns.len()).collect();
-        let is_free = |cells: &&Vec<Value>| {
-            !is_unique || spelled(cells, &places).is_some_and(|text| !taken.contains(&text))
-        };
-        let mut free: Vec<&Vec<Value>> = self.cells.iter().filter(is_free).collect();
+        let mut free: Vec<&Vec<Value>> = self
+            .cells
+            .iter()
+            .filter(|cells: &&Vec<Value>| {
+                !is_unique || key_text(cells, &places).is_some_and(|text| !taken.contains(&text))
+            })
+            .collect();
         let mut used: HashSet<String> = HashSet::new();
         table.rows.retain_mut(|row| {
-            let Some(text) = spelled(row, columns) else { return true };
+            let Some(text) = key_text(row, columns) else { return true };
             let is_good = self.present.contains(&text) || !self.seen.contains(&text);
             if is_good && (!is_unique || used.insert(text)) {
                 return true;

@@ -148,7 +148,7 @@ fn write(
     };
     let mut tables = source.tables(&retained, config.rows, |table| random("rows", table))?;
     tables.retain(|table| !skipped.contains(&table.name));
-    let mut keys = Keys::of(&tables);
+    let mut keys = Keys::from_tables(&tables);
     for at in keys::parents_first(&tables) {
         let table = &mut tables[at];
         let mut random = random("cells", &table.name);
@@ -161,7 +161,7 @@ fn write(
         variant.tables.insert(table.name.clone(), table.rows.len() as u64);
         keys.replace(table);
     }
-    variant.skipped = source.skipped();
+    variant.skipped = source.omissions();
     variant.skipped.extend(skipped);
     variant.skipped.extend(target.make_others(source.declarations())?);
     Ok(variant)

@@ -66,7 +66,7 @@ impl RetainedLiterals {
     }
 
     /// The numbers of the constants that a cell is like.
-    pub(crate) fn of(&self, cell: &Value) -> Vec<usize> {
+    pub(crate) fn find_matches(&self, cell: &Value) -> Vec<usize> {
         if self.whole.is_empty() {
             return Vec::new();
         }
@@ -85,7 +85,7 @@ impl RetainedLiterals {
     }
 
     pub(crate) fn holds(&self, cell: &Value) -> bool {
-        !self.of(cell).is_empty()
+        !self.find_matches(cell).is_empty()
     }
 }
 
@@ -118,12 +118,12 @@ mod tests {
             "%a%".to_owned(),
         ]);
         let text = |text: &str| Value::Text(text.to_owned());
-        assert_eq!(retained.of(&text("oh, hey you")), [0]);
+        assert_eq!(retained.find_matches(&text("oh, hey you")), [0]);
         assert_eq!(
-            (retained.of(&Value::Integer(7)), retained.of(&Value::Real(7.0))),
+            (retained.find_matches(&Value::Integer(7)), retained.find_matches(&Value::Real(7.0))),
             (vec![1], vec![1])
         );
-        assert_eq!(retained.of(&text("ARUBA")), [2]);
+        assert_eq!(retained.find_matches(&text("ARUBA")), [2]);
         assert!(!retained.holds(&text("a")) && !retained.holds(&Value::Null));
     }
 }

@@ -113,20 +113,20 @@ fn judge(context: &AuthContext<'_>) -> Authorization {
 mod tests {
     use super::*;
 
-    fn opened(script: &str) -> Result<SqliteDatabase, DatabaseError> {
+    fn open_case(script: &str) -> Result<SqliteDatabase, DatabaseError> {
         open_script(script, "case", Limits::default())
     }
 
-    fn refused(script: &str) -> String {
-        opened(script).err().map(|error| error.to_string()).unwrap_or_default()
+    fn open_error(script: &str) -> String {
+        open_case(script).err().map(|error| error.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn scripts_make_databases_also_without_tables() {
-        assert!(opened("").is_ok());
-        assert!(opened("BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 1;").is_ok());
+        assert!(open_case("").is_ok());
+        assert!(open_case("BEGIN; CREATE TABLE t(a); INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE a = 1;").is_ok());
         assert!(
-            opened("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t; DROP TABLE t").is_ok()
+            open_case("CREATE TABLE t(a); CREATE VIEW v AS SELECT a FROM t; DROP TABLE t").is_ok()
         );
     }
 
@@ -140,13 +140,13 @@ mod tests {
             "PRAGMA writable_schema = 1".to_owned(),
             "SELECT load_extension('x')".to_owned(),
         ] {
-            assert!(!refused(&script).is_empty(), "{script}");
+            assert!(!open_error(&script).is_empty(), "{script}");
             assert!(!other.exists());
         }
         let grows = "CREATE TABLE t(a); INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
                      SELECT printf('%1000000d', i) FROM n";
-        assert!(!refused(grows).is_empty());
-        assert!(refused(&" ".repeat(SCRIPT_BYTES + 1)).contains("4 MiB"));
-        assert!(refused("CREATE TABLE t(").contains("incomplete input"));
+        assert!(!open_error(grows).is_empty());
+        assert!(open_error(&" ".repeat(SCRIPT_BYTES + 1)).contains("4 MiB"));
+        assert!(open_error("CREATE TABLE t(").contains("incomplete input"));
     }
 }

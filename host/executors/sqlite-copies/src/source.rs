@@ -12,7 +12,7 @@ use syrch_core::{Dialect, ForeignKey, Table};
 use syrch_sqlite::bounded::{OpenFile, schema_text};
 
 use crate::VariantError;
-use crate::keys::spelled;
+use crate::keys::key_text;
 use crate::literals::RetainedLiterals;
 /// Rows of a table that are looked at.
 const SCANNED: usize = 100_000;
@@ -48,7 +48,7 @@ pub(crate) struct Sampled {
     pub(crate) foreign_keys: Vec<Reference>,
     pub(crate) rows: Vec<Vec<Value>>,
     /// The keys that others may refer to, over all rows that were looked at: by columns, their
-    /// cells as [`spelled`].
+    /// cells as [`key_text`].
     pub(crate) seen: BTreeMap<Vec<usize>, HashSet<String>>,
 }
 
@@ -64,10 +64,12 @@ pub(crate) struct Reference {
 impl Sampled {
     /// The places of columns by their names; `None` if one is missing.
     pub(crate) fn places(&self, names: &[String]) -> Option<Vec<usize>> {
-        let place = |name: &String| {
-            self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
-        };
-        names.iter().map(place).collect()
+        names
+            .iter()
+            .map(|name: &String| {
+                self.columns.iter().position(|column| column.eq_ignore_ascii_case(name))
+            })
+            .collect()
     }
 }
 
@@ -96,7 +98,7 @@ impl Source {
         &self.declarations
     }
 
-    pub(crate) fn skipped(&self) -> Vec<String> {
+    pub(crate) fn omissions(&self) -> Vec<String> {
         self.skipped.clone()
     }
 
@@ -179,15 +181,18 @@ fn empty(table: &Table) -> Sampled {
     sampled.unique =
         unique.map(|index| sampled.places(&index.columns).unwrap_or_default()).collect();
     sampled.unique.retain(|columns| *columns != sampled.primary_key);
-    let reference = |key: &ForeignKey| {
-        let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
-        Some(Reference {
-            columns: sampled.places(&key.columns)?,
-            table: key.ref_table.to_lowercase(),
-            others,
+    sampled.foreign_keys = table
+        .foreign_keys
+        .iter()
+        .filter_map(|key: &ForeignKey| {
+            let others = key.ref_columns.iter().map(|name| name.to_lowercase()).collect();
+            Some(Reference {
+                columns: sampled.places(&key.columns)?,
+                table: key.ref_table.to_lowercase(),
+                others,
+            })
         })
-    };
-    sampled.foreign_keys = table.foreign_keys.iter().filter_map(reference).collect();
+        .collect();
     sampled
 }
 
@@ -231,14 +236,10 @@ fn read_rows(
     if table.columns.is_empty() {
         return Ok(());
     }
-    let columns = table
-        .columns
-        .iter()
-        .map(|name| Dialect::Sqlite.quoted(name))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let columns =
+        table.columns.iter().map(|name| Dialect::Sqlite.quote(name)).collect::<Vec<_>>().join(", ");
     let sql =
-        format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quoted(&table.name));
+        format!("SELECT {columns} FROM {} LIMIT {SCANNED}", Dialect::Sqlite.quote(&table.name));
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let mut found = BTreeMap::new();
@@ -248,10 +249,10 @@ fn read_rows(
     let mut ordinary = 0_usize;
     while let Some(row) = rows.next()? {
         let cells = (0..table.columns.len())
-            .map(|at| row.get_ref(at).map(owned))
+            .map(|at| row.get_ref(at).map(to_value))
             .collect::<Result<Vec<_>, _>>()?;
         for (columns, seen) in &mut table.seen {
-            if let Some(key) = spelled(&cells, columns)
+            if let Some(key) = key_text(&cells, columns)
                 && !seen.contains(&key)
                 && space.take(KEY + key.len())
             {
@@ -303,7 +304,7 @@ fn is_wanted(
 ) -> bool {
     let mut is_wanted = false;
     for (column, cell) in cells.iter().enumerate() {
-        for constant in retained.of(cell) {
+        for constant in retained.find_matches(cell) {
             let count = found.entry((column, constant)).or_default();
             is_wanted |= *count < PER_CONSTANT;
             *count += 1;
@@ -312,7 +313,7 @@ fn is_wanted(
     is_wanted
 }
 
-fn owned(cell: ValueRef<'_>) -> Value {
+fn to_value(cell: ValueRef<'_>) -> Value {
     match cell {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Integer(value),

@@ -59,7 +59,7 @@ impl Target {
         }
     }
 
-    fn failed(&self, source: rusqlite::Error) -> VariantError {
+    fn write_error(&self, source: rusqlite::Error) -> VariantError {
         // The authorizer denies everything once the time is over.
         let source = if self.bounds.is_over() { over() } else { source };
         VariantError::Write { path: self.path.clone(), source }
@@ -70,10 +70,10 @@ impl Target {
         &self,
         declarations: &[Declaration],
     ) -> Result<Vec<String>, VariantError> {
-        self.connection.execute_batch("BEGIN").map_err(|error| self.failed(error))?;
-        let is_first =
-            |declaration: &&Declaration| declaration.kind == "table" || is_unique(declaration);
-        self.declare(declarations.iter().filter(is_first))
+        self.connection.execute_batch("BEGIN").map_err(|error| self.write_error(error))?;
+        self.declare(declarations.iter().filter(|declaration: &&Declaration| {
+            declaration.kind == "table" || is_unique(declaration)
+        }))
     }
 
     /// Makes everything else: indexes and views, which nobody looks into here.
@@ -81,10 +81,10 @@ impl Target {
         &self,
         declarations: &[Declaration],
     ) -> Result<Vec<String>, VariantError> {
-        let is_other =
-            |declaration: &&Declaration| declaration.kind != "table" && !is_unique(declaration);
-        let skipped = self.declare(declarations.iter().filter(is_other))?;
-        self.connection.execute_batch("COMMIT").map_err(|error| self.failed(error))?;
+        let skipped = self.declare(declarations.iter().filter(|declaration: &&Declaration| {
+            declaration.kind != "table" && !is_unique(declaration)
+        }))?;
+        self.connection.execute_batch("COMMIT").map_err(|error| self.write_error(error))?;
         Ok(skipped)
     }
 
@@ -101,7 +101,7 @@ impl Target {
                 Ok(_) => {}
                 // It ended half way, and without a journal nothing of it is taken back.
                 Err(error) if self.bounds.is_over() || is_bound(&error) => {
-                    return Err(self.failed(error));
+                    return Err(self.write_error(error));
                 }
                 Err(_) => skipped.push(name.clone()),
             }
@@ -114,27 +114,28 @@ impl Target {
         let names = table
             .columns
             .iter()
-            .map(|name| Dialect::Sqlite.quoted(name))
+            .map(|name| Dialect::Sqlite.quote(name))
             .collect::<Vec<_>>()
             .join(", ");
         let places = vec!["?"; table.columns.len()].join(", ");
         let sql = format!(
             "INSERT OR IGNORE INTO {} ({names}) VALUES ({places})",
-            Dialect::Sqlite.quoted(&table.name)
+            Dialect::Sqlite.quote(&table.name)
         );
         if table.rows.is_empty() {
             return Ok(Vec::new());
         }
-        let mut statement = self.connection.prepare(&sql).map_err(|error| self.failed(error))?;
+        let mut statement =
+            self.connection.prepare(&sql).map_err(|error| self.write_error(error))?;
         let mut insert = |row| match statement.execute(params_from_iter(row)) {
             // One row takes fewer steps than the engine makes between two checks of the deadline.
-            Ok(_) if self.bounds.is_over() => Err(self.failed(over())),
+            Ok(_) if self.bounds.is_over() => Err(self.write_error(over())),
             Ok(count) => Ok(count > 0),
             // What IGNORE does not cover, such as the types of a strict table.
             Err(error) if error_code(&error) == Some(rusqlite::ErrorCode::ConstraintViolation) => {
                 Ok(false)
             }
-            Err(error) => Err(self.failed(error)),
+            Err(error) => Err(self.write_error(error)),
         };
         table.rows.iter().map(|row| insert(row.iter())).collect()
     }

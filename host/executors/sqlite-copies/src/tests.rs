@@ -217,7 +217,7 @@ fn a_doctored_schema_declares_and_nothing_else() {
 }
 
 /// A database whose schema was changed behind the engine's back, as nobody could have filled it.
-fn doctored(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBuf {
+fn doctor_schema(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBuf {
     let source = folder.path().join("doctored.sqlite");
     let connection = Connection::open(&source).unwrap();
     connection.execute_batch(script).unwrap();
@@ -233,7 +233,7 @@ fn doctored(folder: &TempDir, script: &str, old: &str, new: &str) -> PathBuf {
 fn what_a_schema_makes_of_a_row_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let script = "CREATE TABLE t(a INT, b AS (zeroblob(1)) STORED); INSERT INTO t VALUES (1), (2), (3), (4);";
-    let source = doctored(&folder, script, "zeroblob(1)", "zeroblob(9000000)");
+    let source = doctor_schema(&folder, script, "zeroblob(1)", "zeroblob(9000000)");
     let error =
         make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
             .unwrap_err();
@@ -251,7 +251,7 @@ fn what_a_schema_calls_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let script =
         "CREATE TABLE t(a INT CHECK (abs(a) >= 0)); CREATE TABLE u(a INT CHECK (abs(a) > -1));";
-    let source = doctored(&folder, script, "abs(a) >= 0", "sqlite_version() > 0");
+    let source = doctor_schema(&folder, script, "abs(a) >= 0", "sqlite_version() > 0");
     let variant =
         make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
             .unwrap();

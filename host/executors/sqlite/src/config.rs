@@ -77,7 +77,7 @@ impl SqliteConfig {
     }
 
     /// The database as messages call it.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_name(&self) -> String {
         self.shown_as.clone().unwrap_or_else(|| self.path.display().to_string())
     }
 
@@ -98,6 +98,6 @@ impl SqliteConfig {
     }
 
     pub(crate) fn unavailable(&self, reason: impl Into<String>) -> DatabaseError {
-        DatabaseError::Unavailable { path: self.shown(), reason: reason.into() }
+        DatabaseError::Unavailable { path: self.display_name(), reason: reason.into() }
     }
 }

@@ -51,7 +51,7 @@ pub(crate) const SCHEMA: Duration = Duration::from_secs(10);
 /// Every [`DatabaseError`] but `Corrupt` and `Locked`, which only the engine can detect.
 pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
     let not_a = |reason: &str| DatabaseError::NotADatabase {
-        path: config.shown(),
+        path: config.display_name(),
         reason: reason.to_owned(),
     };
     let path = fs::canonicalize(&config.path).map_err(|error| unreachable_path(config, &error))?;
@@ -85,7 +85,7 @@ pub(crate) fn locate(config: &SqliteConfig) -> Result<PathBuf, DatabaseError> {
 fn unreachable_path(config: &SqliteConfig, error: &std::io::Error) -> DatabaseError {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            DatabaseError::Missing { path: config.shown(), similar: similar(&config.path) }
+            DatabaseError::Missing { path: config.display_name(), similar: similar(&config.path) }
         }
         ErrorKind::PermissionDenied => config.unavailable("no permission to read it"),
         _ => config.unavailable(error.to_string()),
@@ -240,7 +240,7 @@ fn connect_tables(connection: &Connection) -> rusqlite::Result<()> {
         // One that cannot be connected, for want of its module or because it is damaged, cannot be
         // read later either.
         let _ =
-            connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quoted(&name)));
+            connection.prepare(&format!("SELECT 1 FROM {} LIMIT 0", Dialect::Sqlite.quote(&name)));
     }
     Ok(())
 }
@@ -261,12 +261,12 @@ pub(crate) fn opening_error(error: &rusqlite::Error, config: &SqliteConfig) -> D
     let reason = crate::error::message(error);
     match crate::error::code(error) {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
-            DatabaseError::Locked { path: config.shown() }
+            DatabaseError::Locked { path: config.display_name() }
         }
-        Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path: config.shown(), reason },
-        Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path: config.shown(), reason },
+        Some(ErrorCode::NotADatabase) => DatabaseError::NotADatabase { path: config.display_name(), reason },
+        Some(ErrorCode::DatabaseCorrupt) => DatabaseError::Corrupt { path: config.display_name(), reason },
         Some(ErrorCode::Unknown) if reason.starts_with("malformed") => {
-            DatabaseError::Corrupt { path: config.shown(), reason }
+            DatabaseError::Corrupt { path: config.display_name(), reason }
         }
         Some(ErrorCode::OperationInterrupted | ErrorCode::AuthorizationForStatementDenied | ErrorCode::OutOfMemory) => {
             config.unavailable("reading its schema takes too much time or memory")

@@ -75,9 +75,9 @@ impl SqliteDatabase {
         held: Box<dyn Any + Send + Sync>,
     ) -> Result<Self, DatabaseError> {
         let path = connect::locate(&config)?;
-        let stem =
-            || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = config.name.clone().unwrap_or_else(stem);
+        let name = config.name.clone().unwrap_or_else(|| {
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+        });
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
@@ -105,7 +105,7 @@ impl SqliteDatabase {
         Bounds { bytes: self.0.config.limits.sql_bytes, ..Bounds::default() }
     }
 
-    fn composed(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
+    fn compose_query(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
         let bounds = self.bounds();
         prelex(&query.text, &Dialect::Sqlite, &bounds)?;
         splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
@@ -121,7 +121,7 @@ impl SqliteDatabase {
         let work = Arc::new(work);
         let started = Instant::now();
         let deadline = self.0.config.limits.sql_deadline;
-        let result = blocking::awaited(self.attempt(&work, deadline)).await;
+        let result = blocking::await_work(self.attempt(&work, deadline)).await;
         if !result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(CROWDED)) {
             return result;
         }
@@ -132,7 +132,7 @@ impl SqliteDatabase {
         .await;
         match deadline.saturating_sub(started.elapsed()) {
             Duration::ZERO => result,
-            left => blocking::awaited(self.attempt(&work, left)).await,
+            left => blocking::await_work(self.attempt(&work, left)).await,
         }
     }
 
@@ -155,7 +155,7 @@ impl SqliteDatabase {
             }
         };
         let inner = Arc::clone(&self.0);
-        let cancel = Arc::new(Cancel::of(&slot));
+        let cancel = Arc::new(Cancel::for_slot(&slot));
         let work = Arc::clone(work);
         let guard = LeaveOnDrop::new(&cancel, &slot);
         // Made here: where there is no thread, the place is given back at once.
@@ -223,7 +223,7 @@ impl SqliteDatabase {
     async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let inner = Arc::clone(&self.0);
         let failed = self.0.config.unavailable("the thread that reads the catalog failed");
-        blocking::awaited(tokio::task::spawn_blocking(move || inner.snapshot()))
+        blocking::await_work(tokio::task::spawn_blocking(move || inner.snapshot()))
             .await
             .unwrap_or(Err(failed))
     }
@@ -363,7 +363,7 @@ impl Database for SqliteDatabase {
         let tables = inner.config.tables.join(",");
         let state =
             tokio::task::spawn_blocking(move || state::identity(&inner.path, &inner.config));
-        let state = blocking::awaited(state).await.ok()?.ok()?;
+        let state = blocking::await_work(state).await.ok()?.ok()?;
         Some(format!("{state} {tables}"))
     }
 
@@ -372,17 +372,17 @@ impl Database for SqliteDatabase {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        self.composed(query).map(|spliced| spliced.text)
+        self.compose_query(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
-        let spliced = self.composed(query)?;
+        let spliced = self.compose_query(query)?;
         let query = query.clone();
         self.with_session(move |_, session, snapshot| {
             let composed = Composed { query: &query, spliced: &spliced };
             // The engine's verdict counts; the guard's facts say more than the engine does.
             drop(composed.compile(session, snapshot)?);
-            let seen = session.authorizer.seen();
+            let seen = session.authorizer.take_seen();
             match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
                 Ok(mut facts) => {
                     // Of finished tasks the engine reads the tables, too, which are not this
@@ -401,7 +401,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        let spliced = self.composed(query)?;
+        let spliced = self.compose_query(query)?;
         let query = query.clone();
         self.with_session(move |_, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.plan(session, snapshot)
@@ -410,7 +410,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let spliced = self.composed(query)?;
+        let spliced = self.compose_query(query)?;
         let query = query.clone();
         self.with_session(move |inner, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.run(
@@ -461,7 +461,7 @@ impl CellIndex for SqliteDatabase {
         let phrases = Phrase::all(phrases)?;
         let snapshot =
             self.snapshot().await.map_err(|error| PortError::Unavailable(error.to_string()))?;
-        let index = blocking::awaited(self.0.values(snapshot)).await?;
+        let index = blocking::await_work(self.0.values(snapshot)).await?;
         self.with_session(move |_, session, _| {
             index.find(&phrases, &how, limit as usize, || session.check_deadline())
         })
@@ -520,18 +520,19 @@ mod tests {
         let cancel = Arc::new(Cancel::default());
         let deadline = Duration::from_secs(2);
         let rounds = Mutex::new(0);
-        let work = |_: &Inner, _: &Session, _: &Snapshot| {
-            *lock(&rounds) += 1;
-            rusqlite::Connection::open(&path)
-                .unwrap()
-                .execute_batch("INSERT INTO t VALUES ('Ben')")
-                .unwrap();
-            std::thread::sleep(deadline);
-            Ok(())
-        };
         let started = Instant::now();
         for _ in 0..2 {
-            let error = inner.work(&cancel, started, deadline, &work).unwrap_err();
+            let error = inner
+                .work(&cancel, started, deadline, &|_: &Inner, _: &Session, _: &Snapshot| {
+                    *lock(&rounds) += 1;
+                    rusqlite::Connection::open(&path)
+                        .unwrap()
+                        .execute_batch("INSERT INTO t VALUES ('Ben')")
+                        .unwrap();
+                    std::thread::sleep(deadline);
+                    Ok(())
+                })
+                .unwrap_err();
             assert_eq!(error, deadline::deadline_error(deadline));
             assert!(*lock(&rounds) <= 1);
         }

@@ -64,7 +64,7 @@ impl Cancel {
     }
 
     /// Returns one that also makes a slow statement give way.
-    pub(crate) fn of(slot: &Arc<Slot>) -> Self {
+    pub(crate) fn for_slot(slot: &Arc<Slot>) -> Self {
         Self { slot: Some(Arc::clone(slot)), ..Self::default() }
     }
 
@@ -103,7 +103,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// A deadline that counts from now.
     pub(crate) fn start(allowance: Allowance, cancel: &Arc<Cancel>) -> Self {
-        let most = memory::of_process().map(|used| used.saturating_add(allowance.memory));
+        let most = memory::process_bytes().map(|used| used.saturating_add(allowance.memory));
         let now = Instant::now();
         Self {
             allowance,
@@ -118,10 +118,11 @@ impl Deadline {
     pub(crate) fn is_over(&self) -> bool {
         let mut now = Instant::now();
         if self.check_slow(now) {
-            let neighbours =
-                || self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours());
-            let has_waited =
-                threads::give_way(&neighbours, self.until, &|| self.cancel.is_stopped());
+            let has_waited = threads::give_way(
+                &|| self.cancel.slot.as_ref().map_or(Neighbours::Some, |slot| slot.neighbours()),
+                self.until,
+                &|| self.cancel.is_stopped(),
+            );
             if let Some(slot) = self.cancel.slot.as_ref().filter(|_| has_waited) {
                 slot.charge(threads::cpu_time().saturating_sub(self.started.1));
             }
@@ -129,7 +130,7 @@ impl Deadline {
         }
         if now >= self.until {
             self.cancel.stop(DEADLINE);
-        } else if self.most.is_some_and(|most| memory::of_process() > Some(most)) {
+        } else if self.most.is_some_and(|most| memory::process_bytes() > Some(most)) {
             self.cancel.stop(MEMORY);
         }
         self.cancel.is_stopped()

@@ -65,11 +65,10 @@ pub(crate) fn read(sql: &str) -> Option<Declaration> {
 /// for a name.
 pub(crate) fn name(token: &Token, sql: &str) -> String {
     let text = token.text(sql);
-    let string = || match token.kind {
+    token.name(sql).unwrap_or_else(|| match token.kind {
         Kind::Text => text[1..text.len() - 1].replace("''", "'"),
         _ => text.to_owned(),
-    };
-    token.name(sql).unwrap_or_else(string)
+    })
 }
 
 /// Names that a full-text table may take its content from (`content='name'`), in lower case. The
@@ -85,7 +84,7 @@ pub(crate) fn contents(sql: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn made(sql: &str) -> Option<(String, &'static str, Option<String>, bool)> {
+    fn read_parts(sql: &str) -> Option<(String, &'static str, Option<String>, bool)> {
         read(sql).map(|made| (made.name, made.kind, made.module, made.is_whole))
     }
 
@@ -111,7 +110,7 @@ mod tests {
             ("SELECT 1", None),
             ("", None),
         ] {
-            assert_eq!(made(sql), expected, "{sql}");
+            assert_eq!(read_parts(sql), expected, "{sql}");
         }
     }
 

@@ -132,7 +132,7 @@ pub(crate) fn running(error: &Error) -> SqlError {
             SqlError::new(WriteRefused, "the statement would change something").rule("read-only")
         }
         ErrorCode::TypeMismatch => SqlError::new(TypeMismatch, "a value has the wrong type"),
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => lock_error(),
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => {
             SqlError::new(Unavailable, "the database is damaged")
         }
@@ -150,7 +150,7 @@ pub(crate) fn running(error: &Error) -> SqlError {
 pub(crate) const CROWDED: &str = "memory-of-all";
 
 fn out_of_memory() -> SqlError {
-    match memory::refused() {
+    match memory::take_refusal() {
         Some(Refused::Own(most)) => deadline::memory_error(most),
         Some(Refused::Crowded) => {
             let message = format!(
@@ -173,7 +173,7 @@ pub(crate) fn places_error(most: usize) -> SqlError {
     SqlError::new(SqlErrorKind::TooLarge, message).rule("full-text")
 }
 
-fn locked() -> SqlError {
+fn lock_error() -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, "the database is locked by somebody else")
 }
 
@@ -191,7 +191,7 @@ fn classify(error: &Error) -> SqlError {
         ErrorCode::OutOfMemory => out_of_memory(),
         ErrorCode::AuthorizationForStatementDenied => SqlError::new(Denied, text).rule("read-only"),
         ErrorCode::ReadOnly => SqlError::new(WriteRefused, text).rule("read-only"),
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => locked(),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => lock_error(),
         ErrorCode::DatabaseCorrupt => {
             SqlError::new(Unavailable, format!("the database is damaged: {text}"))
         }

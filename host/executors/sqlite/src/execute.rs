@@ -91,7 +91,7 @@ impl Composed<'_> {
             }
         }
         // `snippet` goes on without the places that it got no memory for.
-        if let Some(Refused::Places(most)) = memory::refused() {
+        if let Some(Refused::Places(most)) = memory::take_refusal() {
             return Err(error::places_error(most));
         }
         fetch.finish(names, self.spliced.text.clone())
@@ -101,7 +101,7 @@ impl Composed<'_> {
 /// The names of the columns, and the types that they were declared with.
 pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<String>)>, SqlError> {
     let mut bytes = 0;
-    let read = |column: rusqlite::Column<'_>| {
+    statement.columns().map(|column: rusqlite::Column<'_>| {
         let name = column.name();
         let declared = column.decl_type();
         bytes += name.len() + declared.map_or(0, str::len);
@@ -112,13 +112,12 @@ pub(crate) fn names(statement: &Statement<'_>) -> Result<Vec<(String, Option<Str
             return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
         }
         Ok((name.to_owned(), declared.map(str::to_owned)))
-    };
-    statement.columns().map(read).collect()
+    }).collect()
 }
 
 /// Returns the number of bytes that a cell counts for, unless it is larger than any may be.
 #[inline]
-fn counted(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
+fn cell_cost(cell: &ValueRef<'_>, limits: &Limits) -> Result<usize, RowError> {
     let bytes = size(cell);
     if bytes <= limits.cell_bytes {
         return Ok(bytes + CELL);
@@ -201,7 +200,7 @@ impl<'a> Fetch<'a> {
             for (index, column) in self.columns.iter_mut().enumerate() {
                 match row.get_ref(index) {
                     Ok(ref cell) => {
-                        bytes += counted(cell, limits)?;
+                        bytes += cell_cost(cell, limits)?;
                         column.push(cell);
                     }
                     Err(error) => return Err(RowError::Engine(error)),
@@ -212,7 +211,7 @@ impl<'a> Fetch<'a> {
             let mut cells = Vec::with_capacity(self.columns.len());
             for index in 0..self.columns.len() {
                 let cell = row.get_ref(index).map_err(RowError::Engine)?;
-                bytes += counted(&cell, limits)?;
+                bytes += cell_cost(&cell, limits)?;
                 cells.push(cell);
             }
             if self.bytes + bytes > most {

@@ -87,28 +87,28 @@ impl Search {
             return Ok(());
         }
         if views > 0 {
-            return Err(refused(
+            return Err(refusal(
                 "a statement that reads a full-text table cannot also read views",
                 None,
             ));
         }
-        let unreadable =
-            |_| refused("the words of the full-text search cannot be found in the statement", None);
-        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(unreadable)?;
+        let mut tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).map_err(|_| {
+            refusal("the words of the full-text search cannot be found in the statement", None)
+        })?;
         tokens.retain(Token::is_significant);
         let text = Text { sql, tokens: &tokens, words: Cell::new(0) };
         for (at, token) in tokens.iter().enumerate() {
             let is_search = text.is_word(at, &["MATCH"])
                 || self.searches_patterns() && text.is_word(at, &["LIKE", "GLOB"]);
             if is_search && !text.is_searched_for(at + 1)? {
-                return Err(text.computed(at));
+                return Err(text.refuse_computed(at));
             }
             let name = declaration::name(token, sql).to_lowercase();
             if self.read.contains(&name) && text.token(at + 1) == "(" && !text.arguments(at + 2)? {
-                return Err(text.computed(at));
+                return Err(text.refuse_computed(at));
             }
             if self.tables.contains(&name) && !text.names_a_table(at) {
-                return Err(text.computed(at));
+                return Err(text.refuse_computed(at));
             }
         }
         Ok(())
@@ -137,13 +137,15 @@ impl Text<'_> {
     /// Returns true if all that is searched for here is a short text, perhaps in brackets.
     fn is_searched_for(&self, at: usize) -> Result<bool, SqlError> {
         if self.token(at) == "(" {
-            return Ok(self.counted(at + 1)? && self.token(at + 2) == ")" && self.ends(at + 3));
+            return Ok(self.is_short_text(at + 1)?
+                && self.token(at + 2) == ")"
+                && self.ends(at + 3));
         }
-        Ok(self.counted(at)? && self.ends(at + 1))
+        Ok(self.is_short_text(at)? && self.ends(at + 1))
     }
 
     /// Returns true if a short text stands here.
-    fn counted(&self, at: usize) -> Result<bool, SqlError> {
+    fn is_short_text(&self, at: usize) -> Result<bool, SqlError> {
         let Some(token) = self.tokens.get(at).filter(|token| token.kind == Kind::Text) else {
             return Ok(false);
         };
@@ -155,7 +157,7 @@ impl Text<'_> {
             let message = format!(
                 "a full-text search may have {WORDS} words and {BYTES} bytes, and all of a statement {ALL_WORDS} words"
             );
-            return Err(refused(&message, Some(token.start)));
+            return Err(refusal(&message, Some(token.start)));
         }
         Ok(true)
     }
@@ -191,7 +193,7 @@ impl Text<'_> {
 
     /// Returns true if the arguments that begin here are short texts.
     fn arguments(&self, mut at: usize) -> Result<bool, SqlError> {
-        while self.counted(at)? {
+        while self.is_short_text(at)? {
             match self.token(at + 1) {
                 "," => at += 2,
                 end => return Ok(end == ")"),
@@ -200,14 +202,14 @@ impl Text<'_> {
         Ok(false)
     }
 
-    fn computed(&self, at: usize) -> SqlError {
+    fn refuse_computed(&self, at: usize) -> SqlError {
         let message = "a full-text search takes its words from the statement itself: name the table after FROM or JOIN, and write \
                        `… MATCH 'words'`";
-        refused(message, self.tokens.get(at).map(|token| token.start))
+        refusal(message, self.tokens.get(at).map(|token| token.start))
     }
 }
 
-fn refused(message: &str, at: Option<usize>) -> SqlError {
+fn refusal(message: &str, at: Option<usize>) -> SqlError {
     let position = at.and_then(|at| u32::try_from(at).ok());
     SqlError { position, ..SqlError::new(SqlErrorKind::Denied, message).rule("full-text") }
 }

@@ -175,7 +175,7 @@ impl Authorizer {
         self.state().refusal.take()
     }
 
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn take_seen(&self) -> Seen {
         std::mem::take(&mut self.state().seen)
     }
 

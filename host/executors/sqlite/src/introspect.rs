@@ -119,7 +119,7 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
         .collect();
     let mut grant = Grant::default();
     let statistics = statistics(connection)?;
-    let declared = declared_indexes(connection)?;
+    let declared = read_indexes(connection)?;
     let mut tables = Vec::with_capacity(granted.len());
     let mut estimates = ESTIMATED;
     let mut space = Space(CATALOG);
@@ -169,12 +169,12 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
             grant.others.insert(name);
         }
     }
-    let owned =
-        |entry: &&Entry| owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner));
     grant.shadows = entries
         .iter()
         .filter(is_shadow)
-        .filter(owned)
+        .filter(|entry: &&Entry| {
+            owner(&entry.name).is_some_and(|(owner, _)| grant.tables.contains(&owner))
+        })
         .map(|entry| entry.name.to_lowercase())
         .collect();
     close_keys(&mut tables, &mut space);
@@ -207,15 +207,13 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
         let has_pages = row.get::<_, Option<i64>>(2)?.is_some_and(|page| page != 0);
         let declared = declaration::read(&sql);
         let made = declared.as_ref().map_or("", |declared| declared.kind);
-        let is_named_so =
-            |declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name);
         let is_kind = match made {
             "table" => kind == "table" && has_pages,
             "virtual" => kind == "table" && !has_pages,
             _ => kind == made && !has_pages,
         };
         let is_as_declared = is_kind
-            && declared.as_ref().is_some_and(is_named_so)
+            && declared.as_ref().is_some_and(|declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name))
             // The engine's own word: it knows no views by this.
             && connection.table_exists(Some("main"), name.as_str())? == (made != "view");
         let kind = if matches!(made, "view" | "virtual") { made } else { "table" };
@@ -266,11 +264,12 @@ fn shadows(module: &str) -> &'static [&'static str] {
 fn width(connection: &Connection, entries: &[Entry]) -> rusqlite::Result<i32> {
     // A column takes two bytes of a declaration at least. A virtual table may have a few more than
     // the table that it is about.
-    let may_be_wide =
-        |entry: &&Entry| entry.kind != "view" && entry.sql.len() >= 2 * COLUMNS as usize;
     let mut widest = 0;
     let mut count = connection.prepare("SELECT count(*) FROM pragma_table_xinfo(?1, 'main')")?;
-    for entry in entries.iter().filter(may_be_wide) {
+    for entry in entries
+        .iter()
+        .filter(|entry: &&Entry| entry.kind != "view" && entry.sql.len() >= 2 * COLUMNS as usize)
+    {
         widest = widest
             .max(unless_broken(entry, count.query_row([&entry.name], |row| row.get::<_, i32>(0)))?);
     }
@@ -304,12 +303,15 @@ fn statistics(connection: &Connection) -> rusqlite::Result<HashMap<String, u64>>
     if connection.query_row(exists, [], |_| Ok(())).optional()?.is_none() {
         return Ok(HashMap::new());
     }
-    let line = |row: &Row<'_>| {
-        let rows = text(row, 1)?.split(' ').next().and_then(|rows| rows.parse().ok()).unwrap_or(0);
-        Ok((text(row, 0)?.to_lowercase(), rows))
-    };
     let mut most = HashMap::new();
-    for entry in connection.prepare("SELECT tbl, stat FROM sqlite_stat1")?.query_map([], line)? {
+    for entry in connection.prepare("SELECT tbl, stat FROM sqlite_stat1")?.query_map(
+        [],
+        |row: &Row<'_>| {
+            let rows =
+                text(row, 1)?.split(' ').next().and_then(|rows| rows.parse().ok()).unwrap_or(0);
+            Ok((text(row, 0)?.to_lowercase(), rows))
+        },
+    )? {
         let (table, rows) = entry?;
         let known = most.entry(table).or_insert(rows);
         *known = rows.max(*known);
@@ -421,7 +423,7 @@ fn columns(
 ) -> rusqlite::Result<Result<Columns, String>> {
     let mut reason = None;
     let read = unless_broken(entry, lines(connection, entry, space, &mut reason))?;
-    Ok(reason.map_or_else(|| Ok(described(entry, read)), Err))
+    Ok(reason.map_or_else(|| Ok(build_columns(entry, read)), Err))
 }
 
 /// A column as the engine lists it: name, declared type, whether it excludes NULL, place in the
@@ -466,25 +468,35 @@ fn lines(
     Ok(lines)
 }
 
-fn described(entry: &Entry, lines: Vec<Line>) -> Columns {
+fn build_columns(entry: &Entry, lines: Vec<Line>) -> Columns {
     let mut key: Vec<(u32, String)> =
         lines.iter().filter(|line| line.3 > 0).map(|line| (line.3, line.0.clone())).collect();
     key.sort();
     let single = key.len() == 1;
     let is_without_rowid = !key.is_empty() && entry.is_without_rowid();
     let has_descending = words(&entry.sql).any(|word| word.eq_ignore_ascii_case("desc"));
-    let column = |(name, declared, not_null, position, hidden): Line| {
-        let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
-        // Only a rowid's other name and the key of a table without one exclude NULL on their own. A
-        // descending key is no other name.
-        let is_rowid =
-            single && position > 0 && sql_type.eq_ignore_ascii_case("integer") && !has_descending;
-        let nullable = !(not_null || is_rowid || (is_without_rowid && position > 0));
-        let extra =
-            if hidden > 1 { vec![("generated".to_owned(), "true".to_owned())] } else { Vec::new() };
-        Column { name, sql_type, nullable, comment: None, extra }
-    };
-    (lines.into_iter().map(column).collect(), key.into_iter().map(|(_, name)| name).collect())
+    (
+        lines
+            .into_iter()
+            .map(|(name, declared, not_null, position, hidden): Line| {
+                let sql_type = declared.trim_end_matches("GENERATED ALWAYS").trim_end().to_owned();
+                // Only a rowid's other name and the key of a table without one exclude NULL on
+                // their own. A descending key is no other name.
+                let is_rowid = single
+                    && position > 0
+                    && sql_type.eq_ignore_ascii_case("integer")
+                    && !has_descending;
+                let nullable = !(not_null || is_rowid || (is_without_rowid && position > 0));
+                let extra = if hidden > 1 {
+                    vec![("generated".to_owned(), "true".to_owned())]
+                } else {
+                    Vec::new()
+                };
+                Column { name, sql_type, nullable, comment: None, extra }
+            })
+            .collect(),
+        key.into_iter().map(|(_, name)| name).collect(),
+    )
 }
 
 /// Different foreign keys; columns that the key leaves out are empty until [`close_keys`] knows the
@@ -600,11 +612,12 @@ struct Declared {
     sql: HashMap<String, String>,
 }
 
-fn declared_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
+fn read_indexes(connection: &Connection) -> rusqlite::Result<Declared> {
     let mut declared = Declared { tables: HashSet::new(), sql: HashMap::new() };
-    let line = |row: &Row<'_>| Ok((text(row, 0)?.to_lowercase(), text(row, 1)?, text(row, 2)?));
     let sql = "SELECT tbl_name, name, sql FROM sqlite_schema WHERE type = 'index'";
-    for index in connection.prepare(sql)?.query_map([], line)? {
+    for index in connection.prepare(sql)?.query_map([], |row: &Row<'_>| {
+        Ok((text(row, 0)?.to_lowercase(), text(row, 1)?, text(row, 2)?))
+    })? {
         let (table, name, sql) = index?;
         declared.tables.insert(table);
         declared.sql.insert(name, sql);
@@ -621,21 +634,23 @@ fn indexes(
     let sql =
         "SELECT name, \"unique\", partial FROM pragma_index_list(?1, 'main') ORDER BY seq DESC";
     let mut statement = connection.prepare_cached(sql)?;
-    let line = |row: &Row<'_>| {
-        Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?))
-    };
-    let lines = statement.query_map([table], line)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let lines = statement
+        .query_map([table], |row: &Row<'_>| {
+            Ok((connect::name(row, 0)?, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
     let mut columns = connection
         .prepare_cached("SELECT name FROM pragma_index_info(?1, 'main') ORDER BY seqno")?;
     let mut indexes = Vec::with_capacity(lines.len());
     for (name, is_unique, partial) in lines {
         // No statement can name an index whose name is not UTF-8, and none needs to.
         let Ok(name) = name else { continue };
-        let column = |row: &Row<'_>| match row.get_ref(0)? {
-            ValueRef::Null => Ok("(expression)".to_owned()),
-            _ => text(row, 0),
-        };
-        let columns = columns.query_map([&name], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
+        let columns = columns
+            .query_map([&name], |row: &Row<'_>| match row.get_ref(0)? {
+                ValueRef::Null => Ok("(expression)".to_owned()),
+                _ => text(row, 0),
+            })?
+            .collect::<rusqlite::Result<Vec<_>>>()?;
         let predicate = declared.sql.get(&name).filter(|_| partial).and_then(|sql| condition(sql));
         if let Err(reason) =
             space.take(size_of::<Index>() + size(columns.iter().chain([&name]).chain(&predicate)))
@@ -651,10 +666,12 @@ fn indexes(
 /// The condition of a partial index, from its declaration.
 fn condition(sql: &str) -> Option<String> {
     let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    let is_where = |token: &&syrch_guard::Token| {
-        token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("where")
-    };
-    tokens.iter().find(is_where).map(|token| sql[token.end..].trim().to_owned())
+    tokens
+        .iter()
+        .find(|token: &&syrch_guard::Token| {
+            token.kind == Kind::Word && token.text(sql).eq_ignore_ascii_case("where")
+        })
+        .map(|token| sql[token.end..].trim().to_owned())
 }
 
 /// Estimates the number of rows, counted as far as that is cheap. It is never the greatest rowid:
@@ -663,7 +680,7 @@ fn estimate(connection: &Connection, entry: &Entry) -> rusqlite::Result<Option<u
     const COUNTED: u64 = 10_000;
     let sql = format!(
         "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
-        Dialect::Sqlite.quoted(&entry.name),
+        Dialect::Sqlite.quote(&entry.name),
         COUNTED + 1
     );
     let rows: i64 = connection.query_row(&sql, [], |row| row.get(0))?;

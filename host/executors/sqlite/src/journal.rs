@@ -20,7 +20,7 @@ impl Journal {
     /// Reads it from a file's header: byte 18 is 2 for a write-ahead log (the SQLite file format,
     /// "file format version numbers"). A file that cannot be read has a rollback journal.
     #[must_use]
-    pub fn of(path: &Path) -> Self {
+    pub fn read(path: &Path) -> Self {
         let mut head = [0; 20];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
         if read.is_err() || head[18] != 2 {
@@ -43,11 +43,11 @@ mod tests {
         crate::count_memory();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.sqlite");
-        assert_eq!(Journal::of(&path), Journal::Rollback);
+        assert_eq!(Journal::read(&path), Journal::Rollback);
         let writer = rusqlite::Connection::open(&path).unwrap();
         writer.execute_batch("CREATE TABLE t(a)").unwrap();
-        assert_eq!(Journal::of(&path), Journal::Rollback);
+        assert_eq!(Journal::read(&path), Journal::Rollback);
         writer.execute_batch("PRAGMA journal_mode = WAL; INSERT INTO t VALUES (1)").unwrap();
-        assert!(matches!(Journal::of(&path), Journal::WriteAhead { bytes } if bytes > 0));
+        assert!(matches!(Journal::read(&path), Journal::WriteAhead { bytes } if bytes > 0));
     }
 }

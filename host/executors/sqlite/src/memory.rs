@@ -207,7 +207,7 @@ fn may_grow(bytes: c_int) -> bool {
 
 /// Bytes that the engine holds in the whole process; `None` where each statement's memory is
 /// counted.
-pub(crate) fn of_process() -> Option<usize> {
+pub(crate) fn process_bytes() -> Option<usize> {
     if engine().is_some() {
         return None;
     }
@@ -246,11 +246,12 @@ pub(crate) fn end() {
 
 /// Returns the reason why the statement on this thread was last refused memory, if that happened
 /// since it began or since the last call.
-pub(crate) fn refused() -> Option<Refused> {
+pub(crate) fn take_refusal() -> Option<Refused> {
     ACCOUNT.with(|account| account.refused.take())
 }
 
-/// Returns true if the statement on this thread was refused memory; [`refused`] has the reason.
+/// Returns true if the statement on this thread was refused memory; [`take_refusal`] has the
+/// reason.
 pub(crate) fn was_refused() -> bool {
     ACCOUNT.with(|account| account.refused.get()).is_some()
 }

@@ -95,7 +95,7 @@ impl Session {
                 self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
         }
         let statement = compiled.map_err(|error| match self.authorizer.refusal() {
-            Some(refusal) => located(refusal, &context.query.text),
+            Some(refusal) => locate_refusal(refusal, &context.query.text),
             // The authorizer denies everything once the work is over.
             None if is_interrupt(&error) || self.authorizer.is_over() => interrupt_marker(),
             None => error::compiling(&error, context),
@@ -111,11 +111,10 @@ impl Session {
             );
             return Err(error.rule("parameters"));
         }
-        let located = |error: SqlError| {
+        if self.authorizer.search(sql).map_err(|error: SqlError| {
             let at = error.position.and_then(|at| usize::try_from(at).ok());
             SqlError { position: at.and_then(|at| context.spliced.original(at)), ..error }
-        };
-        if self.authorizer.search(sql).map_err(located)? {
+        })? {
             memory::search();
         }
         self.authorizer.step();
@@ -136,10 +135,12 @@ impl Session {
 /// while views keep the meaning that they have.
 fn with_backticks(sql: &str) -> Option<String> {
     let tokens = syrch_guard::lex(sql, &Dialect::Sqlite, usize::MAX).ok()?;
-    let is_name = |token: &&Token| token.kind == Kind::Quoted && token.text(sql).starts_with('"');
     let mut out = String::with_capacity(sql.len());
     let mut end = 0;
-    for token in tokens.iter().filter(is_name) {
+    for token in tokens
+        .iter()
+        .filter(|token: &&Token| token.kind == Kind::Quoted && token.text(sql).starts_with('"'))
+    {
         out.push_str(&sql[end..token.start]);
         out.push_str(&format!("`{}`", token.name(sql)?.replace('`', "``")));
         end = token.end;
@@ -170,11 +171,13 @@ fn interrupt_marker() -> SqlError {
 }
 
 /// A refusal with the place of the name that it is about.
-fn located(refusal: Refusal, text: &str) -> SqlError {
+fn locate_refusal(refusal: Refusal, text: &str) -> SqlError {
     let tokens = syrch_guard::lex(text, &Dialect::Sqlite, usize::MAX).unwrap_or_default();
-    let is_it = |token: &&Token| {
-        token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token))
-    };
-    let position = tokens.iter().find(is_it).and_then(|token| u32::try_from(token.start).ok());
+    let position = tokens
+        .iter()
+        .find(|token: &&Token| {
+            token.name(text).is_some_and(|name| name.eq_ignore_ascii_case(&refusal.token))
+        })
+        .and_then(|token| u32::try_from(token.start).ok());
     SqlError { position, ..refusal.error }
 }

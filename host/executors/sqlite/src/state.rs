@@ -54,7 +54,9 @@ impl FileState {
 
 fn metadata(path: &Path, config: &SqliteConfig) -> Result<Metadata, DatabaseError> {
     std::fs::metadata(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => DatabaseError::Missing { path: config.shown(), similar: Vec::new() },
+        ErrorKind::NotFound => {
+            DatabaseError::Missing { path: config.display_name(), similar: Vec::new() }
+        }
         _ => config.unavailable(error.to_string()),
     })
 }

@@ -111,7 +111,7 @@ fn turns() -> MutexGuard<'static, Turns> {
 impl Turns {
     /// Returns the number of cores that are taken. A step of the engine that takes long does not
     /// come back to end its turn: the others wait for it no longer.
-    fn taken(&self) -> usize {
+    fn busy_cores(&self) -> usize {
         self.running.iter().filter(|(_, started)| started.elapsed() < TURN * 5).count()
     }
 
@@ -141,7 +141,7 @@ impl Turn {
                 return None;
             }
             let is_next = turns.waiting.front().is_some_and(|next| next.id() == own.id());
-            if is_next && turns.taken() < *CORES {
+            if is_next && turns.busy_cores() < *CORES {
                 turns.waiting.pop_front();
                 turns.running.push((own.id(), now));
                 turns.wake_next();
@@ -231,13 +231,15 @@ mod tests {
     async fn threads_are_used_again_unless_they_gave_way() {
         let id = || std::thread::current().id();
         let run = async |slow: Option<Neighbours>| {
-            let work = move || {
+            let ran = spawn(move || {
                 if let Some(neighbours) = slow {
                     give_way(&|| neighbours, Instant::now() + IDLE, &|| false);
                 }
                 id()
-            };
-            let ran = spawn(work).unwrap().await.unwrap();
+            })
+            .unwrap()
+            .await
+            .unwrap();
             // The result is there a moment before its thread is.
             tokio::time::sleep(Duration::from_millis(50)).await;
             ran

@@ -60,19 +60,19 @@ impl ColumnBuilder {
             (Cells::Texts(cells), ValueRef::Null) => cells.append_null(),
             (Cells::Blobs(cells), ValueRef::Null) => cells.append_null(),
             (Cells::Mixed(cells), value) => {
-                let (value, replaced) = owned(value);
+                let (value, replaced) = to_value(value);
                 self.replaced += u64::from(replaced);
                 cells.push(value);
             }
             _ => {
-                self.cells = self.turned(*value);
+                self.cells = self.convert_cells(*value);
                 self.push(value);
             }
         }
     }
 
     /// The cells so far in a form that takes `value` too.
-    fn turned(&mut self, value: ValueRef<'_>) -> Cells {
+    fn convert_cells(&mut self, value: ValueRef<'_>) -> Cells {
         let Cells::Nulls(count) = self.cells else {
             self.end_batch();
             let batches = std::mem::take(&mut self.batches);
@@ -126,8 +126,12 @@ impl ColumnBuilder {
         if let Cells::Mixed(cells) = self.cells {
             let is_real = cells.iter().all(is_exact);
             let mut cells = cells.into_iter();
-            let batch = |rows: &usize| mixed(cells.by_ref().take(*rows), is_real);
-            return (rows.iter().map(batch).collect(), self.replaced);
+            return (
+                rows.iter()
+                    .map(|rows: &usize| build_mixed(cells.by_ref().take(*rows), is_real))
+                    .collect(),
+                self.replaced,
+            );
         }
         // A builder has its type from batch to batch, so the last batch has the column's even if
         // all of its cells are NULL.
@@ -163,9 +167,9 @@ fn is_exact(cell: &Value) -> bool {
 }
 
 /// A batch of a column of several storage classes.
-fn mixed(cells: impl Iterator<Item = Value>, is_real: bool) -> ArrayRef {
+fn build_mixed(cells: impl Iterator<Item = Value>, is_real: bool) -> ArrayRef {
     if !is_real {
-        return Arc::new(StringArray::from_iter(cells.map(spelled)));
+        return Arc::new(StringArray::from_iter(cells.map(spell_value)));
     }
     Arc::new(Float64Array::from_iter(cells.map(|cell| match cell {
         Value::Integer(value) => Some(value as f64),
@@ -175,7 +179,7 @@ fn mixed(cells: impl Iterator<Item = Value>, is_real: bool) -> ArrayRef {
 }
 
 /// A cell as text, in SQL's spelling.
-fn spelled(value: Value) -> Option<String> {
+fn spell_value(value: Value) -> Option<String> {
     match value {
         Value::Integer(value) => Some(value.to_string()),
         Value::Real(value) => Some(format!("{value:?}")),
@@ -189,7 +193,7 @@ fn spelled(value: Value) -> Option<String> {
 }
 
 /// A cell of its own, and whether its text had to be mended.
-pub(crate) fn owned(value: ValueRef<'_>) -> (Value, bool) {
+pub(crate) fn to_value(value: ValueRef<'_>) -> (Value, bool) {
     match value {
         ValueRef::Null => (Value::Null, false),
         ValueRef::Integer(value) => (Value::Integer(value), false),
@@ -219,12 +223,12 @@ mod tests {
 
     use super::*;
 
-    fn built(cells: &[ValueRef<'_>]) -> ArrayRef {
-        built_in(cells, usize::MAX).0.remove(0)
+    fn build(cells: &[ValueRef<'_>]) -> ArrayRef {
+        build_in_batches(cells, usize::MAX).0.remove(0)
     }
 
     /// Does the same in batches of at most so many cells.
-    fn built_in(cells: &[ValueRef<'_>], most: usize) -> (Vec<ArrayRef>, u64) {
+    fn build_in_batches(cells: &[ValueRef<'_>], most: usize) -> (Vec<ArrayRef>, u64) {
         let mut builder = ColumnBuilder::new();
         let mut rows = vec![0];
         for cell in cells {
@@ -254,9 +258,9 @@ mod tests {
             (vec![Null, Blob(b"x")], DataType::Binary),
             (vec![Integer(1), Text(b"a")], DataType::Utf8),
         ] {
-            assert_eq!(built(&cells).data_type(), &data_type, "{cells:?}");
+            assert_eq!(build(&cells).data_type(), &data_type, "{cells:?}");
         }
-        let column = built(&[Null, Integer(3), Real(2.0), Text(b"006"), Blob(b"\x01\xff")]);
+        let column = build(&[Null, Integer(3), Real(2.0), Text(b"006"), Blob(b"\x01\xff")]);
         let texts: Vec<Value> = (1..5).map(|row| cell(&column, row)).collect();
         assert_eq!(texts, ["3", "2.0", "006", "X'01FF'"].map(|text| Value::Text(text.into())));
     }
@@ -273,7 +277,7 @@ mod tests {
         // class came.
         let mixed = [texts[0], ValueRef::Integer(1), texts[2]];
         for (cells, last) in [(&texts[..], "b"), (&mixed[..], "\u{fffd}")] {
-            let (mut column, replaced) = built_in(cells, usize::MAX);
+            let (mut column, replaced) = build_in_batches(cells, usize::MAX);
             let column = column.remove(0);
             assert_eq!(replaced, 2);
             assert_eq!(cell(&column, 0), Value::Text("a\u{fffd}b".into()));
@@ -281,7 +285,7 @@ mod tests {
         }
         // Two halves of a character in one buffer are no text.
         let halves = [ValueRef::Text(b"\xc3"), ValueRef::Text(b"\xa4")];
-        assert_eq!(cell(&built(&halves), 1), Value::Text("\u{fffd}".into()));
+        assert_eq!(cell(&build(&halves), 1), Value::Text("\u{fffd}".into()));
     }
 
     #[test]
@@ -290,7 +294,7 @@ mod tests {
         let mut cells = vec![ValueRef::Text(&text); 1_000];
         cells[0] = ValueRef::Integer(1);
         let memory = |most| -> usize {
-            built_in(&cells, most).0.iter().map(|batch| batch.get_array_memory_size()).sum()
+            build_in_batches(&cells, most).0.iter().map(|batch| batch.get_array_memory_size()).sum()
         };
         assert!(memory(100) < 2 * memory(usize::MAX));
     }
@@ -300,8 +304,8 @@ mod tests {
         for cell in
             [ValueRef::Integer(1), ValueRef::Real(1.5), ValueRef::Text(b"a"), ValueRef::Blob(b"a")]
         {
-            assert!(built(&[cell, cell]).nulls().is_none(), "{cell:?}");
-            assert_eq!(built(&[ValueRef::Null, cell]).null_count(), 1, "{cell:?}");
+            assert!(build(&[cell, cell]).nulls().is_none(), "{cell:?}");
+            assert_eq!(build(&[ValueRef::Null, cell]).null_count(), 1, "{cell:?}");
         }
     }
 
@@ -313,7 +317,7 @@ mod tests {
                 Some((true, n)) => ValueRef::Integer(*n),
                 Some((false, n)) => ValueRef::Real(*n as f64 / 2.0),
             }).collect();
-            let column = built(&cells);
+            let column = build(&cells);
             prop_assert_eq!(column.len(), cells.len());
             for (row, wanted) in cells.iter().enumerate() {
                 let number = match cell(&column, row) {
@@ -337,8 +341,8 @@ mod tests {
             let mut column: Vec<ValueRef<'_>> = kinds.iter().map(|kind| if *kind == 0 { Null } else { cells[other] }).collect();
             let at = at % column.len();
             column[at] = cells[(other + kinds[0]) % cells.len()];
-            let (whole, replaced) = built_in(&column, usize::MAX);
-            let (batches, replaced_in_batches) = built_in(&column, most);
+            let (whole, replaced) = build_in_batches(&column, usize::MAX);
+            let (batches, replaced_in_batches) = build_in_batches(&column, most);
             prop_assert_eq!(replaced, replaced_in_batches);
             let mut start = 0;
             for batch in batches {

@@ -72,12 +72,11 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn open(path: &Path, config: &SqliteConfig) -> Result<Self, DatabaseError> {
-        let failed = |error: rusqlite::Error| connect::opening_error(&error, config);
         let file = FileState::read(path, config)?;
         let authorizer = Authorizer::new();
         // As wide as the engine allows: how wide the tables are is not known yet.
-        let connection =
-            connect::connect(path, &file, config, 32_767, &authorizer).map_err(failed)?;
+        let connection = connect::connect(path, &file, config, 32_767, &authorizer)
+            .map_err(|error: rusqlite::Error| connect::opening_error(&error, config))?;
         Ok(Self { connection, authorizer, file, snapshot: None, hidden: HashMap::new() })
     }
 
@@ -105,13 +104,20 @@ impl Watch {
         }
         let globs = config.globs()?;
         connect::read_schema(&mut self.connection, &self.authorizer, config).map_err(failed)?;
-        let read = |watch: &Self| introspect::read(&watch.connection, globs.as_ref());
-        let mut schema =
-            self.ending(connect::SCHEMA, config, read).and_then(|schema| schema).map_err(failed)?;
+        let mut schema = self
+            .ending(connect::SCHEMA, config, |watch: &Self| {
+                introspect::read(&watch.connection, globs.as_ref())
+            })
+            .and_then(|schema| schema)
+            .map_err(failed)?;
         if schema.tables.is_empty() && globs.is_some() {
             let patterns = config.tables.clone();
             let tables = schema.names;
-            return Err(DatabaseError::NothingGranted { path: config.shown(), patterns, tables });
+            return Err(DatabaseError::NothingGranted {
+                path: config.display_name(),
+                patterns,
+                tables,
+            });
         }
         self.hidden = self.read_views(&mut schema, config).map_err(failed)?;
         schema.hide(self.hidden.keys());
@@ -229,7 +235,7 @@ impl Watch {
         self.authorizer.compile(grant);
         let readable = self
             .connection
-            .prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quoted(name)))
+            .prepare(&format!("SELECT * FROM {}", Dialect::Sqlite.quote(name)))
             .is_ok();
         self.authorizer.own();
         if !readable {

@@ -21,7 +21,7 @@ use number::Numbers;
 pub(crate) const VERSION: u32 = 3;
 
 /// Letters around a value that are no part of it.
-fn stripped(text: &str) -> &str {
+fn trim_edges(text: &str) -> &str {
     let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| *byte <= b' ' || *byte >= 0x80);
     let bytes = text.as_bytes();
     if is_edge(bytes.first()) || is_edge(bytes.last()) { text.trim() } else { text }
@@ -108,7 +108,7 @@ impl Column {
             self.given += 1;
             return;
         }
-        let value = stripped(text);
+        let value = trim_edges(text);
         if value.is_empty() {
             self.blank += 1;
             return;
@@ -158,7 +158,7 @@ impl Column {
         with.add(cell, options);
         // A year above values that are none is the name of a column.
         let is_name =
-            !self.is_years && matches!(cell, Cell::Untyped(text) if is_year(stripped(text)));
+            !self.is_years && matches!(cell, Cell::Untyped(text) if is_year(trim_edges(text)));
         (with.values > self.values).then_some(with.class() == class && !is_name)
     }
 
@@ -170,7 +170,7 @@ impl Column {
 
     /// The readings of numbers of which none is the right one so far: with a point and with a comma
     /// before decimals.
-    pub(crate) fn undecided(&self) -> &'static [Decimal] {
+    pub(crate) fn ambiguous_readings(&self) -> &'static [Decimal] {
         if self.values > 0 && self.numbers.is_open_both_ways() {
             &[Decimal::Point, Decimal::Comma]
         } else {
@@ -228,11 +228,11 @@ impl Column {
         let mut notes = Vec::new();
         if decision.kind == ColumnType::Text {
             if let (Some(listed), Some(first)) =
-                (self.markers.listed(marker::PLAIN), self.markers.first())
+                (self.markers.list_markers(marker::PLAIN), self.markers.first())
             {
                 notes.push(format!("{listed}: text, not NULL; `--null {first}` makes it NULL"));
             }
-        } else if let Some(listed) = self.markers.listed(usize::MAX) {
+        } else if let Some(listed) = self.markers.list_markers(usize::MAX) {
             let verb = if self.markers.sum() == 1 { "is" } else { "are" };
             notes.push(format!("{listed} {verb} NULL"));
         }
@@ -250,7 +250,7 @@ impl Column {
 
 fn is_given(text: &str, options: &ReadOptions) -> bool {
     !options.nulls.is_empty()
-        && options.nulls.iter().any(|null| null == text || null == stripped(text))
+        && options.nulls.iter().any(|null| null == text || null == trim_edges(text))
 }
 
 fn is_year(text: &str) -> bool {
@@ -259,7 +259,7 @@ fn is_year(text: &str) -> bool {
 
 /// Reads a number with that mark before decimals.
 pub(crate) fn read_number(text: &str, decimal: Decimal) -> Option<Cell<'static>> {
-    number::read(stripped(text), decimal)
+    number::read(trim_edges(text), decimal)
 }
 
 /// Decides about the columns of a file.
@@ -303,7 +303,7 @@ impl Decision {
                 None => Cell::Text(Cow::Owned(text)),
                 Some(Cell::Null) => Cell::Null,
                 Some(Cell::Text(read)) => Cell::Text(Cow::Owned(read.into_owned())),
-                Some(_) => Cell::Text(Cow::Owned(stripped(&text).to_owned())),
+                Some(_) => Cell::Text(Cow::Owned(trim_edges(&text).to_owned())),
             },
             _ => cell,
         }
@@ -317,7 +317,7 @@ impl Decision {
         if self.reading == Reading::Text {
             return None;
         }
-        let value = stripped(text);
+        let value = trim_edges(text);
         if value.is_empty() || (self.reading != Reading::Stripped && marker::find(value).is_some())
         {
             return Some(Cell::Null);

@@ -66,7 +66,7 @@ impl ImportError {
 
     /// The error of a database at this path.
     #[must_use]
-    pub fn of_database(self, path: &Path) -> DatabaseError {
+    pub fn into_database_error(self, path: &Path) -> DatabaseError {
         let similar = similar(path);
         let path = path.display().to_string();
         match self {

@@ -35,8 +35,8 @@ pub fn open(
     config: &TabularConfig,
     cancelled: &AtomicBool,
 ) -> Result<SqliteDatabase, DatabaseError> {
-    let Filled { path, notes, held } =
-        filled(config, cancelled).map_err(|error| error.of_database(&config.path))?;
+    let Filled { path, notes, held } = ensure_filled(config, cancelled)
+        .map_err(|error| error.into_database_error(&config.path))?;
     let sqlite = SqliteConfig {
         tables: config.tables.clone(),
         limits: config.limits.clone(),
@@ -64,15 +64,15 @@ struct Filled {
 }
 
 /// Returns the private database, and writes it first if it is not there.
-fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, ImportError> {
-    let sources = sources::found(&config.path)?;
+fn ensure_filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, ImportError> {
+    let sources = sources::find_sources(&config.path)?;
     let identity = sources::identity(&config.path, &sources, &config.options)?;
     let write = |path: &Path| {
         let notes = import(config, &sources, path, cancelled)?;
         match sources::identity(&config.path, &sources, &config.options)? == identity {
             true => Ok(notes),
             false => Err(ImportError::content(
-                &shown(config),
+                &display_path(config),
                 None,
                 "it changed while it was read; try again",
             )),
@@ -91,8 +91,11 @@ fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, Impo
         let path = file.into_temp_path();
         return Ok(Filled { path: path.to_path_buf(), notes, held: Box::new(path) });
     };
-    let fill = |path: &Path| write(path)?.write(&place.notes()).map_err(wrong);
-    if place.fill(fill, wrong, cancelled)? {
+    if place.fill(
+        |path: &Path| write(path)?.write(&place.notes()).map_err(wrong),
+        wrong,
+        cancelled,
+    )? {
         config
             .folder
             .iter()
@@ -102,7 +105,7 @@ fn filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Filled, Impo
     Ok(Filled { path: place.path().to_owned(), notes, held: Box::new(place) })
 }
 
-fn shown(config: &TabularConfig) -> String {
+fn display_path(config: &TabularConfig) -> String {
     config.path.display().to_string()
 }
 
@@ -135,7 +138,7 @@ fn import(
             Ok(())
         })?;
         drop(rows);
-        let mut imported = imported(source, table, shape, count);
+        let mut imported = describe_import(source, table, shape, count);
         imported.notes.extend(later);
         report(config, Progress::Read(&imported));
         notes.add(&imported.table, imported.notes);
@@ -144,7 +147,7 @@ fn import(
     Ok(notes)
 }
 
-fn imported(source: &Source, table: String, shape: Shape, rows: u64) -> Imported {
+fn describe_import(source: &Source, table: String, shape: Shape, rows: u64) -> Imported {
     let columns = shape.names.into_iter().zip(shape.types.iter().map(|kind| kind.name())).collect();
     Imported {
         file: source.name.clone(),

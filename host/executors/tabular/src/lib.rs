@@ -22,4 +22,4 @@ pub use import::open;
 pub use notes::Note;
 pub use options::{DateOrder, Decimal, Encoding, ReadOptions, UnknownWord};
 pub use sources::{ENDINGS, is_tabular, name, sources};
-pub use store::{Stored, clear, stored};
+pub use store::{Stored, clear, store_size};

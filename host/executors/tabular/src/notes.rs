@@ -61,11 +61,13 @@ impl Notes {
                 comments.entry((table, note.column.as_ref())).or_default().push(&note.text);
             }
         }
-        let comment = |((table, column), texts): ((&String, Option<&String>), Vec<&str>)| Comment {
-            table: table.clone(),
-            column: column.cloned(),
-            text: texts.join("; "),
-        };
-        comments.into_iter().map(comment).collect()
+        comments
+            .into_iter()
+            .map(|((table, column), texts): ((&String, Option<&String>), Vec<&str>)| Comment {
+                table: table.clone(),
+                column: column.cloned(),
+                text: texts.join("; "),
+            })
+            .collect()
     }
 }

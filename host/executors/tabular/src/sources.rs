@@ -44,7 +44,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    fn of(path: &Path) -> Option<Self> {
+    fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().into_owned();
         let unpacked = without(&name, ".gz");
         let is_packed = unpacked.is_some();
@@ -80,7 +80,7 @@ fn without<'a>(name: &'a str, ending: &str) -> Option<&'a str> {
 pub fn is_tabular(path: &Path) -> bool {
     let is_pattern =
         || path.to_string_lossy().contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
-    Source::of(path).is_some() || path.is_dir() || is_pattern()
+    Source::from_path(path).is_some() || path.is_dir() || is_pattern()
 }
 
 /// Returns the name of the database of a path: that of the file or folder, and for a pattern that
@@ -90,7 +90,7 @@ pub fn name(path: &Path) -> String {
     let called = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
     let folder = |path: &Path| called(&path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     let is_pattern = |path: &Path| path.to_string_lossy().contains(['*', '?', '[']);
-    let name = match Source::of(path).filter(|_| !path.is_dir() && !is_pattern(path)) {
+    let name = match Source::from_path(path).filter(|_| !path.is_dir() && !is_pattern(path)) {
         Some(source) => Some(source.stem),
         None if path.is_dir() => folder(path),
         None => path.ancestors().find(|part| !is_pattern(part)).and_then(folder),
@@ -101,19 +101,19 @@ pub fn name(path: &Path) -> String {
 /// The files that are read for a path, sorted; empty if it names nothing. It blocks.
 #[must_use]
 pub fn sources(path: &Path) -> Vec<PathBuf> {
-    found(path)
+    find_sources(path)
         .map(|found| found.into_iter().map(|source| source.path).collect())
         .unwrap_or_default()
 }
 
 /// The files that are read for a path: itself, those of the folder, or those that match the
 /// pattern.
-pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
+pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
     let nothing =
         |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
     let names: Vec<PathBuf> = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
-            let own = Source::of(path)
+            let own = Source::from_path(path)
                 .ok_or_else(|| nothing(&format!("its name does not end with {}", endings())))?;
             return Ok(vec![own]);
         }
@@ -131,10 +131,13 @@ pub(crate) fn found(path: &Path) -> Result<Vec<Source>, ImportError> {
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
         }
     };
-    let is_file =
-        |source: &Source| fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file());
-    let mut found: Vec<Source> =
-        names.iter().filter_map(|name| Source::of(name)).filter(is_file).collect();
+    let mut found: Vec<Source> = names
+        .iter()
+        .filter_map(|name| Source::from_path(name))
+        .filter(|source: &Source| {
+            fs::metadata(&source.path).is_ok_and(|metadata| metadata.is_file())
+        })
+        .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     match found.len() {
         0 => Err(nothing(&format!("it has no file that ends with {}", endings()))),
@@ -202,11 +205,11 @@ mod tests {
             ("İstanbul.jsonl", "İstanbul", Format::JsonLines),
             ("a.parquet", "a", Format::Parquet),
         ] {
-            let source = Source::of(Path::new(name)).unwrap();
+            let source = Source::from_path(Path::new(name)).unwrap();
             assert_eq!((source.stem.as_str(), source.format), (stem, format), "{name}");
         }
         for name in ["a.parquet.gz", "csv", "a.sqlite", "a.gz", "a.csv.zip", ".csv", ""] {
-            assert!(Source::of(Path::new(name)).is_none(), "{name}");
+            assert!(Source::from_path(Path::new(name)).is_none(), "{name}");
         }
     }
 
@@ -216,7 +219,7 @@ mod tests {
         touch(folder.path(), &["b.csv", "a.csv", "c.txt", "a.sqlite"]);
         fs::create_dir(folder.path().join("d.csv")).unwrap();
         let names = |path: &Path| -> Vec<String> {
-            found(path).unwrap().into_iter().map(|each| each.name).collect()
+            find_sources(path).unwrap().into_iter().map(|each| each.name).collect()
         };
         assert_eq!(names(folder.path()), ["a.csv", "b.csv"]);
         assert_eq!(names(&folder.path().join("b*")), ["b.csv"]);
@@ -232,7 +235,7 @@ mod tests {
             ("x*.csv", "has no file that ends with"),
             ("[", "is no pattern"),
         ] {
-            let error = found(&folder.path().join(path)).unwrap_err().to_string();
+            let error = find_sources(&folder.path().join(path)).unwrap_err().to_string();
             assert!(error.contains(wrong), "{error}");
         }
     }
@@ -242,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         touch(folder.path(), &["a.csv", "b.csv"]);
         let plain = ReadOptions::default();
-        let of = |path: &Path| identity(path, &found(path).unwrap(), &plain).unwrap();
+        let of = |path: &Path| identity(path, &find_sources(path).unwrap(), &plain).unwrap();
         let one = of(folder.path());
         assert_eq!(one, of(folder.path()));
         for options in [
@@ -253,7 +256,7 @@ mod tests {
         ] {
             assert_ne!(
                 one,
-                identity(folder.path(), &found(folder.path()).unwrap(), &options).unwrap()
+                identity(folder.path(), &find_sources(folder.path()).unwrap(), &options).unwrap()
             );
         }
         fs::write(folder.path().join("b.csv"), "a\n2\n").unwrap();

@@ -118,7 +118,7 @@ impl Place {
 ///
 /// # Errors
 /// When the folder cannot be read; one that does not exist has none.
-pub fn stored(folder: &Path) -> io::Result<Stored> {
+pub fn store_size(folder: &Path) -> io::Result<Stored> {
     let sizes: Vec<u64> = entries(folder)?.into_iter().map(|entry| entry.bytes).collect();
     Ok(Stored { count: sizes.len(), bytes: sizes.iter().sum() })
 }
@@ -199,7 +199,7 @@ fn entries(folder: &Path) -> io::Result<Vec<Entry>> {
 mod tests {
     use super::*;
 
-    fn filled(folder: &Path, name: &str) -> Place {
+    fn fill_place(folder: &Path, name: &str) -> Place {
         let place = Place::open(folder, name).unwrap();
         place.fill(|path| fs::write(path, "data"), |error| error, &AtomicBool::new(false)).unwrap();
         place
@@ -219,7 +219,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("tables");
-        let place = filled(&folder, "one");
+        let place = fill_place(&folder, "one");
         let again = Place::open(&folder, "one").unwrap();
         assert!(again.is_filled());
         // Not written twice, and whoever comes second does not wait for the first to end.
@@ -238,15 +238,15 @@ mod tests {
                 "{name}"
             );
         }
-        assert_eq!(stored(&folder).unwrap(), Stored { count: 1, bytes: 4 });
+        assert_eq!(store_size(&folder).unwrap(), Stored { count: 1, bytes: 4 });
         assert_eq!(clear(&folder).unwrap(), Stored::default());
         drop(place);
         assert_eq!(clear(&folder).unwrap(), Stored { count: 1, bytes: 4 });
         assert_eq!(names(&folder), Vec::<String>::new());
-        assert_eq!(stored(&base.path().join("none")).unwrap(), Stored::default());
+        assert_eq!(store_size(&base.path().join("none")).unwrap(), Stored::default());
         // An index of values is a file of its own, which needs no lock.
         fs::write(folder.join("two.values"), "values").unwrap();
-        assert_eq!(stored(&folder).unwrap(), Stored { count: 1, bytes: 6 });
+        assert_eq!(store_size(&folder).unwrap(), Stored { count: 1, bytes: 6 });
         assert_eq!(clear(&folder).unwrap(), Stored { count: 1, bytes: 6 });
         assert_eq!(names(&folder), Vec::<String>::new());
     }
@@ -255,8 +255,13 @@ mod tests {
     fn what_failed_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place::open(folder.path(), "one").unwrap();
-        let bad = |path: &Path| fs::write(path, "x").and(Err(io::Error::other("bad")));
-        place.fill(bad, |error| error, &AtomicBool::new(false)).unwrap_err();
+        place
+            .fill(
+                |path: &Path| fs::write(path, "x").and(Err(io::Error::other("bad"))),
+                |error| error,
+                &AtomicBool::new(false),
+            )
+            .unwrap_err();
         assert_eq!(names(folder.path()), ["one.lock"]);
     }
 
@@ -265,7 +270,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hour = Duration::from_secs(3_600);
         for (name, hours) in [("old", 30), ("older", 50), ("new", 0)] {
-            let place = filled(folder.path(), name);
+            let place = fill_place(folder.path(), name);
             place.lock.set_modified(SystemTime::now() - hour * hours).unwrap();
         }
         fs::write(folder.path().join("dead.77.part"), "half").unwrap();

@@ -91,12 +91,11 @@ impl Target {
     pub(crate) fn table(&self, name: &str, shape: &Shape) -> Result<Rows<'_>, ImportError> {
         let columns = shape.names.iter().zip(&shape.types);
         let columns: Vec<_> = columns
-            .map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quoted(name), kind.name()))
+            .map(|(name, kind)| format!("{} {}", Dialect::Sqlite.quote(name), kind.name()))
             .collect();
         let places = vec!["?"; columns.len()].join(", ");
-        let make =
-            format!("CREATE TABLE {} ({})", Dialect::Sqlite.quoted(name), columns.join(", "));
-        let insert = format!("INSERT INTO {} VALUES ({places})", Dialect::Sqlite.quoted(name));
+        let make = format!("CREATE TABLE {} ({})", Dialect::Sqlite.quote(name), columns.join(", "));
+        let insert = format!("INSERT INTO {} VALUES ({places})", Dialect::Sqlite.quote(name));
         self.send(Part::Table { make, insert, columns: columns.len() })?;
         Ok(Rows { target: self, batch: Batch::default(), types: shape.types.clone() })
     }
@@ -119,8 +118,9 @@ impl Target {
     /// Waits for the end of the thread, and returns what it ended with, once.
     fn wait(&self) -> Result<(), ImportError> {
         let Some(thread) = self.thread.take() else { return Ok(()) };
-        let failed = |_| Err(ImportError::Write("the thread that writes failed".to_owned()));
-        thread.join().unwrap_or_else(failed)
+        thread
+            .join()
+            .unwrap_or_else(|_| Err(ImportError::Write("the thread that writes failed".to_owned())))
     }
 }
 
@@ -150,12 +150,12 @@ impl WrittenFile {
                         .connection
                         .execute_batch(&make)
                         .and_then(|()| self.connection.prepare(&insert));
-                    table = Some((made.map_err(|error| self.failed(&error))?, columns));
+                    table = Some((made.map_err(|error| self.write_error(&error))?, columns));
                 }
                 Part::Rows(batch) => {
                     if let Some((insert, columns)) = &mut table {
                         insert_rows(insert, *columns, &batch)
-                            .map_err(|error| self.failed(&error))?;
+                            .map_err(|error| self.write_error(&error))?;
                     }
                 }
                 Part::Finish => {
@@ -163,7 +163,7 @@ impl WrittenFile {
                     let done = self
                         .connection
                         .execute_batch("COMMIT; PRAGMA analysis_limit = 1000; ANALYZE");
-                    done.map_err(|error| self.failed(&error))?;
+                    done.map_err(|error| self.write_error(&error))?;
                     return self
                         .connection
                         .close()
@@ -174,7 +174,7 @@ impl WrittenFile {
         Ok(())
     }
 
-    fn failed(&self, error: &rusqlite::Error) -> ImportError {
+    fn write_error(&self, error: &rusqlite::Error) -> ImportError {
         let is_full = matches!(error, rusqlite::Error::SqliteFailure(code, _) if code.code == ErrorCode::DiskFull);
         match is_full {
             true => ImportError::TooMuch {

@@ -17,7 +17,7 @@ pub(crate) const BUFFER: usize = 64 << 10;
 /// Opens the text of a file. Its first bytes tell whether it is packed by gzip, and whether it is
 /// UTF-16.
 pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Box<dyn Read>, ImportError> {
-    let (mut head, rest) = unpacked(source)?;
+    let (mut head, rest) = unpack(source)?;
     let marked = encoding_rs::Encoding::for_bom(&head);
     if let Some((_, mark)) = marked {
         head.drain(..mark);
@@ -34,7 +34,7 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Box<dyn Rea
 }
 
 /// The first bytes of a file, and the rest of them, both unpacked.
-fn unpacked(source: &Source) -> Result<(Vec<u8>, Box<dyn Read>), ImportError> {
+fn unpack(source: &Source) -> Result<(Vec<u8>, Box<dyn Read>), ImportError> {
     let io = |error: io::Error| ImportError::io(&source.name, &error);
     let mut file = File::open(&source.path).map_err(io)?;
     let head = head(&mut file, 3).map_err(io)?;
@@ -57,7 +57,7 @@ fn head(bytes: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
 /// The message about a text that is not UTF-8, with the encoding that it is likely to have.
 pub(crate) fn not_utf8(source: &Source, wrong: &[u8]) -> String {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    if let Ok((begin, mut rest)) = unpacked(source) {
+    if let Ok((begin, mut rest)) = unpack(source) {
         detector.feed(&begin, false);
         detector.feed(&head(&mut rest, BUFFER as u64).unwrap_or_default(), false);
     }
@@ -67,7 +67,7 @@ pub(crate) fn not_utf8(source: &Source, wrong: &[u8]) -> String {
 }
 
 /// The message about a text that seems to be UTF-16 without its mark; `None` if it does not.
-pub(crate) fn unmarked_utf16(head: &[u8]) -> Option<String> {
+pub(crate) fn detect_utf16(head: &[u8]) -> Option<String> {
     let zeros = |from: usize| head.iter().skip(from).step_by(2).filter(|byte| **byte == 0).count();
     let half = head.len() / 2;
     let order = match (zeros(0), zeros(1)) {

@@ -49,17 +49,19 @@ pub fn bands<'a>(answers: impl IntoIterator<Item = (&'a str, f64, bool)>) -> Ban
     }
     let all: Vec<(f64, bool)> = scored.values().flatten().copied().collect();
     let own = |(database, scored): (&&str, &Vec<(f64, bool)>)| {
-        let enough: Vec<Band> =
-            counted(scored).into_iter().filter(|band| band.answers >= LEAST_OF_DATABASE).collect();
+        let enough: Vec<Band> = count_bands(scored)
+            .into_iter()
+            .filter(|band| band.answers >= LEAST_OF_DATABASE)
+            .collect();
         (!enough.is_empty()).then(|| ((*database).to_owned(), enough))
     };
     let mut largest: Vec<(&&str, &Vec<(f64, bool)>)> = scored.iter().collect();
     largest.sort_by_key(|(_, scored)| std::cmp::Reverse(scored.len()));
     let by_database = largest.into_iter().take(MOST_DATABASES).filter_map(own).collect();
-    Bands { databases: scored.len() as u64, all: counted(&all), by_database }
+    Bands { databases: scored.len() as u64, all: count_bands(&all), by_database }
 }
 
-fn counted(scored: &[(f64, bool)]) -> Vec<Band> {
+fn count_bands(scored: &[(f64, bool)]) -> Vec<Band> {
     let bins = reliability(scored, BANDS).into_iter();
     bins.map(|bin| Band { low: bin.low, high: bin.high, answers: bin.answers, right: bin.right })
         .collect()

@@ -77,12 +77,19 @@ mod tests {
     use super::*;
 
     fn points() -> Vec<Point> {
-        let point = |at: u32| {
-            let confidence = f64::from(at % 10) / 10.0;
-            let right = at.is_multiple_of(3) || at % 10 > 7;
-            Point { database: "shop".to_owned(), confidence, printed: confidence, left: 1.0, right }
-        };
-        (0..90).map(point).collect()
+        (0..90)
+            .map(|at: u32| {
+                let confidence = f64::from(at % 10) / 10.0;
+                let right = at.is_multiple_of(3) || at % 10 > 7;
+                Point {
+                    database: "shop".to_owned(),
+                    confidence,
+                    printed: confidence,
+                    left: 1.0,
+                    right,
+                }
+            })
+            .collect()
     }
 
     #[test]

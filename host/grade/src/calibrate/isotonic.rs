@@ -27,7 +27,7 @@ pub struct Isotonic {
 #[must_use]
 pub fn isotonic(points: &[Point]) -> Isotonic {
     let at = distinct(points);
-    let values = pooled(&at);
+    let values = pool_ties(&at);
     let is_corner = |place: usize| {
         place == 0
             || place + 1 == values.len()
@@ -52,16 +52,18 @@ fn distinct(points: &[Point]) -> Vec<Tie> {
     let mut sorted: Vec<(f64, bool)> =
         points.iter().map(|point| (point.confidence, point.right)).collect();
     sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let tie = |same: &[(f64, bool)]| Tie {
-        confidence: same[0].0,
-        right: same.iter().filter(|(_, right)| *right).count() as f64,
-        answers: same.len() as f64,
-    };
-    sorted.chunk_by(|one, other| one.0 == other.0).map(tie).collect()
+    sorted
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|same: &[(f64, bool)]| Tie {
+            confidence: same[0].0,
+            right: same.iter().filter(|(_, right)| *right).count() as f64,
+            answers: same.len() as f64,
+        })
+        .collect()
 }
 
 /// The value of each tie: neighbours that fall are merged until none does.
-fn pooled(at: &[Tie]) -> Vec<f64> {
+fn pool_ties(at: &[Tie]) -> Vec<f64> {
     struct Block {
         right: f64,
         answers: f64,
@@ -81,7 +83,7 @@ fn pooled(at: &[Tie]) -> Vec<f64> {
         blocks.push(block);
     }
     let mut values: Vec<f64> =
-        blocks.iter().map(|block| bounded(block.right, block.answers)).collect();
+        blocks.iter().map(|block| clamp_share(block.right, block.answers)).collect();
     // Shares rise from step to step, so that only the outer ones are all wrong or all right: few
     // answers must not take them over the next.
     if let ([wrong, ..], [first, next, ..]) = (blocks.as_slice(), values.as_mut_slice())
@@ -102,7 +104,7 @@ fn pooled(at: &[Tie]) -> Vec<f64> {
 }
 
 /// The share of right answers, as near to 0 and 1 as so many answers can show it.
-fn bounded(right: f64, answers: f64) -> f64 {
+fn clamp_share(right: f64, answers: f64) -> f64 {
     (right / answers).clamp(1.0 / (answers + 2.0), (answers + 1.0) / (answers + 2.0))
 }
 
@@ -127,14 +129,15 @@ mod tests {
     use super::*;
 
     fn points(all: &[(f64, bool)]) -> Vec<Point> {
-        let point = |(confidence, right): &(f64, bool)| Point {
-            database: "shop".to_owned(),
-            confidence: *confidence,
-            printed: *confidence,
-            left: 1.0,
-            right: *right,
-        };
-        all.iter().map(point).collect()
+        all.iter()
+            .map(|(confidence, right): &(f64, bool)| Point {
+                database: "shop".to_owned(),
+                confidence: *confidence,
+                printed: *confidence,
+                left: 1.0,
+                right: *right,
+            })
+            .collect()
     }
 
     #[test]

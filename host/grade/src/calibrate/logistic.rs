@@ -100,12 +100,14 @@ impl Logistic {
 
     /// The negative logarithm of the likelihood, written so that nothing overflows.
     fn loss(&self, samples: &[Sample]) -> f64 {
-        let loss = |sample: &Sample| {
-            let z = self.at(sample.x);
-            let softplus = z.max(0.0) + (-z.abs()).exp().ln_1p();
-            softplus - sample.target * z
-        };
-        samples.iter().map(loss).sum()
+        samples
+            .iter()
+            .map(|sample: &Sample| {
+                let z = self.at(sample.x);
+                let softplus = z.max(0.0) + (-z.abs()).exp().ln_1p();
+                softplus - sample.target * z
+            })
+            .sum()
     }
 
     /// Newton's step from here, and how steep it is here: the gradient's length, in answers.
@@ -140,14 +142,15 @@ mod tests {
     use super::*;
 
     fn points(all: impl IntoIterator<Item = (f64, bool)>) -> Vec<Point> {
-        let point = |(confidence, right)| Point {
-            database: "shop".to_owned(),
-            confidence,
-            printed: confidence,
-            left: 1.0,
-            right,
-        };
-        all.into_iter().map(point).collect()
+        all.into_iter()
+            .map(|(confidence, right)| Point {
+                database: "shop".to_owned(),
+                confidence,
+                printed: confidence,
+                left: 1.0,
+                right,
+            })
+            .collect()
     }
 
     #[test]
@@ -198,8 +201,7 @@ mod tests {
             let right = all.iter().filter(|point| point.right).count() as f64;
             let high = (right + 1.0) / (right + 2.0);
             let low = 1.0 / (all.len() as f64 - right + 2.0);
-            let sample = |point: &Point| Sample { x: logit(point.confidence), target: if point.right { high } else { low } };
-            let samples: Vec<Sample> = all.iter().map(sample).collect();
+            let samples: Vec<Sample> = all.iter().map(|point: &Point| Sample { x: logit(point.confidence), target: if point.right { high } else { low } }).collect();
             let loss = |slope: f64, intercept: f64| Logistic { slope, intercept }.loss(&samples);
             let here = loss(curve.slope, curve.intercept) - 1e-9;
             for (slope, intercept) in [(0.05, 0.0), (0.0, 0.05), (0.0, -0.05), (0.05, -0.05)] {

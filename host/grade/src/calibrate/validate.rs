@@ -161,7 +161,7 @@ fn measure(method: Method, points: &[Point], fold: &[usize]) -> Measured {
     let held_out = if method == Method::None {
         points.iter().map(|point| point.printed).collect()
     } else {
-        held_out(method, points, fold)
+        predict_held_out(method, points, fold)
     };
     let scored: Vec<(f64, bool)> =
         held_out.iter().zip(points).map(|(confidence, point)| (*confidence, point.right)).collect();
@@ -207,7 +207,7 @@ fn is_worse(
     mean > (variance / answers).sqrt()
 }
 
-fn held_out(method: Method, points: &[Point], fold: &[usize]) -> Vec<f64> {
+fn predict_held_out(method: Method, points: &[Point], fold: &[usize]) -> Vec<f64> {
     let mut confidences = vec![0.0; points.len()];
     for part in 0..fold.iter().max().map_or(0, |last| last + 1) {
         let seen: Vec<Point> = points

@@ -3,7 +3,7 @@
 //! added as text or as a number, so none of it can become markup.
 
 use serde_json::Value;
-use syrch_core::text::escape::{clipped, html as escape};
+use syrch_core::text::escape::{clip_with_remark, html as escape};
 
 use crate::picture::{self, Picture};
 use crate::report::render::tables::Table;
@@ -33,12 +33,12 @@ impl Html {
 
     /// Adds a text, escaped; a text of more than 20,000 characters is cut.
     pub fn text(&mut self, text: &str) -> &mut Self {
-        self.text.push_str(&escape(&clipped(text, LONGEST)));
+        self.text.push_str(&escape(&clip_with_remark(text, LONGEST)));
         self
     }
 
     /// Adds a text, escaped, between two pieces of markup, usually the tags around it.
-    pub fn tagged(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Self {
+    pub fn wrap_text(&mut self, open: &'static str, text: &str, close: &'static str) -> &mut Self {
         self.raw(open).text(text).raw(close)
     }
 
@@ -74,7 +74,7 @@ impl Html {
         self.pictures += 1;
         self.raw("<figure>\n");
         self.text.push_str(&picture.element(&format!("p{}", self.pictures)));
-        self.tagged("<figcaption><strong>", &picture.title, "</strong><br>")
+        self.wrap_text("<figcaption><strong>", &picture.title, "</strong><br>")
             .text(&picture.description);
         self.raw("</figcaption>\n");
         for table in tables {
@@ -85,7 +85,7 @@ impl Html {
 
     /// Adds content that the reader sees after a click on its title.
     pub fn fold(&mut self, title: &str, body: impl FnOnce(&mut Self)) -> &mut Self {
-        self.tagged("<details><summary>", title, "</summary>\n");
+        self.wrap_text("<details><summary>", title, "</summary>\n");
         body(self);
         self.raw("</details>\n")
     }
@@ -95,7 +95,7 @@ impl Html {
     pub fn table(&mut self, columns: &[String], rows: &[Vec<Value>]) -> &mut Self {
         self.raw("<div class=\"wide\"><table><thead><tr>");
         for column in columns {
-            self.tagged("<th scope=\"col\">", column, "</th>");
+            self.wrap_text("<th scope=\"col\">", column, "</th>");
         }
         self.raw("</tr></thead>\n<tbody>\n");
         for row in rows {
@@ -103,8 +103,8 @@ impl Html {
             for cell in row {
                 match cell {
                     Value::Null => self.raw("<td></td>"),
-                    Value::String(text) => self.tagged("<td>", text, "</td>"),
-                    other => self.tagged("<td class=\"number\">", &other.to_string(), "</td>"),
+                    Value::String(text) => self.wrap_text("<td>", text, "</td>"),
+                    other => self.wrap_text("<td class=\"number\">", &other.to_string(), "</td>"),
                 };
             }
             self.raw("</tr>\n");
@@ -120,7 +120,10 @@ impl Html {
             .raw(POLICY);
         page.raw("<meta name=\"referrer\" content=\"no-referrer\">\n");
         page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.tagged("<title>", title, "</title>\n").raw("<style>\n").raw(STYLE).raw(picture::STYLE);
+        page.wrap_text("<title>", title, "</title>\n")
+            .raw("<style>\n")
+            .raw(STYLE)
+            .raw(picture::STYLE);
         page.raw("</style>\n</head>\n<body>\n").add(self).raw("</body>\n</html>\n");
         page.text
     }

@@ -27,7 +27,7 @@ pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
     let top = 16.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, true) + 22.0;
     let frame = Frame { left: 56.0, top, right: 560.0, bottom: top + 280.0 };
     let x = Scale::new((0.0, most as f64), (frame.left, frame.right));
-    let y = Scale::rounded((0.0, best.max(0.05)), (frame.bottom, frame.top), 5);
+    let y = Scale::with_round_ends((0.0, best.max(0.05)), (frame.bottom, frame.top), 5);
     frame.axes(
         &mut svg,
         (&x, Unit::Plain, "model calls a question at most"),
@@ -51,7 +51,7 @@ pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
             };
             let mark = mark
                 .class(marks::fill(arm))
-                .named("data-arm", name)
+                .text_attribute("data-arm", name)
                 .count("data-calls", point.calls);
             mark.count("data-right", point.right)
                 .count("data-of", point.of)

@@ -33,13 +33,13 @@ impl Frame {
         for tick in ticks {
             let at = y.0.at(tick);
             svg.line("rule", (self.left, at), (self.right, at));
-            svg.text("right faint", (self.left - 6.0, at + 4.0), &y.1.shown(tick, decimals));
+            svg.text("right faint", (self.left - 6.0, at + 4.0), &y.1.format_value(tick, decimals));
         }
         let (ticks, decimals) = x.0.ticks(6);
         for tick in ticks {
             let at = x.0.at(tick);
             svg.line("axis", (at, self.bottom), (at, self.bottom + 4.0));
-            svg.text("middle faint", (at, self.bottom + 17.0), &x.1.shown(tick, decimals));
+            svg.text("middle faint", (at, self.bottom + 17.0), &x.1.format_value(tick, decimals));
         }
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
         svg.line("axis", (self.left, self.top), (self.left, self.bottom));
@@ -50,7 +50,7 @@ impl Frame {
 }
 
 impl Unit {
-    pub(crate) fn shown(self, value: f64, decimals: usize) -> String {
+    pub(crate) fn format_value(self, value: f64, decimals: usize) -> String {
         let text = match self {
             Self::Percent => format!("{:.*} %", decimals.saturating_sub(2), value * 100.0),
             Self::Plain => format!("{value:.decimals$}"),

@@ -4,7 +4,7 @@ use super::chart::{Frame, Unit, steps};
 use super::marks::{self, fill, stroke};
 use super::scale::Scale;
 use super::svg::{Picture, Svg};
-use super::width::{fitted, width};
+use super::width::{fit_text, width};
 use crate::report::{ArmReport, CompareReport};
 
 /// The cost on the horizontal axis.
@@ -35,7 +35,7 @@ pub fn cost(report: &CompareReport) -> Vec<Picture> {
 }
 
 impl Paid {
-    fn of(self, arm: &ArmReport) -> Option<f64> {
+    fn cost(self, arm: &ArmReport) -> Option<f64> {
         let costs = &arm.figures.costs;
         match self {
             Self::Calls => costs.calls_mean,
@@ -68,7 +68,7 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
         .iter()
         .enumerate()
         .filter_map(|(place, arm)| {
-            Some(Point { place, arm, cost: paid.of(arm)?, share: arm.figures.share.share? })
+            Some(Point { place, arm, cost: paid.cost(arm)?, share: arm.figures.share.share? })
         })
         .collect();
     let dearest = points.iter().map(|point| point.cost).reduce(f64::max)?;
@@ -79,8 +79,8 @@ fn draw(report: &CompareReport, paid: Paid, edge: &[String]) -> Option<Picture> 
     let intervals = || points.iter().map(|point| point.arm.figures.share.interval);
     let lowest = intervals().map(|interval| interval.low).fold(1.0, f64::min);
     let highest = intervals().map(|interval| interval.high).fold(0.0, f64::max);
-    let x = Scale::rounded((0.0, dearest * 1.05), (frame.left, frame.right), 6);
-    let y = Scale::rounded((lowest, highest), (frame.bottom, frame.top), 5);
+    let x = Scale::with_round_ends((0.0, dearest * 1.05), (frame.left, frame.right), 6);
+    let y = Scale::with_round_ends((lowest, highest), (frame.bottom, frame.top), 5);
     let mut svg = Svg::default();
     frame.axes(
         &mut svg,
@@ -137,7 +137,7 @@ fn draw_point(svg: &mut Svg, point: &Point, is_best: bool, (x, y): (&Scale, &Sca
         None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", 6.0),
     };
     mark.class(fill(point.place))
-        .named("data-arm", &point.arm.arm.name)
+        .text_attribute("data-arm", &point.arm.arm.name)
         .data("data-cost", point.cost)
         .data("data-share", point.share)
         .data("data-low", share.interval.low)
@@ -153,7 +153,7 @@ fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
     let mut taken: Vec<(f64, f64, f64, f64)> =
         marks.iter().map(|(x, y)| (x - 7.0, y - 7.0, x + 7.0, y + 7.0)).collect();
     for (point, (x, y)) in points.iter().zip(marks) {
-        let name = fitted(&point.arm.arm.name, 180.0);
+        let name = fit_text(&point.arm.arm.name, 180.0);
         let wide = width(&name);
         let sides = [x + 10.0, x - 10.0 - wide];
         let shifts = [0.0, 14.0, -14.0, 28.0, -28.0, 42.0, -42.0];
@@ -162,10 +162,10 @@ fn names(svg: &mut Svg, points: &[Point], marks: &[(f64, f64)], frame: &Frame) {
                 && left + wide <= frame.right + 22.0
                 && top >= frame.top - 12.0
                 && top + 14.0 <= frame.bottom;
-            let free = |one: &(f64, f64, f64, f64)| {
-                left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3
-            };
-            inside && taken.iter().all(free)
+            inside
+                && taken.iter().all(|one: &(f64, f64, f64, f64)| {
+                    left + wide < one.0 || left > one.2 || top + 14.0 < one.1 || top > one.3
+                })
         };
         let places = shifts.iter().flat_map(|shift| sides.map(|left| (left, y + shift)));
         let place = places.into_iter().find(|(left, middle)| fits(*left, middle - 7.0));

@@ -6,7 +6,7 @@ use super::ARMS;
 use super::marks::{self, fill};
 use super::scale::Scale;
 use super::svg::{Picture, Svg};
-use super::width::{fitted, width};
+use super::width::{fit_text, width};
 use crate::report::Figures;
 use crate::report::render::words::percent;
 
@@ -48,7 +48,7 @@ pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
     let mut y = top;
     for class in &classes {
         let high = BAR * arms.len() as f64;
-        svg.text("right", (label, y + high / 2.0 + 4.0), &fitted(&class.name, label));
+        svg.text("right", (label, y + high / 2.0 + 4.0), &fit_text(&class.name, label));
         for (arm, count) in class.counts.iter().enumerate() {
             let at = y + BAR * arm as f64;
             let long = (scale.at(part(*count, arm)) - left).max(if *count > 0 { 1.0 } else { 0.0 });
@@ -59,8 +59,8 @@ pub fn errors(arms: &[(&str, &Figures)]) -> Option<Picture> {
                 .at("y", at)
                 .at("width", long)
                 .at("height", BAR - 2.0);
-            rect.named("data-arm", names.get(arm).copied().unwrap_or_default())
-                .named("data-class", &class.name)
+            rect.text_attribute("data-arm", names.get(arm).copied().unwrap_or_default())
+                .text_attribute("data-class", &class.name)
                 .count("data-count", *count)
                 .end();
             if names.len() > 1 {

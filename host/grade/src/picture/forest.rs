@@ -2,7 +2,7 @@
 
 use super::scale::Scale;
 use super::svg::{Picture, Svg};
-use super::width::{fitted, width};
+use super::width::{fit_text, width};
 use crate::report::render::words::{capital, count, percent, percents, point_interval, points};
 use crate::report::{BenchmarkReport, PairReport};
 use crate::stats::Interval;
@@ -139,7 +139,7 @@ fn draw(plot: &Plot) -> Picture {
     let top = if plot.sides.is_some() { 44.0 } else { 26.0 };
     let groups = plot.rows.windows(2).filter(|two| two[0].group != two[1].group).count();
     let bottom = top + ROW * (plot.rows.len() + groups) as f64 + 6.0;
-    let scale = Scale::rounded(plot.domain, (left, right), 6);
+    let scale = Scale::with_round_ends(plot.domain, (left, right), 6);
     let (ticks, decimals) = scale.ticks(6);
     for tick in &ticks {
         let at = scale.at(*tick);
@@ -158,12 +158,12 @@ fn draw(plot: &Plot) -> Picture {
         svg.text(
             "right faint",
             (scale.at(0.0) - 8.0, top - 8.0),
-            &format!("← {}", fitted(first, space)),
+            &format!("← {}", fit_text(first, space)),
         );
         svg.text(
             "faint",
             (scale.at(0.0) + 8.0, top - 8.0),
-            &format!("{} →", fitted(second, space)),
+            &format!("{} →", fit_text(second, space)),
         );
     }
     let mut y = top + ROW / 2.0 + 3.0;
@@ -171,7 +171,7 @@ fn draw(plot: &Plot) -> Picture {
     for row in &plot.rows {
         if row.group != group {
             group = row.group;
-            svg.text("strong", (2.0, y + 4.0), &fitted(&format!("by {group}"), label));
+            svg.text("strong", (2.0, y + 4.0), &fit_text(&format!("by {group}"), label));
             y += ROW;
         }
         draw_row(&mut svg, row, &scale, y, (counts, right + 16.0, label));
@@ -194,7 +194,7 @@ fn draw_row(
     let questions = count(row.questions, "question", "questions");
     svg.open(&format!("{} {}: {}, {questions}", row.group, row.label, row.figures));
     let class = if row.group.is_empty() { "strong" } else { "" };
-    svg.text(class, (2.0, y + 4.0), &fitted(&row.label, label));
+    svg.text(class, (2.0, y + 4.0), &fit_text(&row.label, label));
     svg.text("right faint", (counts, y + 4.0), &row.questions.to_string());
     if let Some(interval) = row.interval {
         svg.line("bar", (scale.at(interval.low), y), (scale.at(interval.high), y));
@@ -212,8 +212,8 @@ fn draw_row(
             svg.element("circle").at("cx", at).at("cy", y).at("r", 4.0)
         };
         mark.class("ink")
-            .named("data-group", row.group)
-            .named("data-label", &row.label)
+            .text_attribute("data-group", row.group)
+            .text_attribute("data-label", &row.label)
             .count("data-questions", row.questions)
             .data("data-value", value)
             .data_if("data-low", row.interval.map(|interval| interval.low))

@@ -1,7 +1,7 @@
 //! The marks of arms, which differ in colour, shape and dash.
 
 use super::svg::Svg;
-use super::width::{fitted, width};
+use super::width::{fit_text, width};
 
 /// Colours; the style has them twice, for light and dark. They are those of Okabe and Ito, "Color
 /// Universal Design", made darker where they would be too pale on paper.
@@ -78,7 +78,7 @@ pub(crate) fn legend(
     let key = if with_lines { 34.0 } else { 18.0 };
     let (mut x, mut y) = at;
     for (arm, name) in names.iter().enumerate() {
-        let shown = fitted(name, 220.0);
+        let shown = fit_text(name, 220.0);
         let wide = key + width(&shown) + 18.0;
         if x > at.0 && x + wide > at.0 + space {
             (x, y) = (at.0, y + 20.0);

@@ -28,7 +28,7 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
         .map(|point| point.risk)
         .fold(0.02, f64::max);
     let x = Scale::new((0.0, 1.0), (frame.left, frame.right));
-    let y = Scale::rounded((0.0, worst), (frame.bottom, frame.top), 5);
+    let y = Scale::with_round_ends((0.0, worst), (frame.bottom, frame.top), 5);
     frame.axes(
         &mut svg,
         (&x, Unit::Percent, "answers given, surest first"),
@@ -46,10 +46,10 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
             .classes(["line", stroke(arm)])
             .is("stroke-dasharray", dash(arm));
         line.points("points", &points)
-            .named("data-arm", name)
-            .named("data-points", &data(calibration))
+            .text_attribute("data-arm", name)
+            .text_attribute("data-points", &data(calibration))
             .end();
-        for at in crate::report::thinned(&points, SHAPES) {
+        for at in crate::report::thin_out(&points, SHAPES) {
             marks::shape(&mut svg, arm, at, 4.0);
         }
         svg.close();

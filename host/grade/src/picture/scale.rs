@@ -22,7 +22,7 @@ impl Scale {
     }
 
     /// A domain that ends on ticks on both sides.
-    pub(crate) fn rounded((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
+    pub(crate) fn with_round_ends((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
         let tight = Self::new((low, high), places);
         let step = tight.step(ticks);
         let low = (tight.low / step + 1e-9).floor() * step;
@@ -68,7 +68,7 @@ mod tests {
         let (ticks, decimals) = Scale::new((0.0, 1.0), (0.0, 100.0)).ticks(5);
         assert_eq!((ticks.len(), decimals), (6, 1));
         assert!((ticks[1] - 0.2).abs() < 1e-12);
-        let scale = Scale::rounded((-7.3, 4.1), (0.0, 100.0), 6);
+        let scale = Scale::with_round_ends((-7.3, 4.1), (0.0, 100.0), 6);
         assert_eq!((scale.at(-8.0), scale.at(6.0)), (0.0, 100.0));
         assert_eq!(Scale::new((5.0, 5.0), (0.0, 10.0)).at(5.0), 0.0);
     }
@@ -76,7 +76,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_has_a_place_and_ticks_are_few(low in -1e6_f64..1e6, wide in 0.0_f64..1e6, about in 2_u32..12) {
-            let scale = Scale::rounded((low, low + wide), (10.0, 110.0), about);
+            let scale = Scale::with_round_ends((low, low + wide), (10.0, 110.0), about);
             for value in [low, low + wide, f64::NAN, f64::INFINITY] {
                 prop_assert!((10.0..=110.0).contains(&scale.at(value)));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::svg::{Picture, Svg};
-use super::width::{fitted, width};
+use super::width::{fit_text, width};
 use crate::Verdict;
 use crate::report::render::words::count;
 use crate::report::{PairReport, ResultRow};
@@ -25,7 +25,7 @@ enum Outcome {
 impl Outcome {
     const ALL: [Self; 4] = [Self::Second, Self::First, Self::Both, Self::Neither];
 
-    fn of(first: bool, second: bool) -> Self {
+    fn from_verdicts(first: bool, second: bool) -> Self {
         match (first, second) {
             (true, true) => Self::Both,
             (true, false) => Self::First,
@@ -63,7 +63,7 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
         }
         let shown = questions.get(..left_to_draw.min(questions.len())).unwrap_or_default();
         left_to_draw -= shown.len();
-        svg.text("right", (label, y + CELL - 2.0), &fitted(db, label));
+        svg.text("right", (label, y + CELL - 2.0), &fit_text(db, label));
         for (place, (row, outcome)) in shown.iter().enumerate() {
             let at = (left + (place % in_row) as f64 * CELL, y + (place / in_row) as f64 * CELL);
             cell(&mut svg, row, *outcome, at);
@@ -103,7 +103,10 @@ fn cells<'a>(
     for (key, row) in first {
         let Some(other) = second.get(&key) else { continue };
         let is_right = |row: &ResultRow| row.verdict == Some(Verdict::Right);
-        cells.entry(&row.db).or_default().push((row, Outcome::of(is_right(row), is_right(other))));
+        cells
+            .entry(&row.db)
+            .or_default()
+            .push((row, Outcome::from_verdicts(is_right(row), is_right(other))));
     }
     cells.values_mut().for_each(|questions| questions.sort_by_key(|(_, outcome)| *outcome));
     cells
@@ -119,7 +122,7 @@ fn legend(svg: &mut Svg, pair: &PairReport) -> f64 {
             Outcome::Both => ("both right".to_owned(), pair.both_right),
             Outcome::Neither => ("neither".to_owned(), pair.both_wrong),
         };
-        let text = format!("{} ({count})", fitted(&text, 200.0));
+        let text = format!("{} ({count})", fit_text(&text, 200.0));
         let wide = 18.0 + width(&text) + 18.0;
         if x > 4.0 && x + wide > WIDTH {
             (x, y) = (4.0, y + 20.0);
@@ -141,8 +144,8 @@ fn cell(svg: &mut Svg, row: &ResultRow, outcome: Outcome, at: (f64, f64)) {
         .at("width", inner)
         .at("height", inner);
     let title = format!("{} ({}): {}", row.id, row.db, outcome.name());
-    rect.named("data-id", &row.id)
-        .named("data-db", &row.db)
+    rect.text_attribute("data-id", &row.id)
+        .text_attribute("data-db", &row.db)
         .is("data-outcome", outcome.name())
         .title(&title);
     sign(svg, outcome, at);

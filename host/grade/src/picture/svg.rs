@@ -159,7 +159,7 @@ impl Element<'_> {
     }
 
     /// A text of the document.
-    pub(crate) fn named(self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn text_attribute(self, name: &'static str, value: &str) -> Self {
         let value = escape(value).replace('\n', "&#10;").replace('\t', "&#9;");
         self.attribute(name, format_args!("{value}"))
     }

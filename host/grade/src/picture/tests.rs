@@ -15,7 +15,7 @@ struct Made {
 }
 
 impl Made {
-    fn of(questions: u64) -> Self {
+    fn new(questions: u64) -> Self {
         let (header, graded) = made::run(&SKILLS, questions);
         let options = CompareOptions { resamples: 500, ..CompareOptions::default() };
         Self {
@@ -62,7 +62,7 @@ fn number(mark: &BTreeMap<String, String>, name: &str) -> Option<f64> {
 
 #[test]
 fn pictures_look_as_they_did() {
-    let made = Made::of(48);
+    let made = Made::new(48);
     let pair = &made.compare.pairs[0];
     let costs = cost(&made.compare);
     let all = [
@@ -83,7 +83,7 @@ fn pictures_look_as_they_did() {
 
 #[test]
 fn the_forest_has_the_differences() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let pair = &made.compare.pairs[0];
     let mut expected =
         vec![("all questions".to_owned(), pair.questions, pair.difference, pair.interval)];
@@ -114,7 +114,7 @@ fn the_forest_has_the_differences() {
 
 #[test]
 fn the_forest_of_shares_has_the_shares() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let figures = &made.benchmark.figures;
     let shares_of = figures
         .rules
@@ -134,13 +134,12 @@ fn the_forest_of_shares_has_the_shares() {
 
 #[test]
 fn the_strip_has_every_question() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     for pair in &made.compare.pairs {
         let cells = marks(&strip(pair, &made.compare.results), "data-outcome");
-        let count = |outcome: &str| {
+        let counts = ["first", "second", "both", "neither"].map(|outcome: &str| {
             cells.iter().filter(|cell| cell["data-outcome"] == outcome).count() as u64
-        };
-        let counts = ["first", "second", "both", "neither"].map(count);
+        });
         assert_eq!(counts, [pair.b, pair.c, pair.both_right, pair.both_wrong]);
         let flipped: BTreeMap<&str, &str> = cells
             .iter()
@@ -170,7 +169,7 @@ fn a_strip_of_many_questions_is_cut_and_says_so() {
 
 #[test]
 fn costs_have_the_means_and_the_edge() {
-    let mut made = Made::of(200);
+    let mut made = Made::new(200);
     // Times that are partly those of a cache are not drawn.
     assert_eq!(cost(&made.compare).len(), 2);
     made.compare.pareto.p50_ms.clone_from(&made.compare.pareto.calls);
@@ -195,7 +194,7 @@ fn costs_have_the_means_and_the_edge() {
 
 #[test]
 fn reliability_has_the_bins() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let bins = &made.compare.arms[0].figures.calibration.as_ref().unwrap().bins;
     let drawn = marks(&made.reliability(), "data-confidence");
     assert_eq!(drawn.len(), bins.len());
@@ -226,14 +225,16 @@ fn reliability_has_the_bins() {
 
 #[test]
 fn risk_has_every_point() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let drawn = marks(&made.risk(), "data-points");
     for (mark, (name, figures)) in drawn.iter().zip(made.figures()) {
-        let pair = |text: &str| {
-            text.split_once(',')
-                .map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
-        };
-        let points: Vec<(f64, f64)> = mark["data-points"].split(' ').filter_map(pair).collect();
+        let points: Vec<(f64, f64)> = mark["data-points"]
+            .split(' ')
+            .filter_map(|text: &str| {
+                text.split_once(',')
+                    .map(|(coverage, risk)| (coverage.parse().unwrap(), risk.parse().unwrap()))
+            })
+            .collect();
         let expected: Vec<_> = figures
             .calibration
             .as_ref()
@@ -249,7 +250,7 @@ fn risk_has_every_point() {
 
 #[test]
 fn errors_have_every_outcome() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let drawn = marks(&errors(&made.figures()).unwrap(), "data-class");
     for (name, figures) in made.figures() {
         let count = |class: &str| {
@@ -275,7 +276,7 @@ fn errors_have_every_outcome() {
 
 #[test]
 fn budgets_have_every_point() {
-    let made = Made::of(200);
+    let made = Made::new(200);
     let drawn = marks(&made.budget(), "data-calls");
     let expected: Vec<_> = made
         .figures()
@@ -298,7 +299,7 @@ fn budgets_have_every_point() {
 
 #[test]
 fn pictures_say_what_they_are_and_hold_their_marks() {
-    let made = Made::of(522);
+    let made = Made::new(522);
     let pair = &made.compare.pairs[0];
     let mut all = cost(&made.compare);
     all.extend([
@@ -334,7 +335,7 @@ fn pictures_say_what_they_are_and_hold_their_marks() {
 
 #[test]
 fn texts_end_inside_their_picture() {
-    let made = Made::of(522);
+    let made = Made::new(522);
     let pair = &made.compare.pairs[0];
     for picture in [
         differences(pair),
@@ -350,7 +351,7 @@ fn texts_end_inside_their_picture() {
             let text =
                 line.split_once('>').and_then(|(_, rest)| rest.strip_suffix("</text>")).unwrap();
             let x = number(&elements[0].1, "x").unwrap();
-            let wide = super::width::width(&markup::unescaped(text));
+            let wide = super::width::width(&markup::unescape(text));
             let class = elements[0].1.get("class").map_or("", String::as_str);
             let (left, right) = match class {
                 class if class.contains("right") => (x - wide, x),

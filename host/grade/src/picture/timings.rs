@@ -35,7 +35,7 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
         .flat_map(|pair| [pair.before_ms, pair.after_ms])
         .filter(|time| time.is_finite());
     // From 0 on, so that twice as fast is half as far.
-    let scale = Scale::rounded((0.0, slowest.fold(0.001, f64::max)), (left, right), 6);
+    let scale = Scale::with_round_ends((0.0, slowest.fold(0.001, f64::max)), (left, right), 6);
     let (ticks, decimals) = scale.ticks(6);
     for tick in ticks {
         let at = scale.at(tick);

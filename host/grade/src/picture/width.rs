@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use syrch_core::text::escape::shown;
+use syrch_core::text::escape::escape_dangerous;
 
 /// Advance widths of ` ` to `~` in thousandths of the size: Adobe's metrics of Helvetica.
 const HELVETICA: [u16; 95] = [
@@ -20,7 +20,7 @@ const SPARE: f64 = 1.22;
 
 /// Returns an upper bound of the width of a text of one line, in pixels.
 pub(crate) fn width(text: &str) -> f64 {
-    shown(text, &[]).chars().map(advance).sum::<f64>() * SIZE / 1000.0 * SPARE
+    escape_dangerous(text, &[]).chars().map(advance).sum::<f64>() * SIZE / 1000.0 * SPARE
 }
 
 fn advance(c: char) -> f64 {
@@ -34,7 +34,7 @@ fn advance(c: char) -> f64 {
 }
 
 /// The text if it fits, else its beginning with `…`.
-pub(crate) fn fitted(text: &str, space: f64) -> Cow<'_, str> {
+pub(crate) fn fit_text(text: &str, space: f64) -> Cow<'_, str> {
     if width(text) <= space {
         return Cow::Borrowed(text);
     }
@@ -60,13 +60,13 @@ mod tests {
     fn wide_letters_are_wider() {
         assert!(width("WWW") > width("iii") * 3.0);
         assert!(width("漢字") > width("ab"));
-        assert_eq!(fitted("short", 100.0), "short");
+        assert_eq!(fit_text("short", 100.0), "short");
     }
 
     proptest! {
         #[test]
         fn what_is_fitted_fits(text in any::<String>(), space in 20.0_f64..400.0) {
-            prop_assert!(width(&fitted(&text, space)) <= space + 1e-9);
+            prop_assert!(width(&fit_text(&text, space)) <= space + 1e-9);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::pairing::{Tally, counting, meet};
-use super::result::of_arm;
+use super::result::arm_answers;
 use super::share::Share;
 use crate::run::{Graded, Header};
 
@@ -33,7 +33,7 @@ impl Band {
 
 /// The answers of an arm under each seed, its own first.
 pub(crate) fn seeds<'a>(header: &Header, graded: &'a [Graded], arm: &str) -> Vec<Vec<&'a Graded>> {
-    std::iter::once(arm).chain(header.again(arm)).map(|name| of_arm(graded, name)).collect()
+    std::iter::once(arm).chain(header.again(arm)).map(|name| arm_answers(graded, name)).collect()
 }
 
 /// Of these lists of answers, those to the questions that all of them have: a list that was cut
@@ -44,30 +44,42 @@ fn common<'a>(lists: &[Vec<&'a Graded>]) -> Vec<Vec<&'a Graded>> {
         .iter()
         .flatten()
         .for_each(|one| *counts.entry((one.place, one.id.as_str())).or_default() += 1);
-    let in_all = |one: &&&Graded| counts.get(&(one.place, one.id.as_str())) == Some(&lists.len());
-    lists.iter().map(|list| list.iter().filter(in_all).copied().collect()).collect()
+    lists
+        .iter()
+        .map(|list| {
+            list.iter()
+                .filter(|one: &&&Graded| {
+                    counts.get(&(one.place, one.id.as_str())) == Some(&lists.len())
+                })
+                .copied()
+                .collect()
+        })
+        .collect()
 }
 
 /// The band of an arm's share of right answers, over the questions that all seeds have.
-pub(crate) fn of_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
+pub(crate) fn for_share(seeds: &[Vec<&Graded>], rule: &str) -> Option<Band> {
     let seeds = common(seeds);
-    Band::over(seeds.iter().filter_map(|answers| Share::of(answers.iter().copied(), rule).share))
+    Band::over(
+        seeds.iter().filter_map(|answers| Share::from_answers(answers.iter().copied(), rule).share),
+    )
 }
 
 /// The band of the difference between two arms, each seed of the one against the same of the other,
 /// over the questions that all have.
-pub(crate) fn of_difference(
+pub(crate) fn for_difference(
     first: &[Vec<&Graded>],
     second: &[Vec<&Graded>],
     rule: &str,
 ) -> Option<Band> {
     let all = common(&[first, second].concat());
     let (first, second) = all.split_at(first.len().min(all.len()));
-    let difference = |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
-        let both = counting(&meet(first, second), rule);
-        Tally::of(&both, rule).difference(both.len() as u64)
-    };
-    Band::over(first.iter().zip(second).filter_map(difference))
+    Band::over(first.iter().zip(second).filter_map(
+        |(first, second): (&Vec<&Graded>, &Vec<&Graded>)| {
+            let both = counting(&meet(first, second), rule);
+            Tally::from_pairs(&both, rule).difference(both.len() as u64)
+        },
+    ))
 }
 
 /// Arms whose bands are reported one by one; of more, as a grid has, only the widest is.
@@ -111,13 +123,19 @@ mod tests {
             arm.again = Some(arm.name[..1].to_owned());
         }
         let verdict = |is_right| if is_right { Verdict::Right } else { Verdict::Wrong };
-        let of = |(name, right): (&str, u64)| {
-            let name = name.to_owned();
-            (0..4)
-                .map(move |place| answer(&name, place, verdict(place < right)))
-                .collect::<Vec<_>>()
-        };
-        (header, names.into_iter().zip(right).flat_map(of).collect())
+        (
+            header,
+            names
+                .into_iter()
+                .zip(right)
+                .flat_map(|(name, right): (&str, u64)| {
+                    let name = name.to_owned();
+                    (0..4)
+                        .map(move |place| answer(&name, place, verdict(place < right)))
+                        .collect::<Vec<_>>()
+                })
+                .collect(),
+        )
     }
 
     #[test]

@@ -51,17 +51,17 @@ impl BenchmarkReport {
         let all = header;
         let header = &own;
         let arm = header.arms.first().cloned().unwrap_or_else(no_arm);
-        let answers = result::of_arm(graded, &arm.name);
+        let answers = result::arm_answers(graded, &arm.name);
         let seeds = [bands::seeds(all, graded, &arm.name)];
-        let band = bands::of_share(&seeds[0], rule);
+        let band = bands::for_share(&seeds[0], rule);
         Self {
             band,
             r_ves: None,
             timed_repeats: None,
             head: ReportHead::new(BENCHMARK_FORMAT, header, &answers),
             basis: Basis::new(header, &seeds, rule),
-            figures: Figures::of(&answers, rule),
-            results: answers.iter().map(|one| ResultRow::of(one, rule, header)).collect(),
+            figures: Figures::from_answers(&answers, rule),
+            results: answers.iter().map(|one| ResultRow::new(one, rule, header)).collect(),
             arm,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::share::{Share, thinned};
+use super::share::{Share, thin_out};
 use crate::Verdict;
 use crate::run::Graded;
 use crate::stats::Interval;
@@ -36,7 +36,7 @@ pub(crate) fn curve(graded: &[&Graded], rule: &str) -> Vec<BudgetPoint> {
 /// Every number of calls that a question took; of more than 50, an even choice.
 pub(crate) fn budgets(graded: &[&Graded]) -> Vec<u64> {
     let all: BTreeSet<u64> = graded.iter().map(|one| u64::from(one.calls())).collect();
-    thinned(&all.into_iter().collect::<Vec<_>>(), POINTS)
+    thin_out(&all.into_iter().collect::<Vec<_>>(), POINTS)
 }
 
 /// Counts the right answers within one budget.
@@ -53,6 +53,6 @@ pub(crate) fn point(graded: &[&Graded], rule: &str, calls: u64) -> BudgetPoint {
             Some(Verdict::Excluded) | None => {}
         }
     }
-    let Share { share, interval, .. } = Share::counted(right, of);
+    let Share { share, interval, .. } = Share::from_counts(right, of);
     BudgetPoint { calls, right, of, share, interval }
 }

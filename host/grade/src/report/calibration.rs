@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::share::thinned;
+use super::share::thin_out;
 use crate::Verdict;
 use crate::run::{End, Graded};
 use crate::stats::{self, Interval};
@@ -66,7 +66,7 @@ pub struct RiskCoveragePoint {
 
 impl Calibration {
     /// `None` if no answer that counts has a confidence.
-    pub(crate) fn of(graded: &[&Graded], rule: &str) -> Option<Self> {
+    pub(crate) fn from_answers(graded: &[&Graded], rule: &str) -> Option<Self> {
         let counted = graded.iter().filter(|one| one.end == End::Answered).filter_map(|one| {
             let verdict = one.verdict(rule).filter(|verdict| *verdict != Verdict::Excluded)?;
             let confidence =
@@ -97,16 +97,16 @@ impl Calibration {
             answers: scored.len() as u64,
             without_confidence,
             ece: stats::expected_calibration_error(&bins),
-            bins: bins.iter().map(ReliabilityBin::of).collect(),
+            bins: bins.iter().map(ReliabilityBin::from_bin).collect(),
             brier: stats::brier(&scored),
             auroc: stats::auroc(&scored),
-            risk_coverage: thinned(&points, POINTS),
+            risk_coverage: thin_out(&points, POINTS),
         })
     }
 }
 
 impl ReliabilityBin {
-    fn of(bin: &stats::Bin) -> Self {
+    fn from_bin(bin: &stats::Bin) -> Self {
         Self {
             low: bin.low,
             high: bin.high,

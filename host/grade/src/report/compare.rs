@@ -12,7 +12,7 @@ use super::notes;
 use super::pair::{Decision, Drawing, PairReport};
 use super::result::{self, ResultRow};
 use super::sentence::{self, Circumstances};
-use super::share::thinned;
+use super::share::thin_out;
 use crate::run::{Arm, EarlierTries, Graded, Header};
 use crate::stats;
 
@@ -127,18 +127,21 @@ impl CompareReport {
         let all = header;
         let header = &own;
         let answers: Vec<Vec<&Graded>> =
-            header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
+            header.arms.iter().map(|arm| result::arm_answers(graded, &arm.name)).collect();
         let seeds: Vec<_> =
             header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
-        let report =
-            |((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
+        let arms: Vec<ArmReport> = header
+            .arms
+            .iter()
+            .zip(&answers)
+            .zip(&seeds)
+            .map(|((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
                 arm: arm.clone(),
-                band: bands::of_share(seeds, rule),
+                band: bands::for_share(seeds, rule),
                 r_ves: None,
-                figures: Figures::of(answers, rule),
-            };
-        let arms: Vec<ArmReport> =
-            header.arms.iter().zip(&answers).zip(&seeds).map(report).collect();
+                figures: Figures::from_answers(answers, rule),
+            })
+            .collect();
         let mut basis = Basis::new(header, &seeds, rule);
         let mut pairs = pairs(header, &answers, rule, options);
         for pair in &mut pairs {
@@ -147,7 +150,7 @@ impl CompareReport {
             };
             pair.band = of(&pair.first)
                 .zip(of(&pair.second))
-                .and_then(|(a, b)| bands::of_difference(a, b, rule));
+                .and_then(|(a, b)| bands::for_difference(a, b, rule));
         }
         if nothing_paid(&arms) {
             pairs
@@ -159,17 +162,17 @@ impl CompareReport {
         if header.stop_early && pairs.iter().any(|pair| pair.e_process.stopped_at.is_some()) {
             basis.because("stopped early, as requested: the e-process had decided");
         }
-        basis.warnings.extend(notes::of_comparison(&arms, &pairs));
+        basis.warnings.extend(notes::comparison_warnings(&arms, &pairs));
         let all: Vec<&Graded> = answers.iter().flatten().copied().collect();
         Self {
             head: ReportHead::new(COMPARE_FORMAT, header, &all),
             basis,
             timed_repeats: None,
-            pareto: ParetoSets::of(&arms),
+            pareto: ParetoSets::new(&arms),
             equal_budget: equal_budget(header, &answers, rule),
             arms,
             pairs,
-            results: all.iter().map(|one| ResultRow::of(one, rule, header)).collect(),
+            results: all.iter().map(|one| ResultRow::new(one, rule, header)).collect(),
         }
     }
 
@@ -226,7 +229,7 @@ fn pairs(
     let mut pairs = Vec::new();
     for (place, (first, firsts_answers)) in arms.iter().enumerate().take(firsts) {
         for (second, seconds_answers) in arms.iter().skip(place + 1) {
-            pairs.push(PairReport::of(
+            pairs.push(PairReport::new(
                 firsts_answers,
                 seconds_answers,
                 (first, second),
@@ -264,7 +267,7 @@ fn judge(pairs: &mut [PairReport], arms: &[ArmReport], header: &Header, partial:
 }
 
 impl ParetoSets {
-    fn of(arms: &[ArmReport]) -> Self {
+    fn new(arms: &[ArmReport]) -> Self {
         Self {
             calls: pareto(arms, |figures| figures.costs.calls_mean),
             usd: if nothing_paid(arms) {
@@ -305,19 +308,21 @@ fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<
 
 fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<BudgetRow> {
     let all: BTreeSet<u64> = answers.iter().flatten().map(|one| u64::from(one.calls())).collect();
-    let budgets = thinned(&all.into_iter().collect::<Vec<_>>(), BUDGETS);
+    let budgets = thin_out(&all.into_iter().collect::<Vec<_>>(), BUDGETS);
     let share = |name: &str, answers: &[&Graded], calls| {
         let point = budget::point(answers, rule, calls);
         ShareOfArm { arm: name.to_owned(), right: point.right, of: point.of, share: point.share }
     };
-    let row = |calls| BudgetRow {
-        calls,
-        arms: header
-            .arms
-            .iter()
-            .zip(answers)
-            .map(|(arm, answers)| share(&arm.name, answers, calls))
-            .collect(),
-    };
-    budgets.into_iter().map(row).collect()
+    budgets
+        .into_iter()
+        .map(|calls| BudgetRow {
+            calls,
+            arms: header
+                .arms
+                .iter()
+                .zip(answers)
+                .map(|(arm, answers)| share(&arm.name, answers, calls))
+                .collect(),
+        })
+        .collect()
 }

@@ -67,7 +67,7 @@ pub struct Latency {
 
 impl Costs {
     /// Adds up what these answers cost.
-    pub(crate) fn of(graded: &[&Graded]) -> Self {
+    pub(crate) fn from_answers(graded: &[&Graded]) -> Self {
         let sum = |count: fn(&Graded) -> u64| {
             graded.iter().map(|one| count(one)).fold(0, u64::saturating_add)
         };
@@ -94,7 +94,7 @@ impl Costs {
             usd_unknown: Some(prices.iter().filter(|price| price.is_none()).count() as u64),
             sql_runs: Some(sql_runs),
             sql_runs_mean: each(sql_runs),
-            latency: Latency::of(graded.iter().map(|one| one.time_ms)),
+            latency: Latency::from_times(graded.iter().map(|one| one.time_ms)),
             earlier_tries: None,
         }
     }
@@ -124,7 +124,7 @@ pub(crate) fn price(graded: &Graded) -> Option<f64> {
 
 impl Latency {
     /// Of these times; `None` if there are none. What is no finite number is left out.
-    pub(crate) fn of(times_ms: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn from_times(times_ms: impl Iterator<Item = f64>) -> Option<Self> {
         let mut times: Vec<f64> = times_ms.filter(|time| time.is_finite()).collect();
         times.sort_by(f64::total_cmp);
         Some(Self {
@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn a_time_that_is_no_number_is_left_out() {
-        let latency = Latency::of([f64::NAN, 5.0, f64::INFINITY].into_iter()).unwrap();
+        let latency = Latency::from_times([f64::NAN, 5.0, f64::INFINITY].into_iter()).unwrap();
         assert_eq!((latency.p50_ms, latency.mean_ms), (5.0, 5.0));
-        assert_eq!(Latency::of([f64::NAN].into_iter()), None);
+        assert_eq!(Latency::from_times([f64::NAN].into_iter()), None);
     }
 }

@@ -101,17 +101,17 @@ pub struct Outcomes {
 
 impl Figures {
     /// The figures of these answers, which are one arm's.
-    pub(crate) fn of(graded: &[&Graded], rule: &str) -> Self {
+    pub(crate) fn from_answers(graded: &[&Graded], rule: &str) -> Self {
         Self {
-            share: Share::of(graded.iter().copied(), rule),
+            share: Share::from_answers(graded.iter().copied(), rule),
             rules: by_rule(graded),
             soft_f1: soft_f1(graded, rule),
-            ends: Ends::of(graded),
-            outcomes: Outcomes::of(graded, rule),
+            ends: Ends::from_answers(graded),
+            outcomes: Outcomes::from_answers(graded, rule),
             errors: errors(graded),
             slices: slices::shares(graded, rule),
-            costs: Costs::of(graded),
-            calibration: Calibration::of(graded, rule),
+            costs: Costs::from_answers(graded),
+            calibration: Calibration::from_answers(graded, rule),
             judges: judges::judges(graded, rule),
             budget_curve: budget::curve(graded, rule),
         }
@@ -127,7 +127,7 @@ impl Figures {
     /// A sentence about an arm of which at least half of the searches failed.
     pub(crate) fn failure(&self, arm: &str) -> Option<String> {
         let class = self.most_failed()?;
-        Some(format!("{} ({class}): the figures mean nothing", self.ends.failed_of(arm)))
+        Some(format!("{} ({class}): the figures mean nothing", self.ends.describe_failures(arm)))
     }
 
     pub(crate) fn without_times(&mut self) {
@@ -138,7 +138,7 @@ impl Figures {
 
 impl Ends {
     /// Counts the ends of these searches.
-    pub(crate) fn of(graded: &[&Graded]) -> Self {
+    pub(crate) fn from_answers(graded: &[&Graded]) -> Self {
         let mut ends = Self::default();
         for one in graded {
             *match one.end {
@@ -161,21 +161,21 @@ impl Ends {
     /// more on the failures than on the arm.
     #[must_use]
     pub fn many_failed(&self) -> bool {
-        self.failed_from(MANY)
+        self.failure_share_reaches(MANY)
     }
 
     /// Returns true if at least half of the searches ended with an error: then the figures mean
     /// nothing.
     pub(crate) fn most_failed(&self) -> bool {
-        self.failed_from(MOST)
+        self.failure_share_reaches(MOST)
     }
 
-    fn failed_from(&self, share: f64) -> bool {
+    fn failure_share_reaches(&self, share: f64) -> bool {
         self.all() > 0 && self.failed as f64 / self.all() as f64 >= share
     }
 
     /// Says in words how many of an arm's searches failed.
-    pub(crate) fn failed_of(&self, arm: &str) -> String {
+    pub(crate) fn describe_failures(&self, arm: &str) -> String {
         match (self.failed, self.all()) {
             (1, 1) => format!("the only search of `{arm}` failed"),
             (failed, of) => format!("{failed} of {of} searches of `{arm}` failed"),
@@ -213,7 +213,7 @@ pub fn all_failed(graded: &[Graded]) -> Option<AllFailed<'_>> {
 }
 
 impl Outcomes {
-    fn of(graded: &[&Graded], rule: &str) -> Self {
+    fn from_answers(graded: &[&Graded], rule: &str) -> Self {
         let mut outcomes = Self::default();
         for one in graded {
             *match (one.verdict(rule), one.end) {
@@ -237,7 +237,7 @@ pub(crate) fn rules<'a>(graded: &[&'a Graded]) -> BTreeSet<&'a str> {
 
 /// The right answers under every rule that any of these answers was graded under.
 pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
-    let share = |rule: &str| Share::of(graded.iter().copied(), rule);
+    let share = |rule: &str| Share::from_answers(graded.iter().copied(), rule);
     rules(graded)
         .into_iter()
         .map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) })
@@ -245,12 +245,12 @@ pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
 }
 
 fn soft_f1(graded: &[&Graded], rule: &str) -> Option<f64> {
-    let counts =
-        |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
     mean(
         graded
             .iter()
-            .filter(counts)
+            .filter(|one: &&&Graded| {
+                one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded)
+            })
             .map(|one| one.soft_f1.filter(|score| score.is_finite()).unwrap_or(0.0)),
     )
 }

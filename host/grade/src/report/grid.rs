@@ -91,7 +91,7 @@ impl GridReport {
         let seeds: Vec<_> =
             header.arms.iter().map(|arm| bands::seeds(all, graded, &arm.name)).collect();
         let answers: Vec<Vec<&Graded>> =
-            header.arms.iter().map(|arm| result::of_arm(graded, &arm.name)).collect();
+            header.arms.iter().map(|arm| result::arm_answers(graded, &arm.name)).collect();
         let mut cells: Vec<Cell> = header
             .arms
             .iter()
@@ -100,14 +100,14 @@ impl GridReport {
             .map(|((arm, answers), seeds)| Cell {
                 name: arm.name.clone(),
                 settings: settings.get(&arm.name).cloned().unwrap_or_default(),
-                share: Share::of(answers.iter().copied(), rule),
-                band: bands::of_share(seeds, rule),
+                share: Share::from_answers(answers.iter().copied(), rule),
+                band: bands::for_share(seeds, rule),
                 rules: figures::by_rule(answers),
                 r_ves: None,
                 mean_confidence: mean(
                     answers.iter().filter_map(|one| one.confidence).filter(|sure| sure.is_finite()),
                 ),
-                costs: Costs::of(answers),
+                costs: Costs::from_answers(answers),
                 p_to_best: None,
             })
             .collect();
@@ -141,7 +141,7 @@ impl GridReport {
 
     /// The cells in the order of reports: the best first, then by what makes a cell the best.
     #[must_use]
-    pub fn ranked(&self) -> Vec<&Cell> {
+    pub fn rank_cells(&self) -> Vec<&Cell> {
         let is_best = |cell: &Cell| Some(&cell.name) == self.best.as_ref();
         let ahead = ahead(&self.cells);
         let mut cells: Vec<&Cell> = self.cells.iter().collect();
@@ -177,7 +177,7 @@ impl GridReport {
     /// Adapts the report on one question without an expected answer: nothing was right or wrong, so
     /// the best cell is that with the surest answer, and there are no tests.
     pub fn without_expected(&mut self) {
-        self.basis.warnings.retain(|warning| *warning != notes::uncounted(1));
+        self.basis.warnings.retain(|warning| *warning != notes::exclusion_warning(1));
         self.head.suite.gold_faults = 0;
         self.ties.clear();
         self.cells.iter_mut().for_each(|cell| cell.p_to_best = None);

@@ -69,7 +69,7 @@ impl ReportHead {
             schema: schema.to_owned(),
             host: header.host.clone(),
             run: Some(header.id.clone()),
-            suite: SuiteOfReport::of(header, graded),
+            suite: SuiteOfReport::new(header, graded),
         }
     }
 
@@ -98,7 +98,7 @@ impl Basis {
 
     /// Adds a warning about a timed pass. `without_times` removes it together with the times.
     pub fn warn_of_times(&mut self, what: &str) {
-        self.warnings.push(notes::timed(what));
+        self.warnings.push(notes::timing_warning(what));
     }
 
     pub(crate) fn without_times(&mut self) {
@@ -107,7 +107,7 @@ impl Basis {
 }
 
 impl SuiteOfReport {
-    fn of(header: &Header, graded: &[&Graded]) -> Self {
+    fn new(header: &Header, graded: &[&Graded]) -> Self {
         let asked: BTreeSet<(u64, &str)> =
             graded.iter().map(|one| (one.place, one.id.as_str())).collect();
         let faulty: BTreeSet<(u64, &str)> = graded

@@ -37,19 +37,19 @@ pub struct Rate {
 }
 
 impl Rate {
-    fn of(count: u64, all: u64) -> Self {
+    fn new(count: u64, all: u64) -> Self {
         Self { share: (all > 0).then(|| count as f64 / all as f64), interval: wilson(count, all) }
     }
 }
 
 /// The judges that judged any of the statements.
 pub(crate) fn judges(graded: &[&Graded], rule: &str) -> Vec<JudgeReport> {
-    let reward = of("reward", graded, rule, |judgement| judgement.reward);
-    let model = of("model", graded, rule, |judgement| judgement.model);
+    let reward = report_judge("reward", graded, rule, |judgement| judgement.reward);
+    let model = report_judge("model", graded, rule, |judgement| judgement.model);
     reward.into_iter().chain(model).collect()
 }
 
-fn of(
+fn report_judge(
     judge: &str,
     graded: &[&Graded],
     rule: &str,
@@ -74,8 +74,8 @@ fn of(
         yes_wrong,
         no_right,
         no_wrong,
-        passed: Rate::of(yes_wrong, yes_wrong + no_wrong),
-        refused: Rate::of(no_right, yes_right + no_right),
+        passed: Rate::new(yes_wrong, yes_wrong + no_wrong),
+        refused: Rate::new(no_right, yes_right + no_right),
     })
 }
 

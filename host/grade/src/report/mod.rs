@@ -50,5 +50,5 @@ pub use result::{Metrics, ResultRow};
 pub use run_report::RunReport;
 pub use section::Section;
 pub use share::Share;
-pub(crate) use share::thinned;
+pub(crate) use share::thin_out;
 pub use slices::{SLICE_VALUES, Slice};

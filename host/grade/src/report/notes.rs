@@ -65,7 +65,7 @@ pub(crate) fn warnings<'a>(
     let faulty: BTreeSet<u64> =
         all.iter().filter(|one| one.gold_fault.is_some()).map(|one| one.place).collect();
     if !faulty.is_empty() {
-        notes.push(uncounted(faulty.len() as u64));
+        notes.push(exclusion_warning(faulty.len() as u64));
     }
     notes.extend(
         header
@@ -75,16 +75,22 @@ pub(crate) fn warnings<'a>(
             .filter_map(|(arm, answers)| many_failed(&arm.name, answers)),
     );
     let cached = |(arm, answers): (&Arm, &Vec<&Graded>)| {
-        Costs::of(answers).is_cached().then(|| format!("`{}`", arm.name))
+        Costs::from_answers(answers).is_cached().then(|| format!("`{}`", arm.name))
     };
     let cached: Vec<String> = header.arms.iter().zip(&answers).filter_map(cached).collect();
     if !cached.is_empty() {
         notes.push(format!("{CACHED_TIMES}{}", text::few(cached)));
     }
-    let band = |(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| {
-        Some((arm.name.as_str(), bands::of_share(seeds, rule)?))
-    };
-    notes.extend(bands::notes(&header.arms.iter().zip(seeds).filter_map(band).collect::<Vec<_>>()));
+    notes.extend(bands::notes(
+        &header
+            .arms
+            .iter()
+            .zip(seeds)
+            .filter_map(|(arm, seeds): (&'a Arm, &Vec<Vec<&Graded>>)| {
+                Some((arm.name.as_str(), bands::for_share(seeds, rule)?))
+            })
+            .collect::<Vec<_>>(),
+    ));
     if header.simulated.is_some() {
         notes.extend(too_good(header, seeds, rule));
     }
@@ -92,7 +98,7 @@ pub(crate) fn warnings<'a>(
 }
 
 /// The warning about questions without an expected answer.
-pub(crate) fn uncounted(questions: u64) -> String {
+pub(crate) fn exclusion_warning(questions: u64) -> String {
     let questions = count(questions, "question does not count", "questions do not count");
     format!("{questions}: the expected answer is not available")
 }
@@ -102,7 +108,7 @@ fn too_good(header: &Header, seeds: &[Vec<Vec<&Graded>>], rule: &str) -> Vec<Str
     let mut why = Vec::new();
     for (arm, seeds) in header.arms.iter().zip(seeds) {
         let name = &arm.name;
-        let share = Share::of(seeds.iter().flatten().copied(), rule);
+        let share = Share::from_answers(seeds.iter().flatten().copied(), rule);
         why.extend(
             beyond_reach(share.right, share.of).map(|reason| format!("of `{name}`, {reason}")),
         );
@@ -140,7 +146,7 @@ fn by_question<'a>(
 }
 
 fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
-    let ends = Ends::of(answers);
+    let ends = Ends::from_answers(answers);
     if !ends.many_failed() {
         return None;
     }
@@ -149,7 +155,7 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
         failed.filter_map(|one| one.fault.as_ref()).map(|fault| fault.class.as_str()).collect();
     let classes: Vec<&str> = classes.into_iter().collect();
     let why = if classes.is_empty() { String::new() } else { format!(" ({})", text::few(classes)) };
-    let found = ends.failed_of(arm) + &why;
+    let found = ends.describe_failures(arm) + &why;
     Some(match ends.most_failed() {
         true => format!("{found}: the figures mean nothing"),
         false => format!("{found}: they count as wrong, whatever the cause"),
@@ -157,7 +163,7 @@ fn many_failed(arm: &str, answers: &[&Graded]) -> Option<String> {
 }
 
 /// The warnings about a comparison.
-pub(crate) fn of_comparison(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<String> {
+pub(crate) fn comparison_warnings(arms: &[ArmReport], pairs: &[PairReport]) -> Vec<String> {
     let mut notes = Vec::new();
     let cached = |arm: &ArmReport| arm.figures.costs.cached.unwrap_or(0);
     if arms.iter().any(|arm| cached(arm) > 0) {
@@ -203,7 +209,7 @@ pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
 }
 
 /// The warning about a timed pass.
-pub(crate) fn timed(what: &str) -> String {
+pub(crate) fn timing_warning(what: &str) -> String {
     format!("{TIMED}{what}")
 }
 

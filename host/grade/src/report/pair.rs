@@ -212,7 +212,7 @@ pub(crate) struct Drawing {
 impl PairReport {
     /// Compares two arms, whose answers are in the suite's order; Holm's adjustment, the decision
     /// and the sentence come with all pairs.
-    pub(crate) fn of(
+    pub(crate) fn new(
         first: &[&Graded],
         second: &[&Graded],
         names: (&str, &str),
@@ -221,7 +221,7 @@ impl PairReport {
     ) -> Self {
         let met = meet(first, second);
         let both = counting(&met, rule);
-        let tally = Tally::of(&both, rule);
+        let tally = Tally::from_pairs(&both, rule);
         let questions = both.len() as u64;
         let discordance = (questions > 0).then(|| (tally.b + tally.c) as f64 / questions as f64);
         let mcnemar = stats::mcnemar(tally.b, tally.c);
@@ -248,7 +248,7 @@ impl PairReport {
             cost_of_one_more_right: one_more(&both, &tally),
             rules: by_rule(&met, drawing),
             slices: by_slice(&both, rule, drawing.seed),
-            flipped: flipped(&both, rule),
+            flipped: find_flips(&both, rule),
         }
     }
 
@@ -261,13 +261,13 @@ impl PairReport {
 
 fn by_rule(met: &[Both], drawing: Drawing) -> Vec<RuleDifference> {
     let all: Vec<&Graded> = met.iter().flat_map(|(first, second)| [*first, *second]).collect();
-    figures::rules(&all).into_iter().map(|rule| RuleDifference::of(met, rule, drawing)).collect()
+    figures::rules(&all).into_iter().map(|rule| RuleDifference::new(met, rule, drawing)).collect()
 }
 
 impl RuleDifference {
-    fn of(met: &[Both], rule: &str, drawing: Drawing) -> Self {
+    fn new(met: &[Both], rule: &str, drawing: Drawing) -> Self {
         let both = counting(met, rule);
-        let tally = Tally::of(&both, rule);
+        let tally = Tally::from_pairs(&both, rule);
         let questions = both.len() as u64;
         Self {
             rule: rule.to_owned(),
@@ -288,7 +288,7 @@ fn by_slice(both: &[Both], rule: &str, seed: u64) -> Vec<SliceDifference> {
         for (value, places) in values {
             let part: Vec<Both> =
                 places.iter().filter_map(|place| both.get(*place)).copied().collect();
-            let tally = Tally::of(&part, rule);
+            let tally = Tally::from_pairs(&part, rule);
             let questions = part.len() as u64;
             let of_part = clusters(&part);
             let drawn = if of_part.count < FEW_DATABASES { Drawn::Questions } else { of_part.of };
@@ -307,7 +307,7 @@ fn by_slice(both: &[Both], rule: &str, seed: u64) -> Vec<SliceDifference> {
     all
 }
 
-fn flipped(both: &[Both], rule: &str) -> Vec<Flipped> {
+fn find_flips(both: &[Both], rule: &str) -> Vec<Flipped> {
     both.iter()
         .filter_map(|(first, second)| {
             let right = match (is_right(first, rule), is_right(second, rule)) {

@@ -16,7 +16,7 @@ pub(crate) type Both<'a> = (&'a Graded, &'a Graded);
 
 /// Counts the questions that only the first and that only the second answers right.
 pub(crate) fn discordant(first: &[&Graded], second: &[&Graded], rule: &str) -> (u64, u64) {
-    let tally = Tally::of(&counting(&meet(first, second), rule), rule);
+    let tally = Tally::from_pairs(&counting(&meet(first, second), rule), rule);
     (tally.b, tally.c)
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn of(both: &[Both], rule: &str) -> Self {
+    pub(crate) fn from_pairs(both: &[Both], rule: &str) -> Self {
         let mut tally = Self::default();
         for (first, second) in both {
             match (is_right(first, rule), is_right(second, rule)) {

@@ -80,7 +80,7 @@ pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
 
 /// The share that is expected of a result that so large a part of the results agrees on, between
 /// the measured points by straight lines.
-fn expected(part: f64) -> f64 {
+fn interpolate_share(part: f64) -> f64 {
     let place = (part.clamp(0.0, 1.0) * 15.0 - 5.0).max(0.0);
     let below = place.floor();
     let at = |index: f64| RIGHT_BY_AGREEMENT[(index as usize).min(RIGHT_BY_AGREEMENT.len() - 1)];
@@ -121,7 +121,7 @@ impl Tally {
         if let Some((_, is_right, count)) = largest {
             self.voted += 1;
             self.right += u64::from(*is_right);
-            self.expected += expected(*count as f64 / results.len() as f64);
+            self.expected += interpolate_share(*count as f64 / results.len() as f64);
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
 
     type Owned = Vec<Vec<(Option<String>, bool)>>;
 
-    fn measured(owned: &Owned) -> Plausibility {
+    fn measure(owned: &Owned) -> Plausibility {
         let groups: Vec<Vec<Sampled<'_>>> = owned
             .iter()
             .map(|group| {
@@ -199,22 +199,26 @@ mod tests {
 
     /// Returns the results of `samples` of the recorded systems, in the order of a seed, for each
     /// question.
-    fn recorded(samples: usize, seed: u64) -> Option<Owned> {
+    fn read_recordings(samples: usize, seed: u64) -> Option<Owned> {
         let data = syrch_kit::data_root()?;
         let result = |came: &Execution| match came {
             Execution::Failed => None,
             Execution::Empty => Some("empty".to_owned()),
             Execution::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
-        let of = |question: &syrch_kit::recorded::Question| {
-            question
-                .order(seed)
-                .into_iter()
-                .take(samples)
-                .map(|answer| (result(&answer.outcome), answer.is_right))
-                .collect()
-        };
-        Some(questions(&data.join("spider")).iter().map(of).collect())
+        Some(
+            questions(&data.join("spider"))
+                .iter()
+                .map(|question: &syrch_kit::recorded::Question| {
+                    question
+                        .order(seed)
+                        .into_iter()
+                        .take(samples)
+                        .map(|answer| (result(&answer.outcome), answer.is_right))
+                        .collect()
+                })
+                .collect(),
+        )
     }
 
     /// Independent samples, no two wrong answers alike.
@@ -232,8 +236,8 @@ mod tests {
     #[test]
     fn recorded_systems_are_plausible() {
         for (samples, seed) in [(16, 0), (5, 0), (5, 1), (3, 2)] {
-            let Some(owned) = recorded(samples, seed) else { return };
-            let found = measured(&owned);
+            let Some(owned) = read_recordings(samples, seed) else { return };
+            let found = measure(&owned);
             println!("{samples} recorded: {found:?}");
             assert_eq!(found.too_good, Vec::<String>::new());
             assert!((0.5..0.75).contains(&found.same_wrong.unwrap()));
@@ -244,7 +248,7 @@ mod tests {
     fn independent_samples_are_too_good() {
         let mut rng = Pcg64::seed_from_u64(1);
         for samples in [3, 5, 16] {
-            let found = measured(&naive(samples, &mut rng));
+            let found = measure(&naive(samples, &mut rng));
             println!("{samples} naive: {found:?}");
             assert_eq!(found.too_good.len(), 2, "{found:?}");
             assert_eq!(found.same_wrong, Some(0.0));
@@ -291,7 +295,11 @@ mod tests {
         for (part, right) in
             [(0.0, 0.38), (5.0 / 15.0, 0.38), (0.4, 0.46), (1.0, 0.99), (12.5 / 15.0, 0.91)]
         {
-            assert!((expected(part) - right).abs() < 1e-9, "{part}: {}", expected(part));
+            assert!(
+                (interpolate_share(part) - right).abs() < 1e-9,
+                "{part}: {}",
+                interpolate_share(part)
+            );
         }
     }
 }

@@ -102,7 +102,7 @@ pub struct Metrics {
 impl ResultRow {
     /// The line of one graded answer.
     #[must_use]
-    pub fn of(graded: &Graded, rule: &str, header: &Header) -> Self {
+    pub fn new(graded: &Graded, rule: &str, header: &Header) -> Self {
         let verdict = graded.verdict(rule);
         let cost = &graded.cost;
         let row_counts = graded.rows.zip(graded.gold_rows);
@@ -166,7 +166,7 @@ impl ResultRow {
 
 /// One arm's answers in the order of the suite, each question once: of a question that was tried
 /// again, the last try.
-pub(crate) fn of_arm<'a>(graded: &'a [Graded], arm: &str) -> Vec<&'a Graded> {
+pub(crate) fn arm_answers<'a>(graded: &'a [Graded], arm: &str) -> Vec<&'a Graded> {
     let mut last: BTreeMap<(u64, &str), &Graded> = BTreeMap::new();
     for one in graded.iter().filter(|one| one.arm == arm) {
         last.insert((one.place, &one.id), one);

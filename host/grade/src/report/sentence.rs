@@ -61,7 +61,9 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
                 questions(pair.questions)
             )
         }
-        (Some(difference), decision) => compared(pair, difference, decision, about.pairs),
+        (Some(difference), decision) => {
+            describe_comparison(pair, difference, decision, about.pairs)
+        }
     };
     if let Some(model) = about.simulated {
         text = format!("with simulated answers{}, {text}", in_brackets(model));
@@ -72,7 +74,12 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
     text
 }
 
-fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize) -> String {
+fn describe_comparison(
+    pair: &PairReport,
+    difference: f64,
+    decision: Decision,
+    pairs: usize,
+) -> String {
     let facts = facts(pair, difference, pairs);
     let first = &pair.first;
     let second = &pair.second;
@@ -80,11 +87,11 @@ fn compared(pair: &PairReport, difference: f64, decision: Decision, pairs: usize
         Decision::None => {
             format!(
                 "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {}, {facts}): {}",
-                signed(difference),
-                seen(pair)
+                with_sign(difference),
+                describe_power(pair)
             )
         }
-        _ => format!("{} ({facts}): {}", head(pair, difference), found(pair, decision)),
+        _ => format!("{} ({facts}): {}", head(pair, difference), describe_decision(pair, decision)),
     }
 }
 
@@ -98,7 +105,7 @@ fn head(pair: &PairReport, difference: f64) -> String {
     )
 }
 
-fn found(pair: &PairReport, decision: Decision) -> &'static str {
+fn describe_decision(pair: &PairReport, decision: Decision) -> &'static str {
     match decision {
         Decision::Unsure if pair.interval.is_none() => "too little to be sure of",
         Decision::Unsure if pair.holm < LEVEL => match pair.clusters.of {
@@ -146,10 +153,10 @@ fn test(pair: &PairReport, pairs: usize) -> String {
         ""
     };
     let e = e_value(pair.e_process.value);
-    format!("E = {e} {}; {interval}without stopping early it would be {fixed}", stopped(pair))
+    format!("E = {e} {}; {interval}without stopping early it would be {fixed}", describe_stop(pair))
 }
 
-fn stopped(pair: &PairReport) -> String {
+fn describe_stop(pair: &PairReport) -> String {
     match pair.e_process.stopped_at {
         Some(at) => format!("(at least {} after {})", pair.e_process.threshold, questions(at)),
         None => format!("(never {})", pair.e_process.threshold),
@@ -157,7 +164,7 @@ fn stopped(pair: &PairReport) -> String {
 }
 
 /// The smallest difference that the comparison could have found, with a power of 80 %.
-fn seen(pair: &PairReport) -> String {
+fn describe_power(pair: &PairReport) -> String {
     let differ = pair.discordance.unwrap_or(0.0) * 100.0;
     let least = match pair.minimum_detectable {
         Some(least) => format!("only {} points or more would have been seen", points(least)),
@@ -187,7 +194,7 @@ pub(crate) fn points(part: f64) -> String {
 }
 
 /// The same with its sign.
-fn signed(part: f64) -> String {
+fn with_sign(part: f64) -> String {
     let shown = points(part);
     let sign = if part > 0.0 && shown != "0.0" { "+" } else { "" };
     format!("{sign}{shown} points")

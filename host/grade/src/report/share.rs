@@ -25,7 +25,10 @@ pub struct Share {
 impl Share {
     /// Counts the verdicts of one rule. Questions without a verdict, whose expected answer could
     /// not be had, are not among them.
-    pub(crate) fn of<'a>(graded: impl IntoIterator<Item = &'a Graded>, rule: &str) -> Self {
+    pub(crate) fn from_answers<'a>(
+        graded: impl IntoIterator<Item = &'a Graded>,
+        rule: &str,
+    ) -> Self {
         let mut right = 0;
         let mut wrong = 0;
         let mut excluded = 0;
@@ -36,11 +39,11 @@ impl Share {
                 Verdict::Excluded => excluded += 1,
             }
         }
-        Self { excluded, ..Self::counted(right, right + wrong) }
+        Self { excluded, ..Self::from_counts(right, right + wrong) }
     }
 
     /// So many right of so many.
-    pub(crate) fn counted(right: u64, of: u64) -> Self {
+    pub(crate) fn from_counts(right: u64, of: u64) -> Self {
         let share = (of > 0).then(|| right as f64 / of as f64);
         Self { right, of, excluded: 0, share, interval: wilson(right, of) }
     }
@@ -54,7 +57,7 @@ pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 /// At most `most` of the items, evenly spread, always with the first and the last.
-pub(crate) fn thinned<T: Clone>(items: &[T], most: usize) -> Vec<T> {
+pub(crate) fn thin_out<T: Clone>(items: &[T], most: usize) -> Vec<T> {
     if items.len() <= most || most < 2 {
         return items.to_vec();
     }
@@ -68,7 +71,7 @@ mod tests {
 
     #[test]
     fn nothing_has_no_share() {
-        let share = Share::counted(0, 0);
+        let share = Share::from_counts(0, 0);
         assert_eq!((share.share, share.interval.low, share.interval.high), (None, 0.0, 1.0));
         assert_eq!(mean([]), None);
         assert_eq!(mean([1.0, 2.0]), Some(1.5));
@@ -77,8 +80,8 @@ mod tests {
     #[test]
     fn thinning_keeps_both_ends() {
         let all: Vec<u32> = (0..1000).collect();
-        let some = thinned(&all, 50);
+        let some = thin_out(&all, 50);
         assert_eq!((some.len(), some[0], some[49]), (50, 0, 999));
-        assert_eq!(thinned(&all[..3], 50), [0, 1, 2]);
+        assert_eq!(thin_out(&all[..3], 50), [0, 1, 2]);
     }
 }

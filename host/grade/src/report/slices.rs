@@ -65,8 +65,10 @@ pub(crate) fn shares(graded: &[&Graded], rule: &str) -> Vec<Slice> {
     let mut slices = Vec::new();
     for (field, values) in fields(graded) {
         for (value, places) in values {
-            let share =
-                Share::of(places.iter().filter_map(|place| graded.get(*place)).copied(), rule);
+            let share = Share::from_answers(
+                places.iter().filter_map(|place| graded.get(*place)).copied(),
+                rule,
+            );
             slices.push(Slice { field: field.clone(), value, share });
         }
     }

@@ -19,7 +19,9 @@ pub(super) const BAG_V1: RuleDef = RuleDef {
     empty_is_informative: false,
     counts_columns: true,
     compare,
-    fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::Significant, facts.ordered),
+    fingerprint: |sheet, facts| {
+        fingerprint::digest_bag(sheet, Rounding::Significant, facts.ordered)
+    },
 };
 
 fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {

@@ -12,7 +12,7 @@ pub(super) const BIRD_EX: RuleDef = RuleDef {
     empty_is_informative: true,
     counts_columns: true,
     compare,
-    fingerprint: |sheet, _| fingerprint::of_set(sheet, Rounding::None),
+    fingerprint: |sheet, _| fingerprint::digest_set(sheet, Rounding::None),
 };
 
 fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {

@@ -39,7 +39,7 @@ impl Real {
 }
 
 impl<'a> Cell<'a> {
-    fn of(column: &'a ArrayRef, row: usize) -> Self {
+    fn at(column: &'a ArrayRef, row: usize) -> Self {
         if column.is_null(row) {
             return Self::Null;
         }
@@ -191,7 +191,7 @@ impl<'a> Interner<'a> {
             result.schema().fields().iter().map(|_| Vec::with_capacity(height)).collect();
         for batch in result.batches() {
             for (column, array) in columns.iter_mut().zip(batch.columns()) {
-                column.extend((0..batch.num_rows()).map(|row| self.number(Cell::of(array, row))));
+                column.extend((0..batch.num_rows()).map(|row| self.number(Cell::at(array, row))));
             }
         }
         Grid { columns, height }
@@ -218,7 +218,7 @@ pub(super) struct Sheet<'a> {
 }
 
 impl<'a> Sheet<'a> {
-    pub(super) fn of(result: &'a ResultSet) -> Self {
+    pub(super) fn new(result: &'a ResultSet) -> Self {
         let mut interner = Interner::default();
         let grid = interner.read(result);
         let (pool, [grid]) = interner.finish([grid]);
@@ -236,7 +236,7 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    pub(super) fn of(gold: &'a ResultSet, predicted: &'a ResultSet) -> Self {
+    pub(super) fn new(gold: &'a ResultSet, predicted: &'a ResultSet) -> Self {
         let mut interner = Interner::default();
         let grids = [interner.read(gold), interner.read(predicted)];
         let (pool, [first, second]) = interner.finish(grids);

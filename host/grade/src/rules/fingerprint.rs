@@ -11,7 +11,7 @@
 //! have, but for contrived ones, different colours.
 
 use sha2::{Digest, Sha256};
-use syrch_basics::{Random, fnv1a, mixed};
+use syrch_basics::{Random, fnv1a, mix};
 
 use super::cells::{Cell, Sheet};
 
@@ -30,7 +30,7 @@ pub(super) enum Rounding {
 }
 
 /// Rows as a set, columns by position.
-pub(super) fn of_set(sheet: &Sheet<'_>, rounding: Rounding) -> String {
+pub(super) fn digest_set(sheet: &Sheet<'_>, rounding: Rounding) -> String {
     let mut rows = rows(sheet, rounding);
     rows.sort_unstable();
     rows.dedup();
@@ -38,7 +38,7 @@ pub(super) fn of_set(sheet: &Sheet<'_>, rounding: Rounding) -> String {
 }
 
 /// Rows in sequence, columns by position and name.
-pub(super) fn of_sequence(sheet: &Sheet<'_>) -> String {
+pub(super) fn digest_sequence(sheet: &Sheet<'_>) -> String {
     let fields = sheet.result.schema().fields();
     let names: Vec<u64> =
         fields.iter().map(|field| text(b'c', field.name().to_lowercase().as_bytes())).collect();
@@ -46,10 +46,10 @@ pub(super) fn of_sequence(sheet: &Sheet<'_>) -> String {
 }
 
 /// Each column on its own, its cells sorted; equal columns once.
-pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
+pub(super) fn digest_columns(sheet: &Sheet<'_>) -> String {
     let marks = marks(sheet, Rounding::Decimals);
     let sum = |cells: &Vec<u32>| {
-        cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mixed(marks[*cell as usize])))
+        cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mix(marks[*cell as usize])))
     };
     let mut columns: Vec<u64> = sheet.grid.columns.iter().map(sum).collect();
     columns.sort_unstable();
@@ -59,7 +59,7 @@ pub(super) fn of_columns(sheet: &Sheet<'_>) -> String {
 
 /// Rows as a multiset, or in sequence, and columns in any order. Without rows, columns do not
 /// count.
-pub(super) fn of_bag(sheet: &Sheet<'_>, rounding: Rounding, ordered: bool) -> String {
+pub(super) fn digest_bag(sheet: &Sheet<'_>, rounding: Rounding, ordered: bool) -> String {
     let height = sheet.grid.height;
     let width = sheet.grid.width();
     if height == 0 {
@@ -129,17 +129,17 @@ fn exact(cell: Cell<'_>) -> u64 {
 
 /// FNV-1a over a tag and bytes, mixed.
 fn text(tag: u8, bytes: &[u8]) -> u64 {
-    mixed(fnv1a(std::iter::once(tag).chain(bytes.iter().copied())))
+    mix(fnv1a(std::iter::once(tag).chain(bytes.iter().copied())))
 }
 
 fn both(first: u64, second: u64) -> u64 {
-    mixed(first.wrapping_mul(Random::STEP).wrapping_add(second).wrapping_add(Random::STEP))
+    mix(first.wrapping_mul(Random::STEP).wrapping_add(second).wrapping_add(Random::STEP))
 }
 
 /// 128 bits in hex over lists of numbers, and over whether a cap cut the result.
 fn digest(sheet: &Sheet<'_>, lists: &[&[u64]]) -> String {
     let mut hasher = Sha256::new();
-    hasher.update([u8::from(sheet.result.truncated())]);
+    hasher.update([u8::from(sheet.result.is_truncated())]);
     for list in lists {
         hasher.update((list.len() as u64).to_le_bytes());
         list.iter().for_each(|number| hasher.update(number.to_le_bytes()));

@@ -26,7 +26,7 @@ pub fn judge_all(
             RULES.map(|rule| if can_tell(rule, golds) { Verdict::Wrong } else { Verdict::Excluded })
         }
     };
-    let sheet = predicted.map(Sheet::of);
+    let sheet = predicted.map(Sheet::new);
     let judged = RULES.iter().zip(verdicts).map(|(rule, verdict)| {
         let fingerprint = sheet.as_ref().map(|sheet| (rule.0.fingerprint)(sheet, *facts));
         (rule.name().to_owned(), Judged { verdict, fingerprint })
@@ -35,7 +35,7 @@ pub fn judge_all(
 }
 
 fn can_tell(rule: Rule, golds: &[(ResultSet, Facts)]) -> bool {
-    golds.iter().any(|(gold, _)| !rule.is_blank(gold) && !gold.truncated())
+    golds.iter().any(|(gold, _)| !rule.is_blank(gold) && !gold.is_truncated())
 }
 
 /// The verdict of each rule; the cells of each pair are read once for all of them.
@@ -48,7 +48,7 @@ fn verdicts(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RU
             best = best.map(|best| best.or(verdict));
             continue;
         }
-        let pair = Pair::of(gold, predicted);
+        let pair = Pair::new(gold, predicted);
         for (best, rule) in best.iter_mut().zip(&RULES) {
             if !best.is_right() && !rule.is_blank(gold) {
                 *best = best.or((rule.0.compare)(&pair, *facts));

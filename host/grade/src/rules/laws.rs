@@ -28,7 +28,7 @@ impl Cells {
         }
     }
 
-    fn permuted(&self, rows: &[usize]) -> Self {
+    fn permute(&self, rows: &[usize]) -> Self {
         let take = |cells: &Vec<Option<u8>>| rows.iter().map(|row| cells[*row]).collect();
         match self {
             Self::Numbers(cells) => Self::Numbers(take(cells)),
@@ -61,7 +61,7 @@ fn two() -> impl Strategy<Value = (Vec<Cells>, Vec<Cells>)> {
 }
 
 /// A table, with an order of its rows and one of its columns.
-fn permuted() -> impl Strategy<Value = (Vec<Cells>, Vec<usize>, Vec<usize>)> {
+fn table_with_orders() -> impl Strategy<Value = (Vec<Cells>, Vec<usize>, Vec<usize>)> {
     (1..5_usize, 1..7_usize).prop_flat_map(|(width, height)| {
         let order = |length| Just((0..length).collect::<Vec<usize>>()).prop_shuffle();
         (columns(width, height), order(height), order(width))
@@ -129,13 +129,13 @@ proptest! {
 
     #[test]
     fn each_rule_lets_stand_in_any_order_what_it_says(
-        (columns, rows, order) in permuted()
+        (columns, rows, order) in table_with_orders()
     ) {
         let one = result(&columns);
-        let by_rows = result(&columns.iter().map(|column| column.permuted(&rows)).collect::<Vec<_>>());
+        let by_rows = result(&columns.iter().map(|column| column.permute(&rows)).collect::<Vec<_>>());
         let by_columns = result(&order.iter().map(|at| columns[*at].clone()).collect::<Vec<_>>());
         let by_both =
-            result(&order.iter().map(|at| columns[*at].permuted(&rows)).collect::<Vec<_>>());
+            result(&order.iter().map(|at| columns[*at].permute(&rows)).collect::<Vec<_>>());
         for rule in [Rule::BAG_V1, Rule::SPIDER_EX, Rule::SPIDER2] {
             prop_assert!(rule.compare(&one, &by_both, FACTS[0]).is_right(), "{}", rule);
             prop_assert!(rule.compare(&one, &by_columns, FACTS[1]).is_right(), "{}", rule);

@@ -136,7 +136,7 @@ impl Search<'_> {
                 return false;
             }
             self.assigned.push((column, candidate));
-            if let Some(refined) = self.refined(rows)
+            if let Some(refined) = self.refine(rows)
                 && self.extend(&refined)
             {
                 return true;
@@ -157,15 +157,16 @@ impl Search<'_> {
 
     /// The rows over one more column, when they agree: a wrong assignment is noticed as soon as it
     /// is made.
-    fn refined(&mut self, rows: &Classes) -> Option<Classes> {
+    fn refine(&mut self, rows: &Classes) -> Option<Classes> {
         if self.ordered {
             // In sequence, single columns are all there is to compare, and that was done when the
             // candidates were chosen.
             return Some(Classes { gold: Vec::new(), predicted: Vec::new() });
         }
         let (column, candidate) = self.assigned.last().copied()?;
-        let (gold_order, gold) = sorted(&rows.gold, &self.pair.gold.columns[column]);
-        let (order, predicted) = sorted(&rows.predicted, &self.pair.predicted.columns[candidate]);
+        let (gold_order, gold) = sort_rows(&rows.gold, &self.pair.gold.columns[column]);
+        let (order, predicted) =
+            sort_rows(&rows.predicted, &self.pair.predicted.columns[candidate]);
         let agree = self.assigned.iter().all(|(column, candidate)| {
             let column = &self.pair.gold.columns[*column];
             let candidate = &self.pair.predicted.columns[*candidate];
@@ -181,14 +182,13 @@ impl Search<'_> {
     /// row looks for its equal. Only small results can afford it, and only they are worth it.
     fn loosely(&mut self) -> bool {
         let Pair { pool, gold, predicted, .. } = self.pair;
-        let is_real = |(column, _): &(usize, usize)| {
-            gold.columns[*column].iter().any(|cell| matches!(pool.cell(*cell), Cell::Real(_)))
-        };
         let cost = gold.height as u64 * gold.height as u64;
         if self.same.tolerance == 0.0
             || gold.height > LOOSE_ROWS
             || self.visits < cost
-            || !self.assigned.iter().any(is_real)
+            || !self.assigned.iter().any(|(column, _): &(usize, usize)| {
+                gold.columns[*column].iter().any(|cell| matches!(pool.cell(*cell), Cell::Real(_)))
+            })
         {
             return false;
         }
@@ -209,7 +209,7 @@ impl Search<'_> {
 
 /// The rows sorted by their classes and, within these, by one more column; and their classes with
 /// it.
-fn sorted(classes: &[u32], column: &[u32]) -> (Vec<u32>, Vec<u32>) {
+fn sort_rows(classes: &[u32], column: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let mut keys: Vec<(u32, u32, u32)> = classes
         .iter()
         .zip(column)

@@ -154,7 +154,7 @@ impl Rule {
         if self.is_blank(gold) {
             return Verdict::Excluded;
         }
-        cut(gold, predicted).unwrap_or_else(|| (self.0.compare)(&Pair::of(gold, predicted), facts))
+        cut(gold, predicted).unwrap_or_else(|| (self.0.compare)(&Pair::new(gold, predicted), facts))
     }
 
     /// The best that it says over several expected results, each with its own facts; wrong over
@@ -182,7 +182,7 @@ impl Rule {
 
     /// Returns true if an expected result is uninformative, because it has no rows.
     fn is_blank(self, gold: &ResultSet) -> bool {
-        !self.0.empty_is_informative && gold.row_count() == 0 && !gold.truncated()
+        !self.0.empty_is_informative && gold.row_count() == 0 && !gold.is_truncated()
     }
 
     /// A digest of a result: equal for results that the rule calls equal, the same on every machine
@@ -192,13 +192,13 @@ impl Rule {
     /// equality, the results that are equal are those that answer the same.
     #[must_use]
     pub fn fingerprint(self, predicted: &ResultSet, facts: Facts) -> String {
-        (self.0.fingerprint)(&Sheet::of(predicted), facts)
+        (self.0.fingerprint)(&Sheet::new(predicted), facts)
     }
 }
 
 /// Returns the verdict of every rule when a cap cut one of the results.
 fn cut(gold: &ResultSet, predicted: &ResultSet) -> Option<Verdict> {
-    match (gold.truncated(), predicted.truncated()) {
+    match (gold.is_truncated(), predicted.is_truncated()) {
         (true, _) => Some(Verdict::Excluded),
         (false, true) => Some(Verdict::Wrong),
         (false, false) => None,

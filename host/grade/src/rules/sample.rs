@@ -21,10 +21,10 @@ pub(super) fn texts(cells: &[&str]) -> ArrayRef {
 /// A result of columns that are all called `c`.
 pub(super) fn table(arrays: Vec<ArrayRef>) -> ResultSet {
     let names = vec!["c"; arrays.len()];
-    named(&names, arrays)
+    result_with_names(&names, arrays)
 }
 
-pub(super) fn named(names: &[&str], arrays: Vec<ArrayRef>) -> ResultSet {
+pub(super) fn result_with_names(names: &[&str], arrays: Vec<ArrayRef>) -> ResultSet {
     result(names, arrays, false)
 }
 
@@ -36,13 +36,19 @@ pub(super) fn cut(arrays: Vec<ArrayRef>) -> ResultSet {
 
 /// A result without rows.
 pub(super) fn empty(names: &[&str]) -> ResultSet {
-    named(names, names.iter().map(|_| ints(&[])).collect())
+    result_with_names(names, names.iter().map(|_| ints(&[])).collect())
 }
 
 fn result(names: &[&str], arrays: Vec<ArrayRef>, truncated: bool) -> ResultSet {
-    let field =
-        |(name, array): (&&str, &ArrayRef)| Field::new(*name, array.data_type().clone(), true);
-    let schema = Arc::new(Schema::new(names.iter().zip(&arrays).map(field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(
+        names
+            .iter()
+            .zip(&arrays)
+            .map(|(name, array): (&&str, &ArrayRef)| {
+                Field::new(*name, array.data_type().clone(), true)
+            })
+            .collect::<Vec<_>>(),
+    ));
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays).unwrap();
     ResultSet::new(schema, vec![batch], truncated, Vec::new(), String::new())
 }

@@ -14,7 +14,7 @@ use super::cells::{Grid, Pair};
 /// results without rows have 1. Of a result that a cap cut, what was kept counts.
 #[must_use]
 pub fn soft_f1(gold: &ResultSet, predicted: &ResultSet) -> f64 {
-    let pair = Pair::of(gold, predicted);
+    let pair = Pair::new(gold, predicted);
     let gold = different_rows(&pair.gold);
     let predicted = different_rows(&pair.predicted);
     if gold.is_empty() && predicted.is_empty() {
@@ -57,10 +57,10 @@ impl Parts {
     /// Adds the parts of one row that has a partner.
     fn add(&mut self, gold: &[u32], predicted: &[u32]) {
         let width = gold.len().max(1) as f64;
-        let found = shared(predicted, gold);
+        let found = count_shared_cells(predicted, gold);
         self.matched += found as f64 / width;
         self.predicted_only += (predicted.len() - found) as f64 / width;
-        self.gold_only += (gold.len() - shared(gold, predicted)) as f64 / width;
+        self.gold_only += (gold.len() - count_shared_cells(gold, predicted)) as f64 / width;
     }
 
     fn f1(&self) -> f64 {
@@ -72,7 +72,7 @@ impl Parts {
 }
 
 /// Counts the cells of a row that occur in another.
-fn shared(row: &[u32], other: &[u32]) -> usize {
+fn count_shared_cells(row: &[u32], other: &[u32]) -> usize {
     let mut sorted = other.to_vec();
     sorted.sort_unstable();
     row.iter().filter(|cell| sorted.binary_search(cell).is_ok()).count()

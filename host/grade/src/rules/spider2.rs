@@ -22,7 +22,7 @@ pub(super) const SPIDER2: RuleDef = RuleDef {
     empty_is_informative: true,
     counts_columns: false,
     compare,
-    fingerprint: |sheet, _| fingerprint::of_columns(sheet),
+    fingerprint: |sheet, _| fingerprint::digest_columns(sheet),
 };
 
 fn compare(pair: &Pair<'_>, _: Facts) -> Verdict {
@@ -44,31 +44,33 @@ struct Column {
 
 impl Column {
     fn matches(&self, other: &Self) -> bool {
-        let near = |(a, b): (&f64, &f64)| {
-            a.total_cmp(b).is_eq() || (a - b).abs() <= ABSOLUTE.max(RELATIVE * a.abs().max(b.abs()))
-        };
         self.numbers.len() == other.numbers.len()
             && self.others == other.others
-            && self.numbers.iter().zip(&other.numbers).all(near)
+            && self.numbers.iter().zip(&other.numbers).all(|(a, b): (&f64, &f64)| {
+                a.total_cmp(b).is_eq()
+                    || (a - b).abs() <= ABSOLUTE.max(RELATIVE * a.abs().max(b.abs()))
+            })
     }
 }
 
 fn columns(pool: &Pool<'_>, grid: &Grid) -> Vec<Column> {
-    let column = |cells: &Vec<u32>| {
-        let mut numbers = Vec::new();
-        let mut others = Vec::new();
-        for cell in cells {
-            match pool.cell(*cell) {
-                Cell::Null => numbers.push(0.0),
-                Cell::Text(_) | Cell::Bytes(_) => others.push(*cell),
-                number => numbers.extend(number.number()),
+    grid.columns
+        .iter()
+        .map(|cells: &Vec<u32>| {
+            let mut numbers = Vec::new();
+            let mut others = Vec::new();
+            for cell in cells {
+                match pool.cell(*cell) {
+                    Cell::Null => numbers.push(0.0),
+                    Cell::Text(_) | Cell::Bytes(_) => others.push(*cell),
+                    number => numbers.extend(number.number()),
+                }
             }
-        }
-        numbers.sort_unstable_by(f64::total_cmp);
-        others.sort_unstable();
-        Column { numbers, others }
-    };
-    grid.columns.iter().map(column).collect()
+            numbers.sort_unstable_by(f64::total_cmp);
+            others.sort_unstable();
+            Column { numbers, others }
+        })
+        .collect()
 }
 
 #[cfg(test)]

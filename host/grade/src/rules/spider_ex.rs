@@ -17,7 +17,9 @@ pub(super) const SPIDER_EX: RuleDef = RuleDef {
     empty_is_informative: true,
     counts_columns: true,
     compare,
-    fingerprint: |sheet, facts| fingerprint::of_bag(sheet, Rounding::None, facts.gold_has_order_by),
+    fingerprint: |sheet, facts| {
+        fingerprint::digest_bag(sheet, Rounding::None, facts.gold_has_order_by)
+    },
 };
 
 fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {

@@ -13,7 +13,7 @@ pub(super) const STRICT: RuleDef = RuleDef {
     empty_is_informative: true,
     counts_columns: true,
     compare,
-    fingerprint: |sheet, _| fingerprint::of_sequence(sheet),
+    fingerprint: |sheet, _| fingerprint::digest_sequence(sheet),
 };
 
 fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
@@ -35,35 +35,35 @@ fn compare(pair: &Pair<'_>, facts: Facts) -> Verdict {
 mod tests {
     use syrch_core::ResultSet;
 
-    use super::super::sample::{empty, ints, named, table};
+    use super::super::sample::{empty, ints, result_with_names, table};
     use super::super::{Facts, Rule, Verdict};
 
     #[test]
     fn everything_counts() {
         let verdict_of =
             |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
-        let gold = named(&["a", "b"], vec![ints(&[1, 2]), ints(&[3, 4])]);
+        let gold = result_with_names(&["a", "b"], vec![ints(&[1, 2]), ints(&[3, 4])]);
         assert_eq!(
-            verdict_of(&gold, &named(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])),
+            verdict_of(&gold, &result_with_names(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])),
             Verdict::Right
         );
         assert_eq!(
-            verdict_of(&gold, &named(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])),
+            verdict_of(&gold, &result_with_names(&["a", "c"], vec![ints(&[1, 2]), ints(&[3, 4])])),
             Verdict::Wrong
         );
         assert_eq!(
-            verdict_of(&gold, &named(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])),
+            verdict_of(&gold, &result_with_names(&["b", "a"], vec![ints(&[3, 4]), ints(&[1, 2])])),
             Verdict::Wrong
         );
         assert_eq!(
-            verdict_of(&gold, &named(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])),
+            verdict_of(&gold, &result_with_names(&["a", "b"], vec![ints(&[2, 1]), ints(&[4, 3])])),
             Verdict::Wrong
         );
         let unnamed = Facts { unnamed: true, ..Facts::default() };
-        let others = named(&["x", "y"], vec![ints(&[1, 2]), ints(&[3, 4])]);
+        let others = result_with_names(&["x", "y"], vec![ints(&[1, 2]), ints(&[3, 4])]);
         assert_eq!(Rule::STRICT.compare(&gold, &others, unnamed), Verdict::Right);
         assert_eq!(
-            Rule::STRICT.compare(&gold, &named(&["x"], vec![ints(&[1, 2])]), unnamed),
+            Rule::STRICT.compare(&gold, &result_with_names(&["x"], vec![ints(&[1, 2])]), unnamed),
             Verdict::Wrong
         );
         assert_eq!(verdict_of(&empty(&["a"]), &empty(&["a"])), Verdict::Right);

@@ -85,9 +85,13 @@ impl Board {
 
     /// Opens the items that failed. Returns their number.
     pub(crate) fn reopen(&mut self) -> u64 {
-        let failed = |slot: &Slot| matches!(slot, Slot::Done { failed: true, .. });
-        let slots: Vec<usize> =
-            (0..self.slots.len()).filter(|at| self.slots.get(*at).is_some_and(failed)).collect();
+        let slots: Vec<usize> = (0..self.slots.len())
+            .filter(|at| {
+                self.slots
+                    .get(*at)
+                    .is_some_and(|slot: &Slot| matches!(slot, Slot::Done { failed: true, .. }))
+            })
+            .collect();
         slots.iter().for_each(|slot| self.set(*slot, Slot::Again));
         slots.len() as u64
     }
@@ -150,8 +154,11 @@ impl Board {
         if self.race.as_ref().is_none_or(|race| race.decided.is_none()) {
             return self.progress.of - self.progress.done;
         }
-        let open = |slot: &&Slot| !matches!(slot, Slot::Done { .. });
-        self.slots.iter().take(self.limit()).filter(open).count() as u64
+        self.slots
+            .iter()
+            .take(self.limit())
+            .filter(|slot: &&Slot| !matches!(slot, Slot::Done { .. }))
+            .count() as u64
     }
 
     /// Sets the state of an item, and updates the totals.

@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 /// The differences, each as a phrase for "the run X cannot be resumed: changed since: …". Empty if
 /// it can be resumed. The id of the run and the path of the suite may differ.
 #[must_use]
-pub fn changed(recorded: &Header, now: &Header) -> Vec<String> {
+pub fn find_changes(recorded: &Header, now: &Header) -> Vec<String> {
     let mut all = Vec::new();
     let mut note = |differs: bool, phrase: String| {
         if differs {
@@ -99,7 +99,10 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
             plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>()
         };
         if digests(&was) != digests(&is) {
-            all.push(format!("the plugin of the {role} of `{name}` (it was {})", described(&was)));
+            all.push(format!(
+                "the plugin of the {role} of `{name}` (it was {})",
+                describe_plugins(&was)
+            ));
         }
     }
     let settings = differing(&was.settings, &is.settings);
@@ -110,7 +113,7 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
     all
 }
 
-fn described(plugins: &[PluginOfArm]) -> String {
+fn describe_plugins(plugins: &[PluginOfArm]) -> String {
     let each: Vec<String> = plugins
         .iter()
         .map(|plugin| format!("{} {}", plugin.source, short(&plugin.digest)))
@@ -194,7 +197,7 @@ mod tests {
     fn differences_after(change: impl FnOnce(&mut Header)) -> Vec<String> {
         let mut now = header();
         change(&mut now);
-        changed(&header(), &now)
+        find_changes(&header(), &now)
     }
 
     #[test]
@@ -231,7 +234,7 @@ mod tests {
             differences_after(|now| now.shard = shard),
             ["the shard (it was the whole suite)"]
         );
-        let back = changed(&Header { shard, ..header() }, &header());
+        let back = find_changes(&Header { shard, ..header() }, &header());
         assert_eq!(back, ["the shard (it was 1/2)"]);
         let was = Header {
             fuzz: Some("f".into()),
@@ -240,7 +243,7 @@ mod tests {
             ..header()
         };
         assert_eq!(
-            changed(&was, &header()),
+            find_changes(&was, &header()),
             [
                 "the simulated model (it was s)",
                 "the fuzzed suite",

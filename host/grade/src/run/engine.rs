@@ -53,7 +53,7 @@ pub async fn execute<A: SystemUnderTest + ?Sized>(
         let left = engine.time_left();
         stopped = tokio::select! {
             biased;
-            () = stop.triggered() => Some(Stopped::Interrupted),
+            () = stop.wait_until_triggered() => Some(Stopped::Interrupted),
             Some(ended) = engine.running.join_next_with_id() => engine.take(ended)?,
             () = pass(left) => Some(Stopped::Budget(UsedUp::Time)),
         };
@@ -123,7 +123,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         let done = board.progress.done;
         let again = if plan.retry_failed { board.reopen() } else { 0 };
         board.progress.resumed = board.progress.done;
-        observer.resumed(&Resumed { done, again, torn: log.torn });
+        observer.on_resume(&Resumed { done, again, torn: log.torn });
         let mut engine = Self {
             plan,
             folder,
@@ -153,7 +153,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
     fn start(&mut self) {
         while self.under_way.len() < self.options.workers.max(1) {
             let Some((slot, retried)) = self.board.open_from(self.next) else { return };
-            self.used_up = self.used_up.or_else(|| self.used_up());
+            self.used_up = self.used_up.or_else(|| self.check_budgets());
             let Some(item) = self.plan.item(slot, retried).filter(|_| self.used_up.is_none())
             else {
                 return;
@@ -173,7 +173,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         self.options.budgets.time.map(|most| most.saturating_sub(self.elapsed()))
     }
 
-    fn used_up(&self) -> Option<UsedUp> {
+    fn check_budgets(&self) -> Option<UsedUp> {
         let budgets = &self.options.budgets;
         let progress = &self.board.progress;
         let elapsed = self.elapsed();
@@ -197,7 +197,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             Ok((_, Answered::Graded(graded))) => *graded,
             Ok((_, Answered::Fatal(fatal))) => return Ok(Some(Stopped::Fatal(fatal))),
             Err(error) if error.is_cancelled() => return Ok(None),
-            Err(error) => panicked(&under_way, error),
+            Err(error) => panic_result(&under_way, error),
         };
         self.write(&under_way, graded)
     }
@@ -269,8 +269,9 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         while let Some(ended) = self.running.join_next_with_id().await {
             self.take(ended)?;
         }
-        let early = || self.logged.clone().map(Stopped::Early);
-        let stopped = stopped.or_else(early).or(self.used_up.map(Stopped::Budget));
+        let stopped = stopped
+            .or_else(|| self.logged.clone().map(Stopped::Early))
+            .or(self.used_up.map(Stopped::Budget));
         if matches!(stopped, None | Some(Stopped::Early(_))) {
             self.folder.forget_all()?;
         }
@@ -341,7 +342,7 @@ pub(crate) fn twice(graded: &Graded) -> String {
 }
 
 /// The result of an item whose system panicked.
-fn panicked(under_way: &UnderWay, error: JoinError) -> Graded {
+fn panic_result(under_way: &UnderWay, error: JoinError) -> Graded {
     let payload: Box<dyn Any> = match error.try_into_panic() {
         Ok(panic) => panic,
         Err(error) => Box::new(error.to_string()),

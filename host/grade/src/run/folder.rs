@@ -41,7 +41,7 @@ impl RunFolder {
         let run = path.join(HEADER);
         let results = path.join(RESULTS);
         make(&path.join(ITEMS))?;
-        let file = locked(&results, header)?;
+        let file = open_locked(&results, header)?;
         if run.exists() {
             return Err(RunError::Exists { run: header.id.clone() });
         }
@@ -59,7 +59,7 @@ impl RunFolder {
     pub fn resume(path: &Path) -> Result<Self, RunError> {
         let header = read_header(path)?;
         let results = path.join(RESULTS);
-        let file = locked(&results, &header)?;
+        let file = open_locked(&results, &header)?;
         let folder = Self { path: path.to_owned(), results, header, file };
         folder.remove_items(|name| name.ends_with(".part"))?;
         Ok(folder)
@@ -96,7 +96,7 @@ impl RunFolder {
         let fail = |error| RunError::io(&self.results, error);
         let mut lines = Lines::new(File::open(&self.results).map_err(fail)?, &self.results);
         while let Some(line) = lines.next()? {
-            take(line).map_err(|reason| lines.malformed(&reason))?;
+            take(line).map_err(|reason| lines.format_error(&reason))?;
         }
         self.file.set_len(lines.whole).map_err(fail)?;
         self.file.seek(SeekFrom::End(0)).map_err(fail)?;
@@ -170,7 +170,7 @@ pub fn is_going_on(folder: &Path) -> bool {
 }
 
 /// Opens the results, which only one process at a time can.
-fn locked(results: &Path, header: &Header) -> Result<File, RunError> {
+fn open_locked(results: &Path, header: &Header) -> Result<File, RunError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     let file = syrch_files::private(&mut options)

@@ -167,7 +167,7 @@ impl<'a> Lines<'a> {
         match self.buffer.pop() {
             None => return Ok(None),
             Some(b'\n') => {}
-            Some(_) if bytes > MOST => return Err(self.malformed("it is too long")),
+            Some(_) if bytes > MOST => return Err(self.format_error("it is too long")),
             Some(_) => {
                 self.torn = bytes;
                 return Ok(None);
@@ -176,13 +176,13 @@ impl<'a> Lines<'a> {
         self.whole += bytes;
         let line = Line::decode(&self.buffer);
         line.map(Some).map_err(|reason| {
-            self.malformed(&format!(
+            self.format_error(&format!(
                 "{reason}; without this line the run can be resumed, and repeats its item"
             ))
         })
     }
 
-    pub(crate) fn malformed(&self, reason: &str) -> RunError {
+    pub(crate) fn format_error(&self, reason: &str) -> RunError {
         RunError::Malformed {
             path: self.path.to_owned(),
             line: self.number,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 use syrch_core::text;
 
-use super::changed::changed;
+use super::changed::find_changes;
 use super::graded::Graded;
 use super::header::{Header, Shard};
 use super::read::RunRecord;
@@ -129,7 +129,7 @@ fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
         let id = run.header.id.clone();
         let shard = run.header.shard.ok_or_else(|| MergeError::Whole { run: id.clone() })?;
         let header = Header { shard: first.header.shard, ..run.header.clone() };
-        let differing = changed(&without_answers(&first.header), &without_answers(&header));
+        let differing = find_changes(&without_answers(&first.header), &without_answers(&header));
         if !differing.is_empty() {
             return Err(MergeError::Different {
                 first: first.header.id.clone(),
@@ -181,7 +181,7 @@ fn missing(runs: &[RunRecord]) -> Vec<String> {
         let shard = run.header.shard.map(|shard| shard.to_string()).unwrap_or_default();
         let id = &run.header.id;
         let has = run.graded.len();
-        let of = run.of();
+        let of = run.total_answers();
         warnings.push(format!("shard {shard} (run {id}) holds {has} of its {of} answers"));
     }
     warnings

@@ -20,7 +20,7 @@ mod shard;
 mod tests;
 mod whole;
 
-pub use changed::changed;
+pub use changed::find_changes;
 pub use engine::execute;
 pub use error::RunError;
 pub use folder::{RunFolder, is_going_on, item_journal, read_header};

@@ -60,7 +60,7 @@ pub struct Resumed {
 /// Receives the progress of a run.
 pub trait Observer: Send + Sync {
     /// Called once, before the first item begins.
-    fn resumed(&self, _resumed: &Resumed) {}
+    fn on_resume(&self, _resumed: &Resumed) {}
 
     /// Called after each item, once its line is written.
     fn progress(&self, progress: &Progress, last: &Graded);

@@ -77,7 +77,7 @@ pub struct RunRecord {
 impl RunRecord {
     /// The number of answers of the complete run, unless it stops early.
     #[must_use]
-    pub fn of(&self) -> u64 {
+    pub fn total_answers(&self) -> u64 {
         let questions = self.header.suite.questions;
         let questions = self.header.shard.map_or(questions, |shard| shard.share(questions));
         questions * self.header.arms.len() as u64
@@ -89,7 +89,7 @@ impl RunRecord {
         let of = self
             .stopped
             .as_ref()
-            .map_or(self.of(), |early| (early.at + 1) * self.header.arms.len() as u64);
+            .map_or(self.total_answers(), |early| (early.at + 1) * self.header.arms.len() as u64);
         self.graded.len() as u64 == of
     }
 }
@@ -114,11 +114,11 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
             Entry::Graded(graded) => {
                 let arm = header.arms.iter().position(|arm| arm.name == graded.arm);
                 let arm = arm.ok_or_else(|| {
-                    lines.malformed(&format!("the run has no arm `{}`", graded.arm))
+                    lines.format_error(&format!("the run has no arm `{}`", graded.arm))
                 })?;
                 let key = (graded.place, arm);
                 if !graded.retried && all.contains_key(&key) {
-                    return Err(lines.malformed(&twice(&graded)));
+                    return Err(lines.format_error(&twice(&graded)));
                 }
                 let name = graded.arm.clone();
                 if let Some(before) = all.insert(key, *graded) {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use syrch_journal::{Unnamed, named};
+use syrch_journal::{Unnamed, find_run};
 
 use super::error::RunError;
 use super::folder::{HEADER, RESULTS, RunFolder, is_going_on, read_header};
@@ -89,7 +89,7 @@ impl Runs {
     /// When there is none, or several.
     pub fn find(&self, run: &str) -> Result<RunEntry, RunError> {
         let entries = self.list()?;
-        match (named(&entries, |entry| &entry.id, run), run.to_owned()) {
+        match (find_run(&entries, |entry| &entry.id, run), run.to_owned()) {
             (Ok(entry), _) => Ok(entry.clone()),
             (Err(Unnamed::Unknown(similar)), run) => {
                 entry(Path::new(&run)).ok_or(RunError::Unknown { run, similar })
@@ -132,7 +132,9 @@ impl RunEntry {
 fn entry(path: &Path) -> Option<RunEntry> {
     let started = fs::metadata(path.join(HEADER)).ok().filter(fs::Metadata::is_file)?;
     let changed = fs::metadata(path.join(RESULTS)).ok().unwrap_or(started).modified().ok()?;
-    let named = || Some(path.file_name()?.to_string_lossy().into_owned());
-    let id = read_header(path).map(|header| header.id).ok().or_else(named)?;
+    let id = match read_header(path) {
+        Ok(header) => header.id,
+        Err(_) => path.file_name()?.to_string_lossy().into_owned(),
+    };
     Some(RunEntry { id, path: path.to_owned(), changed })
 }

@@ -65,7 +65,7 @@ pub fn bootstrap_questions(pairs: &[Pair<'_>], seed: u64, resamples: u32) -> Opt
     if pairs.len() < 2 || resamples == 0 {
         return None;
     }
-    let values = counted(pairs);
+    let values = count_differences(pairs);
     let mut random = Pcg64::seed_from_u64(seed);
     let mut draw = || {
         // How often each value is drawn is multinomial: one binomial after the other, of what is
@@ -90,7 +90,7 @@ pub fn bootstrap_questions(pairs: &[Pair<'_>], seed: u64, resamples: u32) -> Opt
 
 /// Each difference that occurs, ascending, with how often it does: of right and wrong there are
 /// three.
-fn counted(pairs: &[Pair<'_>]) -> Vec<(f64, u64)> {
+fn count_differences(pairs: &[Pair<'_>]) -> Vec<(f64, u64)> {
     let mut differences: Vec<f64> = pairs.iter().map(|pair| pair.second - pair.first).collect();
     differences.sort_by(f64::total_cmp);
     differences
@@ -126,7 +126,7 @@ mod tests {
 
     const DATABASES: [&str; 5] = ["alpha", "beta", "gamma", "delta", "epsilon"];
 
-    fn mixed() -> Vec<Pair<'static>> {
+    fn sample_pairs() -> Vec<Pair<'static>> {
         (0..200_usize)
             .map(|at| pair(DATABASES[at % 5], at % 3 == 0, at % 4 == 0 || at % 5 == 1))
             .collect()
@@ -136,7 +136,7 @@ mod tests {
     fn one_cluster_has_no_interval_and_one_question_neither() {
         assert_eq!(bootstrap_difference(&[pair("shop", true, false); 30], 1, 100), None);
         assert_eq!(bootstrap_difference(&[], 1, 100), None);
-        assert_eq!(bootstrap_difference(&mixed(), 1, 0), None);
+        assert_eq!(bootstrap_difference(&sample_pairs(), 1, 0), None);
         assert_eq!(bootstrap_questions(&[pair("shop", true, false)], 1, 100), None);
         assert!(bootstrap_questions(&[pair("shop", true, false); 2], 1, 100).is_some());
     }
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn questions_alone_have_the_normal_width() {
-        let pairs = mixed();
+        let pairs = sample_pairs();
         let n = pairs.len() as f64;
         let mean = pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / n;
         let spread =

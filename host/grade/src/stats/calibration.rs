@@ -50,18 +50,22 @@ pub fn reliability(scored: &[(f64, bool)], bins: u32) -> Vec<Bin> {
         found[at].2 += confidence;
     }
     let edge = |at: usize| at as f64 / f64::from(bins);
-    let bin = |(at, (answers, right, sum)): (usize, (u64, u64, f64))| {
-        let mean_confidence = sum / answers as f64;
-        Bin {
-            low: edge(at),
-            high: edge(at + 1),
-            answers,
-            right,
-            mean_confidence,
-            interval: wilson(right, answers),
-        }
-    };
-    found.into_iter().enumerate().filter(|(_, (answers, ..))| *answers > 0).map(bin).collect()
+    found
+        .into_iter()
+        .enumerate()
+        .filter(|(_, (answers, ..))| *answers > 0)
+        .map(|(at, (answers, right, sum)): (usize, (u64, u64, f64))| {
+            let mean_confidence = sum / answers as f64;
+            Bin {
+                low: edge(at),
+                high: edge(at + 1),
+                answers,
+                right,
+                mean_confidence,
+                interval: wilson(right, answers),
+            }
+        })
+        .collect()
 }
 
 /// By how much confidence and accuracy differ, on average over the answers: the expected
@@ -72,8 +76,14 @@ pub fn reliability(scored: &[(f64, bool)], bins: u32) -> Vec<Bin> {
 #[must_use]
 pub fn expected_calibration_error(bins: &[Bin]) -> f64 {
     let answers: u64 = bins.iter().map(|bin| bin.answers).sum();
-    let gap = |bin: &Bin| bin.answers as f64 * (bin.accuracy() - bin.mean_confidence).abs();
-    if answers == 0 { 0.0 } else { bins.iter().map(gap).sum::<f64>() / answers as f64 }
+    if answers == 0 {
+        0.0
+    } else {
+        bins.iter()
+            .map(|bin: &Bin| bin.answers as f64 * (bin.accuracy() - bin.mean_confidence).abs())
+            .sum::<f64>()
+            / answers as f64
+    }
 }
 
 /// The mean squared distance of confidences from what came true, 0 to 1, the lower the better;

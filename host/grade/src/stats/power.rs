@@ -30,14 +30,14 @@ const REACH: f64 = 9.0;
 /// where this gives 21 %, and 71 % for 300 where this gives 66 %.
 #[must_use]
 pub fn power(questions: u64, discordance: f64, difference: f64) -> f64 {
-    Flips::of(questions, discordance).power(difference)
+    Flips::new(questions, discordance).power(difference)
 }
 
 /// The smallest difference, as a share of all questions, that exact McNemar at two-sided 5 % finds
 /// with 80 % power; `None` if even flips that all go one way would not suffice.
 #[must_use]
 pub fn minimum_detectable(questions: u64, discordance: f64) -> Option<f64> {
-    let flips = Flips::of(questions, discordance);
+    let flips = Flips::new(questions, discordance);
     let mut low = 0.0;
     let mut high = flips.discordance;
     if flips.power(high) < WANTED {
@@ -90,7 +90,7 @@ struct Count {
 }
 
 impl Flips {
-    fn of(questions: u64, discordance: f64) -> Self {
+    fn new(questions: u64, discordance: f64) -> Self {
         let discordance = if discordance.is_nan() { 0.0 } else { discordance.clamp(0.0, 1.0) };
         let mean = questions as f64 * discordance;
         let reach = REACH * (mean * (1.0 - discordance)).sqrt() + 10.0;
@@ -99,9 +99,18 @@ impl Flips {
         let Ok(binomial) = Binomial::new(discordance, questions) else {
             return Self { discordance, counts: Vec::new() };
         };
-        let count =
-            |flips| Some(Count { flips, chance: binomial.pmf(flips), tail: rejected(flips)? });
-        Self { discordance, counts: (first..=last).filter_map(count).collect() }
+        Self {
+            discordance,
+            counts: (first..=last)
+                .filter_map(|flips| {
+                    Some(Count {
+                        flips,
+                        chance: binomial.pmf(flips),
+                        tail: rejection_limit(flips)?,
+                    })
+                })
+                .collect(),
+        }
     }
 
     fn power(&self, difference: f64) -> f64 {
@@ -109,18 +118,21 @@ impl Flips {
             return 0.0;
         }
         let share = (0.5 + 0.5 * difference.abs() / self.discordance).min(1.0);
-        let found = |count: &Count| {
-            let tails = lower_tail(count.tail, count.flips, share)
-                + lower_tail(count.tail, count.flips, 1.0 - share);
-            count.chance * tails
-        };
-        self.counts.iter().map(found).sum::<f64>().min(1.0)
+        self.counts
+            .iter()
+            .map(|count: &Count| {
+                let tails = lower_tail(count.tail, count.flips, share)
+                    + lower_tail(count.tail, count.flips, 1.0 - share);
+                count.chance * tails
+            })
+            .sum::<f64>()
+            .min(1.0)
     }
 }
 
 /// The most flips in one direction, of `flips` in both, at which the test rejects; `None` if it
 /// never does.
-fn rejected(flips: u64) -> Option<u64> {
+fn rejection_limit(flips: u64) -> Option<u64> {
     let rejects = |fewer: u64| 2.0 * lower_tail(fewer, flips, 0.5) <= LEVEL;
     let near = (flips as f64 / 2.0 - Z_95 / 2.0 * (flips as f64).sqrt()).max(0.0) as u64;
     let mut fewer = (near + 2).min(flips / 2);
@@ -154,7 +166,7 @@ mod tests {
         for flips in 0..400 {
             let by_test = (0..=flips / 2)
                 .rfind(|fewer| super::super::mcnemar(*fewer, flips - fewer) <= LEVEL);
-            assert_eq!(rejected(flips), by_test, "{flips} flips");
+            assert_eq!(rejection_limit(flips), by_test, "{flips} flips");
         }
     }
 

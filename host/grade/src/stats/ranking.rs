@@ -45,16 +45,18 @@ pub struct RiskPoint {
 pub fn risk_coverage(scored: &[(f64, bool)]) -> Vec<RiskPoint> {
     let mut answered = 0_usize;
     let mut wrong = 0_usize;
-    let point = |tie: &[(f64, bool)]| {
-        answered += tie.len();
-        wrong += tie.iter().filter(|(_, right)| !right).count();
-        RiskPoint {
-            coverage: answered as f64 / scored.len() as f64,
-            risk: wrong as f64 / answered as f64,
-            threshold: tie[0].0,
-        }
-    };
-    surest_first(scored).chunk_by(|one, other| one.0 == other.0).map(point).collect()
+    surest_first(scored)
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|tie: &[(f64, bool)]| {
+            answered += tie.len();
+            wrong += tie.iter().filter(|(_, right)| !right).count();
+            RiskPoint {
+                coverage: answered as f64 / scored.len() as f64,
+                risk: wrong as f64 / answered as f64,
+                threshold: tie[0].0,
+            }
+        })
+        .collect()
 }
 
 fn surest_first(scored: &[(f64, bool)]) -> Vec<(f64, bool)> {

@@ -129,18 +129,18 @@ impl Suite {
             let path = given.path();
             match path.is_dir() {
                 _ if engines.is_server(given) => return Ok(given.clone()),
-                true => folders.push(Folder::given(&path)),
+                true => folders.push(Folder::from_user(&path)),
                 false if path.exists() => return Ok(given.clone()),
                 false => return Err(Unresolved::NotThere { path }),
             }
         }
-        folders.push(Folder::of_suite(&self.folder));
+        folders.push(Folder::for_suite(&self.folder));
         if db.is_empty() {
             return Err(Unresolved::Unnamed);
         }
         for folder in &folders {
             if let Some(path) = find(folder, db, engines)? {
-                return Ok(DatabaseUrl::of_path(&path));
+                return Ok(DatabaseUrl::from_path(&path));
             }
         }
         let url = DatabaseUrl::parse(db);
@@ -148,7 +148,7 @@ impl Suite {
             return Ok(url);
         }
         let looked: Vec<String> =
-            folders.iter().map(|folder| format!("`{}`", folder.shown())).collect();
+            folders.iter().map(|folder| format!("`{}`", folder.display_path())).collect();
         Err(Unresolved::Missing { db: db.to_owned(), searched: looked.join(" and ") })
     }
 
@@ -197,10 +197,11 @@ pub fn database_in(folder: &Path, db: &str, engines: Engines) -> Result<PathBuf,
     if db.is_empty() {
         return Err(Unresolved::Unnamed);
     }
-    let folder = Folder::of_suite(folder);
-    let missing =
-        || Unresolved::Missing { db: db.to_owned(), searched: format!("`{}`", folder.shown()) };
-    find(&folder, db, engines)?.ok_or_else(missing)
+    let folder = Folder::for_suite(folder);
+    find(&folder, db, engines)?.ok_or_else(|| Unresolved::Missing {
+        db: db.to_owned(),
+        searched: format!("`{}`", folder.display_path()),
+    })
 }
 
 /// The file of a database in one folder; `None` if it is not there.

@@ -60,14 +60,15 @@ pub enum GoldError {
 ///
 /// # Errors
 /// When the file cannot be read, is no table, or has more than 100,000 rows or 64 MiB.
-pub fn expected(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
+pub fn read_expected_rows(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
     match gold {
         Gold::Sql(_) => Ok(None),
         Gold::Csv(path) => table(path, &load(path)?).map(Some),
         Gold::Text(text) => {
             let cell = Some(text.clone()).filter(|text| !text.is_empty());
-            let malformed = |reason| GoldError::Malformed { path: PathBuf::new(), line: 1, reason };
-            result(vec![ANSWER.to_owned()], vec![vec![cell]]).map(Some).map_err(malformed)
+            result(vec![ANSWER.to_owned()], vec![vec![cell]])
+                .map(Some)
+                .map_err(|reason| GoldError::Malformed { path: PathBuf::new(), line: 1, reason })
         }
     }
 }
@@ -164,7 +165,7 @@ fn column(name: String, cells: Vec<Option<String>>) -> (Field, ArrayRef) {
     let mut kind = None;
     let mut is_number = true;
     for cell in cells.iter().flatten() {
-        match (written(cell), kind) {
+        match (read_number(cell), kind) {
             (None, _) => {
                 is_number = false;
                 break;
@@ -193,7 +194,7 @@ fn column(name: String, cells: Vec<Option<String>>) -> (Field, ArrayRef) {
 
 /// Reads a cell that is written as a number: no sign but `-`, no zeros before other digits, and
 /// what fits the type.
-fn written(cell: &str) -> Option<Written> {
+fn read_number(cell: &str) -> Option<Written> {
     let digits = cell.strip_prefix('-').unwrap_or(cell);
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
     if whole == 0 || (whole > 1 && digits.starts_with('0')) {
@@ -251,10 +252,10 @@ mod tests {
     #[test]
     fn numbers_are_distinguished_from_what_looks_like_them() {
         for integer in ["0", "-5", "9223372036854775807"] {
-            assert_eq!(written(integer), Some(Written::Integer), "{integer}");
+            assert_eq!(read_number(integer), Some(Written::Integer), "{integer}");
         }
         for real in ["0.5", "-0.25", "1e9", "1.5E-3", "9223372036854775808"] {
-            assert_eq!(written(real), Some(Written::Real), "{real}");
+            assert_eq!(read_number(real), Some(Written::Real), "{real}");
         }
         for text in [
             "",
@@ -273,14 +274,14 @@ mod tests {
             "1e999",
             "2024-01-01",
         ] {
-            assert_eq!(written(text), None, "{text}");
+            assert_eq!(read_number(text), None, "{text}");
         }
     }
 
     #[test]
     fn an_answer_is_one_cell() {
         let cell = |text: &str| {
-            expected(&Gold::Text(text.to_owned()))
+            read_expected_rows(&Gold::Text(text.to_owned()))
                 .unwrap()
                 .map(|result| result.rows(0, 9))
                 .unwrap_or_default()
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!(cell("42"), [[Value::Integer(42)]]);
         assert_eq!(cell("France"), [[Value::Text("France".into())]]);
         assert_eq!(cell("1.50"), [[Value::Real(1.5)]]);
-        assert_eq!(expected(&Gold::Sql("SELECT 1".into())), Ok(None));
+        assert_eq!(read_expected_rows(&Gold::Sql("SELECT 1".into())), Ok(None));
     }
 
     #[test]

@@ -17,17 +17,17 @@ pub(super) struct Outside;
 
 impl Folder {
     /// The folder of the suite, whose links are untrusted.
-    pub(super) fn of_suite(root: &Path) -> Self {
-        Self { root: spelled(root), follows: false }
+    pub(super) fn for_suite(root: &Path) -> Self {
+        Self { root: normalize_root(root), follows: false }
     }
 
     /// A folder that the user gave, whose links are followed.
-    pub(super) fn given(root: &Path) -> Self {
-        Self { root: spelled(root), follows: true }
+    pub(super) fn from_user(root: &Path) -> Self {
+        Self { root: normalize_root(root), follows: true }
     }
 
     /// The path as messages show it.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_path(&self) -> String {
         self.root.display().to_string()
     }
 
@@ -68,7 +68,7 @@ impl Folder {
 }
 
 /// The folder of a file that was named without one is `.`.
-fn spelled(root: &Path) -> PathBuf {
+fn normalize_root(root: &Path) -> PathBuf {
     if root.as_os_str().is_empty() { PathBuf::from(".") } else { root.to_owned() }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("suite");
         std::fs::create_dir_all(root.join("db")).unwrap();
-        let folder = Folder::of_suite(&root);
+        let folder = Folder::for_suite(&root);
         let inside = [
             ("a.csv", "a.csv"),
             ("db/../a.csv", "a.csv"),
@@ -105,12 +105,12 @@ mod tests {
         std::fs::create_dir(root.join("db")).unwrap();
         let name = root.canonicalize().unwrap().join("db/x").display().to_string();
         for spelled in [root.to_owned(), Path::new("./src/..").join(root)] {
-            let folder = Folder::of_suite(&spelled);
+            let folder = Folder::for_suite(&spelled);
             assert_eq!(folder.file(&name), Ok(spelled.join("db/x")));
             assert_eq!(folder.file("/etc/passwd"), Err(Outside));
         }
-        assert_eq!(Folder::of_suite(Path::new("")).file("/etc/passwd"), Err(Outside));
-        assert_eq!(Folder::of_suite(Path::new("")).file("a.csv"), Ok(PathBuf::from("./a.csv")));
+        assert_eq!(Folder::for_suite(Path::new("")).file("/etc/passwd"), Err(Outside));
+        assert_eq!(Folder::for_suite(Path::new("")).file("a.csv"), Ok(PathBuf::from("./a.csv")));
     }
 
     #[cfg(unix)]
@@ -124,10 +124,10 @@ mod tests {
         for (name, target) in [("out", home.path().to_owned()), ("in", root.join("own"))] {
             std::os::unix::fs::symlink(target, root.join(name)).unwrap();
         }
-        let suite = Folder::of_suite(&root);
+        let suite = Folder::for_suite(&root);
         assert_eq!(suite.file("out/secret"), Err(Outside));
         assert!(suite.file("in").is_ok());
-        assert!(Folder::given(&root).file("out/secret").is_ok());
-        assert_eq!(Folder::given(&root).file("../secret"), Err(Outside));
+        assert!(Folder::from_user(&root).file("out/secret").is_ok());
+        assert_eq!(Folder::from_user(&root).file("../secret"), Err(Outside));
     }
 }

@@ -25,7 +25,7 @@ use syrch_core::text;
 
 pub use database::{Engines, MissingDatabase, MissingDatabases, Unresolved, database_in};
 pub use error::{Place, SuiteError, SuiteFault};
-pub use expected::{GoldError, expected};
+pub use expected::{GoldError, read_expected_rows};
 pub use question::{Gold, Question};
 pub use record::is_date;
 
@@ -145,7 +145,7 @@ impl Reading {
         };
         let format = if container == Container::Table { Format::Csv } else { Format::Jsonl };
         Self {
-            root: Folder::of_suite(&folder),
+            root: Folder::for_suite(&folder),
             suite: Suite {
                 path: path.to_owned(),
                 folder,

@@ -87,7 +87,7 @@ pub(super) fn read(
         question: members.question(),
         evidence: members.text("evidence"),
         golds: members.golds(folder),
-        ordered: members.ordered(),
+        ordered: members.take_ordered(),
         as_of: members.as_of(),
         fields: members.fields(),
     };
@@ -232,7 +232,7 @@ impl Members {
         match folder.file(&name) {
             Ok(path) => Some(Gold::Csv(path)),
             Err(Outside) => {
-                let root = folder.shown();
+                let root = folder.display_path();
                 self.is_wrong(format!(
                     "`expected_data` is `{name}`, which lies outside of the suite's folder `{root}`"
                 ));
@@ -254,7 +254,7 @@ impl Members {
         }
     }
 
-    fn ordered(&mut self) -> bool {
+    fn take_ordered(&mut self) -> bool {
         let value = match self.take("ordered") {
             None => return false,
             Some(Value::Bool(ordered)) => Some(ordered),
@@ -282,28 +282,30 @@ impl Members {
 
     /// The remaining short scalars.
     fn fields(&mut self) -> BTreeMap<String, String> {
-        let short = |(name, value): (String, Value)| {
-            let text = match value {
-                Value::String(text) => text,
-                Value::Number(number) => number.to_string(),
-                Value::Bool(truth) => truth.to_string(),
-                _ => return None,
-            };
-            let fits = |text: &str| !text.is_empty() && text.len() <= FIELD;
-            (fits(&name) && fits(&text)).then_some((name, text))
-        };
-        std::mem::take(&mut self.object).into_iter().filter_map(short).take(FIELDS).collect()
+        std::mem::take(&mut self.object)
+            .into_iter()
+            .filter_map(|(name, value): (String, Value)| {
+                let text = match value {
+                    Value::String(text) => text,
+                    Value::Number(number) => number.to_string(),
+                    Value::Bool(truth) => truth.to_string(),
+                    _ => return None,
+                };
+                let fits = |text: &str| !text.is_empty() && text.len() <= FIELD;
+                (fits(&name) && fits(&text)).then_some((name, text))
+            })
+            .take(FIELDS)
+            .collect()
     }
 }
 
 /// Returns true if a text is a day of the calendar, `YYYY-MM-DD`.
 #[must_use]
 pub fn is_date(text: &str) -> bool {
-    let is_written = |(place, byte): (usize, u8)| {
-        if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() }
-    };
     text.len() == 10
-        && text.bytes().enumerate().all(is_written)
+        && text.bytes().enumerate().all(|(place, byte): (usize, u8)| {
+            if [4, 7].contains(&place) { byte == b'-' } else { byte.is_ascii_digit() }
+        })
         && text.parse::<NaiveDate>().is_ok()
 }
 

@@ -92,7 +92,7 @@ fn suites_of_syrch_0_1_2_are_read() {
         ]
     );
     assert_eq!((suite.format, suite.questions[1].db.as_str()), (Format::Syrch, ""));
-    let rows = expected(&golds[0][0]).unwrap().unwrap();
+    let rows = read_expected_rows(&golds[0][0]).unwrap().unwrap();
     assert_eq!(rows.row_count(), 1);
 }
 
@@ -418,8 +418,8 @@ fn the_users_database_comes_first() {
     place.file("db/shop.sqlite", "x");
     let other = Home::new();
     let file = other.file("databases/shop/shop.sqlite", "x");
-    let folder = &DatabaseUrl::of_path(other.0.path());
-    let file = DatabaseUrl::of_path(&file);
+    let folder = &DatabaseUrl::from_path(other.0.path());
+    let file = DatabaseUrl::from_path(&file);
     assert_eq!(suite.database("shop", Some(folder), ENGINES), Ok(file.clone()));
     assert_eq!(suite.database("anything", Some(&file), ENGINES), Ok(file.clone()));
     assert_eq!(suite.database("", Some(&file), ENGINES), Ok(file));
@@ -430,12 +430,12 @@ fn the_users_database_comes_first() {
     fs::remove_dir_all(other.path("databases")).unwrap();
     assert_eq!(
         suite.database("shop", Some(folder), ENGINES),
-        Ok(DatabaseUrl::of_path(&place.path("db/shop.sqlite")))
+        Ok(DatabaseUrl::from_path(&place.path("db/shop.sqlite")))
     );
     let said = suite.database("shpo", Some(folder), ENGINES).unwrap_err().to_string();
     assert!(said.contains(" and "), "{said}");
     assert!(matches!(
-        suite.database("shop", Some(&DatabaseUrl::of_path(&other.path("none"))), ENGINES),
+        suite.database("shop", Some(&DatabaseUrl::from_path(&other.path("none"))), ENGINES),
         Err(Unresolved::NotThere { .. })
     ));
 }
@@ -466,7 +466,7 @@ fn all_missing_databases_are_reported_at_once() {
     let none =
         suite.databases(Some(&DatabaseUrl::parse("none.sqlite")), ENGINES).unwrap_err().to_string();
     assert_eq!(none, "`none.sqlite` does not exist; 5 questions need it, the first is `q0`");
-    let given = DatabaseUrl::of_path(&place.path("there.sqlite"));
+    let given = DatabaseUrl::from_path(&place.path("there.sqlite"));
     let all = suite.databases(Some(&given), ENGINES).unwrap();
     assert_eq!(all.values().collect::<Vec<_>>(), [&given; 3]);
 }

@@ -55,7 +55,7 @@ fn wilson_holds_the_share_as_often_as_it_says() {
 }
 
 /// Databases differ in size and in how much the second arm helps on them, as real ones do.
-fn clustered(random: &mut Pcg64, names: &[String]) -> Vec<(usize, f64)> {
+fn draw_clusters(random: &mut Pcg64, names: &[String]) -> Vec<(usize, f64)> {
     let helped = Beta::new(2.0, 3.0).unwrap();
     let mut differences = Vec::new();
     for database in 0..names.len() {
@@ -83,13 +83,15 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
         let mut by_database = 0;
         let mut by_question = 0;
         for world in 0..WORLDS {
-            let drawn = clustered(&mut random, &names);
-            let pair = |(database, difference): &(usize, f64)| Pair {
-                cluster: &names[*database],
-                first: if *difference < 0.0 { 1.0 } else { 0.0 },
-                second: if *difference > 0.0 { 1.0 } else { 0.0 },
-            };
-            let pairs: Vec<Pair<'_>> = drawn.iter().map(pair).collect();
+            let drawn = draw_clusters(&mut random, &names);
+            let pairs: Vec<Pair<'_>> = drawn
+                .iter()
+                .map(|(database, difference): &(usize, f64)| Pair {
+                    cluster: &names[*database],
+                    first: if *difference < 0.0 { 1.0 } else { 0.0 },
+                    second: if *difference > 0.0 { 1.0 } else { 0.0 },
+                })
+                .collect();
             let holds = |interval: Option<syrch_grade::stats::Interval>| {
                 u32::from(interval.unwrap().contains(TRUTH))
             };

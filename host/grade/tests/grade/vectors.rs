@@ -141,33 +141,40 @@ struct OfLogistic {
 }
 
 impl OfCalibration {
-    fn scored(&self) -> Vec<(f64, bool)> {
+    fn scores(&self) -> Vec<(f64, bool)> {
         self.confidence.iter().copied().zip(self.right.iter().copied()).collect()
     }
 
     fn points(&self) -> Vec<Point> {
-        let point = |(confidence, right)| Point {
-            database: String::new(),
-            confidence,
-            printed: confidence,
-            left: 1.0,
-            right,
-        };
-        self.scored().into_iter().map(point).collect()
+        self.scores()
+            .into_iter()
+            .map(|(confidence, right)| Point {
+                database: String::new(),
+                confidence,
+                printed: confidence,
+                left: 1.0,
+                right,
+            })
+            .collect()
     }
 }
 
 #[test]
 fn rankings_and_scores_are_those_of_scikit_learn() {
     for of in vectors::<Vec<OfCalibration>>("calibration") {
-        let scored = of.scored();
+        let scored = of.scores();
         assert_near(auroc(&scored).unwrap(), of.auroc, NEAR, "area under the curve");
         assert_near(brier(&scored).unwrap(), of.brier, NEAR, "Brier score");
         assert_near(log_loss(&scored).unwrap(), of.log_loss, NEAR, "log loss");
-        let off = |(confidence, _): &(f64, bool)| {
-            (confidence * 10.0 - (confidence * 10.0).round()).abs() > 1e-9
-        };
-        let bins = reliability(&scored.into_iter().filter(off).collect::<Vec<_>>(), 10);
+        let bins = reliability(
+            &scored
+                .into_iter()
+                .filter(|(confidence, _): &(f64, bool)| {
+                    (confidence * 10.0 - (confidence * 10.0).round()).abs() > 1e-9
+                })
+                .collect::<Vec<_>>(),
+            10,
+        );
         assert_eq!(bins.len(), of.reliability.accuracy.len());
         for (place, bin) in bins.iter().enumerate() {
             assert_near(bin.accuracy(), of.reliability.accuracy[place], NEAR, "accuracy of a bin");

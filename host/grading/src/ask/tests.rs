@@ -44,7 +44,7 @@ impl World {
         change(&mut settings);
         let shop = (
             "shop".to_owned(),
-            syrch_core::DatabaseUrl::of_path(&self.folder.path().join("shop.sqlite")),
+            syrch_core::DatabaseUrl::from_path(&self.folder.path().join("shop.sqlite")),
         );
         let arena = Arena::new(vec![settings], [shop].into(), Shared::new(), Arc::new(Silent));
         Searches { arena: Arc::new(arena), arms: vec!["a".to_owned()], restarted: Mutex::default() }
@@ -71,7 +71,9 @@ impl World {
 }
 
 /// All of an answer but its rows, which a journal need not hold, its time and its cost.
-fn reported(asked: &Asked) -> (End, Option<Fault>, Option<String>, Option<f64>, Option<f64>) {
+fn comparable_fields(
+    asked: &Asked,
+) -> (End, Option<Fault>, Option<String>, Option<f64>, Option<f64>) {
     let Asked { end, fault, sql, confidence, candidate_confidence, .. } = asked.clone();
     (end, fault, sql, confidence, candidate_confidence)
 }
@@ -90,8 +92,8 @@ async fn a_search_that_ended_is_not_made_again() {
     let searches = world.searches(|settings| settings.policy.max_attempts = 1);
     let again = world.ask(&searches).await;
     assert_eq!(
-        (reported(&again), again.cost, world.endpoint.count()),
-        (reported(&first), first.cost, asked)
+        (comparable_fields(&again), again.cost, world.endpoint.count()),
+        (comparable_fields(&first), first.cost, asked)
     );
     assert_eq!(searches.warnings(), [""; 0]);
 }
@@ -104,15 +106,15 @@ async fn a_failure_is_an_end_and_an_interruption_is_none() {
     assert_eq!((first.end, first.fault.clone().unwrap().class.as_str()), (End::Failed, "model"));
     let again = world.ask(&world.searches(|_| ())).await;
     assert_eq!(
-        (reported(&again), again.cost, world.endpoint.count()),
-        (reported(&first), first.cost, asked)
+        (comparable_fields(&again), again.cost, world.endpoint.count()),
+        (comparable_fields(&first), first.cost, asked)
     );
     let text = std::fs::read_to_string(world.journal()).unwrap();
     for class in ["interrupted", ""] {
         let other = text.replace("\"class\":\"model\"", &format!("\"class\":\"{class}\""));
         assert_ne!(other, text);
         std::fs::write(world.journal(), other).unwrap();
-        assert!(ended(&Journal::read(&world.journal()).unwrap()).is_none(), "{class}");
+        assert!(find_result(&Journal::read(&world.journal()).unwrap()).is_none(), "{class}");
     }
 }
 
@@ -127,7 +129,7 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
     for length in [lines.len() / 3, lines.len() * 2 / 3, lines.len() - 1] {
         std::fs::write(world.journal(), lines[..length].concat()).unwrap();
         assert!(
-            ended(&Journal::read(&world.journal()).unwrap()).is_none(),
+            find_result(&Journal::read(&world.journal()).unwrap()).is_none(),
             "{length} of {}",
             lines.len()
         );
@@ -135,8 +137,8 @@ async fn a_search_that_was_cut_off_goes_on_from_its_journal() {
         let count = world.endpoint.count();
         let again = world.ask(&searches).await;
         assert_eq!(
-            (reported(&again), searches.warnings()),
-            (reported(&first), Vec::new()),
+            (comparable_fields(&again), searches.warnings()),
+            (comparable_fields(&first), Vec::new()),
             "{length} of {}",
             lines.len()
         );

@@ -11,16 +11,20 @@ use super::*;
 fn arm(change: impl FnOnce(&mut Settings)) -> Arm {
     let mut settings = Settings::default();
     change(&mut settings);
-    let plugin = |(role, source): (&Role, &PluginSource)| PluginOfArm {
-        role: role.name().to_owned(),
-        source: source.to_string(),
-        digest: String::new(),
-    };
     Arm {
         name: "decompose".to_owned(),
         strategy: settings.strategy.name.clone(),
-        plugins: settings.strategy.roles.iter().map(plugin).collect(),
-        settings: syrch::internal::written(&settings),
+        plugins: settings
+            .strategy
+            .roles
+            .iter()
+            .map(|(role, source): (&Role, &PluginSource)| PluginOfArm {
+                role: role.name().to_owned(),
+                source: source.to_string(),
+                digest: String::new(),
+            })
+            .collect(),
+        settings: syrch::internal::journal_settings(&settings),
         again: None,
     }
 }
@@ -153,13 +157,17 @@ fn few_answers_get_no_corners() {
 
 #[test]
 fn the_strategy_searches_as_in_the_run() {
-    let change = |settings: &mut Settings| {
-        settings.policy.high_confidence = 0.9;
-        settings.policy.max_attempts = 7;
-        let weights = settings.strategy.config.entry(Role::Calibrator).or_default();
-        weights.insert("empty".to_owned(), json!(0.4));
-    };
-    let fitted = calibrate(&record(vec![arm(change)]), None, Some(Method::Isotonic)).unwrap();
+    let fitted = calibrate(
+        &record(vec![arm(|settings: &mut Settings| {
+            settings.policy.high_confidence = 0.9;
+            settings.policy.max_attempts = 7;
+            let weights = settings.strategy.config.entry(Role::Calibrator).or_default();
+            weights.insert("empty".to_owned(), json!(0.4));
+        })]),
+        None,
+        Some(Method::Isotonic),
+    )
+    .unwrap();
     let definition = &fitted.definition;
     assert_eq!(definition.name, "decompose-fitted");
     assert_eq!(definition.policy["max_attempts"], 7);
@@ -206,7 +214,7 @@ fn each_answer_is_counted_once_in_the_band_that_it_was_held_out_with() {
                 let held_out = measured
                     .held_out
                     .iter()
-                    .filter(|sure| (band.low..band.high).contains(&rounded(**sure)));
+                    .filter(|sure| (band.low..band.high).contains(&round_confidence(**sure)));
                 assert_eq!(held_out.count() as u64, band.answers, "{method:?} {band:?}");
             }
         }
@@ -235,10 +243,11 @@ fn a_curve_used_elsewhere_warns() {
             .ends_with("of the suite `suite`; this search uses another database, `bank`")
     );
     assert_eq!(known, Some((true, false)));
-    let other_model = |settings: &mut Settings| {
+    let warning = over("shop.sqlite", |settings: &mut Settings| {
         (settings.model.provider, settings.model.model) = (syrch::Provider::OPENAI, "m".to_owned());
-    };
-    let warning = over("shop.sqlite", other_model).0.unwrap();
+    })
+    .0
+    .unwrap();
     assert!(
         warning.starts_with(
             "the confidence was fitted on answers of `the offline rules` over 2 databases"
@@ -266,10 +275,14 @@ fn without_a_curve_nothing_but_the_basis_is_new() {
 
 #[test]
 fn another_aggregators_doubts_stay() {
-    let own = |settings: &mut Settings| {
-        settings.strategy.roles.insert(Role::Aggregator, PluginSource::parse("./own.wasm"));
-    };
-    let fitted = calibrate(&record(vec![arm(own)]), None, Some(Method::Logistic)).unwrap();
+    let fitted = calibrate(
+        &record(vec![arm(|settings: &mut Settings| {
+            settings.strategy.roles.insert(Role::Aggregator, PluginSource::parse("./own.wasm"));
+        })]),
+        None,
+        Some(Method::Logistic),
+    )
+    .unwrap();
     assert!(fitted.definition.roles[&Role::Aggregator].config.is_empty());
     let highest = fitted.report.measured[2].held_out.iter().copied().fold(0.0, f64::max);
     assert!((highest - fitted.curve.apply(0.9) * 0.9).abs() < 0.02, "{highest}");
@@ -315,12 +328,14 @@ fn what_cannot_be_fitted_is_said_so() {
     );
     assert!(said(&two, Some("third")).ends_with("it has no arm `third`, but `decompose`, `other`"));
     assert!(said(&two, Some("other")).contains("0 graded answers with a confidence are too few"));
-    let own = |settings: &mut Settings| {
-        settings.strategy.roles.insert(Role::Calibrator, PluginSource::parse("./own.wasm"));
-    };
     assert!(
-        said(&record(vec![arm(own)]), None)
-            .contains("its calibrator is `./own.wasm`; only what `signals` gives")
+        said(
+            &record(vec![arm(|settings: &mut Settings| {
+                settings.strategy.roles.insert(Role::Calibrator, PluginSource::parse("./own.wasm"));
+            })]),
+            None
+        )
+        .contains("its calibrator is `./own.wasm`; only what `signals` gives")
     );
     let fitted = calibrate(&plain(), None, None).unwrap().definition;
     let twice = record(vec![arm(|settings| fitted.apply(settings))]);

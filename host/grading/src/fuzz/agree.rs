@@ -85,16 +85,17 @@ impl Fuzzed {
         }
         for variant in manifest.databases.values().flat_map(|database| &database.variants) {
             let path = folder.join(&variant.file);
-            if digest(DatabaseUrl::of_path(&path)).await? != variant.digest {
+            if digest(DatabaseUrl::from_path(&path)).await? != variant.digest {
                 return Err(Error::Unfit(format!(
                     "`{}` has changed since it was made",
                     path.display()
                 )));
             }
         }
-        let weigh = |_: &_, rows: &Option<ResultSet>| rows.as_ref().map_or(0, ResultSet::size);
         let databases = MemoryCache::new(OPEN);
-        let golds = MemoryCache::within(CACHED, CACHED_BYTES, weigh);
+        let golds = MemoryCache::within(CACHED, CACHED_BYTES, |_: &_, rows: &Option<ResultSet>| {
+            rows.as_ref().map_or(0, ResultSet::size)
+        });
         Ok(Self {
             folder: folder.to_owned(),
             manifest,
@@ -126,8 +127,12 @@ impl Fuzzed {
         rule: Rule,
         ordered: bool,
     ) -> Result<FuzzedVerdict, Error> {
-        let unknown = || Error::Unfit(format!("the fuzzed suite has no database `{db}`"));
-        let variants = &self.manifest.databases.get(db).ok_or_else(unknown)?.variants;
+        let variants = &self
+            .manifest
+            .databases
+            .get(db)
+            .ok_or_else(|| Error::Unfit(format!("the fuzzed suite has no database `{db}`")))?
+            .variants;
         let on = |variant: &'_ FuzzedVariant| {
             self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed()
         };
@@ -168,12 +173,14 @@ impl Fuzzed {
             self.databases.get(&file, || open_at(&self.settings, self.folder.join(&file))).await?;
         let mut expected = Vec::new();
         for gold in golds {
-            let run = || async {
-                let query =
-                    SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
-                expected::lasting(database.run(&query).await).map(Result::ok)
-            };
-            let result = self.golds.get(&(file.clone(), (*gold).to_owned()), run).await?;
+            let result = self
+                .golds
+                .get(&(file.clone(), (*gold).to_owned()), || async {
+                    let query =
+                        SqlQuery::new(with_single_quotes(gold, database.as_ref().as_ref()).await);
+                    expected::lasting(database.run(&query).await).map(Result::ok)
+                })
+                .await?;
             if result.as_ref().as_ref().is_some_and(|result| result.row_count() > 0) {
                 expected.push((result, Facts::new(ordered, Some(gold))));
             }
@@ -187,12 +194,12 @@ impl Fuzzed {
             return Ok((file, Some(Verdict::Wrong)));
         };
         // Comparing large results takes long, so it is done on a thread that may block.
-        let compare = move || {
+        let compared = tokio::task::spawn_blocking(move || {
             let golds =
                 expected.iter().filter_map(|(gold, facts)| Some((gold.as_ref().as_ref()?, *facts)));
             rule.any(golds, &predicted)
-        };
-        let compared = tokio::task::spawn_blocking(compare).await;
+        })
+        .await;
         compared
             .map(|verdict| (file, Some(verdict)))
             .map_err(|error| Error::Internal(error.to_string()))
@@ -200,13 +207,13 @@ impl Fuzzed {
 }
 
 async fn open_at(settings: &Settings, path: PathBuf) -> Result<Arc<dyn Database>, Error> {
-    open(settings, &DatabaseUrl::of_path(&path)).await
+    open(settings, &DatabaseUrl::from_path(&path)).await
 }
 
 fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     let path = folder.join(FUZZ_FILE);
     if !is_plain(folder, Path::new(FUZZ_FILE)) {
-        return Err(linked(folder, FUZZ_FILE));
+        return Err(link_error(folder, FUZZ_FILE));
     }
     let text = read_within(&path, DOCUMENT).map_err(|error| {
         Error::Config(format!(
@@ -226,14 +233,16 @@ fn read(folder: &Path) -> Result<FuzzManifest, Error> {
     }
     // The manifest may be untrusted: its paths must stay in the folder.
     for variant in manifest.databases.values().flat_map(|database| &database.variants) {
-        let is_inside = |part| matches!(part, std::path::Component::Normal(_));
-        if !Path::new(&variant.file).components().all(is_inside) {
+        if !Path::new(&variant.file)
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)))
+        {
             return Err(wrong(format!("`{}` leads out of its folder", variant.file)));
         }
         // The files that an engine stores beside a database belong to it.
         for file in suffixes().map(|end| format!("{}{end}", variant.file)) {
             if !is_plain(folder, Path::new(&file)) {
-                return Err(linked(folder, &file));
+                return Err(link_error(folder, &file));
             }
         }
     }
@@ -250,7 +259,7 @@ fn is_plain(folder: &Path, file: &Path) -> bool {
     })
 }
 
-fn linked(folder: &Path, file: &str) -> Error {
+fn link_error(folder: &Path, file: &str) -> Error {
     let path = folder.join(file);
     Error::Unfit(format!(
         "`{}` is not a plain file in the fuzzed suite's folder: links are not followed there",

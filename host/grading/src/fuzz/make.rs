@@ -33,11 +33,11 @@ impl Default for FuzzOptions {
 /// Receives the progress of [`fuzz`].
 pub trait FuzzObserver: Send + Sync {
     /// Called when `done` databases of `of` have their variants.
-    fn made(&self, done: u64, of: u64);
+    fn on_variants_made(&self, done: u64, of: u64);
 }
 
 impl FuzzObserver for Silent {
-    fn made(&self, _: u64, _: u64) {}
+    fn on_variants_made(&self, _: u64, _: u64) {}
 }
 
 /// Makes variants of the databases of a suite as `FOLDER/DATABASE/N.ENDING`, and writes the
@@ -86,7 +86,7 @@ pub async fn fuzz(
             settings,
         };
         manifest.databases.insert(name.clone(), maker.make().await?);
-        observer.made(number, of);
+        observer.on_variants_made(number, of);
     }
     let text = serde_json::to_string_pretty(&manifest)
         .map_err(|error| Error::Internal(error.to_string()))?;
@@ -96,7 +96,7 @@ pub async fn fuzz(
 
 /// The function that makes changed copies of a database, and what is known of the database's files.
 fn copier(url: &DatabaseUrl) -> Result<(&'static FileEntry, MakeCopy), Error> {
-    let executor = Executor::of(url)?;
+    let executor = Executor::for_url(url)?;
     let found = executor.files().and_then(|files| Some((files, files.copy?)));
     found.ok_or_else(|| {
         let able = Executor::all()
@@ -127,10 +127,9 @@ fn prepare(folder: &Path) -> Result<(), Error> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    let failed = |error: std::io::Error| {
+    syrch_files::replace(path, text.as_bytes()).map_err(|error: std::io::Error| {
         Error::Config(format!("`{}` cannot be written: {error}", path.display()))
-    };
-    syrch_files::replace(path, text.as_bytes()).map_err(failed)
+    })
 }
 
 /// The name of the folder for a database's variants: the database's name with `_` in place of
@@ -140,8 +139,10 @@ fn place(name: &str, manifest: &FuzzManifest) -> String {
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let plain = |c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let stem: String = stem.chars().map(plain).collect();
+    let stem: String = stem
+        .chars()
+        .map(|c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
+        .collect();
     let stem = if stem.is_empty() { "database".to_owned() } else { stem };
     let is_taken = |place: &str| {
         let begin = format!("{place}/").to_lowercase();
@@ -185,7 +186,7 @@ impl<'a> Maker<'a> {
             let target = self.folder.join(&file);
             let seed = digest64(&[&self.options.seed.to_string(), self.name, &attempt.to_string()]);
             let variant = self.variant(target.clone(), seed).await?;
-            let url = DatabaseUrl::of_path(&target);
+            let url = DatabaseUrl::from_path(&target);
             let golds = self.with_rows(&url).await?.len() as u64;
             let of = self.golds.len() as u64;
             if golds * 2 < of {

@@ -44,7 +44,7 @@ fn world() -> World {
     fs::write(folder.path().join("suite.jsonl"), lines).unwrap();
     let suite = suite::read(&folder.path().join("suite.jsonl")).unwrap();
     World {
-        databases: BTreeMap::from([("shop".to_owned(), DatabaseUrl::of_path(&path))]),
+        databases: BTreeMap::from([("shop".to_owned(), DatabaseUrl::from_path(&path))]),
         suite,
         folder,
     }

@@ -24,7 +24,7 @@ fn arena(folder: &Path) -> Arena {
     let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
     Arena::new(
         vec![Settings::default()],
-        [("shop".to_owned(), syrch_core::DatabaseUrl::of_path(&shop))].into(),
+        [("shop".to_owned(), syrch_core::DatabaseUrl::from_path(&shop))].into(),
         Shared::new(),
         observer,
     )
@@ -178,11 +178,11 @@ fn grader(
         fuzzed: None,
         traces: Traces::None,
         has_journals: false,
-        expected: Grader::expected_cache(),
+        expected: Grader::new_expected_cache(),
     }
 }
 
-async fn graded(grader: &Grader, id: &str, gold: &str) -> Graded {
+async fn grade_answer(grader: &Grader, id: &str, gold: &str) -> Graded {
     let question = Arc::new(question(id, vec![sql(gold)]));
     let item = Item { arm: 0, arm_name: "a".into(), question, place: 0, retried: false };
     let Answered::Graded(graded) = grader.answer(&item).await else { panic!("{id}") };
@@ -200,7 +200,7 @@ async fn a_database_that_is_locked_for_a_while_excludes_no_question() {
     let gold = "SELECT COUNT(*) FROM customers";
     let suite = suite(vec![question("q", vec![sql(gold)])]);
     assert_eq!(ungradable(&suite, None, &grader.arena).await.unwrap(), BTreeMap::new());
-    let locked = graded(&grader, "q", gold).await;
+    let locked = grade_answer(&grader, "q", gold).await;
     let fault = locked.fault.clone().unwrap();
     assert_eq!(
         (locked.end, fault.class.as_str(), &locked.gold_fault),
@@ -213,7 +213,7 @@ async fn a_database_that_is_locked_for_a_while_excludes_no_question() {
     // It counts as wrong until it is tried again, and its cost is reported.
     assert_eq!((locked.verdict("bag-v1"), locked.cost.calls), (Some(Verdict::Wrong), 1));
     lock.execute_batch("ROLLBACK").unwrap();
-    let again = graded(&grader, "q", gold).await;
+    let again = grade_answer(&grader, "q", gold).await;
     assert_eq!(
         (again.end, again.fault.clone(), again.verdict("bag-v1")),
         (End::Answered, None, Some(Verdict::Right))
@@ -228,7 +228,7 @@ async fn nobody_is_asked_what_cannot_be_graded() {
     let grader = grader(scratch.path(), &asked, known.clone());
     let mut all = Vec::new();
     for (id, gold) in [("bad", "DROP TABLE customers"), ("good", "SELECT 2"), ("fails", FAILS)] {
-        all.push(graded(&grader, id, gold).await);
+        all.push(grade_answer(&grader, id, gold).await);
     }
     assert_eq!(*asked.lock().unwrap(), ["good", "fails"]);
     let [bad, good, fails] = &all[..] else { panic!("three") };

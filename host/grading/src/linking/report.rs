@@ -134,9 +134,9 @@ impl LinkingReport {
             id: question.id.clone(),
             db: question.db.clone(),
             question: question.question.clone(),
-            tables: found.tables.missed(),
-            columns: found.columns.missed(),
-            literals: found.literals.missed(),
+            tables: found.tables.missing_names(),
+            columns: found.columns.missing_names(),
+            literals: found.literals.missing_names(),
         };
         if !(missed.tables.is_empty() && missed.columns.is_empty() && missed.literals.is_empty()) {
             self.missed.push(missed);

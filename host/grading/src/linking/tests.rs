@@ -39,15 +39,17 @@ fn cell(text: &str, column: Option<&str>) -> Hit {
 }
 
 fn gold(texts: &[&str]) -> Facts {
-    let literal = |text: &&str| Literal {
-        table: Some("Orders".into()),
-        column: Some("State".into()),
-        text: (*text).into(),
-    };
     Facts {
         tables: vec!["Orders".into(), "gone".into()],
         columns: vec!["Orders.State".into(), "Orders.none".into()],
-        literals: texts.iter().map(literal).collect(),
+        literals: texts
+            .iter()
+            .map(|text: &&str| Literal {
+                table: Some("Orders".into()),
+                column: Some("State".into()),
+                text: (*text).into(),
+            })
+            .collect(),
         ..Facts::default()
     }
 }
@@ -55,7 +57,7 @@ fn gold(texts: &[&str]) -> Facts {
 #[test]
 fn what_is_needed_is_compared_with_what_is_shown() {
     let linking = linking(Vec::new());
-    let found = compared(&gold(&[]), &linking, &linking.catalog);
+    let found = compare_linking(&gold(&[]), &linking, &linking.catalog);
     let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     assert_eq!(found.tables, Compared { needed: set(&["orders"]), shown: set(&["orders"]) });
     assert_eq!(found.columns.needed, set(&["orders.state"]));
@@ -71,7 +73,7 @@ fn literals_are_shown_by_cells_and_facts_as_whole_words() {
         cell("Utah", Some("State")),
     ];
     let found = literals(&gold(&["New York", "paid", "aid", "12.5"]), &linking(hints));
-    assert_eq!(found.missed(), ["aid"]);
+    assert_eq!(found.missing_names(), ["aid"]);
     assert!(
         found.shown.contains("Utah") && !found.shown.iter().any(|text| text.contains("is 'open'")),
         "{found:?}"

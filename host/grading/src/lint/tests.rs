@@ -38,15 +38,18 @@ impl Home {
     /// The findings as `id gold kind`.
     async fn lint(&self, questions: &[Value]) -> Vec<String> {
         let report = self.lint_with(questions, &Settings::default(), &Silent).await;
-        let shown = |finding: &Finding| {
-            let gold = finding.gold.map(|gold| format!(" {gold}")).unwrap_or_default();
-            format!("{}{gold} {}", finding.id, finding.kind.name())
-        };
-        report.findings.iter().map(shown).collect()
+        report
+            .findings
+            .iter()
+            .map(|finding: &Finding| {
+                let gold = finding.gold.map(|gold| format!(" {gold}")).unwrap_or_default();
+                format!("{}{gold} {}", finding.id, finding.kind.name())
+            })
+            .collect()
     }
 
     /// The kind found in one statement, if any.
-    async fn of(&self, sql: &str, ordered: bool) -> Option<String> {
+    async fn find_kind(&self, sql: &str, ordered: bool) -> Option<String> {
         let question = json!({"id": "q", "db": "school", "question": "?", "gold_sql": sql, "ordered": ordered});
         let mut found = self.lint(&[question]).await;
         assert!(found.len() < 2, "{found:?}");
@@ -109,7 +112,7 @@ async fn golds_that_cannot_be_had_are_errors() {
 async fn empty_and_cut_results_are_reported() {
     let home = Home::new();
     assert_eq!(
-        home.of("SELECT name FROM child WHERE age > 99", false).await.as_deref(),
+        home.find_kind("SELECT name FROM child WHERE age > 99", false).await.as_deref(),
         Some("empty")
     );
     let mut settings = Settings::default();
@@ -156,7 +159,7 @@ async fn a_tie_that_limit_cuts_is_reported_and_one_that_does_not_matter_is_not()
         ("SELECT name FROM child ORDER BY age LIMIT 99", None),
         ("SELECT name FROM child ORDER BY age, name LIMIT 1", None),
     ] {
-        assert_eq!(home.of(sql, false).await.as_deref(), found, "{sql}");
+        assert_eq!(home.find_kind(sql, false).await.as_deref(), found, "{sql}");
     }
 }
 
@@ -172,9 +175,9 @@ async fn an_order_that_is_graded_has_to_be_one() {
         ("SELECT age FROM child ORDER BY age", None),
         ("SELECT count(*) FROM child", None),
     ] {
-        assert_eq!(home.of(sql, true).await.as_deref(), found, "{sql}");
+        assert_eq!(home.find_kind(sql, true).await.as_deref(), found, "{sql}");
     }
-    assert_eq!(home.of("SELECT name FROM child ORDER BY age", false).await, None);
+    assert_eq!(home.find_kind("SELECT name FROM child ORDER BY age", false).await, None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -214,7 +217,7 @@ async fn files_and_answers_are_looked_at_too() {
 struct Steps(Mutex<Vec<(u64, u64)>>);
 
 impl LintObserver for Steps {
-    fn checked(&self, done: u64, of: u64) {
+    fn on_question_checked(&self, done: u64, of: u64) {
         self.0.lock().unwrap().push((done, of));
     }
 }

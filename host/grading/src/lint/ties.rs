@@ -50,11 +50,12 @@ impl Order {
         }
         let sql = sql.to_owned();
         let dialect = dialect.to_owned();
-        let work = move || {
+        tokio::task::spawn_blocking(move || {
             let thread = std::thread::Builder::new().name("lint".to_owned()).stack_size(STACK);
             thread.spawn(move || read(&sql, &dialect, width, is_graded)).ok()?.join().ok()?
-        };
-        tokio::task::spawn_blocking(work).await.ok()?
+        })
+        .await
+        .ok()?
     }
 }
 
@@ -117,7 +118,7 @@ impl VisitorMut for Breaker {
         if let Some(width) = width
             .filter(|_| matters && !matches!(*query.body, SetExpr::Values(_) | SetExpr::Query(_)))
         {
-            let clause = shown(query, is_inner);
+            let clause = format_order(query, is_inner);
             if extend(query, width, &self.sort) {
                 self.clause.get_or_insert(clause);
             }
@@ -142,12 +143,13 @@ fn cuts(query: &Query) -> bool {
 /// The number of columns of an inner query; `None` if only the catalog has it.
 fn width(body: &SetExpr) -> Option<usize> {
     match body {
-        SetExpr::Select(select) => {
-            let is_one = |item: &SelectItem| {
+        SetExpr::Select(select) => select
+            .projection
+            .iter()
+            .all(|item: &SelectItem| {
                 matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. })
-            };
-            select.projection.iter().all(is_one).then_some(select.projection.len())
-        }
+            })
+            .then_some(select.projection.len()),
         SetExpr::SetOperation { left, .. } => width(left),
         _ => None,
     }
@@ -176,7 +178,7 @@ fn extend(query: &mut Query, width: usize, sort: &OrderBySort) -> bool {
 }
 
 /// The clause that orders and cuts the rows, as messages show it.
-fn shown(query: &Query, is_inner: bool) -> String {
+fn format_order(query: &Query, is_inner: bool) -> String {
     let order = query.order_by.as_ref().map(ToString::to_string).unwrap_or_default();
     let limit = query.limit_clause.as_ref().map(ToString::to_string).unwrap_or_default();
     let fetch = query.fetch.as_ref().map(|fetch| format!(" {fetch}")).unwrap_or_default();

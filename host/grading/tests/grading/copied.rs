@@ -24,7 +24,7 @@ fn texts(source: &Connection, sql: &str) -> Vec<String> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -41,33 +41,34 @@ fn table_script(source: &Connection, table: &str) -> String {
         .map(|(name, kind)| kind_of(source, table, name, kind))
         .collect();
     let parts: Vec<String> =
-        columns.iter().zip(&kinds).map(|(name, kind)| format!("{} {kind}", quoted(name))).collect();
-    let mut script = format!("CREATE TABLE {} ({});\n", quoted(table), parts.join(", "));
-    let mut statement = source.prepare(&format!("SELECT * FROM {}", quoted(table))).unwrap();
+        columns.iter().zip(&kinds).map(|(name, kind)| format!("{} {kind}", quote(name))).collect();
+    let mut script = format!("CREATE TABLE {} ({});\n", quote(table), parts.join(", "));
+    let mut statement = source.prepare(&format!("SELECT * FROM {}", quote(table))).unwrap();
     let mut rows = statement.query([]).unwrap();
     while let Some(row) = rows.next().unwrap() {
-        let value = |at: usize| match (row.get_ref(at).unwrap(), kinds[at]) {
-            (ValueRef::Null, _) => "NULL".to_owned(),
-            (ValueRef::Integer(number), "text") => text(&number.to_string()),
-            (ValueRef::Integer(number), _) => number.to_string(),
-            (ValueRef::Real(number), "text") => text(&number.to_string()),
-            (ValueRef::Real(number), _) => format!("{number:?}"),
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => {
-                text(&String::from_utf8_lossy(bytes))
-            }
-            (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => {
-                String::from_utf8_lossy(bytes).into_owned()
-            }
-        };
-        let values: Vec<String> = (0..columns.len()).map(value).collect();
-        script += &format!("INSERT INTO {} VALUES ({});\n", quoted(table), values.join(", "));
+        let values: Vec<String> = (0..columns.len())
+            .map(|at: usize| match (row.get_ref(at).unwrap(), kinds[at]) {
+                (ValueRef::Null, _) => "NULL".to_owned(),
+                (ValueRef::Integer(number), "text") => text(&number.to_string()),
+                (ValueRef::Integer(number), _) => number.to_string(),
+                (ValueRef::Real(number), "text") => text(&number.to_string()),
+                (ValueRef::Real(number), _) => format!("{number:?}"),
+                (ValueRef::Text(bytes) | ValueRef::Blob(bytes), "text") => {
+                    text(&String::from_utf8_lossy(bytes))
+                }
+                (ValueRef::Text(bytes) | ValueRef::Blob(bytes), _) => {
+                    String::from_utf8_lossy(bytes).into_owned()
+                }
+            })
+            .collect();
+        script += &format!("INSERT INTO {} VALUES ({});\n", quote(table), values.join(", "));
     }
     script
 }
 
 fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'static str {
-    let name = quoted(column);
-    let from = quoted(table);
+    let name = quote(column);
+    let from = quote(table);
     let values = texts(
         source,
         &format!("SELECT DISTINCT CAST({name} AS TEXT) FROM {from} WHERE {name} IS NOT NULL"),
@@ -78,27 +79,33 @@ fn kind_of(source: &Connection, table: &str, column: &str, declared: &str) -> &'
     );
     let is_key = "SELECT name FROM pragma_table_info($t) WHERE pk > 0 UNION SELECT \"from\" FROM pragma_foreign_key_list($t)";
     let is_key = texts(source, &is_key.replace("$t", &text(table))).contains(&column.to_owned());
-    let is_integer =
-        |value: &String| value.parse::<i64>().is_ok_and(|number| number.to_string() == *value);
     let all = |names: &[&str]| kinds.iter().all(|kind| names.contains(&kind.as_str()));
     match kinds.is_empty() {
         true if declared.to_ascii_lowercase().contains("int") => "bigint",
         true => "text",
-        false if all(&["integer"]) || (is_key && values.iter().all(is_integer)) => "bigint",
+        false
+            if all(&["integer"])
+                || (is_key
+                    && values.iter().all(|value: &String| {
+                        value.parse::<i64>().is_ok_and(|number| number.to_string() == *value)
+                    })) =>
+        {
+            "bigint"
+        }
         false if all(&["integer", "real"]) => "double precision",
         false => "text",
     }
 }
 
-fn added(table: &str, what: &str) -> String {
+fn add_column(table: &str, what: &str) -> String {
     format!(
         "DO $$ BEGIN ALTER TABLE {} ADD {what}; EXCEPTION WHEN OTHERS THEN NULL; END $$;\n",
-        quoted(table)
+        quote(table)
     )
 }
 
 fn list(names: &[String]) -> String {
-    names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ")
+    names.iter().map(|name| quote(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// The primary key and the other columns that are unique, each left out where the rows are not.
@@ -111,7 +118,7 @@ fn unique_keys(source: &Connection, table: &str) -> String {
     let mut script = if key.is_empty() {
         String::new()
     } else {
-        added(table, &format!("PRIMARY KEY ({})", list(&key)))
+        add_column(table, &format!("PRIMARY KEY ({})", list(&key)))
     };
     for index in texts(
         source,
@@ -121,7 +128,7 @@ fn unique_keys(source: &Connection, table: &str) -> String {
             source,
             &format!("SELECT name FROM pragma_index_info({}) ORDER BY seqno", text(&index)),
         );
-        script += &added(table, &format!("UNIQUE ({})", list(&columns)));
+        script += &add_column(table, &format!("UNIQUE ({})", list(&columns)));
     }
     script
 }
@@ -147,9 +154,9 @@ fn foreign_keys(source: &Connection, table: &str) -> String {
         let to = of(&id, "\"to\"");
         let target = of(&id, "\"table\"").swap_remove(0);
         let to = if to.is_empty() { String::new() } else { format!(" ({})", list(&to)) };
-        script += &added(
+        script += &add_column(
             table,
-            &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quoted(&target)),
+            &format!("FOREIGN KEY ({}) REFERENCES {}{to} NOT VALID", list(&from), quote(&target)),
         );
     }
     script

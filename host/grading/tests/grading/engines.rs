@@ -27,21 +27,24 @@ struct Question {
 
 fn questions(file: &Path) -> BTreeMap<String, Question> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let question = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let others = line["gold_alternatives"].as_array().into_iter().flatten();
-        let question = Question {
-            id: text(&line["id"]).replace("_pg_", "_"),
-            db: text(&line["db"]),
-            text: text(&line["question"]),
-            evidence: line["evidence"].as_str().map(str::to_owned),
-            golds: std::iter::once(&line["gold_sql"]).chain(others).map(text).collect(),
-            ordered: line["ordered"] == true,
-            is_same: line["cross_engine"] == "same",
-        };
-        (question.id.clone(), question)
-    };
-    std::fs::read_to_string(file).unwrap().lines().map(question).collect()
+    std::fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            let others = line["gold_alternatives"].as_array().into_iter().flatten();
+            let question = Question {
+                id: text(&line["id"]).replace("_pg_", "_"),
+                db: text(&line["db"]),
+                text: text(&line["question"]),
+                evidence: line["evidence"].as_str().map(str::to_owned),
+                golds: std::iter::once(&line["gold_sql"]).chain(others).map(text).collect(),
+                ordered: line["ordered"] == true,
+                is_same: line["cross_engine"] == "same",
+            };
+            (question.id.clone(), question)
+        })
+        .collect()
 }
 
 /// Both engines with the databases of defog, those of PostgreSQL as a role that only reads.
@@ -53,7 +56,7 @@ struct Engines {
 impl Engines {
     fn new() -> Option<Self> {
         let data = syrch_kit::data_root()?;
-        let server = Server::shared()?;
+        let server = Server::get_shared()?;
         let folder = data.join("defog");
         for entry in std::fs::read_dir(folder.join("postgres")).unwrap() {
             let path = entry.unwrap().path();
@@ -158,11 +161,11 @@ async fn golds(database: &dyn Database, question: &Question) -> Vec<ResultSet> {
 /// statements give there, and the statement.
 async fn verdict(url: &str, question: &Question) -> (String, String) {
     let golds = golds(open(url).await.as_ref(), question).await;
-    judged(url, question, &golds).await
+    judge_with_golds(url, question, &golds).await
 }
 
 /// Returns the verdict on a question that the rules answer, by these rows, and the statement.
-async fn judged(url: &str, question: &Question, golds: &[ResultSet]) -> (String, String) {
+async fn judge_with_golds(url: &str, question: &Question, golds: &[ResultSet]) -> (String, String) {
     let host = Host::builder().database(url).open().await.unwrap();
     let mut query = host.query(question.text.as_str()).min_confidence(0.0);
     if let Some(evidence) = &question.evidence {
@@ -277,7 +280,7 @@ const DIFFERENT_IN_SPIDER: [(&str, &str); 44] = [
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
 async fn the_rules_are_as_often_right_on_copies_of_spider() {
-    let (Some(data), Some(server)) = (syrch_kit::data_root(), Server::shared()) else { return };
+    let (Some(data), Some(server)) = (syrch_kit::data_root(), Server::get_shared()) else { return };
     let folder = data.join("spider");
     let mut copies = BTreeMap::new();
     let mut counts = BTreeMap::new();
@@ -295,8 +298,8 @@ async fn the_rules_are_as_often_right_on_copies_of_spider() {
         });
         // The expected rows are SQLite's on both: the statements are in its dialect.
         let golds = golds(open(&path.display().to_string()).await.as_ref(), question).await;
-        let (one, first) = judged(&path.display().to_string(), question, &golds).await;
-        let (two, second) = judged(copy, question, &golds).await;
+        let (one, first) = judge_with_golds(&path.display().to_string(), question, &golds).await;
+        let (two, second) = judge_with_golds(copy, question, &golds).await;
         if one != two {
             different.push(format!(
                 "{}: {one} on SQLite, {two} on PostgreSQL: {}\n    {first}\n    {second}",

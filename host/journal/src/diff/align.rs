@@ -21,13 +21,15 @@ type Pairs<'a, T> = Vec<(Option<&'a T>, Option<&'a T>, Option<MatchedBy>)>;
 pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> Vec<TaskPair> {
     let lefts = all(left.map(|round| &round.tasks));
     let rights = all(right.map(|round| &round.tasks));
-    let by_id =
-        |a: &TaskNode, b: &TaskNode| f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text);
-    let by_text = |a: &TaskNode, b: &TaskNode| alike(&a.text, &b.text);
     let pairs = pairs(
         &lefts,
         &rights,
-        &[(MatchedBy::Id, ALIKE, &by_id), (MatchedBy::Text, ALIKE, &by_text)],
+        &[
+            (MatchedBy::Id, ALIKE, &|a: &TaskNode, b: &TaskNode| {
+                f64::from(u8::from(a.id == b.id)) * alike(&a.text, &b.text)
+            }),
+            (MatchedBy::Text, ALIKE, &|a: &TaskNode, b: &TaskNode| alike(&a.text, &b.text)),
+        ],
     );
     let names: BTreeMap<String, String> = pairs
         .iter()
@@ -36,24 +38,26 @@ pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> 
     let is_answer = |round: Option<&Round>, task: &TaskNode| {
         round.and_then(|r| r.answer.as_ref()) == Some(&task.id)
     };
-    let pair = |(a, b, matched_by): (Option<&TaskNode>, Option<&TaskNode>, Option<MatchedBy>)| {
-        let differences = match (a, b) {
-            (Some(a), Some(b)) => {
-                let roles = (is_answer(left, a), is_answer(right, b));
-                differences(a, b, &names, roles)
+    pairs
+        .into_iter()
+        .map(|(a, b, matched_by): (Option<&TaskNode>, Option<&TaskNode>, Option<MatchedBy>)| {
+            let differences = match (a, b) {
+                (Some(a), Some(b)) => {
+                    let roles = (is_answer(left, a), is_answer(right, b));
+                    differences(a, b, &names, roles)
+                }
+                _ => Vec::new(),
+            };
+            TaskPair {
+                round,
+                matched_by,
+                left: a.map(TaskSide::from_node),
+                right: b.map(TaskSide::from_node),
+                differences,
+                candidates: candidates(a, b),
             }
-            _ => Vec::new(),
-        };
-        TaskPair {
-            round,
-            matched_by,
-            left: a.map(TaskSide::of),
-            right: b.map(TaskSide::of),
-            differences,
-            candidates: candidates(a, b),
-        }
-    };
-    pairs.into_iter().map(pair).collect()
+        })
+        .collect()
 }
 
 fn differences(
@@ -62,9 +66,16 @@ fn differences(
     names: &BTreeMap<String, String>,
     answers: (bool, bool),
 ) -> Vec<Difference> {
-    let renamed = |id: &String| names.get(id).cloned().unwrap_or_else(|| format!("{id} (right)"));
     let after = |ids: BTreeSet<String>| json!(ids.into_iter().collect::<Vec<_>>().join(", "));
-    let of_right = |ids: &[String]| after(ids.iter().map(renamed).collect());
+    let of_right = |ids: &[String]| {
+        after(
+            ids.iter()
+                .map(|id: &String| {
+                    names.get(id).cloned().unwrap_or_else(|| format!("{id} (right)"))
+                })
+                .collect(),
+        )
+    };
     let of_left = |ids: &[String]| after(ids.iter().cloned().collect());
     let compared = [
         ("text", json!(left.text), json!(right.text)),
@@ -114,22 +125,29 @@ fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<Candidat
         texts.get(candidate.sql.as_str()).filter(|text| !text.is_empty())
     };
     let both = |same: bool| f64::from(u8::from(same));
-    let by_statement =
-        |a: &CandidateNode, b: &CandidateNode| both(text(a).is_some() && text(a) == text(b));
-    let by_result = |a: &CandidateNode, b: &CandidateNode| both(equal_result(a, b) == Some(true));
-    let rules: [Rule<'_, CandidateNode>; 2] =
-        [(MatchedBy::Statement, 1.0, &by_statement), (MatchedBy::Result, 1.0, &by_result)];
-    let pair = |(a, b, matched_by): (
-        Option<&CandidateNode>,
-        Option<&CandidateNode>,
-        Option<MatchedBy>,
-    )| CandidatePair {
-        matched_by,
-        equal_result: a.zip(b).and_then(|(a, b)| equal_result(a, b)),
-        left: a.map(CandidateSide::of),
-        right: b.map(CandidateSide::of),
-    };
-    pairs(&lefts, &rights, &rules).into_iter().map(pair).collect()
+    let rules: [Rule<'_, CandidateNode>; 2] = [
+        (MatchedBy::Statement, 1.0, &|a: &CandidateNode, b: &CandidateNode| {
+            both(text(a).is_some() && text(a) == text(b))
+        }),
+        (MatchedBy::Result, 1.0, &|a: &CandidateNode, b: &CandidateNode| {
+            both(equal_result(a, b) == Some(true))
+        }),
+    ];
+    pairs(&lefts, &rights, &rules)
+        .into_iter()
+        .map(
+            |(a, b, matched_by): (
+                Option<&CandidateNode>,
+                Option<&CandidateNode>,
+                Option<MatchedBy>,
+            )| CandidatePair {
+                matched_by,
+                equal_result: a.zip(b).and_then(|(a, b)| equal_result(a, b)),
+                left: a.map(CandidateSide::from_node),
+                right: b.map(CandidateSide::from_node),
+            },
+        )
+        .collect()
 }
 
 fn equal_result(left: &CandidateNode, right: &CandidateNode) -> Option<bool> {

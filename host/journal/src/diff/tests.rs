@@ -12,22 +12,28 @@ use crate::tree::tests::journal;
 use crate::tree::{SearchTree, Shown};
 
 fn tree(journal: &Journal) -> SearchTree {
-    SearchTree::of(journal, Shown::default())
+    SearchTree::from_journal(journal, Shown::default())
 }
 
 /// The journal with one text replaced by another throughout.
 fn with(journal: &Journal, old: &str, new: &str) -> Journal {
-    let change = |record: &Record| {
-        let text = serde_json::to_string(record).unwrap().replace(old, new);
-        serde_json::from_str(&text).unwrap()
-    };
-    Journal { records: journal.records.iter().map(change).collect(), ..journal.clone() }
+    Journal {
+        records: journal
+            .records
+            .iter()
+            .map(|record: &Record| {
+                let text = serde_json::to_string(record).unwrap().replace(old, new);
+                serde_json::from_str(&text).unwrap()
+            })
+            .collect(),
+        ..journal.clone()
+    }
 }
 
 #[test]
 fn a_search_is_equal_to_itself() {
     let tree = tree(&journal());
-    let diff = TreeDiff::of(&tree, &tree);
+    let diff = TreeDiff::compare(&tree, &tree);
     assert!(diff.equal && diff.same_question && diff.given.is_empty());
     assert!(
         diff.tasks
@@ -45,7 +51,7 @@ fn inputs_are_compared() {
     right.header.plugins[0].digest = "f".repeat(64);
     right.header.settings =
         Arc::new(serde_json::json!({"seed": 8, "policy": {"max_parallel": 4}, "extra": true}));
-    let diff = TreeDiff::of(&tree(&left), &tree(&right));
+    let diff = TreeDiff::compare(&tree(&left), &tree(&right));
     assert!(!diff.equal && !diff.same_question);
     let differing: Vec<_> = diff.given.iter().map(|difference| difference.what.as_str()).collect();
     assert_eq!(differing, ["plugin planner", "settings.seed", "settings.extra"]);
@@ -59,7 +65,7 @@ fn tasks_correspond_by_id_and_then_by_words() {
     // C has another id on the right, and B is another task under the same id.
     let right = with(&right, "\"C\"", "\"prices\"");
     let right = with(&right, "orders of them last year", "weather in Rome");
-    let diff = TreeDiff::of(&tree(&left), &tree(&right));
+    let diff = TreeDiff::compare(&tree(&left), &tree(&right));
     let seen: Vec<_> = diff
         .tasks
         .iter()
@@ -105,7 +111,7 @@ fn candidates_correspond_by_statement_and_then_by_result() {
     );
     let right = with(&right, "SELECT count(*) FROM orders", "SELECT 4");
     let right = with(&right, "SELECT nmae FROM", "SELECT mane FROM");
-    let diff = TreeDiff::of(&tree(&left), &tree(&right));
+    let diff = TreeDiff::compare(&tree(&left), &tree(&right));
     let pair = diff.tasks.iter().find(|pair| pair.round == 1).unwrap();
     let seen: Vec<_> =
         pair.candidates.iter().map(|pair| (pair.matched_by, pair.equal_result)).collect();
@@ -125,7 +131,7 @@ fn candidates_correspond_by_statement_and_then_by_result() {
 fn answers_are_compared_by_their_rows_in_any_order() {
     let left = journal();
     let mut right = journal();
-    let diff = |right: &Journal| TreeDiff::of(&tree(&left), &tree(right)).answer.equal_rows;
+    let diff = |right: &Journal| TreeDiff::compare(&tree(&left), &tree(right)).answer.equal_rows;
     let rows = |journal: &mut Journal, rows: Value| {
         let Some(Record::Fact { fact: Fact::Answer { document, .. }, .. }) =
             journal.records.last_mut()

@@ -25,9 +25,8 @@ impl EventLog {
 
     /// Called when the scheduler has made a decision, before anything follows from it.
     pub async fn took(&self, turn: Turn) {
-        let is_mine = |event: &Event| matches!(event, Event::Turn(_));
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Turn(_)),
             |_| false,
             |state, step| match step {
                 Step::Replay(event) => self.compare(state, &*event, &Event::Turn(turn)),
@@ -53,10 +52,13 @@ impl EventLog {
     /// happens.
     pub async fn over(&self, role: Role, actual: impl Future<Output = ()>) {
         let place = role.name();
-        let is_mine =
-            |event: &Event| matches!(event, Event::Over { place: other } if other == place);
-        let is_recorded =
-            self.sequence_point(is_mine, |_| false, |_, step| matches!(step, Step::Record)).await;
+        let is_recorded = self
+            .sequence_point(
+                |event: &Event| matches!(event, Event::Over { place: other } if other == place),
+                |_| false,
+                |_, step| matches!(step, Step::Record),
+            )
+            .await;
         if is_recorded {
             actual.await;
             self.close_role(role).await;
@@ -65,11 +67,9 @@ impl EventLog {
 
     /// Called for a decision that depends on time. Returns the decision of that name that the
     /// journal has, or else that of `actual`.
-    pub async fn known(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place);
+    pub async fn decide_by_time(&self, place: &str, actual: impl FnOnce() -> bool) -> bool {
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Known { place: other, .. } if other == place),
             |_| false,
             |state, step| match step {
                 Step::Replay(event) => matches!(*event, Event::Known { value: true, .. }),
@@ -89,10 +89,9 @@ impl EventLog {
         question: &Question,
         actual: impl Future<Output = Option<String>>,
     ) -> Option<String> {
-        let is_mine = |event: &Event| matches!(event, Event::User { .. });
         let replayed = self
             .sequence_point(
-                is_mine,
+                |event: &Event| matches!(event, Event::User { .. }),
                 |_| false,
                 |state, step| {
                     let Step::Replay(event) = step else { return None };
@@ -115,7 +114,7 @@ impl EventLog {
     /// Called for each step of the optimizer on the database. Returns what came of the step by the
     /// journal, or else what `actual` returns, which is recorded when it has ended: a step that a
     /// killed run had begun is done again. Where the journal has another event, this never returns:
-    /// see [`EventLog::diverged`].
+    /// see [`EventLog::wait_for_divergence`].
     ///
     /// # Errors
     /// The error of `actual`, which is not recorded.
@@ -149,7 +148,7 @@ impl EventLog {
     }
 
     /// Called before the optimizer does something else than a step on the database. Where the
-    /// journal has such a step next, this never returns: see [`EventLog::diverged`].
+    /// journal has such a step next, this never returns: see [`EventLog::wait_for_divergence`].
     pub async fn no_bench(&self, found: &str) {
         self.only(|event| !matches!(event, Event::Bench { .. }), found).await;
     }

@@ -209,7 +209,7 @@ impl EventLog {
             return work.take().map(|work| work(&mut state, Step::Record));
         };
         let event = replay.event().filter(|event| is_mine(event))?.clone();
-        if let Some(wrong) = misplaced(&event, state.calls.len() as CallId) {
+        if let Some(wrong) = find_misplaced(&event, state.calls.len() as CallId) {
             self.diverge(&mut state, &event, wrong);
             drop(state);
             self.advanced.notify_waiters();
@@ -247,14 +247,14 @@ impl EventLog {
     }
 
     /// Resolves when the run diverges from its journal, which it never does while it is recorded.
-    pub async fn diverged(&self) -> Divergence {
+    pub async fn wait_for_divergence(&self) -> Divergence {
         // A divergence is found at a sequence point, whose end wakes all waiting actors.
         self.until(|| self.state().failed.clone()).await
     }
 
     /// Resolves when a replay has not advanced for that long: the run does not produce the next
     /// event of the journal.
-    pub async fn stalled(&self, limit: Duration) -> Divergence {
+    pub async fn wait_for_stall(&self, limit: Duration) -> Divergence {
         let mut last = None;
         loop {
             let Some((cursor, expected)) = self.place() else {
@@ -299,7 +299,7 @@ impl EventLog {
 
 /// Checks the numbers of a role call: they count from 0, and a call that waits has started before.
 /// A journal may come from anybody. Returns a description of the error; `None` if there is none.
-fn misplaced(event: &Event, next: CallId) -> Option<&'static str> {
+fn find_misplaced(event: &Event, next: CallId) -> Option<&'static str> {
     match event {
         Event::Call { call, from, .. }
             if *call != next || from.is_some_and(|(parent, _)| parent >= next) =>

@@ -11,8 +11,8 @@ use super::{EventLog, Step};
 use crate::record::{Ask, CallId, Event, Got, Record, RowRetention};
 
 impl EventLog {
-    /// Called when a port call is made; [`EventLog::done`], [`EventLog::reply`], [`EventLog::rows`]
-    /// or [`EventLog::other`] follows. `then` runs at the sequence point.
+    /// Called when a port call is made; [`EventLog::end_port_call`], [`EventLog::reply`],
+    /// [`EventLog::rows`] or [`EventLog::other`] follows. `then` runs at the sequence point.
     pub async fn issue<T>(
         &self,
         call: CallId,
@@ -21,10 +21,9 @@ impl EventLog {
         then: impl FnOnce(&Ask) -> T,
     ) -> T {
         let rows = self.state().rows;
-        let ask = ask.retained(rows);
-        let is_mine = |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket);
+        let ask = ask.for_retention(rows);
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket),
             |state| state.is_over(call, ticket),
             |state, step| {
                 let done = then(&ask);
@@ -54,12 +53,11 @@ impl EventLog {
         write: impl FnOnce(&T, &mut State) -> (Got, Option<Record>),
         read: impl FnOnce(&Got, &HashMap<String, Arc<ResultSet>>) -> Option<T>,
     ) -> T {
-        let is_mine = |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
         let is_over = |state: &State| state.is_over(call, ticket);
         // `None`: nothing is replayed. `Some(None)`: the journal has the end of the call, but not
         // its answer.
         let replayed = self
-            .sequence_point(is_mine, is_over, |state, step| match step {
+            .sequence_point(|event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket), is_over, |state, step| match step {
                 Step::Record => None,
                 Step::Replay(event) => {
                     let Event::Done { got, .. } = &*event else { return Some(None) };
@@ -103,13 +101,18 @@ impl EventLog {
         ticket: Ticket,
         actual: impl Future<Output = Result<Reply, LlmError>>,
     ) -> Result<Reply, LlmError> {
-        let write = |reply: &Result<Reply, LlmError>, _: &mut State| {
-            (Got::Reply(reply.clone().map(Box::new)), None)
-        };
-        self.answer(call, ticket, actual, write, |got, _| match got {
-            Got::Reply(reply) => Some(reply.clone().map(|reply| *reply)),
-            _ => None,
-        })
+        self.answer(
+            call,
+            ticket,
+            actual,
+            |reply: &Result<Reply, LlmError>, _: &mut State| {
+                (Got::Reply(reply.clone().map(Box::new)), None)
+            },
+            |got, _| match got {
+                Got::Reply(reply) => Some(reply.clone().map(|reply| *reply)),
+                _ => None,
+            },
+        )
         .await
     }
 
@@ -123,18 +126,23 @@ impl EventLog {
         ticket: Ticket,
         actual: impl Future<Output = Result<Arc<ResultSet>, SqlError>>,
     ) -> Result<Arc<ResultSet>, SqlError> {
-        let write = |rows: &Result<Arc<ResultSet>, SqlError>, state: &mut State| match rows {
-            Ok(rows) => {
-                let (stored, record) = state.stored.store(rows, state.rows);
-                (Got::Rows(Ok(stored)), record)
-            }
-            Err(error) => (Got::Rows(Err(error.clone())), None),
-        };
-        self.answer(call, ticket, actual, write, |got, results| match got {
-            Got::Rows(Ok(stored)) => results.get(stored.digest.as_ref()?).cloned().map(Ok),
-            Got::Rows(Err(error)) => Some(Err(error.clone())),
-            _ => None,
-        })
+        self.answer(
+            call,
+            ticket,
+            actual,
+            |rows: &Result<Arc<ResultSet>, SqlError>, state: &mut State| match rows {
+                Ok(rows) => {
+                    let (stored, record) = state.stored.store(rows, state.rows);
+                    (Got::Rows(Ok(stored)), record)
+                }
+                Err(error) => (Got::Rows(Err(error.clone())), None),
+            },
+            |got, results| match got {
+                Got::Rows(Ok(stored)) => results.get(stored.digest.as_ref()?).cloned().map(Ok),
+                Got::Rows(Err(error)) => Some(Err(error.clone())),
+                _ => None,
+            },
+        )
         .await
     }
 
@@ -148,15 +156,20 @@ impl EventLog {
         write: impl FnOnce(&T, RowRetention) -> Got,
         read: impl FnOnce(&Got) -> Option<T>,
     ) -> T {
-        let write = |answer: &T, state: &mut State| (write(answer, state.rows), None);
-        self.answer(call, ticket, actual, write, |got, _| read(got)).await
+        self.answer(
+            call,
+            ticket,
+            actual,
+            |answer: &T, state: &mut State| (write(answer, state.rows), None),
+            |got, _| read(got),
+        )
+        .await
     }
 
     /// The end of a port call whose answer a replay computes again.
-    pub async fn done(&self, call: CallId, ticket: Ticket, got: Got) {
-        let is_mine = |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket);
+    pub async fn end_port_call(&self, call: CallId, ticket: Ticket, got: Got) {
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket),
             |state| state.is_over(call, ticket),
             |state, step| match step {
                 Step::Replay(event) => {
@@ -176,10 +189,8 @@ impl EventLog {
         ask: Ask,
         work: impl FnOnce(Option<&Got>) -> Got,
     ) -> Got {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call),
             |state| state.is_closed(call),
             |state, step| match step {
                 Step::Replay(event) => {
@@ -201,11 +212,9 @@ impl EventLog {
 
     /// The calls that the guest saw as ended when it asked for these; `None` when nothing is
     /// replayed and the actual state counts.
-    pub async fn ended(&self, call: CallId, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
-        let is_mine =
-            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call);
+    pub async fn replay_ended(&self, call: CallId, tickets: &[Ticket]) -> Option<Vec<Ticket>> {
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::Port { call: other, .. } if *other == call),
             |state| state.is_closed(call),
             |state, step| {
                 let Step::Replay(event) = step else { return None };

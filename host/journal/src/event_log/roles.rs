@@ -18,12 +18,10 @@ impl EventLog {
         from: Option<(CallId, Ticket)>,
         then: impl FnOnce(),
     ) -> CallId {
-        let is_mine = |event: &Event| matches!(event, Event::Call { role: r, task: t, from: f, .. } if *r == role && t == task && *f == from);
-        let is_over = |state: &State| {
+        self.sequence_point(|event: &Event| matches!(event, Event::Call { role: r, task: t, from: f, .. } if *r == role && t == task && *f == from), |state: &State| {
             from.is_some_and(|(call, ticket)| state.is_over(call, ticket))
                 || (!task.is_empty() && state.closed_tasks.contains(task))
-        };
-        self.sequence_point(is_mine, is_over, |state, step| {
+        }, |state, step| {
             then();
             match step {
                 Step::Replay(event) => match *event {
@@ -48,10 +46,8 @@ impl EventLog {
 
     /// Called when a role call ends. `then` runs at the sequence point.
     pub async fn end(&self, call: CallId, error: Option<RoleError>, then: impl FnOnce()) {
-        let is_mine =
-            |event: &Event| matches!(event, Event::End { call: other, .. } if *other == call);
         self.sequence_point(
-            is_mine,
+            |event: &Event| matches!(event, Event::End { call: other, .. } if *other == call),
             |state| state.is_closed(call),
             |state, step| {
                 match step {

@@ -37,7 +37,7 @@ fn header() -> Header {
     }
 }
 
-fn recorded(path: &Path) -> Arc<EventLog> {
+fn record_log(path: &Path) -> Arc<EventLog> {
     let writer = Writer::create(path, &header()).unwrap();
     EventLog::new(
         Mode::Record(Some(writer), RowRetention::Full),
@@ -46,7 +46,7 @@ fn recorded(path: &Path) -> Arc<EventLog> {
     )
 }
 
-fn replayed(path: &Path) -> Arc<EventLog> {
+fn replay_log(path: &Path) -> Arc<EventLog> {
     EventLog::new(Mode::Replay(Journal::read(path).unwrap()), Ledger::new(Budgets::default()), None)
 }
 
@@ -120,7 +120,7 @@ fn run(event_log: &Arc<EventLog>, pauses: &[Vec<u8>]) -> Vec<String> {
         let all = join_all(actors.collect::<Vec<_>>());
         tokio::select! {
             ended = all => ended.into_iter().for_each(|ended| ended.unwrap()),
-            diverged = event_log.diverged() => panic!("{diverged}"),
+            diverged = event_log.wait_for_divergence() => panic!("{diverged}"),
         }
     });
     Arc::try_unwrap(log).unwrap().into_inner().unwrap()
@@ -135,27 +135,27 @@ proptest! {
         turned in prop::collection::vec(0_u8..6, 1..4),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let first = run(&recorded(&file(&folder)), &pauses);
+        let first = run(&record_log(&file(&folder)), &pauses);
         // As many calls as before, after other pauses.
         let other: Vec<Vec<u8>> = pauses
             .iter()
             .map(|pauses| pauses.iter().zip(turned.iter().cycle()).map(|(a, b)| a.wrapping_add(*b) % 7).collect())
             .collect();
-        prop_assert_eq!(run(&replayed(&file(&folder)), &other), first);
+        prop_assert_eq!(run(&replay_log(&file(&folder)), &other), first);
     }
 }
 
 #[tokio::test]
 async fn another_request_diverges_and_nothing_continues() {
     let folder = tempfile::tempdir().unwrap();
-    let event_log = recorded(&file(&folder));
+    let event_log = record_log(&file(&folder));
     let call = event_log.open(Role::Planner, "", None, || ()).await;
     event_log.issue(call, 1, ask("a"), |_| ()).await;
     drop(event_log);
-    let event_log = replayed(&file(&folder));
+    let event_log = replay_log(&file(&folder));
     let call = event_log.open(Role::Planner, "", None, || ()).await;
     event_log.issue(call, 1, ask("b"), |_| ()).await;
-    let diverged = event_log.diverged().await;
+    let diverged = event_log.wait_for_divergence().await;
     assert!(diverged.expected.contains("\"a\"") && diverged.found.contains("\"b\""), "{diverged}");
     let mut more = std::pin::pin!(event_log.reply(call, 1, async { Ok(reply("x")) }));
     assert!(futures::poll!(more.as_mut()).is_pending());
@@ -164,13 +164,13 @@ async fn another_request_diverges_and_nothing_continues() {
 #[tokio::test(start_paused = true)]
 async fn a_run_that_does_nothing_more_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
-    let event_log = recorded(&file(&folder));
+    let event_log = record_log(&file(&folder));
     let call = event_log.open(Role::Planner, "", None, || ()).await;
     event_log.end(call, None, || ()).await;
     drop(event_log);
-    let event_log = replayed(&file(&folder));
+    let event_log = replay_log(&file(&folder));
     event_log.open(Role::Planner, "", None, || ()).await;
-    let stalled = event_log.stalled(Duration::from_secs(30)).await;
+    let stalled = event_log.wait_for_stall(Duration::from_secs(30)).await;
     assert!(stalled.expected.contains("End") && stalled.record == 2, "{stalled}");
 }
 
@@ -216,7 +216,7 @@ async fn nothing_happens_after_a_call_was_cancelled_left_or_closed() {
 async fn a_killed_run_is_recorded_from_the_end_of_its_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder);
-    let event_log = recorded(&path);
+    let event_log = record_log(&path);
     let ledger = Ledger::new(Budgets::default());
     let call = event_log.open(Role::Solver, "A", None, || ()).await;
     event_log.issue(call, 1, ask("a"), |_| ()).await;
@@ -264,23 +264,23 @@ async fn a_killed_run_is_recorded_from_the_end_of_its_journal() {
     assert!(event_log.reply(call, 1, std::future::pending()).await.is_err());
     event_log.issue(call, 2, ask("b"), |_| ()).await;
     assert!(event_log.reply(call, 2, std::future::pending()).await.is_ok());
-    assert_eq!(again.spent().tokens_charged, 5);
+    assert_eq!(again.spending().tokens_charged, 5);
 }
 
 #[tokio::test]
 async fn answers_of_the_user_and_decisions_by_time_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let question = Question { text: "Which?".into(), choices: Vec::new(), ambiguity: 0.5 };
-    let event_log = recorded(&file(&folder));
-    assert!(event_log.known("late", || true).await);
+    let event_log = record_log(&file(&folder));
+    assert!(event_log.decide_by_time("late", || true).await);
     assert_eq!(
         event_log.user(&question, async { Some("this".to_owned()) }).await,
         Some("this".into())
     );
     event_log.over(Role::Aggregator, async {}).await;
     drop(event_log);
-    let event_log = replayed(&file(&folder));
-    assert!(event_log.known("late", || false).await);
+    let event_log = replay_log(&file(&folder));
+    assert!(event_log.decide_by_time("late", || false).await);
     assert_eq!(event_log.user(&question, async { None }).await, Some("this".into()));
     event_log.over(Role::Aggregator, std::future::pending()).await;
 }
@@ -288,14 +288,14 @@ async fn answers_of_the_user_and_decisions_by_time_are_recorded() {
 #[tokio::test]
 async fn a_call_of_the_rewriter_is_recorded_and_replayed_as_one_of_a_search() {
     let folder = tempfile::tempdir().unwrap();
-    let recording = recorded(&file(&folder));
+    let recording = record_log(&file(&folder));
     let call = recording.open(Role::Rewriter, "", None, || ()).await;
     recording.issue(call, 1, ask("a"), |_| ()).await;
     recording.reply(call, 1, async { Ok(reply("SELECT 1")) }).await.unwrap();
     recording.end(call, None, || ()).await;
     drop(recording);
     assert!(std::fs::read_to_string(file(&folder)).unwrap().contains("\"rewriter\""));
-    let replaying = replayed(&file(&folder));
+    let replaying = replay_log(&file(&folder));
     assert_eq!(replaying.open(Role::Rewriter, "", None, || ()).await, call);
     replaying.issue(call, 1, ask("a"), |_| ()).await;
     assert_eq!(replaying.reply(call, 1, std::future::pending()).await.unwrap().text, "SELECT 1");

@@ -7,7 +7,7 @@ use syrch_core::ports::{Message, Purpose, Shape, Speaker};
 
 use super::*;
 
-fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded {
+fn make_recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded {
     let usage =
         Usage { input_tokens: 3, output_tokens: 4, model: "m".to_owned(), ..Usage::default() };
     let request = Request {
@@ -18,14 +18,18 @@ fn recorded(text: &str, result: Result<(), LlmError>, again: Again) -> Recorded 
             Shape::Sql,
         )
     };
-    let reply = |()| Reply {
-        text: text.to_owned(),
-        parsed: None,
-        truncated: false,
-        logprob: Some(-0.25),
-        usage: usage.clone(),
-    };
-    Recorded { request, result: result.map(reply), usage: Some(usage.clone()), again }
+    Recorded {
+        request,
+        result: result.map(|()| Reply {
+            text: text.to_owned(),
+            parsed: None,
+            truncated: false,
+            logprob: Some(-0.25),
+            usage: usage.clone(),
+        }),
+        usage: Some(usage.clone()),
+        again,
+    }
 }
 
 fn models() -> Vec<String> {
@@ -36,8 +40,9 @@ fn models() -> Vec<String> {
 fn what_was_noted_is_read_and_a_second_recording_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
-    let failed = recorded("x", Err(LlmError::Unavailable("429".to_owned())), Again::AfterMs(7));
-    let good = recorded("a\nb", Ok(()), Again::No);
+    let failed =
+        make_recorded("x", Err(LlmError::Unavailable("429".to_owned())), Again::AfterMs(7));
+    let good = make_recorded("a\nb", Ok(()), Again::No);
     Recording::open(&path, &models()).unwrap().note(&failed);
     Recording::open(&path, &models()).unwrap().note(&good);
     let (header, all) = Recording::read(&path).unwrap();
@@ -81,8 +86,8 @@ fn a_file_that_is_something_else_is_left_alone() {
 fn a_line_that_was_cut_off_is_forgotten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
-    let one = recorded("one", Ok(()), Again::No);
-    let two = recorded("two", Ok(()), Again::No);
+    let one = make_recorded("one", Ok(()), Again::No);
+    let two = make_recorded("two", Ok(()), Again::No);
     Recording::open(&path, &models()).unwrap().note(&one);
     let mut text = std::fs::read_to_string(&path).unwrap();
     text.push_str("{\"request\":{\"purp");
@@ -105,7 +110,7 @@ fn calls_side_by_side_and_two_writers_lose_nothing() {
         let writer = Arc::clone(&writers[number % 2]);
         std::thread::spawn(move || {
             (0..25).for_each(|_| {
-                writer.note(&recorded(&number.to_string().repeat(5_000), Ok(()), Again::No))
+                writer.note(&make_recorded(&number.to_string().repeat(5_000), Ok(()), Again::No))
             });
         })
     });
@@ -119,7 +124,7 @@ proptest! {
     fn any_text_comes_back_and_any_bytes_are_refused(text in ".*", bytes: Vec<u8>, millis: u64) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
-        let noted = recorded(&text, Ok(()), Again::AfterMs(millis));
+        let noted = make_recorded(&text, Ok(()), Again::AfterMs(millis));
         Recording::open(&path, &models()).unwrap().note(&noted);
         prop_assert_eq!(Recording::read(&path).unwrap().1, vec![noted]);
         std::fs::write(&path, &bytes).unwrap();

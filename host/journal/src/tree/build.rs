@@ -65,7 +65,7 @@ impl<'a> Builder<'a> {
             warnings: Vec::new(),
         };
         let calls = Calls::new(shown.prompts);
-        let results = Results::of(journal);
+        let results = Results::from_journal(journal);
         Self {
             journal,
             shown,
@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
                 Record::Ledger { entry } => self.calls.apply(entry),
                 Record::Resumed { at_unix_ms } => {
                     self.tree.resumed_ms.push(*at_unix_ms);
-                    self.calls.resumed();
+                    self.calls.resume();
                 }
                 Record::Rows { .. } => {}
             }
@@ -123,8 +123,8 @@ impl<'a> Builder<'a> {
             }
             Event::Issue { call, ticket, ask } => self.calls.issue(at_us, *call, *ticket, ask),
             Event::Done { call, ticket, got } => {
-                if let Some(ask) = self.calls.done(at_us, *call, *ticket, got) {
-                    self.found(*call, &ask, got);
+                if let Some(ask) = self.calls.end_call(at_us, *call, *ticket, got) {
+                    self.add_answer(*call, &ask, got);
                 }
             }
             Event::Port { call, ask, .. } => self.port(at_us, *call, ask),
@@ -158,14 +158,18 @@ impl<'a> Builder<'a> {
     }
 
     fn calls_of(&self, round: u32, task: &str) -> Vec<CallId> {
-        let its = |call: &&RoleCall| call.round == round && call.task == task;
-        self.tree.role_calls.iter().filter(its).map(|call| call.call).collect()
+        self.tree
+            .role_calls
+            .iter()
+            .filter(|call: &&RoleCall| call.round == round && call.task == task)
+            .map(|call| call.call)
+            .collect()
     }
 
     /// A port call that was answered at once.
     fn port(&mut self, at_us: u64, call: CallId, ask: &Ask) {
         match ask {
-            Ask::GiveUp(ticket) => self.calls.given_up(at_us, call, *ticket),
+            Ask::GiveUp(ticket) => self.calls.give_up(at_us, call, *ticket),
             Ask::Note(level, message) => self.note(at_us, call, *level, message),
             Ask::Step(candidate, name, data) => {
                 if name == VISIT {
@@ -216,7 +220,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The answer of a call that took time, as far as it concerns a task and its candidates.
-    fn found(&mut self, call: CallId, ask: &Ask, got: &Got) {
+    fn add_answer(&mut self, call: CallId, ask: &Ask, got: &Got) {
         let Some((round, task)) = self.role_call(call).map(|call| (call.round, call.task.clone()))
         else {
             return;
@@ -228,14 +232,14 @@ impl<'a> Builder<'a> {
                     node.statements += 1;
                 }
                 if let Err(error) = found {
-                    self.failed(round, &task, sql, error);
+                    self.count_failure(round, &task, sql, error);
                 }
             }
             (
                 Ask::Check(sql) | Ask::Explain(sql),
                 Got::Facts(Err(error)) | Got::Plan(Err(error)),
             ) => {
-                self.failed(round, &task, sql, error);
+                self.count_failure(round, &task, sql, error);
             }
             (Ask::Reward(candidates), Got::Verdicts(Ok(verdicts))) => {
                 for (candidate, verdict) in candidates.iter().zip(verdicts) {
@@ -247,7 +251,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A statement of a task failed, when it was checked or when it ran; each is counted once.
-    fn failed(&mut self, round: u32, task: &str, sql: &str, error: &SqlError) {
+    fn count_failure(&mut self, round: u32, task: &str, sql: &str, error: &SqlError) {
         if self.failed.insert((round, task.to_owned(), sql.to_owned()))
             && let Some(node) = self.task(round, task)
         {
@@ -306,7 +310,7 @@ impl<'a> Builder<'a> {
                     refused: Some(reason.clone()),
                 });
             }
-            Fact::Ended(observation) => self.ended(at_us, observation),
+            Fact::Ended(observation) => self.end_task(at_us, observation),
             Fact::Answer { document, outcome, interrupted, .. } => {
                 self.tree.outcome =
                     OutcomeNode { kind: outcome.clone(), reason: None, interrupted: *interrupted };
@@ -346,7 +350,7 @@ impl<'a> Builder<'a> {
             parent: task.parent.clone(),
             confidence: task.confidence,
             expected: task.expected.clone(),
-            stated: Stated::of(task),
+            stated: Stated::from_task(task),
             ..TaskNode::default()
         };
         let tasks = &mut self.round().tasks;

@@ -79,7 +79,7 @@ impl Calls {
     }
 
     /// Ends a call and returns its request.
-    pub(super) fn done(
+    pub(super) fn end_call(
         &mut self,
         at_us: u64,
         call: CallId,
@@ -109,16 +109,15 @@ impl Calls {
                 if let Ask::Llm(request) = &ask {
                     let several = SqlReply::with_several(&request.expect, reply)
                         .map(|several| several.remark());
-                    let is_cut = || {
+                    let outcome = several.or_else(|| {
                         reply
                             .truncated
                             .then(|| "the reply was cut off at its limit of length".to_owned())
-                    };
+                    });
                     let again = Some(usage.repeats.join("; "))
                         .filter(|reasons| !reasons.is_empty())
                         .map(|reasons| format!("it was sent again: {reasons}"));
-                    let remarks: Vec<String> =
-                        again.into_iter().chain(several.or_else(is_cut)).collect();
+                    let remarks: Vec<String> = again.into_iter().chain(outcome).collect();
                     model.remark = Some(remarks.join("; ")).filter(|text| !text.is_empty());
                 }
             }
@@ -146,7 +145,7 @@ impl Calls {
         found.map(|place| self.hits.swap_remove(place)).is_some()
     }
 
-    pub(super) fn given_up(&mut self, at_us: u64, call: CallId, ticket: Ticket) {
+    pub(super) fn give_up(&mut self, at_us: u64, call: CallId, ticket: Ticket) {
         if let Some((place, _)) = self.open.remove(&(call, ticket)) {
             self.close(at_us, place, CallEnd::GivenUp);
         }
@@ -165,12 +164,12 @@ impl Calls {
     fn end_all(&mut self, at_us: u64, ends: impl Fn((CallId, Ticket)) -> bool) {
         let mut keys: Vec<_> = self.open.keys().copied().filter(|key| ends(*key)).collect();
         keys.sort_unstable();
-        keys.into_iter().for_each(|(call, ticket)| self.given_up(at_us, call, ticket));
+        keys.into_iter().for_each(|(call, ticket)| self.give_up(at_us, call, ticket));
     }
 
     /// The run was resumed after it was killed: calls in flight at the kill are made again under
     /// the same number, and stay charged.
-    pub(super) fn resumed(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.hits.clear();
     }
 
@@ -188,7 +187,7 @@ impl Calls {
 
     /// The calls, and the cost from the ledger entries.
     pub(super) fn finish(self) -> (Vec<PortCall>, Cost) {
-        let spent = self.ledger.spent();
+        let spent = self.ledger.spending();
         let dollars = |micros: u64| micros as f64 / 1e6;
         let cost = Cost {
             saved: Saved {

@@ -56,7 +56,7 @@ impl Builder<'_> {
     }
 
     /// A task ended: the first of its candidates solved it, and the others did not.
-    pub(super) fn ended(&mut self, at_us: u64, observation: &Observation) {
+    pub(super) fn end_task(&mut self, at_us: u64, observation: &Observation) {
         let round = self.round().number;
         for (place, candidate) in observation.candidates.iter().enumerate() {
             let known = self.candidate_of(round, &observation.task, &candidate.id);
@@ -95,7 +95,7 @@ pub(super) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    pub(super) fn of(journal: &'a Journal) -> Self {
+    pub(super) fn from_journal(journal: &'a Journal) -> Self {
         let rows = journal.records.iter().filter_map(|record| match record {
             Record::Rows { digest, bytes } => Some((digest.as_str(), bytes.as_str())),
             _ => None,

@@ -18,7 +18,7 @@ impl Builder<'_> {
         self.tree.warnings = warnings.into_iter().flatten().filter_map(text).collect();
         let candidates = document.get("candidates").and_then(Value::as_array);
         for reported in candidates.into_iter().flatten() {
-            self.reported(reported);
+            self.add_reported(reported);
         }
     }
 
@@ -46,7 +46,7 @@ impl Builder<'_> {
 
     /// The document's properties of a candidate. Ids of earlier rounds have the number of the
     /// clarification that ended them as a prefix.
-    fn reported(&mut self, reported: &Value) {
+    fn add_reported(&mut self, reported: &Value) {
         let field = |name: &str| reported.get(name).and_then(Value::as_str).unwrap_or_default();
         let last = self.round().number;
         let round = round_of(field("task")).filter(|round| *round < last);

@@ -31,7 +31,7 @@ pub struct Summary {
 impl Summary {
     /// Reads the summary from a journal.
     #[must_use]
-    pub fn of(journal: &Journal) -> Self {
+    pub fn from_journal(journal: &Journal) -> Self {
         let mut summary = Self {
             run: journal.header.run.clone(),
             began_ms: journal.header.began_ms,

@@ -13,7 +13,7 @@ pub(crate) use fixture::{journal, lines};
 const ALL: Shown = Shown { rows: Some(usize::MAX), prompts: true };
 
 fn tree() -> SearchTree {
-    SearchTree::of(&journal(), ALL)
+    SearchTree::from_journal(&journal(), ALL)
 }
 
 fn task(tree: &SearchTree, id: &str) -> TaskNode {
@@ -122,7 +122,9 @@ fn what_a_cache_answered_is_reported_beside_what_was_sent() {
             },
         }
     };
-    let of = |records: Vec<Record>| SearchTree::of(&Journal { records, ..journal() }, ALL).cost;
+    let of = |records: Vec<Record>| {
+        SearchTree::from_journal(&Journal { records, ..journal() }, ALL).cost
+    };
     let cost = of(vec![hit(Some(500_000)), hit(Some(250_000))]);
     assert_eq!((cost.calls, cost.cached, cost.input_tokens, cost.usd), (0, 2, 0, None));
     assert_eq!(cost.saved, Saved { input_tokens: 50, output_tokens: 10, usd: Some(0.75) });
@@ -139,9 +141,9 @@ fn the_answer_comes_only_as_far_as_it_may() {
         (answer.text.as_deref(), answer.rows.len(), answer.row_count),
         (Some("Ada and Ben spent 42."), 2, 2)
     );
-    let one = SearchTree::of(&journal(), Shown { rows: Some(1), prompts: false });
+    let one = SearchTree::from_journal(&journal(), Shown { rows: Some(1), prompts: false });
     assert_eq!(one.answer.as_ref().unwrap().rows.len(), 1);
-    let none = SearchTree::of(&journal(), Shown::default());
+    let none = SearchTree::from_journal(&journal(), Shown::default());
     let answer = none.answer.clone().unwrap();
     assert_eq!((answer.text, answer.rows.len(), answer.row_count), (None, 0, 2));
     assert_eq!(answer.digest, one.answer.unwrap().digest);
@@ -157,7 +159,7 @@ fn a_killed_run_shows_what_it_had() {
     let whole = journal();
     for end in 0..whole.records.len() {
         let cut = Journal { records: whole.records[..end].to_vec(), ..whole.clone() };
-        let tree = SearchTree::of(&cut, ALL);
+        let tree = SearchTree::from_journal(&cut, ALL);
         let open = tree.calls.iter().filter(|call| call.end == CallEnd::Open).count();
         let completed = tree.calls.iter().filter_map(|call| call.completed).count();
         assert_eq!(open + completed, tree.calls.len());
@@ -167,7 +169,8 @@ fn a_killed_run_shows_what_it_had() {
     }
     // Before the document, the clusters and reasons come from the statements themselves.
     let end = whole.records.len() - 1;
-    let tree = SearchTree::of(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
+    let tree =
+        SearchTree::from_journal(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
     let node = task(&tree, "A");
     let seen: Vec<_> =
         node.candidates.iter().map(|candidate| (candidate.status, candidate.cluster)).collect();
@@ -193,16 +196,21 @@ fn a_killed_run_shows_what_it_had() {
 #[test]
 fn a_call_in_flight_at_a_kill_stays_charged() {
     let whole = journal();
-    let issued = |record: &Record| matches!(record, Record::Ledger { .. });
-    let end = whole.records.iter().position(issued).unwrap() + 1;
-    let tree = SearchTree::of(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
+    let end = whole
+        .records
+        .iter()
+        .position(|record: &Record| matches!(record, Record::Ledger { .. }))
+        .unwrap()
+        + 1;
+    let tree =
+        SearchTree::from_journal(&Journal { records: whole.records[..end].to_vec(), ..whole }, ALL);
     assert_eq!((tree.cost.calls, tree.cost.in_flight, tree.cost.tokens_charged), (1, 1, 500));
 }
 
 #[test]
 fn the_summary_says_the_same() {
     let tree = tree();
-    let summary = Summary::of(&journal());
+    let summary = Summary::from_journal(&journal());
     assert_eq!(summary.outcome, tree.outcome.kind);
     assert_eq!((summary.calls, summary.took_us), (tree.cost.calls, tree.took_us));
     assert_eq!(summary.confidence, tree.answer.unwrap().confidence);
@@ -214,12 +222,12 @@ fn records_of_no_call_and_no_task_do_no_harm() {
     let odd = [
         Record::Fact {
             at_us: 1,
-            fact: Fact::Ended(syrch_core::Observation::ended("Z", Ending::Solved)),
+            fact: Fact::Ended(syrch_core::Observation::from_ending("Z", Ending::Solved)),
         },
         Record::Event { at_us: 2, event: Event::Left { call: 99 } },
         Record::Event { at_us: 3, event: fixture::propose(99, "z") },
     ];
-    let tree = SearchTree::of(&Journal { records: odd.to_vec(), ..whole }, ALL);
+    let tree = SearchTree::from_journal(&Journal { records: odd.to_vec(), ..whole }, ALL);
     assert_eq!((tree.rounds[0].tasks.len(), tree.rounds[0].candidates[0].id.as_str()), (0, "z"));
 }
 
@@ -247,7 +255,7 @@ fn the_visits_of_a_flow_are_those_of_its_task() {
     }
     (0..300)
         .for_each(|_| whole.records.push(step("visit", r#"{"node": "run", "action": "default"}"#)));
-    let tree = SearchTree::of(&whole, ALL);
+    let tree = SearchTree::from_journal(&whole, ALL);
     let tasks = tree.rounds.iter().flat_map(|round| &round.tasks);
     let visits = &tasks.clone().find(|task| !task.visits.is_empty()).unwrap().visits;
     assert_eq!(
@@ -270,7 +278,7 @@ fn a_journal_of_the_first_version_is_read() {
     std::fs::write(&path, old.join("\n") + "\n").unwrap();
     let read = Journal::read(&path).unwrap();
     assert_eq!(read.header.version, 1);
-    assert_eq!(SearchTree::of(&read, ALL), tree());
+    assert_eq!(SearchTree::from_journal(&read, ALL), tree());
 }
 
 /// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and a
@@ -285,7 +293,7 @@ fn a_journal_of_an_earlier_build_is_read() {
             .all(|old| text.contains(old))
     );
     let read = Journal::read(&path).unwrap();
-    let tree = SearchTree::of(&read, ALL);
+    let tree = SearchTree::from_journal(&read, ALL);
     assert_eq!((tree.outcome.kind.as_str(), tree.answer.unwrap().rows.len()), ("answered", 9));
     assert_eq!((tree.cost.calls, tree.cost.sql_runs), (2, 1));
     assert_eq!(tree.calls.iter().filter(|call| call.port == "search.find").count(), 6);
@@ -315,5 +323,5 @@ fn the_fixture_on_disk_is_this_one() {
     };
     assert_eq!(without_rows(&lines()), without_rows(&stored));
     let read = Journal::read(&path).unwrap();
-    assert_eq!(SearchTree::of(&read, ALL), tree());
+    assert_eq!(SearchTree::from_journal(&read, ALL), tree());
 }

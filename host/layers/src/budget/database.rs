@@ -43,10 +43,13 @@ impl BudgetedDatabase {
     /// Waits for a slot, then charges the statement. A statement that is cancelled while it waits
     /// is not charged.
     async fn charge(&self) -> Result<SemaphorePermit<'_>, SqlError> {
-        let cancelled = |_| SqlError::new(SqlErrorKind::Cancelled, "cancelled");
-        let slot = self.slots.acquire().await.map_err(cancelled)?;
+        let slot = self
+            .slots
+            .acquire()
+            .await
+            .map_err(|_| SqlError::new(SqlErrorKind::Cancelled, "cancelled"))?;
         self.ledger.charge_sql_run().map_err(|which| match which {
-            Exhausted::Overrun => stopped(),
+            Exhausted::Overrun => stop_error(),
             _ => {
                 let most = self.ledger.budgets().sql_runs;
                 SqlError::new(
@@ -60,7 +63,7 @@ impl BudgetedDatabase {
     }
 
     /// Returns the result, and stops the search if its statement overran its deadline.
-    fn noted<T>(&self, result: Result<T, SqlError>) -> Result<T, SqlError> {
+    fn note_overrun_of<T>(&self, result: Result<T, SqlError>) -> Result<T, SqlError> {
         if result.as_ref().is_err_and(|error| error.rule.as_deref() == Some(OVERRUN)) {
             self.ledger.note_overrun();
         }
@@ -69,7 +72,7 @@ impl BudgetedDatabase {
 
     /// Returns the result, and stops the search if its call overran its deadline; for calls whose
     /// errors carry no rule.
-    fn noted_call<T>(&self, result: Result<T, PortError>) -> Result<T, PortError> {
+    fn note_overrun_of_call<T>(&self, result: Result<T, PortError>) -> Result<T, PortError> {
         if matches!(result, Err(PortError::Budget)) {
             self.ledger.note_overrun();
         }
@@ -77,7 +80,7 @@ impl BudgetedDatabase {
     }
 
     fn has_overrun(&self) -> bool {
-        self.ledger.spent().exhausted.contains(&Exhausted::Overrun)
+        self.ledger.spending().exhausted.contains(&Exhausted::Overrun)
     }
 
     async fn slot(&self) -> Result<SemaphorePermit<'_>, PortError> {
@@ -87,7 +90,7 @@ impl BudgetedDatabase {
     }
 }
 
-fn stopped() -> SqlError {
+fn stop_error() -> SqlError {
     SqlError::new(SqlErrorKind::Budget, STOPPED).rule(OVERRUN)
 }
 
@@ -100,7 +103,9 @@ impl CellIndex for BudgetedDatabase {
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(in_search(self.search, self.inner.samples(table, columns, limit)).await)
+        self.note_overrun_of_call(
+            in_search(self.search, self.inner.samples(table, columns, limit)).await,
+        )
     }
 
     async fn find(
@@ -110,7 +115,9 @@ impl CellIndex for BudgetedDatabase {
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(in_search(self.search, self.inner.find(phrases, how, limit)).await)
+        self.note_overrun_of_call(
+            in_search(self.search, self.inner.find(phrases, how, limit)).await,
+        )
     }
 
     fn is_repeatable(&self) -> bool {
@@ -146,19 +153,19 @@ impl Database for BudgetedDatabase {
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
         if self.has_overrun() {
-            return Err(stopped());
+            return Err(stop_error());
         }
-        self.noted(in_search(self.search, self.inner.check(query)).await)
+        self.note_overrun_of(in_search(self.search, self.inner.check(query)).await)
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(in_search(self.search, self.inner.explain(query)).await)
+        self.note_overrun_of(in_search(self.search, self.inner.explain(query)).await)
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
         let _slot = self.charge().await?;
-        self.noted(in_search(self.search, self.inner.run(query)).await)
+        self.note_overrun_of(in_search(self.search, self.inner.run(query)).await)
     }
 
     async fn column_stats(
@@ -167,7 +174,9 @@ impl Database for BudgetedDatabase {
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
         let _slot = self.slot().await?;
-        self.noted_call(in_search(self.search, self.inner.column_stats(table, columns)).await)
+        self.note_overrun_of_call(
+            in_search(self.search, self.inner.column_stats(table, columns)).await,
+        )
     }
 
     // What is measured must reach the engine.
@@ -200,7 +209,7 @@ mod tests {
             refused.iter().all(|error| error.kind == SqlErrorKind::Budget
                 && error.rule.as_deref() == Some("sql-runs"))
         );
-        assert_eq!((inner.runs(), inner.peak(), ledger.spent().sql_runs), (4, 2, 5));
+        assert_eq!((inner.runs(), inner.peak(), ledger.spending().sql_runs), (4, 2, 5));
         assert!(database.check(&queries[0]).await.is_ok() && database.catalog().await.is_ok());
     }
 
@@ -224,7 +233,7 @@ mod tests {
             );
             assert!(refused.message.contains("still ran after its deadline"), "{refused:?}");
         }
-        assert_eq!((inner.runs(), ledger.spent().exhausted), (1, vec![Exhausted::Overrun]));
+        assert_eq!((inner.runs(), ledger.spending().exhausted), (1, vec![Exhausted::Overrun]));
     }
 
     #[tokio::test]
@@ -249,7 +258,7 @@ mod tests {
                 assert!(is_refused, "{call} after {first}");
             }
             assert_eq!(
-                (inner.runs(), ledger.spent().exhausted),
+                (inner.runs(), ledger.spending().exhausted),
                 (1, vec![Exhausted::Overrun]),
                 "{first}"
             );

@@ -152,7 +152,7 @@ impl BudgetedModel {
 
     fn left(&self) -> Left {
         let tokens =
-            self.ledger.budgets().tokens.saturating_sub(self.ledger.spent().tokens_charged);
+            self.ledger.budgets().tokens.saturating_sub(self.ledger.spending().tokens_charged);
         Left { tokens, cost_micros: self.ledger.cost_left() }
     }
 
@@ -242,7 +242,7 @@ mod tests {
     use crate::fakes::{FakeModel, call};
     use crate::price::{Price, PricedModel, Prices};
 
-    fn budgeted(
+    fn make_budgeted(
         model: FakeModel,
         budgets: Budgets,
         limits: Limits,
@@ -257,7 +257,7 @@ mod tests {
     async fn concurrent_calls_never_overspend() {
         let budgets = Budgets { tokens: 10_000, llm_calls: 1_000, ..Budgets::default() };
         let (model, ledger, budgeted) =
-            budgeted(FakeModel::using(100, 100), budgets, Limits::default());
+            make_budgeted(FakeModel::using(100, 100), budgets, Limits::default());
         let budgeted = Arc::new(budgeted);
         let running = (0..200).map(|_| {
             let budgeted = Arc::clone(&budgeted);
@@ -269,7 +269,7 @@ mod tests {
         let refused =
             outcomes.iter().filter(|outcome| outcome.result == Err(LlmError::Budget)).count();
         assert_eq!((answered, refused), (100, 100));
-        assert_eq!((ledger.spent().tokens_charged, model.calls()), (10_000, 100));
+        assert_eq!((ledger.spending().tokens_charged, model.calls()), (10_000, 100));
         assert!(model.peak() <= Limits::default().llm_in_flight, "{}", model.peak());
     }
 
@@ -277,24 +277,24 @@ mod tests {
     async fn calls_wait_for_what_others_give_back() {
         let budgets = Budgets { tokens: 250, ..Budgets::default() };
         let (model, ledger, budgeted) =
-            budgeted(FakeModel::using(200, 20), budgets, Limits::default());
+            make_budgeted(FakeModel::using(200, 20), budgets, Limits::default());
         let call = call("x");
         let outcomes = join_all((0..3).map(|_| budgeted.complete(&call))).await;
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{outcomes:?}");
-        assert_eq!((ledger.spent().tokens_charged, model.peak()), (60, 1));
-        assert_eq!(ledger.spent().exhausted, []);
+        assert_eq!((ledger.spending().tokens_charged, model.peak()), (60, 1));
+        assert_eq!(ledger.spending().exhausted, []);
     }
 
     #[tokio::test]
     async fn the_last_call_is_shortened_to_what_is_left() {
         let budgets = Budgets { tokens: 150, ..Budgets::default() };
         let (model, ledger, budgeted) =
-            budgeted(FakeModel::by_output(50, 1_000), budgets, Limits::default());
+            make_budgeted(FakeModel::by_output(50, 1_000), budgets, Limits::default());
         assert!(budgeted.complete(&call("x")).await.result.is_ok());
         assert_eq!(model.last_max_tokens(), Some(100));
-        assert_eq!(ledger.spent().tokens_charged, 150);
+        assert_eq!(ledger.spending().tokens_charged, 150);
         assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
-        assert_eq!((model.calls(), ledger.spent().exhausted), (1, vec![Exhausted::Tokens]));
+        assert_eq!((model.calls(), ledger.spending().exhausted), (1, vec![Exhausted::Tokens]));
     }
 
     #[tokio::test]
@@ -309,26 +309,33 @@ mod tests {
         };
         let (model, ledger, budgeted) = priced(604);
         assert!(budgeted.complete(&call("x")).await.result.is_ok());
-        assert_eq!((model.last_max_tokens(), ledger.spent().cost_micros), (Some(100), Some(600)));
+        assert_eq!(
+            (model.last_max_tokens(), ledger.spending().cost_micros),
+            (Some(100), Some(600))
+        );
         assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
-        assert_eq!((model.calls(), ledger.spent().exhausted), (1, vec![Exhausted::Cost]));
+        assert_eq!((model.calls(), ledger.spending().exhausted), (1, vec![Exhausted::Cost]));
         // Fewer than 64 tokens are not worth it, unless no more were asked for.
         let (model, ledger, budgeted) = priced(100 + 63 * 5);
         assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
-        assert_eq!((model.calls(), ledger.spent().calls), (0, 0));
+        assert_eq!((model.calls(), ledger.spending().calls), (0, 0));
         let mut short = call("x");
         short.request.max_tokens = Some(60);
         assert!(budgeted.complete(&short).await.result.is_ok());
-        assert_eq!((model.last_max_tokens(), ledger.spent().cost_micros), (Some(60), Some(400)));
+        assert_eq!((model.last_max_tokens(), ledger.spending().cost_micros), (Some(60), Some(400)));
     }
 
     #[tokio::test]
     async fn a_call_that_was_turned_away_is_counted_and_costs_nothing() {
         let (_, ledger, budgeted) =
-            budgeted(FakeModel::turned_away(900), Budgets::default(), Limits::default());
+            make_budgeted(FakeModel::turning_away(900), Budgets::default(), Limits::default());
         assert!(budgeted.complete(&call(&"x".repeat(800))).await.result.is_err());
         assert_eq!(
-            (ledger.spent().calls, ledger.spent().tokens_charged, ledger.spent().cost_micros),
+            (
+                ledger.spending().calls,
+                ledger.spending().tokens_charged,
+                ledger.spending().cost_micros
+            ),
             (1, 0, Some(0))
         );
     }
@@ -336,23 +343,24 @@ mod tests {
     #[tokio::test]
     async fn a_cancelled_call_stays_charged_and_an_unsent_one_does_not() {
         let (_, ledger, budgeted_model) =
-            budgeted(FakeModel::hanging(40), Budgets::default(), Limits::default());
+            make_budgeted(FakeModel::hanging(40), Budgets::default(), Limits::default());
         let call = call("x");
         {
             let mut running = std::pin::pin!(budgeted_model.complete(&call));
             assert!(futures::poll!(running.as_mut()).is_pending());
         }
-        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (1, 40));
+        assert_eq!((ledger.spending().calls, ledger.spending().tokens_charged), (1, 40));
         let (_, ledger, budgeted) =
-            budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
+            make_budgeted(FakeModel::unreachable(40), Budgets::default(), Limits::default());
         assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Unavailable(_))));
-        assert_eq!((ledger.spent().calls, ledger.spent().tokens_charged), (0, 0));
+        assert_eq!((ledger.spending().calls, ledger.spending().tokens_charged), (0, 0));
     }
 
     #[tokio::test]
     async fn only_so_many_calls_wait() {
         let limits = Limits { llm_in_flight: 1, ..Limits::default() };
-        let (model, ledger, budgeted) = budgeted(FakeModel::hanging(1), Budgets::default(), limits);
+        let (model, ledger, budgeted) =
+            make_budgeted(FakeModel::hanging(1), Budgets::default(), limits);
         let call = call("x");
         let catalog = Arc::strong_count(&call.catalog);
         let mut waiting: Vec<_> =
@@ -365,13 +373,13 @@ mod tests {
         assert!(matches!(budgeted.complete(&call).await.result, Err(LlmError::Other(_))));
         drop(waiting.pop());
         assert!(futures::poll!(Box::pin(budgeted.complete(&call)).as_mut()).is_pending());
-        assert_eq!(ledger.spent().calls, 1);
+        assert_eq!(ledger.spending().calls, 1);
     }
 
     #[tokio::test]
     async fn usage_is_at_least_what_the_bytes_show() {
         let charged = async |model: FakeModel| {
-            let (_, ledger, budgeted) = budgeted(model, Budgets::default(), Limits::default());
+            let (_, ledger, budgeted) = make_budgeted(model, Budgets::default(), Limits::default());
             let outcome = budgeted.complete(&call(&"x".repeat(800))).await;
             let reported =
                 outcome.usage.map(|usage| u64::from(usage.input_tokens + usage.output_tokens));
@@ -381,7 +389,7 @@ mod tests {
                     Some(u64::from(reply.usage.input_tokens + reply.usage.output_tokens))
                 );
             }
-            (reported, ledger.spent().tokens_charged)
+            (reported, ledger.spending().tokens_charged)
         };
         // 800 bytes of prompt, 80 of reply: at an eighth where the report is lower, at a third
         // without one.
@@ -396,7 +404,7 @@ mod tests {
     async fn what_may_not_be_sent_is_refused_before_it_costs() {
         let limits = Limits { prompt_bytes: 8, reply_bytes: 8, ..Limits::default() };
         let (model, ledger, budgeted) =
-            budgeted(FakeModel::using(10, 10).replying(9), Budgets::default(), limits);
+            make_budgeted(FakeModel::using(10, 10).replying(9), Budgets::default(), limits);
         assert_eq!(
             budgeted.complete(&call("too long a prompt")).await.result,
             Err(LlmError::TooLarge)
@@ -404,8 +412,8 @@ mod tests {
         let mut named = call("x");
         named.request.model = Some("another".into());
         assert!(matches!(budgeted.complete(&named).await.result, Err(LlmError::Denied(_))));
-        assert_eq!((model.calls(), ledger.spent().calls), (0, 0));
+        assert_eq!((model.calls(), ledger.spending().calls), (0, 0));
         assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::TooLarge));
-        assert_eq!(ledger.spent().by_purpose[Purpose::Generate.name()].calls, 1);
+        assert_eq!(ledger.spending().by_purpose[Purpose::Generate.name()].calls, 1);
     }
 }

@@ -69,7 +69,7 @@ impl CachedDatabase {
         if self.inner.identity().await.as_deref() != Some(identity) {
             return result;
         }
-        let Some(bytes) = encoded(&result).await else { return result };
+        let Some(bytes) = encode_result(&result).await else { return result };
         let is_cached = result.is_ok()
             && self.inner.catalog().await.is_ok_and(|catalog| !names_a_view(sql, &catalog));
         if is_cached {
@@ -113,32 +113,33 @@ impl CachedDatabase {
 }
 
 /// A result or an error as bytes; `None` for an error that concerns this run alone.
-async fn encoded(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
+async fn encode_result(result: &Result<ResultSet, SqlError>) -> Option<Arc<[u8]>> {
     match result {
         Ok(results) => {
             let results = results.clone();
             let work = tokio::task::spawn_blocking(move || {
-                encode(&results).map(|bytes| tagged(RESULT, &bytes))
+                encode(&results).map(|bytes| tag_bytes(RESULT, &bytes))
             });
-            blocking::awaited(work).await.ok()?.ok()
+            blocking::await_work(work).await.ok()?.ok()
         }
         Err(error) if matches!(error.kind, SqlErrorKind::Cancelled | SqlErrorKind::Budget) => None,
-        Err(error) => serde_json::to_vec(error).ok().map(|bytes| tagged(ERROR, &bytes)),
+        Err(error) => serde_json::to_vec(error).ok().map(|bytes| tag_bytes(ERROR, &bytes)),
     }
 }
 
-fn tagged(tag: u8, bytes: &[u8]) -> Arc<[u8]> {
+fn tag_bytes(tag: u8, bytes: &[u8]) -> Arc<[u8]> {
     [&[tag], bytes].concat().into()
 }
 
-/// Decodes what [`encoded`] returned; `None` when the bytes are something else.
-async fn decoded(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
-    let read = move || match bytes.split_first()? {
+/// Decodes what [`encode_result`] returned; `None` when the bytes are something else.
+async fn decode_result(bytes: Arc<[u8]>) -> Option<Result<ResultSet, SqlError>> {
+    blocking::await_work(tokio::task::spawn_blocking(move || match bytes.split_first()? {
         (&RESULT, results) => decode(results).ok().map(Ok),
         (&ERROR, error) => serde_json::from_slice(error).ok().map(Err),
         _ => None,
-    };
-    blocking::awaited(tokio::task::spawn_blocking(read)).await.ok()?
+    }))
+    .await
+    .ok()?
 }
 
 #[async_trait]
@@ -150,10 +151,10 @@ impl CellIndex for CachedDatabase {
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
         // What a view shows may change while the data do not.
-        let is_table =
-            |catalog: Arc<Catalog>| catalog.table(table).is_some_and(|table| !table.is_view());
         let made = self.inner.samples(table, columns, limit);
-        if !self.inner.catalog().await.is_ok_and(is_table) {
+        if !self.inner.catalog().await.is_ok_and(|catalog: Arc<Catalog>| {
+            catalog.table(table).is_some_and(|table| !table.is_view())
+        }) {
             return made.await;
         }
         self.cells(&(VERSION, "samples", table, columns, limit), made).await
@@ -213,7 +214,7 @@ impl Database for CachedDatabase {
         let Some((identity, key)) = self.key(&sql).await else {
             return self.inner.run(query).await;
         };
-        match look_up(&self.cache, key, decoded).await {
+        match look_up(&self.cache, key, decode_result).await {
             Lookup::Hit(result) => result,
             Lookup::Miss(Some(lead)) => self.lead(lead, query, &sql, &identity).await,
             Lookup::Miss(None) => self.inner.run(query).await,

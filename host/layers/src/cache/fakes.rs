@@ -38,12 +38,12 @@ pub(super) fn reply(text: &str) -> Reply {
     }
 }
 
-pub(super) fn answered(reply: Reply) -> ModelOutcome {
+pub(super) fn answer_outcome(reply: Reply) -> ModelOutcome {
     let usage = Some(reply.usage.clone());
     ModelOutcome::sent(Ok(reply), usage)
 }
 
-pub(super) fn failed(error: LlmError) -> ModelOutcome {
+pub(super) fn failure_outcome(error: LlmError) -> ModelOutcome {
     ModelOutcome::sent(Err(error), None)
 }
 
@@ -58,14 +58,17 @@ pub(super) struct ScriptedModel {
 
 impl ScriptedModel {
     pub(super) fn new(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
-        Arc::new(Self::of(script, None))
+        Arc::new(Self::with_permits(script, None))
     }
 
-    pub(super) fn gated(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
-        Arc::new(Self::of(script, Some(Semaphore::new(0))))
+    pub(super) fn with_gate(script: impl IntoIterator<Item = ModelOutcome>) -> Arc<Self> {
+        Arc::new(Self::with_permits(script, Some(Semaphore::new(0))))
     }
 
-    fn of(script: impl IntoIterator<Item = ModelOutcome>, permits: Option<Semaphore>) -> Self {
+    fn with_permits(
+        script: impl IntoIterator<Item = ModelOutcome>,
+        permits: Option<Semaphore>,
+    ) -> Self {
         let identity = Mutex::new(Some("fake http://here m-2".into()));
         Self {
             identity,
@@ -158,13 +161,15 @@ impl CellIndex for ScriptedDatabase {
         let count = self.finds.fetch_add(1, Ordering::SeqCst) as u64;
         let least = Value::Real(f64::NEG_INFINITY);
         let greatest = Value::Text("z".into());
-        let sample = |column: &String| Sample {
-            column: column.clone(),
-            least: least.clone(),
-            greatest: greatest.clone(),
-            frequent: vec![(Value::Null, count)],
-        };
-        Ok(columns.iter().map(sample).collect())
+        Ok(columns
+            .iter()
+            .map(|column: &String| Sample {
+                column: column.clone(),
+                least: least.clone(),
+                greatest: greatest.clone(),
+                frequent: vec![(Value::Null, count)],
+            })
+            .collect())
     }
 
     async fn find(
@@ -210,13 +215,17 @@ impl Database for ScriptedDatabase {
     }
 
     async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        let view = |name: &String| Table {
-            name: name.clone(),
-            extra: vec![("kind".into(), "\"view\"".into())],
-            ..Table::default()
-        };
         let table = Table { name: "t".into(), ..Table::default() };
-        let tables = self.views.iter().map(view).chain([table]).collect();
+        let tables = self
+            .views
+            .iter()
+            .map(|name: &String| Table {
+                name: name.clone(),
+                extra: vec![("kind".into(), "\"view\"".into())],
+                ..Table::default()
+            })
+            .chain([table])
+            .collect();
         Ok(Arc::new(Catalog { database: "scripted".into(), dialect: Dialect::Sqlite, tables }))
     }
 

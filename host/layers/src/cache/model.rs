@@ -38,7 +38,7 @@ struct CacheKey<'a> {
 }
 
 impl<'a> CacheKey<'a> {
-    fn of(request: &'a Request, default: Option<f32>) -> Self {
+    fn from_request(request: &'a Request, default: Option<f32>) -> Self {
         let sent = request.temperature.or(default.filter(|_| request.top_p.is_none()));
         let request =
             RequestKey { purpose: None, temperature: sent.map(f32::to_bits), ..request.key() };
@@ -76,7 +76,7 @@ impl CachedModel {
             return None;
         }
         let identity = self.inner.identity(call)?;
-        let asked = serde_json::to_vec(&CacheKey::of(request, self.temperature)).ok()?;
+        let asked = serde_json::to_vec(&CacheKey::from_request(request, self.temperature)).ok()?;
         Some(Key::new(Kind::Llm, &identity, &asked))
     }
 
@@ -87,7 +87,7 @@ impl CachedModel {
             return ModelOutcome::unsent(error);
         }
         // A call that failed without a report is charged what it would have reserved.
-        let used = usage.clone().unwrap_or_else(|| reserved(&self.inner.estimate(call)));
+        let used = usage.clone().unwrap_or_else(|| reservation(&self.inner.estimate(call)));
         match self.ledger.charge_hit(&call.request.purpose, &used) {
             Ok(()) => ModelOutcome::sent(result, usage),
             Err(_) => ModelOutcome::unsent(LlmError::Budget),
@@ -95,7 +95,7 @@ impl CachedModel {
     }
 }
 
-fn reserved(estimate: &Estimate) -> Usage {
+fn reservation(estimate: &Estimate) -> Usage {
     let tokens = |tokens: u64| u32::try_from(tokens).unwrap_or(u32::MAX);
     Usage {
         input_tokens: tokens(estimate.input_tokens),

@@ -31,8 +31,12 @@ impl Judge<'_> {
             || (stored == Stored::Time && *self.dialect == Dialect::Sqlite);
         let wanted: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| is_required(normalized, text)).collect();
-        let is_word = |text: &&str| text.trim().is_empty() || text.chars().any(char::is_alphabetic);
-        if !is_text || wanted.is_empty() || !wanted.iter().all(is_word) {
+        if !is_text
+            || wanted.is_empty()
+            || !wanted
+                .iter()
+                .all(|text: &&str| text.trim().is_empty() || text.chars().any(char::is_alphabetic))
+        {
             return None;
         }
         let whole = Use { filter: None, ..one.clone() };

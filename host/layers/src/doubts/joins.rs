@@ -26,7 +26,7 @@ impl<'c> Side<'c> {
     }
 
     /// The column that this one refers to, as the foreign keys say.
-    pub(super) fn referenced(
+    pub(super) fn references(
         self,
         catalog: &'c Catalog,
     ) -> impl Iterator<Item = (&'c Table, &'c str)> {
@@ -38,7 +38,7 @@ impl<'c> Side<'c> {
     }
 
     fn refers_to(self, other: Side<'_>, catalog: &'c Catalog) -> bool {
-        self.referenced(catalog).any(|(table, column)| {
+        self.references(catalog).any(|(table, column)| {
             std::ptr::eq(table, other.table) && is_same(column, other.column)
         })
     }
@@ -61,13 +61,13 @@ fn keys_between<'c>(
 /// Returns whether any foreign key starts or ends at the table, so that those of the schema are
 /// known.
 fn has_keys(table: &Table, catalog: &Catalog) -> bool {
-    let is_referenced = |other: &Table| {
-        let mut keys = other.foreign_keys.iter();
-        keys.any(|key| {
-            catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table))
+    !table.foreign_keys.is_empty()
+        || catalog.tables.iter().any(|other: &Table| {
+            let mut keys = other.foreign_keys.iter();
+            keys.any(|key| {
+                catalog.table(&key.ref_table).is_some_and(|found| std::ptr::eq(found, table))
+            })
         })
-    };
-    !table.foreign_keys.is_empty() || catalog.tables.iter().any(is_referenced)
 }
 
 fn is_same(one: &str, other: &str) -> bool {
@@ -87,8 +87,8 @@ impl Judge<'_> {
         let left = Side::new(catalog, &one.table, &one.column)?;
         let right = Side::new(catalog, other.0, other.1)?;
         let refers = left.refers_to(right, catalog) || right.refers_to(left, catalog);
-        let have_parent = left.referenced(catalog).any(|(table, column)| {
-            right.referenced(catalog).any(|(t, c)| std::ptr::eq(t, table) && is_same(c, column))
+        let have_parent = left.references(catalog).any(|(table, column)| {
+            right.references(catalog).any(|(t, c)| std::ptr::eq(t, table) && is_same(c, column))
         });
         if refers || have_parent {
             return None;
@@ -139,7 +139,7 @@ impl Judge<'_> {
     pub(super) fn is_key_sum(&self, one: &Use, by: &str) -> bool {
         let side = Side::new(self.catalog, &one.table, &one.column);
         let is_key = side
-            .is_some_and(|side| side.is_key() || side.referenced(self.catalog).next().is_some());
+            .is_some_and(|side| side.is_key() || side.references(self.catalog).next().is_some());
         is_key && one.value.is_none() && ["SUM", "AVG", "TOTAL", "MEAN"].contains(&by)
     }
 
@@ -160,7 +160,7 @@ impl Judge<'_> {
     }
 
     /// The doubt about an aggregate over rows that a join repeats.
-    pub(super) async fn repeated(
+    pub(super) async fn doubt_repeated_rows(
         &mut self,
         one: &Use,
         function: &str,
@@ -193,7 +193,7 @@ impl Judge<'_> {
 
     /// The doubt about a table beside another one without a condition, where both have several
     /// rows.
-    pub(super) async fn unconnected(
+    pub(super) async fn doubt_unconnected_table(
         &mut self,
         one: &Use,
         probe: &Probe<'_>,

@@ -17,7 +17,7 @@ impl Judge<'_> {
     pub(super) async fn outline(&mut self, outline: &Outline) -> Vec<Doubt> {
         let mut doubts = Vec::new();
         doubts.extend(self.nulls_first(outline).await);
-        doubts.extend(self.shared_name(outline).await);
+        doubts.extend(self.doubt_shared_name(outline).await);
         doubts.extend(self.null_aggregate(outline));
         doubts.extend(self.same_columns(outline));
         doubts
@@ -60,13 +60,13 @@ impl Judge<'_> {
 
     /// The doubt about groups by a name that several rows of its table have, while other tables are
     /// joined.
-    async fn shared_name(&mut self, outline: &Outline) -> Option<Doubt> {
+    async fn doubt_shared_name(&mut self, outline: &Outline) -> Option<Doubt> {
         let [Selected::Column(group)] = outline.groups.as_slice() else { return None };
         let side = Side::new(self.catalog, &group.table, &group.column)?;
         let [key] = side.table.primary_key.as_slice() else { return None };
         let name = group.column.to_lowercase();
         let is_name = ["name", "title"].iter().any(|word| name.contains(word));
-        let is_reference = side.referenced(self.catalog).next().is_some();
+        let is_reference = side.references(self.catalog).next().is_some();
         if outline.relations < 2 || side.is_key() || is_reference || !is_name || is_unique(side) {
             return None;
         }
@@ -92,12 +92,11 @@ impl Judge<'_> {
     fn null_aggregate(&self, outline: &Outline) -> Option<Doubt> {
         let rows = self.results.0.rows(0, 2);
         let [row] = rows.as_slice() else { return None };
-        let is_null = |(column, value): (&Selected, &Value)| {
-            column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null
-        };
         if !outline.groups.is_empty()
             || outline.columns.len() != row.len()
-            || !outline.columns.iter().zip(row).any(is_null)
+            || !outline.columns.iter().zip(row).any(|(column, value): (&Selected, &Value)| {
+                column.is_aggregate(&["min", "max", "avg"]) && *value == Value::Null
+            })
         {
             return None;
         }

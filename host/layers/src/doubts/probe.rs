@@ -33,12 +33,12 @@ pub(super) struct Probe<'u>(Values<'u>);
 impl<'u> Probe<'u> {
     /// `None` if the catalog has no such table.
     pub(super) fn new(one: &'u Use, catalog: &Catalog, dialect: &'u Dialect) -> Option<Self> {
-        let table = quoted(catalog.table(&one.table)?, dialect);
+        let table = quote_table(catalog.table(&one.table)?, dialect);
         Some(Self(Values { dialect, one, table }))
     }
 
     fn column(&self) -> String {
-        self.0.dialect.quoted(&self.0.one.column)
+        self.0.dialect.quote(&self.0.one.column)
     }
 
     fn value(&self) -> String {
@@ -177,7 +177,7 @@ impl<'u> Probe<'u> {
     }
 
     /// Counts the rows that have the column, and those for which the use's value is not NULL.
-    pub(super) fn given(&self) -> String {
+    pub(super) fn non_null_counts(&self) -> String {
         format!(
             "SELECT count(c) AS n, count(v) AS given FROM (SELECT {} AS c, {} AS v {}) AS t",
             self.column(),
@@ -210,7 +210,8 @@ impl<'u> Probe<'u> {
         ))
     }
 
-    /// Returns the statement whose result is 1 if any value of the column is one of these texts, else
+    /// Returns the statement whose result is 1 if any value of the column is one of these texts,
+    /// else
     /// 0. `None` if a text cannot be written in the dialect for certain.
     pub(super) fn any_of(&self, texts: &[&str]) -> Option<String> {
         let written = written(texts.iter().copied(), self.0.dialect)?;
@@ -243,8 +244,8 @@ impl<'u> Probe<'u> {
     /// at most.
     pub(super) fn any_pair(&self, table: &Table, column: &str) -> String {
         let dialect = self.0.dialect;
-        let condition = format!("a.{} = b.{}", self.column(), dialect.quoted(column));
-        let tables = format!("{} AS a JOIN {} AS b", self.0.table, quoted(table, dialect));
+        let condition = format!("a.{} = b.{}", self.column(), dialect.quote(column));
+        let tables = format!("{} AS a JOIN {} AS b", self.0.table, quote_table(table, dialect));
         format!(
             "SELECT count(*) AS n FROM (SELECT 1 AS v FROM {tables} ON {condition} LIMIT 1) AS t"
         )
@@ -299,7 +300,7 @@ fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Optio
 }
 
 /// A table with its schema, as it may stand in a statement.
-fn quoted(table: &Table, dialect: &Dialect) -> String {
-    let schema = table.schema_name.as_ref().map(|schema| format!("{}.", dialect.quoted(schema)));
-    format!("{}{}", schema.unwrap_or_default(), dialect.quoted(&table.name))
+fn quote_table(table: &Table, dialect: &Dialect) -> String {
+    let schema = table.schema_name.as_ref().map(|schema| format!("{}.", dialect.quote(schema)));
+    format!("{}{}", schema.unwrap_or_default(), dialect.quote(&table.name))
 }

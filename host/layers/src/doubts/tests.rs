@@ -52,8 +52,12 @@ impl Fake {
 }
 
 fn results(columns: Vec<ArrayRef>, sql: &str) -> ResultSet {
-    let field = |column: &ArrayRef| Field::new("n", column.data_type().clone(), true);
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(
+        columns
+            .iter()
+            .map(|column: &ArrayRef| Field::new("n", column.data_type().clone(), true))
+            .collect::<Vec<_>>(),
+    ));
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     ResultSet::new(schema, vec![batch], false, Vec::new(), sql.to_owned())
 }
@@ -196,8 +200,9 @@ async fn counts_are_bounded_and_failures_are_no_doubts() {
     let texts = UseKind::Texts(vec!["a".into()]);
     assert_eq!(doubts(Fake::new("TEXT", texts, Counts::Hang)).await, []);
     let mut many = Fake::new("TEXT", sum(), Counts::Row(vec![2, 2, 1, 0, 0, 1, 1]));
-    let by = |n: usize| Use { filter: Some(format!("c <> {n}")), ..many.uses[0].clone() };
-    many.uses = (0..100).map(by).collect();
+    many.uses = (0..100)
+        .map(|n: usize| Use { filter: Some(format!("c <> {n}")), ..many.uses[0].clone() })
+        .collect();
     let (fake, layer) = layer(many, RowsGrant::Full);
     let results = layer.run(&SqlQuery::new(ASKED)).await.unwrap();
     assert_eq!(fake.probes().len(), PROBES);
@@ -220,7 +225,7 @@ async fn nothing_is_counted_twice_or_charged() {
         assert_eq!(layer.run(&query).await.unwrap().doubts().len(), 1);
     }
     assert_eq!(
-        (fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spent().sql_runs),
+        (fake.checks.load(Ordering::SeqCst), fake.probes().len(), ledger.spending().sql_runs),
         (1, 1, 2)
     );
 }

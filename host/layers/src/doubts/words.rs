@@ -45,9 +45,9 @@ impl Judge<'_> {
             UseKind::Cast => self.number(one, &probe, stored, "the cast").await,
             UseKind::Order(by) => self.order(one, &probe, stored, by).await,
             UseKind::Compared { operator, number } => {
-                self.compared(one, &probe, stored, (operator, number)).await
+                self.doubt_comparison(one, &probe, stored, (operator, number)).await
             }
-            UseKind::ComparedText(by) => Some(compared_text(one, by)),
+            UseKind::ComparedText(by) => Some(doubt_text_comparison(one, by)),
             UseKind::Never => Some(never(one)),
             UseKind::Ratio => Some(Doubt { kind: DoubtKind::WholeRatio, text: RATIO.to_owned() }),
             UseKind::Groups { is_shown: true, .. } if !self.results.may_have_spellings() => None,
@@ -60,9 +60,11 @@ impl Judge<'_> {
             UseKind::Condition => self.condition(one, &probe).await,
             UseKind::Beside { keys } => self.beside(one, &probe, keys.as_deref()).await,
             UseKind::Extreme { function, of } => self.extreme(one, function, of),
-            UseKind::Repeated { function, rows } => self.repeated(one, function, rows).await,
+            UseKind::Repeated { function, rows } => {
+                self.doubt_repeated_rows(one, function, rows).await
+            }
             UseKind::Padded { rows } => self.padded(one, rows).await,
-            UseKind::Unconnected(other) => self.unconnected(one, &probe, other).await,
+            UseKind::Unconnected(other) => self.doubt_unconnected_table(one, &probe, other).await,
         }
     }
 
@@ -172,7 +174,7 @@ impl Judge<'_> {
 
     /// Returns the doubt about a comparison of texts with a number. A column of numbers with a few
     /// other values may be asked for one of them.
-    async fn compared(
+    async fn doubt_comparison(
         &mut self,
         one: &Use,
         probe: &Probe<'_>,
@@ -385,13 +387,15 @@ impl Judge<'_> {
         let named = syrch_core::text::clip(&named, 3 * CELL);
         let rows_with: u64 = cells.clone().map(|(_, count)| count).sum();
         let shown = if self.layer.shows_cells {
-            let cell = |(cell, count): (Option<&Value>, u64)| match cell {
-                Some(Value::Text(text)) => {
-                    format!("`{}` ({count})", syrch_core::text::clip(text, CELL))
-                }
-                _ => count.to_string(),
-            };
-            cells.map(cell).collect::<Vec<_>>().join(", ")
+            cells
+                .map(|(cell, count): (Option<&Value>, u64)| match cell {
+                    Some(Value::Text(text)) => {
+                        format!("`{}` ({count})", syrch_core::text::clip(text, CELL))
+                    }
+                    _ => count.to_string(),
+                })
+                .collect::<Vec<_>>()
+                .join(", ")
         } else {
             format!("in {rows_with} rows")
         };
@@ -421,7 +425,7 @@ impl Judge<'_> {
         match stored {
             Stored::Text | Stored::Any => {
                 let [values, given] =
-                    self.numbers_of(probe.given(), LONG).await.ok()?.try_into().ok()?;
+                    self.numbers_of(probe.non_null_counts(), LONG).await.ok()?.try_into().ok()?;
                 let others = values.saturating_sub(given);
                 if others == 0 {
                     return None;
@@ -504,7 +508,7 @@ fn never(one: &Use) -> Doubt {
 }
 
 /// The doubt about a text made of a column that is compared with a number.
-fn compared_text(one: &Use, by: &str) -> Doubt {
+fn doubt_text_comparison(one: &Use, by: &str) -> Doubt {
     let made = syrch_core::text::clip(one.value.as_deref().unwrap_or_default(), CELL);
     let effect =
         if by == "=" { "no text equals a number" } else { "texts are greater than all numbers" };

@@ -10,13 +10,13 @@ use syrch_core::ports::{
 use tokio::time::Instant;
 
 /// A failed call that was sent.
-pub(crate) fn failed(retry: Retry) -> ModelOutcome {
+pub(crate) fn failure_outcome(retry: Retry) -> ModelOutcome {
     ModelOutcome::sent(Err(LlmError::Unavailable("failed".into())), Some(Usage::default()))
         .retry(retry)
 }
 
 /// An answered call, which used 10 tokens.
-pub(crate) fn answered() -> ModelOutcome {
+pub(crate) fn answer_outcome() -> ModelOutcome {
     let usage =
         Usage { input_tokens: 8, output_tokens: 2, model: "scripted".into(), ..Usage::default() };
     let reply = Reply {
@@ -40,11 +40,14 @@ pub(crate) struct ScriptedModel {
 
 impl ScriptedModel {
     pub(crate) fn new(outcomes: Vec<ModelOutcome>) -> Self {
-        Self { outcomes: Mutex::new(outcomes.into()), ..Self::of("scripted", &["scripted"]) }
+        Self {
+            outcomes: Mutex::new(outcomes.into()),
+            ..Self::with_models("scripted", &["scripted"])
+        }
     }
 
     /// A provider of that name with these models.
-    pub(crate) fn of(name: &str, models: &[&str]) -> Self {
+    pub(crate) fn with_models(name: &str, models: &[&str]) -> Self {
         let models = models.iter().map(|model| (*model).to_owned()).collect();
         Self { name: name.to_owned(), models, outcomes: Mutex::default(), asked: Mutex::default() }
     }
@@ -75,7 +78,7 @@ impl ScriptedModel {
     }
 
     /// The model that each call named.
-    pub(crate) fn asked(&self) -> Vec<Option<String>> {
+    pub(crate) fn list_requested_models(&self) -> Vec<Option<String>> {
         self.asked.lock().unwrap().iter().map(|(_, request)| request.model.clone()).collect()
     }
 }
@@ -100,6 +103,6 @@ impl ModelProvider for ScriptedModel {
 
     async fn complete(&self, call: &ModelCall) -> ModelOutcome {
         self.asked.lock().unwrap().push((Instant::now(), call.request.clone()));
-        self.outcomes.lock().unwrap().pop_front().unwrap_or_else(answered)
+        self.outcomes.lock().unwrap().pop_front().unwrap_or_else(answer_outcome)
     }
 }

@@ -41,15 +41,19 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
 /// none empty.
 fn turns(request: &Request) -> (String, Vec<(&'static str, String)>) {
     let said = |speaker: Speaker| {
-        let is_said =
-            move |message: &&Message| message.speaker == speaker && !message.text.trim().is_empty();
-        request.messages.iter().filter(is_said).map(|message| message.text.as_str())
+        request
+            .messages
+            .iter()
+            .filter(move |message: &&Message| {
+                message.speaker == speaker && !message.text.trim().is_empty()
+            })
+            .map(|message| message.text.as_str())
     };
     let mut system = said(Speaker::System).collect::<Vec<_>>().join("\n\n");
     let mut turns: Vec<(&'static str, String)> = Vec::new();
-    let spoken =
-        |message: &&Message| message.speaker != Speaker::System && !message.text.trim().is_empty();
-    for message in request.messages.iter().filter(spoken) {
+    for message in request.messages.iter().filter(|message: &&Message| {
+        message.speaker != Speaker::System && !message.text.trim().is_empty()
+    }) {
         let role = if message.speaker == Speaker::User { "user" } else { "assistant" };
         match turns.last_mut() {
             Some((last, text)) if *last == role => *text = format!("{text}\n\n{}", message.text),
@@ -163,11 +167,15 @@ mod tests {
     use crate::http::Quirks;
 
     fn request(messages: &[(Speaker, &str)], expect: Shape) -> Request {
-        let message =
-            |(speaker, text): &(Speaker, &str)| Message { speaker: *speaker, text: (*text).into() };
         Request {
             purpose: Purpose::Generate,
-            messages: messages.iter().map(message).collect(),
+            messages: messages
+                .iter()
+                .map(|(speaker, text): &(Speaker, &str)| Message {
+                    speaker: *speaker,
+                    text: (*text).into(),
+                })
+                .collect(),
             expect,
             model: None,
             subjects: vec!["SELECT secret".into()],

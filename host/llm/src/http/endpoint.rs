@@ -109,7 +109,7 @@ impl Endpoint {
             .json(body)
             .send()
             .await
-            .map_err(|error| self.failed(error))?;
+            .map_err(|error| self.exchange_failure(error))?;
         let status = response.status();
         if !status.is_success() {
             let headers = response.headers().clone();
@@ -118,7 +118,7 @@ impl Endpoint {
             return Err(Failure::Refused(Said::new(status, &headers, &bytes)));
         }
         let (bytes, is_whole) =
-            read(response, self.body_bytes).await.map_err(|error| self.failed(error))?;
+            read(response, self.body_bytes).await.map_err(|error| self.exchange_failure(error))?;
         if !is_whole || !validate::has_few_values(&bytes, VALUES) {
             return Err(Failure::TooLong(bytes.len()));
         }
@@ -165,7 +165,7 @@ impl Endpoint {
     }
 
     /// The error for what the endpoint says in place of a reply.
-    pub(super) fn refused(&self, said: &Said, model: &str) -> LlmError {
+    pub(super) fn refusal_error(&self, said: &Said, model: &str) -> LlmError {
         let base = &self.base;
         let text = self.quote(&said.text);
         match said.cause {
@@ -223,7 +223,7 @@ impl Endpoint {
         }
     }
 
-    fn failed(&self, error: reqwest::Error) -> Failure {
+    fn exchange_failure(&self, error: reqwest::Error) -> Failure {
         let base = &self.base;
         if error.is_builder() {
             let text = format!(
@@ -304,7 +304,7 @@ mod tests {
         let endpoint = endpoint::<OpenAi>("k").unwrap();
         let message = |status: u16| {
             let said = Said::new(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), b"x");
-            endpoint.refused(&said, "m").to_string()
+            endpoint.refusal_error(&said, "m").to_string()
         };
         assert!(
             message(401).contains("401 Unauthorized: check the API key; it says: x"),

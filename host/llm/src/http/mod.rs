@@ -22,4 +22,4 @@ pub use config::{EndpointConfig, EndpointError, StructuredReplies};
 pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;
 pub use quirks::{Quirks, Structured};
-pub use syrch_http::{is_exposed, is_loopback, kept_local};
+pub use syrch_http::{is_exposed, is_loopback, resolve_locally};

@@ -109,8 +109,8 @@ impl<P: Protocol> HttpProvider<P> {
     }
 
     /// The form of a request, from what the endpoint has refused and what the user wants.
-    fn known(&self, request: &Request, model: &str) -> Quirks {
-        let mut quirks = self.learnt().of(model, &request.expect);
+    fn request_form(&self, request: &Request, model: &str) -> Quirks {
+        let mut quirks = self.learnt().quirks(model, &request.expect);
         match self.config.structured {
             StructuredReplies::Auto => {}
             StructuredReplies::Always => quirks.statements_as_json = true,
@@ -122,7 +122,7 @@ impl<P: Protocol> HttpProvider<P> {
 
     /// The outcome of an error. The call used nothing; if there is another form, it may be made
     /// again at once.
-    fn refused(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
+    fn refusal_outcome(&self, sent: &Sent<'_>, said: &Said) -> ModelOutcome {
         let retry = if self.learn(sent, said) {
             let reason = self.endpoint.quote(&said.text);
             let model = sent.model;
@@ -135,7 +135,8 @@ impl<P: Protocol> HttpProvider<P> {
         };
         let nothing =
             Usage { cost_micros: Some(0), model: sent.model.to_owned(), ..Usage::default() };
-        ModelOutcome::sent(Err(self.endpoint.refused(said, sent.model)), Some(nothing)).retry(retry)
+        ModelOutcome::sent(Err(self.endpoint.refusal_error(said, sent.model)), Some(nothing))
+            .retry(retry)
     }
 
     /// Finds another form of a request that was refused, and remembers it; returns false if there
@@ -158,7 +159,7 @@ impl<P: Protocol> HttpProvider<P> {
         if !is_of_form {
             return false;
         }
-        if let Some(allowed) = said.allowed(*max_tokens) {
+        if let Some(allowed) = said.token_limit(*max_tokens) {
             self.learnt().set(model, &Quirks { most_tokens: Some(allowed), ..Quirks::default() });
             return true;
         }
@@ -192,7 +193,7 @@ impl<P: Protocol> HttpProvider<P> {
             },
         };
         if let Some(said) = Said::in_reply(reply) {
-            return self.refused(sent, &said);
+            return self.refusal_outcome(sent, &said);
         }
         let Some(mut answer) = P::answer(reply, sent.model) else {
             let text = self.endpoint.quote(&values::error_text(reply.to_string().as_bytes()));
@@ -472,7 +473,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
 
     fn preview(&self, call: &ModelCall) -> Option<Preview> {
         let model = self.admit(&call.request).ok()?;
-        let quirks = self.known(&call.request, model);
+        let quirks = self.request_form(&call.request, model);
         Some(self.endpoint.preview(self.body(&call.request, model, &quirks)))
     }
 
@@ -483,7 +484,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
         let template = TEMPLATE_TOKENS * (request.messages.len() as u64 + 1);
         let model = request.model.as_deref().unwrap_or(&self.config.model);
         let output_tokens =
-            u64::from(self.output_tokens(request, model, &self.known(request, model)));
+            u64::from(self.output_tokens(request, model, &self.request_form(request, model)));
         Estimate {
             input_tokens: prompt_tokens(request) + template,
             output_tokens,
@@ -500,7 +501,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Ok(model) => model,
             Err(error) => return ModelOutcome::unsent(error),
         };
-        let quirks = self.known(request, model);
+        let quirks = self.request_form(request, model);
         let max_tokens = self.output_tokens(request, model, &quirks);
         let body = self.body(request, model, &quirks);
         let sent = Sent { body, max_tokens, request, model, quirks };
@@ -508,7 +509,7 @@ impl<P: Protocol> ModelProvider for HttpProvider<P> {
             Ok(reply) => self.read(&sent, &reply),
             Err(Failure::Unsent(error, retry)) => ModelOutcome::unsent(error).retry(retry),
             Err(Failure::Sent(error, retry)) => ModelOutcome::sent(Err(error), None).retry(retry),
-            Err(Failure::Refused(said)) => self.refused(&sent, &said),
+            Err(Failure::Refused(said)) => self.refusal_outcome(&sent, &said),
             Err(Failure::TooLong(bytes)) => self.overflowed(&sent, bytes),
         }
     }

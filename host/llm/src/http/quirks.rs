@@ -162,7 +162,7 @@ pub(super) struct Learnt {
 
 impl Learnt {
     /// The form of requests to a model for a shape.
-    pub(super) fn of(&self, model: &str, shape: &Shape) -> Quirks {
+    pub(super) fn quirks(&self, model: &str, shape: &Shape) -> Quirks {
         let mut quirks = self.models.get(model).cloned().unwrap_or_default();
         if let Shape::Json(schema) = shape
             && let Some(other) = self.schemas.get(&(model.to_owned(), schema.clone()))
@@ -336,12 +336,12 @@ mod tests {
         let mut learnt = Learnt::default();
         learnt.learn("m", &one, "Invalid schema for response_format 'reply'", &plainer);
         assert_eq!(
-            (learnt.of("m", &one), learnt.of("m", &other)),
+            (learnt.quirks("m", &one), learnt.quirks("m", &other)),
             (plainer.clone(), Quirks::default())
         );
         learnt.learn("m", &one, "response_format is not supported", &plainer);
         assert_eq!(
-            (learnt.of("m", &other), learnt.of("n", &one)),
+            (learnt.quirks("m", &other), learnt.quirks("n", &one)),
             (plainer.clone(), Quirks::default())
         );
         for number in 0..2_000 {

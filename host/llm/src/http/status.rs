@@ -83,7 +83,7 @@ impl Said {
 
     /// The greatest number of output tokens that the endpoint allows, if it says that fewer than
     /// `sent` are allowed.
-    pub(super) fn allowed(&self, sent: u32) -> Option<u32> {
+    pub(super) fn token_limit(&self, sent: u32) -> Option<u32> {
         /// Fewer tokens than this are no limit of an endpoint.
         const LEAST: u64 = 16;
         let is_about = has(&self.words, &OUTPUT);
@@ -272,13 +272,13 @@ mod tests {
             .collect()
     }
 
-    fn said(status: u16, body: &str) -> Said {
+    fn read_error(status: u16, body: &str) -> Said {
         Said::new(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes())
     }
 
     #[test]
     fn what_passes_is_distinguished_from_what_stays() {
-        let of = |status: u16, body: &str| said(status, body).retry;
+        let of = |status: u16, body: &str| read_error(status, body).retry;
         for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
             assert_eq!(of(status, "slow down"), Retry::Yes, "{status}");
         }
@@ -344,7 +344,7 @@ mod tests {
             r#"{"error":{"message":"x","innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#,
             r#"{"error":{"message":"Input requires moderation and was flagged for violence"}}"#,
         ] {
-            let said = said(400, body);
+            let said = read_error(400, body);
             assert_eq!((said.cause, said.retry), (Cause::Filter, Retry::No), "{body}");
         }
         for (status, body) in [
@@ -352,7 +352,7 @@ mod tests {
             (503, r#"{"error":"Model m is currently loading","estimated_time":20.0}"#),
             (500, "the model is still loading"),
         ] {
-            let said = said(status, body);
+            let said = read_error(status, body);
             assert_eq!((said.cause, said.retry), (Cause::Loading, Retry::WhenReady), "{body}");
         }
     }
@@ -411,7 +411,7 @@ mod tests {
             ),
             (400, "Too many tokens in the prompt", Context(None), Retry::No),
         ] {
-            let said = said(status, body);
+            let said = read_error(status, body);
             assert_eq!((said.cause, said.retry), (cause, retry), "{body}");
         }
     }
@@ -434,11 +434,11 @@ mod tests {
             (404, "no route", "check the model `m` and the base URL"),
             (400, "max_tokens exceeds the limit of this server", "lower --max-tokens"),
         ] {
-            let advice = advice(&said(status, body), false, "m");
+            let advice = advice(&read_error(status, body), false, "m");
             assert!(advice.contains(words), "{body}: {advice}");
         }
         assert_eq!(
-            advice(&said(404, "model `m` does not exist"), true, "m"),
+            advice(&read_error(404, "model `m` does not exist"), true, "m"),
             "check the model `m`"
         );
     }
@@ -483,14 +483,14 @@ mod tests {
             ("prompt is too long", None),
             (r#"{"error":{"code":"context_length_exceeded","message":"too much"}}"#, None),
         ] {
-            assert_eq!(said(400, body).cause, Cause::Context(tokens), "{body}");
+            assert_eq!(read_error(400, body).cause, Cause::Context(tokens), "{body}");
         }
-        assert_eq!(said(400, "temperature must be at most 2").cause, Cause::Other);
+        assert_eq!(read_error(400, "temperature must be at most 2").cause, Cause::Other);
     }
 
     #[test]
     fn the_greatest_allowed_number_of_tokens_is_read() {
-        let allowed = |text: &str| said(400, text).allowed(10_000);
+        let allowed = |text: &str| read_error(400, text).token_limit(10_000);
         for (text, most) in [
             ("max_tokens must be at most 2048", Some(2_048)),
             (
@@ -508,6 +508,6 @@ mod tests {
         ] {
             assert_eq!(allowed(text), most, "{text}");
         }
-        assert_eq!(said(503, "max_tokens must be at most 2048").allowed(10_000), None);
+        assert_eq!(read_error(503, "max_tokens must be at most 2048").token_limit(10_000), None);
     }
 }

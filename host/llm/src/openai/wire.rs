@@ -139,7 +139,7 @@ pub(super) fn answer(body: &Value, model: &str) -> Option<Answer> {
     };
     let message = choice.get("message").filter(|message| message.is_object());
     let refusal = message.and_then(|message| message.get("refusal"));
-    let stopped = stopped(refusal, choice.get("finish_reason"));
+    let stopped = stop_reason(refusal, choice.get("finish_reason"));
     // Where the end has a reason of its own, there may be no message.
     let message = message.or((stopped != Stopped::Complete).then_some(&Value::Null))?;
     Some(Answer {
@@ -172,7 +172,7 @@ fn tool_calls(message: &Value) -> Vec<String> {
     functions.chain(first).map(|function| arguments(function).unwrap_or_default()).collect()
 }
 
-fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
+fn stop_reason(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
     let refusal = refusal.and_then(Value::as_str).filter(|text| !text.is_empty());
     match (refusal, finish.and_then(Value::as_str)) {
         (Some(refusal), _) => Stopped::Refused(refusal.to_owned()),
@@ -186,16 +186,17 @@ fn stopped(refusal: Option<&Value>, finish: Option<&Value>) -> Stopped {
 
 /// The text of a message: a string, or the parts of a list that are text.
 fn content(value: Option<&Value>) -> String {
-    let is_text = |part: &&Value| {
-        part.get("type")
-            .and_then(Value::as_str)
-            .is_none_or(|kind| ["text", "output_text"].contains(&kind))
-    };
     match value {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => {
-            parts.iter().filter(is_text).filter_map(|part| part.get("text")?.as_str()).collect()
-        }
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter(|part: &&Value| {
+                part.get("type")
+                    .and_then(Value::as_str)
+                    .is_none_or(|kind| ["text", "output_text"].contains(&kind))
+            })
+            .filter_map(|part| part.get("text")?.as_str())
+            .collect(),
         _ => String::new(),
     }
 }

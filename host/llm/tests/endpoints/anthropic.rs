@@ -119,13 +119,12 @@ async fn a_document_is_asked_for_in_words_and_checked() {
 
 #[tokio::test]
 async fn refused_parameters_are_left_out_from_then_on() {
-    let both = |request: &Recorded, _| {
+    let endpoint = MockEndpoint::start(
+        Script::new().with(|request: &Recorded, _| {
         let text = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
         (request.body.get("temperature").is_some() && request.body.get("top_p").is_some())
             .then(|| Reply::status(400, text))
-    };
-    let endpoint = MockEndpoint::start(
-        Script::new().with(both).on([""], Reply::text("x")).refuses("stop_sequences"),
+    }).on([""], Reply::text("x")).refuses("stop_sequences"),
     );
     let provider = AnthropicProvider::new(config(&endpoint)).unwrap();
     let mut call = call("q", Shape::Text);

@@ -423,7 +423,7 @@ async fn streams_are_read_asked_for_or_not() {
     let streams: Vec<bool> =
         endpoint.requests().iter().map(|request| request.body["stream"] == true).collect();
     assert_eq!(streams, [false, true, true]);
-    let unasked = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).streamed()));
+    let unasked = MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9).into_stream()));
     for provider in [&openai(&unasked) as &dyn ModelProvider, &anthropic(&unasked)] {
         assert_eq!(
             statement(&provider.complete(&call("q", Shape::Sql)).await).as_deref(),
@@ -515,12 +515,15 @@ async fn channels_and_parts_of_thinking_are_no_answer() {
 /// The form of a request that was learnt does not leave out what another model takes.
 #[tokio::test]
 async fn what_is_learnt_of_one_model_is_not_held_against_another() {
-    let of_model = |request: &Recorded, _: usize| {
-        let is_strict =
-            request.body["model"] == "m" && request.body["max_tokens"].as_u64() > Some(100);
-        is_strict.then(|| Reply::status(400, "max_tokens must be at most 100"))
-    };
-    let endpoint = MockEndpoint::start(Script::new().with(of_model).on([""], Reply::text("x")));
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .with(|request: &Recorded, _: usize| {
+                let is_strict =
+                    request.body["model"] == "m" && request.body["max_tokens"].as_u64() > Some(100);
+                is_strict.then(|| Reply::status(400, "max_tokens must be at most 100"))
+            })
+            .on([""], Reply::text("x")),
+    );
     let config =
         EndpointConfig { models: vec!["n".into()], ..EndpointConfig::new(endpoint.url(), "m") };
     let provider = OpenAiProvider::new(config).unwrap();

@@ -93,7 +93,7 @@ async fn every_call_ends_and_the_ledger_counts_as_the_endpoint_does() {
         }
         // Garbage is no passing failure, and three faults in a row are rare.
         assert!(answered > 30, "{answered}");
-        assert_eq!(ledger.spent().calls as usize, endpoint.count());
+        assert_eq!(ledger.spending().calls as usize, endpoint.count());
         assert!(
             endpoint.count() > 60 && endpoint.peak() <= 4,
             "{} {}",
@@ -101,7 +101,7 @@ async fn every_call_ends_and_the_ledger_counts_as_the_endpoint_does() {
             endpoint.peak()
         );
         assert!(endpoint.repeats()[0] <= 3, "{:?}", endpoint.repeats());
-        assert!(ledger.spent().cost_micros.is_some_and(|cost| cost > 0));
+        assert!(ledger.spending().cost_micros.is_some_and(|cost| cost > 0));
     }
 }
 
@@ -116,8 +116,8 @@ async fn plainer_ways_of_asking_are_calls_of_their_own() {
     let outcome = model.complete(&call("q", Shape::Json(SCHEMA.into()))).await;
     assert_eq!(outcome.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
     // Two formats and two parameters are refused, one after the other, without a charge.
-    assert_eq!((endpoint.count(), ledger.spent().calls), (5, 5));
-    let spent = ledger.spent();
+    assert_eq!((endpoint.count(), ledger.spending().calls), (5, 5));
+    let spent = ledger.spending();
     let usage = outcome.usage.unwrap();
     assert_eq!(spent.input_tokens, u64::from(usage.input_tokens));
     assert_eq!((spent.cost_micros, usage.cost_micros.is_some()), (usage.cost_micros, true));
@@ -145,7 +145,7 @@ async fn a_purpose_has_its_model_and_its_price() {
             .map(|request| request.body["model"].as_str().unwrap().to_owned())
             .collect();
         assert_eq!(
-            (models, ledger.spent().cost_micros),
+            (models, ledger.spending().cost_micros),
             (vec!["tiny".into(), "huge-1".into(), "huge-1".into()], Some(9_375))
         );
         judged.request.model = Some("huge-1".into());
@@ -163,7 +163,7 @@ async fn money_shortens_and_then_refuses() {
     // 17 tokens of prompt at 3 millionths leave 1949, which pay for 129 tokens of reply at 15.
     assert_eq!(endpoint.requests()[0].body["max_tokens"], 129);
     while model.complete(&call("q", Shape::Text)).await.result.is_ok() {}
-    let spent = ledger.spent();
+    let spent = ledger.spending();
     assert!(spent.cost_micros.is_some_and(|cost| cost <= 2_000), "{spent:?}");
     assert_eq!(
         (spent.calls as usize, &spent.exhausted[..]),
@@ -177,7 +177,7 @@ async fn an_endpoint_that_dies_in_the_middle_is_charged_and_one_that_is_down_is_
     let (ledger, model) = stack(&endpoint, Budgets::default(), true);
     let error = model.complete(&call("q", Shape::Text)).await.result.unwrap_err().to_string();
     assert!(error.contains("broke off") && error.ends_with("(tried 3 times)"), "{error}");
-    let spent = ledger.spent();
+    let spent = ledger.spending();
     // Nobody knows what the three used: each stays charged with all that it reserved, 17 tokens of
     // prompt and 4096 of reply.
     assert_eq!((spent.calls, spent.tokens_charged, spent.input_tokens), (3, 3 * (17 + 4_096), 0));
@@ -189,7 +189,7 @@ async fn an_endpoint_that_dies_in_the_middle_is_charged_and_one_that_is_down_is_
         error.contains("is the server running") && error.ends_with("(tried 3 times)"),
         "{error}"
     );
-    assert_eq!(ledger.spent(), spent);
+    assert_eq!(ledger.spending(), spent);
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn a_call_dropped_at_the_endpoint_stays_charged() {
         () = async { while endpoint.count() == 0 { tokio::time::sleep(Duration::from_millis(1)).await } } => {}
     }
     assert_eq!(
-        (ledger.spent().calls, ledger.spent().tokens_charged, endpoint.count()),
+        (ledger.spending().calls, ledger.spending().tokens_charged, endpoint.count()),
         (1, 17 + 4_096, 1)
     );
 }

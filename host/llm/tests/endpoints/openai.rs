@@ -150,13 +150,14 @@ async fn a_call_is_one_request_and_a_refused_one_costs_nothing() {
 
 #[tokio::test]
 async fn a_schema_refused_for_itself_leaves_others_alone() {
-    let refuse = |request: &syrch_kit::Recorded, _| {
-        let format = request.body["response_format"].to_string();
-        (format.contains("json_schema") && format.contains("\"n\""))
-            .then(|| Reply::status(400, "Invalid schema for response_format 'reply'"))
-    };
     let endpoint = MockEndpoint::start(
-        Script::new().with(refuse).on([""], Reply::text("{\"n\": 7, \"m\": 8}")),
+        Script::new()
+            .with(|request: &syrch_kit::Recorded, _| {
+                let format = request.body["response_format"].to_string();
+                (format.contains("json_schema") && format.contains("\"n\""))
+                    .then(|| Reply::status(400, "Invalid schema for response_format 'reply'"))
+            })
+            .on([""], Reply::text("{\"n\": 7, \"m\": 8}")),
     );
     let provider = OpenAiProvider::new(config(&endpoint)).unwrap();
     for _ in 0..2 {
@@ -218,10 +219,9 @@ async fn a_wrong_key_is_never_shown() {
 
 #[tokio::test]
 async fn a_long_key_is_taken_out_of_what_is_read_and_stored() {
-    let echo = |request: &syrch_kit::Recorded, _| {
+    let endpoint = MockEndpoint::start(Script::new().with(|request: &syrch_kit::Recorded, _| {
         Some(Reply::text(request.authorization().unwrap_or_default()))
-    };
-    let endpoint = MockEndpoint::start(Script::new().with(echo));
+    }));
     let mut config = config(&endpoint);
     config.api_key = Some(KEY.to_owned().into());
     let outcome = OpenAiProvider::new(config).unwrap().complete(&call("q", Shape::Text)).await;

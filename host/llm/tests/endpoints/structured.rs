@@ -22,11 +22,12 @@ fn provider(endpoint: &MockEndpoint, structured: StructuredReplies) -> OpenAiPro
 
 /// An endpoint whose model writes prose unless it is held to a schema.
 fn obedient() -> Script {
-    let held = |request: &Recorded, _| {
-        (request.body["response_format"]["type"] == "json_schema")
-            .then(|| Reply::json(&json!({"sql": STATEMENT, "confidence": 0.9})))
-    };
-    Script::new().with(held).on([""], Reply::text(PROSE))
+    Script::new()
+        .with(|request: &Recorded, _| {
+            (request.body["response_format"]["type"] == "json_schema")
+                .then(|| Reply::json(&json!({"sql": STATEMENT, "confidence": 0.9})))
+        })
+        .on([""], Reply::text(PROSE))
 }
 
 /// The last outcome of a call, which is made again while the provider has another form of it.
@@ -76,14 +77,17 @@ async fn a_reply_without_a_statement_is_asked_for_as_a_document_and_so_are_later
         assert_eq!(schema["required"], json!(["sql", "confidence"]));
     }
     // Prose that was cut off is no statement either.
-    let held = |request: &Recorded, _| {
-        request
-            .body
-            .get("response_format")
-            .map(|_| Reply::json(&json!({"sql": STATEMENT, "confidence": 1})))
-    };
     let cut = Reply::text("To count them, we first").finish("length");
-    let endpoint = MockEndpoint::start(Script::new().with(held).on([""], cut));
+    let endpoint = MockEndpoint::start(
+        Script::new()
+            .with(|request: &Recorded, _| {
+                request
+                    .body
+                    .get("response_format")
+                    .map(|_| Reply::json(&json!({"sql": STATEMENT, "confidence": 1})))
+            })
+            .on([""], cut),
+    );
     let outcome =
         complete(&provider(&endpoint, StructuredReplies::Auto), &call("q", Shape::Sql)).await;
     assert_eq!(

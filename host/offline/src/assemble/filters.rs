@@ -45,7 +45,7 @@ impl Assembler<'_> {
             }
         }
         let own: Vec<Filter> =
-            draft.filters.iter().filter(|filter| !apart(filter)).map(turned).collect();
+            draft.filters.iter().filter(|filter| !apart(filter)).map(apply_negation).collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
     }
 
@@ -138,19 +138,19 @@ impl Assembler<'_> {
         let mut tables = query.all_tables();
         tables.extend(filters.iter().map(|filter| filter.condition.column.table));
         tables.dedup();
-        let of_row = |item: &Expression| match item {
-            Expression::Column(at) => {
-                self.schema.column(*at).holds == Holds::Number && !self.schema.column(*at).is_key
-            }
-            Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => {
-                false
-            }
-            _ => true,
-        };
         tables.len() == 1
             && !draft.both
             && query.group.is_empty()
-            && query.select.iter().all(of_row)
+            && query.select.iter().all(|item: &Expression| match item {
+                Expression::Column(at) => {
+                    self.schema.column(*at).holds == Holds::Number
+                        && !self.schema.column(*at).is_key
+                }
+                Expression::AllColumns(_) | Expression::CountDistinct(_) | Expression::Share(_) => {
+                    false
+                }
+                _ => true,
+            })
     }
 
     /// Excludes the values of a column of which any row is excluded, and not these rows alone:
@@ -286,7 +286,7 @@ fn apart(a: &Condition, b: &Condition) -> bool {
 }
 
 /// The opposite of a comparison within a negated clause.
-fn turned(filter: &Filter) -> Filter {
+fn apply_negation(filter: &Filter) -> Filter {
     let mut filter = filter.clone();
     // Cells and texts were negated when they were read.
     let compares = !matches!(
@@ -294,7 +294,7 @@ fn turned(filter: &Filter) -> Filter {
         Operator::Equal | Operator::NotEqual | Operator::Like | Operator::NotLike
     ) || matches!(filter.condition.operand, Operand::Number(_));
     if filter.negated.is_some() && compares {
-        filter.condition.operator = filter.condition.operator.negated();
+        filter.condition.operator = filter.condition.operator.negate();
     }
     filter
 }
@@ -303,11 +303,12 @@ fn turned(filter: &Filter) -> Filter {
 fn by_column(conditions: Vec<Condition>) -> Vec<Vec<Condition>> {
     let mut groups: Vec<Vec<Condition>> = Vec::new();
     for condition in conditions {
-        let same = |other: &Condition| {
-            other.column == condition.column
-                && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
-        };
-        match groups.iter_mut().find(|group| group.iter().all(same)) {
+        match groups.iter_mut().find(|group| {
+            group.iter().all(|other: &Condition| {
+                other.column == condition.column
+                    && (other.operator, condition.operator) == (Operator::Equal, Operator::Equal)
+            })
+        }) {
             Some(group) => group.push(condition),
             None => groups.push(vec![condition]),
         }

@@ -30,7 +30,7 @@ impl Assembler<'_> {
             distinct: draft.distinct != self.choice.distinct,
             ..LogicalQuery::default()
         };
-        let asked = self.asked(draft);
+        let asked = self.items_to_select(draft);
         query.tables = self.tables(draft, main);
         self.select(draft, &asked, main, &mut query);
         self.group(draft, &asked, main, &mut query);
@@ -265,7 +265,7 @@ impl Assembler<'_> {
 
     /// Returns the items to select: those in the head of the question, or all of them if the head
     /// has none.
-    fn asked(&self, draft: &Draft) -> Vec<Asked> {
+    fn items_to_select(&self, draft: &Draft) -> Vec<Asked> {
         let head: Vec<Asked> = draft.asked.iter().filter(|asked| asked.head).cloned().collect();
         let other = draft.counted.iter().any(|counted| counted.head)
             || draft.everything

@@ -69,17 +69,22 @@ impl Assembler<'_> {
     /// The sum of a column; its values where a row is named, and nothing where the numbers may not
     /// be added up.
     fn amount(&self, column: ColumnRef, mut query: LogicalQuery) -> Option<LogicalQuery> {
-        let names = |condition: &Condition| {
-            let labels = &self.schema.tables[column.table].labels;
-            let is_name = labels.contains(&condition.column.column) || condition.column.column == 0;
-            is_name && condition.operator == Operator::Equal
-        };
         if self.says_total() || self.schema.adds_up(column) {
             query.select = vec![Expression::Aggregate(Function::Sum, column)];
             query.distinct = false;
             return Some(query);
         }
-        query.filters.iter().flatten().any(names).then_some(query)
+        query
+            .filters
+            .iter()
+            .flatten()
+            .any(|condition: &Condition| {
+                let labels = &self.schema.tables[column.table].labels;
+                let is_name =
+                    labels.contains(&condition.column.column) || condition.column.column == 0;
+                is_name && condition.operator == Operator::Equal
+            })
+            .then_some(query)
     }
 
     /// Returns true if the question asks for rows as they are: `for all rows`.

@@ -7,7 +7,7 @@ mod spellings;
 
 use std::sync::LazyLock;
 
-pub(crate) use negations::{NEGATIONS, directed, lacks, opens_clause};
+pub(crate) use negations::{NEGATIONS, describes_order, lacks, opens_clause};
 pub(crate) use scales::{JUDGEMENTS, Scale, comparative, extent, measure, superlative};
 pub(crate) use spellings::spellings;
 

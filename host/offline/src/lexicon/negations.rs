@@ -55,7 +55,7 @@ pub(crate) fn opens_clause(lower: &str) -> bool {
 
 /// Returns true if a word after `ordered` describes the order of rows: `ordered in descending
 /// order`, but not `ordered in 2020`.
-pub(crate) fn directed(lower: &str) -> bool {
+pub(crate) fn describes_order(lower: &str) -> bool {
     const WORDS: &[&str] = &[
         "order",
         "ascending",

@@ -30,11 +30,10 @@ impl Schema {
                 .filter(|(_, other)| *other == timed)
                 .map(|(column, _)| *column)
                 .collect();
-            let is_plain = |column: &&usize| {
+            let mut plain = fits.iter().filter(|column: &&usize| {
                 let required = &self.tables[table].columns[**column].required;
                 required.iter().all(|stem| lexicon::TIME_WORDS.contains(&stem.as_str()))
-            };
-            let mut plain = fits.iter().filter(is_plain);
+            });
             let own = plain.next().filter(|_| plain.next().is_none());
             let column = match fits.as_slice() {
                 [only] => Some(only),
@@ -50,8 +49,8 @@ impl Schema {
         [lexicon::HAPPENINGS, &["created"]].into_iter().find_map(|words| {
             let mut found = of.iter().filter(|column| self.is_called(table, **column, words));
             let first = found.next().filter(|_| found.next().is_none())?;
-            let ends = |column: &usize| self.is_called(table, *column, lexicon::ENDS);
-            let lasts = self.is_called(table, *first, lexicon::OPENINGS) && of.iter().any(ends);
+            let lasts = self.is_called(table, *first, lexicon::OPENINGS)
+                && of.iter().any(|column: &usize| self.is_called(table, *column, lexicon::ENDS));
             (!lasts).then_some(first)
         })
     }
@@ -83,8 +82,10 @@ impl Schema {
     /// them: `order_date` of an order, but not `signup_date` of a customer.
     pub(crate) fn happening(&self, table: usize) -> Option<ColumnRef> {
         self.day(table).filter(|at| {
-            let is_plain = |stem: &String| lexicon::TIME_WORDS.contains(&stem.as_str());
-            self.column(*at).required.iter().all(is_plain)
+            self.column(*at)
+                .required
+                .iter()
+                .all(|stem: &String| lexicon::TIME_WORDS.contains(&stem.as_str()))
                 || self.is_called(table, at.column, lexicon::HAPPENINGS)
                 || self.is_called(table, at.column, &["created"])
         })
@@ -112,22 +113,25 @@ impl Schema {
             .filter(|column| self.is_called(table, *column, &["year", "founded"]))
             .collect();
         let is_plain = |column: &&usize| self.tables[table].columns[**column].required == ["year"];
-        let only = || if let [only] = years.as_slice() { Some(only) } else { None };
-        let column = *years.iter().find(is_plain).or_else(only)?;
+        let column = *years
+            .iter()
+            .find(is_plain)
+            .or_else(|| if let [only] = years.as_slice() { Some(only) } else { None })?;
         Some(ColumnRef { table, column })
     }
 
     /// The column of that table that holds months as numbers.
     pub(crate) fn month(&self, table: usize) -> Option<ColumnRef> {
-        let is_month =
-            |view: &ColumnView| view.holds == Holds::Number && view.required == ["month"];
-        let column = self.tables[table].columns.iter().position(is_month)?;
+        let column = self.tables[table].columns.iter().position(|view: &ColumnView| {
+            view.holds == Holds::Number && view.required == ["month"]
+        })?;
         Some(ColumnRef { table, column })
     }
 }
 
 /// Returns true if a column says when somebody was born.
 fn is_birth(view: &ColumnView) -> bool {
-    let says = |stem: &String| stem.starts_with("birth") || matches!(stem.as_str(), "born" | "dob");
-    view.required.iter().any(says)
+    view.required
+        .iter()
+        .any(|stem: &String| stem.starts_with("birth") || matches!(stem.as_str(), "born" | "dob"))
 }

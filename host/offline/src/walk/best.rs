@@ -79,7 +79,7 @@ impl Walk<'_> {
             && between.iter().all(|item| says(&item.what) || silent(&item.what))
     }
 
-    pub(super) fn measured_by(&mut self, measure: Measure) {
+    pub(super) fn set_measure(&mut self, measure: Measure) {
         if let Some(open) = self.draft.unmeasured.take() {
             self.best_by(measure, open.up);
             self.pending.each = false;

@@ -21,7 +21,7 @@ impl Walk<'_> {
         );
         if self.says_measure(at) {
             let function = self.pending.functions.pop();
-            self.measured_by(
+            self.set_measure(
                 function.map_or(Measure::Column(column), |one| Measure::Aggregate(one, column)),
             );
         } else if let Some(negation) = self.lacking(at, column) {
@@ -56,7 +56,7 @@ impl Walk<'_> {
                 && !self.schema.column(column).is_key;
             if numeric && self.draft.limit.is_none() && self.asks_value(at) {
                 self.pending.functions.push(if up { Function::Max } else { Function::Min });
-                return self.aggregated(at, column);
+                return self.ask_aggregates(at, column);
             }
             self.best_by(if numeric { Measure::Column(column) } else { Measure::Rows(None) }, up);
         } else if let Some(scale) = self.pending.superlative.take() {
@@ -70,7 +70,7 @@ impl Walk<'_> {
             self.pending.functions.clear();
             self.fold(at, column, function, true);
         } else if !self.pending.functions.is_empty() {
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else if self.is_within(at, column) {
             self.filter(at, column, Operator::Greater, Operand::Number("0".to_owned()));
         } else if self.counts_cell(at) {
@@ -79,14 +79,14 @@ impl Walk<'_> {
             self.settle_count();
             self.ask(at, Expression::Column(column));
         } else if let Some(count) = self.pending.count.take() {
-            self.counted_column(at, count, column);
+            self.count_column(at, count, column);
         } else if self.continues_count(at) {
             self.ask(at, Expression::CountDistinct(column));
         } else if self.repeats(at, column) {
             // `miles per gallon (mpg)`: the same once more.
         } else if let Some(functions) = self.continues_aggregate(at, column) {
             self.pending.functions = functions;
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else {
             self.whose(at);
             // `the rated products` describes what is asked for.
@@ -100,14 +100,13 @@ impl Walk<'_> {
     fn measures_amount(&self, at: usize, column: ColumnRef) -> bool {
         let [Function::Sum] = self.pending.functions.as_slice() else { return false };
         let (Some(by), Some(named)) = (at.checked_sub(1), at.checked_sub(2)) else { return false };
-        let is_amount = |item: &Item| {
-            let words = &self.reading.tokens[item.from..item.to];
-            matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
-                && words.iter().any(|one| one.lower == "amount")
-        };
         matches!(self.item(by).what, What::Cue(Cue::By))
             && matches!(self.item(named).what, What::Table(_))
-            && self.reading.items[..named].iter().any(is_amount)
+            && self.reading.items[..named].iter().any(|item: &Item| {
+                let words = &self.reading.tokens[item.from..item.to];
+                matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
+                    && words.iter().any(|one| one.lower == "amount")
+            })
             && self.schema.measures(column.table).any(|measure| measure == column)
     }
 
@@ -256,7 +255,7 @@ impl Walk<'_> {
             usize::from(asks && !of_groups && !listed && !self.pending.functions.is_empty());
         if asks && !of_groups {
             self.pending.functions.push(if scale.up { Function::Max } else { Function::Min });
-            self.aggregated(at, column);
+            self.ask_aggregates(at, column);
         } else if let (false, Some(_), Some(function @ (Function::Sum | Function::Avg))) =
             (of_groups, self.draft.limit, self.pending.functions.last().copied())
         {
@@ -276,8 +275,10 @@ impl Walk<'_> {
 
     /// Returns whether `best` or `worst` was said of a column whose greater values are worse.
     fn is_worse_with_more(&self, at: usize, column: ColumnRef) -> bool {
-        let is_superlative = |item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_)));
-        let said = self.reading.items[..at].iter().rev().find(is_superlative);
+        let said = self.reading.items[..at]
+            .iter()
+            .rev()
+            .find(|item: &&Item| matches!(item.what, What::Cue(Cue::Superlative(_))));
         let judges = said.is_some_and(|item| {
             matches!(self.reading.tokens[item.from].lower.as_str(), "best" | "worst")
         });
@@ -347,7 +348,7 @@ impl Walk<'_> {
         })
     }
 
-    pub(super) fn aggregated(&mut self, at: usize, column: ColumnRef) {
+    pub(super) fn ask_aggregates(&mut self, at: usize, column: ColumnRef) {
         self.pending.count = None;
         let functions = std::mem::take(&mut self.pending.functions);
         for function in &functions {
@@ -411,8 +412,11 @@ impl Walk<'_> {
             matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their")
         };
         let is_owned = self.reading.tokens.iter().any(|token| owned(&token.lower));
-        let names = |item: &Item| matches!(item.what, What::Table(table) if table == column.table);
-        token.lower == "total" || !(is_owned || self.reading.items.iter().any(names))
+        token.lower == "total"
+            || !(is_owned
+                || self.reading.items.iter().any(
+                    |item: &Item| matches!(item.what, What::Table(table) if table == column.table),
+                ))
     }
 
     /// Returns whether a cell follows the word that counts, and the column stands apart from it.
@@ -437,7 +441,7 @@ impl Walk<'_> {
             && !view.name.to_lowercase().ends_with('s')
     }
 
-    pub(super) fn counted_column(&mut self, at: usize, count: usize, column: ColumnRef) {
+    pub(super) fn count_column(&mut self, at: usize, count: usize, column: ColumnRef) {
         let view = self.schema.column(column);
         let distinct = std::mem::take(&mut self.pending.distinct);
         let is_part = |parts: &[&str]| {

@@ -145,7 +145,7 @@ impl Walk<'_> {
             None => text,
         };
         let operator = if like.is_some() { Operator::Like } else { Operator::Equal };
-        let operator = if self.pending.not.is_some() { operator.negated() } else { operator };
+        let operator = if self.pending.not.is_some() { operator.negate() } else { operator };
         if like.is_none() {
             self.draft.loose.push(at);
         }
@@ -166,9 +166,10 @@ impl Walk<'_> {
     }
 
     /// The column just before, if it holds dates: a day is no number.
-    fn dated_before(&mut self, at: usize) -> Option<ColumnRef> {
-        let is_column = |at: &usize| matches!(self.item(*at).what, What::Column(_));
-        let column = self.resolver.column((0..at).rev().find(is_column)?)?;
+    fn date_column_before(&mut self, at: usize) -> Option<ColumnRef> {
+        let column = self.resolver.column(
+            (0..at).rev().find(|at: &usize| matches!(self.item(*at).what, What::Column(_)))?,
+        )?;
         if self.schema.column(column).holds == Holds::Time { self.before(at) } else { None }
     }
 
@@ -182,15 +183,16 @@ impl Walk<'_> {
             },
             false => (number(first), number(last)),
         };
-        let is_month = |column: &ColumnRef| {
-            let view = self.schema.column(*column);
-            view.holds == Holds::Time || (view.holds == Holds::Number && view.required == ["month"])
-        };
         // `hired in May`.
         let is_small =
             |what: &What| matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between));
         let named = (0..at).rev().find(|item| !is_small(&self.item(*item).what));
-        let before = named.and_then(|item| self.resolver.column(item)).filter(is_month);
+        let before =
+            named.and_then(|item| self.resolver.column(item)).filter(|column: &ColumnRef| {
+                let view = self.schema.column(*column);
+                view.holds == Holds::Time
+                    || (view.holds == Holds::Number && view.required == ["month"])
+            });
         let column = before.and_then(|_| self.before(at)).or_else(|| self.dated(at, Span::Month));
         let Some(column) = column else { return self.draft.loose.push(at) };
         let is_date = self.schema.column(column).holds == Holds::Time;
@@ -242,7 +244,7 @@ impl Walk<'_> {
             Operator::Equal if self.pending.not.is_some() => Operator::NotEqual,
             other => other,
         };
-        match self.dated_before(at).or_else(|| self.dated(at, Span::Day)) {
+        match self.date_column_before(at).or_else(|| self.dated(at, Span::Day)) {
             Some(column) => self.filter(at, column, operator, Operand::Text(date)),
             None => self.draft.loose.push(at),
         }

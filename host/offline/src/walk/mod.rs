@@ -118,7 +118,7 @@ impl Walk<'_> {
             Cue::Aggregate(function) => self.aggregate(at, function),
             Cue::Measure(of) => {
                 let scale = Scale { up: true, of, counts: false };
-                match self.resolver.measured(at, scale) {
+                match self.resolver.column_for_scale(at, scale) {
                     Some((column, _)) => self.ask(at, Expression::Column(column)),
                     None => self.draft.unmet += 1,
                 }
@@ -140,7 +140,7 @@ impl Walk<'_> {
             Cue::Compare(operator, scale) => {
                 self.draft.unmet += usize::from(pending.compare.is_some());
                 pending.compare =
-                    Some((if adjacent { operator.negated() } else { operator }, scale));
+                    Some((if adjacent { operator.negate() } else { operator }, scale));
                 if adjacent {
                     self.draft.settled.extend(pending.not.take());
                 }
@@ -171,7 +171,7 @@ impl Walk<'_> {
                 self.draft.direction = Some(down);
                 self.draft.wants_order = true;
             }
-            Cue::Sorted(scale) => match self.sorted_by(at, scale) {
+            Cue::Sorted(scale) => match self.column_to_sort_by(at, scale) {
                 Some((column, turned)) => {
                     self.draft.wants_order = true;
                     self.draft.direction = Some(scale.up != turned);
@@ -257,10 +257,10 @@ impl Walk<'_> {
     /// Returns true if `by` counts rows. `tips by day` may be the rows of `tips` or the amounts of
     /// its column `tip`.
     fn counts_by(&self, at: usize) -> bool {
-        let is_own = |one: ColumnRef| {
-            self.schema.column(one).required == self.schema.tables[one.table].stems
-        };
-        self.is_rows_by_text(at) && !self.schema.measures(0).any(is_own)
+        self.is_rows_by_text(at)
+            && !self.schema.measures(0).any(|one: ColumnRef| {
+                self.schema.column(one).required == self.schema.tables[one.table].stems
+            })
     }
 
     fn aggregate(&mut self, at: usize, function: Function) {
@@ -275,7 +275,7 @@ impl Walk<'_> {
                 .pending
                 .compared
                 .or_else(|| self.before(at))
-                .or_else(|| Some(self.resolver.measured(at, scale)?.0));
+                .or_else(|| Some(self.resolver.column_for_scale(at, scale)?.0));
             if let Some(column) = left {
                 self.compare_with(at, column, operator, function, column);
             }
@@ -290,14 +290,15 @@ impl Walk<'_> {
 
     /// Returns the column by which `oldest first` orders the rows, with true if the scale is
     /// reversed: a column of their own table before that of another.
-    fn sorted_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
+    fn column_to_sort_by(&self, at: usize, scale: Scale) -> Option<(ColumnRef, bool)> {
         let own = self.draft.named.iter().find(|named| named.head).map(|named| named.table);
         let by_age = scale.of.contains(&"age");
-        let of_own = |table: usize| {
-            let dated = || self.schema.time(table).filter(|_| by_age).map(|column| (column, true));
-            self.schema.measured(table, scale.of).or_else(dated)
-        };
-        own.and_then(of_own).or_else(|| self.resolver.measured(at, scale))
+        own.and_then(|table: usize| {
+            self.schema
+                .column_for_words(table, scale.of)
+                .or_else(|| self.schema.time(table).filter(|_| by_age).map(|column| (column, true)))
+        })
+        .or_else(|| self.resolver.column_for_scale(at, scale))
     }
 
     fn follows_column(&self, at: usize) -> bool {
@@ -347,11 +348,13 @@ impl Walk<'_> {
         // `the longest air time`: what is named next is measured itself.
         let near = self.reading.items.get(at + 1).is_some_and(|next| next.from == self.item(at).to);
         let own = self.resolver.column(at + 1).filter(|_| near && scale.is_length());
-        let is_number = |column: &ColumnRef| {
-            let view = self.schema.column(*column);
-            view.holds == Holds::Number && !view.is_key
-        };
-        if own.filter(is_number).is_some() {
+        if own
+            .filter(|column: &ColumnRef| {
+                let view = self.schema.column(*column);
+                view.holds == Holds::Number && !view.is_key
+            })
+            .is_some()
+        {
             self.pending.superlative = Some(Scale { of: &[], ..scale });
             return;
         }
@@ -397,10 +400,17 @@ impl Walk<'_> {
             .take(3)
             .map(|token| token.stem.as_str())
             .collect();
-        let names = |column: &&ColumnRef| {
-            self.schema.column(**column).required.iter().any(|stem| next.contains(&stem.as_str()))
-        };
-        let named: Vec<ColumnRef> = columns.iter().filter(names).copied().collect();
+        let named: Vec<ColumnRef> = columns
+            .iter()
+            .filter(|column: &&ColumnRef| {
+                self.schema
+                    .column(**column)
+                    .required
+                    .iter()
+                    .any(|stem| next.contains(&stem.as_str()))
+            })
+            .copied()
+            .collect();
         Some(if named.is_empty() { columns } else { named }).filter(|columns| !columns.is_empty())
     }
 
@@ -416,7 +426,7 @@ impl Walk<'_> {
         let pending = &mut self.pending;
         if says_measure {
             self.pending.count = None;
-            self.measured_by(Measure::Rows(Some(table)));
+            self.set_measure(Measure::Rows(Some(table)));
         } else if std::mem::take(&mut pending.each) {
             self.draft.keys.push(Key::Table(table));
         } else if let Some(up) = pending.most_rows.take() {
@@ -448,13 +458,13 @@ impl Walk<'_> {
     /// many orders and how many reviews`.
     fn is_counted_beside(&self, at: usize, table: usize) -> bool {
         let is_other = |counted: &Counted| counted.table.is_some_and(|other| other != table);
-        let joins = |item: &Item| {
-            matches!(item.what, What::Cue(Cue::And | Cue::Or | Cue::Comma)) || item.is_table()
-        };
         let is_listed = |counted: &Counted| {
             let between = self.reading.items.get(counted.item + 1..at).unwrap_or_default();
             !between.is_empty()
-                && between.iter().all(joins)
+                && between.iter().all(|item: &Item| {
+                    matches!(item.what, What::Cue(Cue::And | Cue::Or | Cue::Comma))
+                        || item.is_table()
+                })
                 && between.last().is_some_and(|last| last.to == self.item(at).from)
         };
         let is_counted = self.pending.count.is_some();
@@ -530,13 +540,20 @@ impl Walk<'_> {
     /// Counts the rows of a table named before `per`, if nothing else is asked for: `flights per
     /// origin`.
     fn count_per(&mut self) {
-        let is_per = |item: &Item| {
-            matches!(item.what, What::Cue(Cue::Each))
-                && self.reading.tokens[item.from].lower == "per"
-        };
         let by = Some(1)
             .filter(|at| matches!(self.what(*at), Some(What::Cue(Cue::By))) && self.counts_by(*at));
-        let Some(per) = self.reading.items.iter().position(is_per).or(by) else { return };
+        let Some(per) = self
+            .reading
+            .items
+            .iter()
+            .position(|item: &Item| {
+                matches!(item.what, What::Cue(Cue::Each))
+                    && self.reading.tokens[item.from].lower == "per"
+            })
+            .or(by)
+        else {
+            return;
+        };
         let draft = &mut self.draft;
         let is_free = draft.asked.is_empty()
             && draft.counted.is_empty()
@@ -586,18 +603,16 @@ impl Walk<'_> {
         }
         self.pending.functions.clear();
         let measures = self.schema.measures(named.table);
-        let is_amount = |column: &ColumnRef| {
-            let view = self.schema.column(*column);
-            lexicon::AMOUNTS.iter().any(|word| view.required.contains(&words::stem(word)))
-        };
         // The tips of the table `tips` are in its column `tip`.
-        let is_own = |column: &ColumnRef| {
+        if let Some(own) = self.schema.measures(named.table).find(|column: &ColumnRef| {
             self.schema.column(*column).required == self.schema.tables[named.table].stems
-        };
-        if let Some(own) = self.schema.measures(named.table).find(is_own) {
+        }) {
             return self.ask(named.item, Expression::Aggregate(Function::Sum, own));
         }
-        let mut amounts = measures.filter(is_amount);
+        let mut amounts = measures.filter(|column: &ColumnRef| {
+            let view = self.schema.column(*column);
+            lexicon::AMOUNTS.iter().any(|word| view.required.contains(&words::stem(word)))
+        });
         match amounts.next().filter(|_| amounts.next().is_none()) {
             Some(column) => self.ask(named.item, Expression::Aggregate(Function::Sum, column)),
             None => {

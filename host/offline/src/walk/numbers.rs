@@ -76,7 +76,7 @@ impl Walk<'_> {
                 let is_time = |scale: &Scale| is_year(&number) && scale.of == lexicon::TIME_WORDS;
                 scale
                     .filter(|s| !s.of.is_empty() && !is_time(s))
-                    .and_then(|s| Some(self.resolver.measured(at, s)?.0))
+                    .and_then(|s| Some(self.resolver.column_for_scale(at, s)?.0))
             })
             .or_else(|| self.alternative(at))
             .or_else(|| may_be_year.then(|| self.dated(at, Span::Year)).flatten());
@@ -144,12 +144,14 @@ impl Walk<'_> {
     pub(super) fn alternative(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
         let number = matches!(last.condition.operand, Operand::Number(_));
-        let only = |item: &Item| match item.what {
-            What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
-            What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
-            _ => false,
-        };
-        self.reading.items[last.item + 1..at].iter().all(only).then_some(last.condition.column)
+        self.reading.items[last.item + 1..at]
+            .iter()
+            .all(|item: &Item| match item.what {
+                What::Cue(Cue::Or | Cue::And | Cue::Comma | Cue::Both) => true,
+                What::Cue(Cue::Compare(_, scale)) => number && scale.of.is_empty(),
+                _ => false,
+            })
+            .then_some(last.condition.column)
     }
 
     /// `more than once`, `at least 3 times`.

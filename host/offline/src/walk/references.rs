@@ -24,9 +24,12 @@ impl Walk<'_> {
     pub(super) fn refers(&mut self, at: usize, column: ColumnRef) -> bool {
         let item = self.item(at);
         let has_id = self.reading.tokens[item.from..item.to].iter().any(|token| token.stem == "id");
-        let Some(key) = self.schema.referred_to(column).filter(|_| !has_id) else { return false };
-        let found =
-            self.named_after(at, column.table).or_else(|| self.named_before(at, column.table));
+        let Some(key) = self.schema.self_reference(column).filter(|_| !has_id) else {
+            return false;
+        };
+        let found = self
+            .find_name_after(at, column.table)
+            .or_else(|| self.find_name_before(at, column.table));
         let Some((place, cell, side)) = found else {
             // It cannot be expressed without another copy of the table.
             self.draft.unmet += 1;
@@ -72,8 +75,10 @@ impl Walk<'_> {
 
     /// Returns true if a verb means the column: `reports to`, `manages`, `hired`, `earn more`.
     pub(super) fn is_verb(&self, at: usize) -> bool {
-        let refers = |column: ColumnRef| self.schema.referred_to(column).is_some();
-        let is_reference = self.resolver.column(at).is_some_and(refers);
+        let is_reference = self
+            .resolver
+            .column(at)
+            .is_some_and(|column: ColumnRef| self.schema.self_reference(column).is_some());
         (is_reference && self.form(at) != Form::Noun) || self.names_event(at) || self.compares(at)
     }
 
@@ -89,7 +94,7 @@ impl Walk<'_> {
     }
 
     /// `manager of X`, `managed by X`, `reports to X`.
-    fn named_after(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
+    fn find_name_after(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
         let passes = |what: &What| match what {
             What::Table(other) => *other == table,
             What::Cue(Cue::Trigger | Cue::By) => true,
@@ -117,7 +122,7 @@ impl Walk<'_> {
     }
 
     /// `X's manager`, `X manages`, `does X report to`.
-    fn named_before(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
+    fn find_name_before(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
         let place = at.checked_sub(1)?;
         let cell = self.cell_of(place, table)?;
         let between = self.between(place, at)?;

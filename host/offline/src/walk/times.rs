@@ -48,13 +48,12 @@ impl Walk<'_> {
         };
         let verb = before.or_else(after)?;
         // `employees hired by Ada with orders in 2024`.
-        let is_other = |item: usize| match self.item(item).what {
+        if (verb + 1..at).any(|item: usize| match self.item(item).what {
             What::Table(table) => {
                 !self.is_agent(item) && self.schema.times(table, Span::Day).is_some()
             }
             _ => false,
-        };
-        if (verb + 1..at).any(is_other) {
+        }) {
             return None;
         }
         let column = self.resolver.column(verb)?;

@@ -78,10 +78,13 @@ fn at_most_one_in_twenty_equal_statements_is_confirmed_whatever_the_clock() {
         let reached = results.iter().filter(|result| result.evidence >= CONFIRMED).count() as f64
             / RUNS as f64;
         assert!(reached <= 0.05, "{name}: {reached} of equal statements reach the evidence");
-        let misses = |result: &&Confirmation| {
-            result.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
-        };
-        let missed = results.iter().filter(misses).count() as f64 / RUNS as f64;
+        let missed = results
+            .iter()
+            .filter(|result: &&Confirmation| {
+                result.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+            })
+            .count() as f64
+            / RUNS as f64;
         assert!(missed <= 0.05, "{name}: {missed} of the intervals miss the truth");
         println!("{name}: evidence {reached:.4}, interval misses {missed:.4}");
         let ruled = (0..RUNS)

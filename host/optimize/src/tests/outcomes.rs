@@ -24,7 +24,7 @@ fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
     assert!(ways.is_sorted_by_key(|(outcome, _)| *outcome));
     for (first, a) in &ways {
         for (second, b) in &ways {
-            let report = Script::of(vec![a.clone(), b.clone()]).run(settings);
+            let report = Script::new(vec![a.clone(), b.clone()]).run(settings);
             assert_eq!(report.outcome, *first.min(second), "{first:?} and {second:?}");
         }
     }
@@ -39,7 +39,7 @@ fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified(
         compared: Err(error(SqlErrorKind::Other, "candidate: overflow")),
         ..takes("x", 1)
     };
-    let run = |tried: Vec<Tried>| Script::of(tried).run(Settings::default());
+    let run = |tried: Vec<Tried>| Script::new(tried).run(Settings::default());
     let five = run((0..5).map(|_| syntax()).collect());
     assert_eq!((five.outcome, five.iterations.len()), (Outcome::NoValidCandidate, 5));
     let five = run((0..5).map(|_| failing()).collect());
@@ -49,7 +49,7 @@ fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified(
 
 #[test]
 fn an_original_that_is_not_supported_ends_before_any_proposal() {
-    let admit = |found: SqlError| Script { original: Err(found), ..Script::of(Vec::new()) };
+    let admit = |found: SqlError| Script { original: Err(found), ..Script::new(Vec::new()) };
     let mut cases = vec![
         (Outcome::UnsupportedSafety, admit(error(SqlErrorKind::Denied, "limit"))),
         (Outcome::UnsupportedSafety, admit(SqlError::new(SqlErrorKind::Syntax, "no"))),
@@ -59,26 +59,26 @@ fn an_original_that_is_not_supported_ends_before_any_proposal() {
             Outcome::UnsupportedTypes,
             Script {
                 columns: Err(error(SqlErrorKind::Denied, UNSUPPORTED_TYPE)),
-                ..Script::of(Vec::new())
+                ..Script::new(Vec::new())
             },
         ),
         (
             Outcome::UnsupportedTooLarge,
             Script {
                 size: Err(error(SqlErrorKind::TooLarge, TOO_MANY_ROWS)),
-                ..Script::of(Vec::new())
+                ..Script::new(Vec::new())
             },
         ),
         (
             Outcome::Error,
             Script {
                 size: Err(error(SqlErrorKind::Timeout, "deadline")),
-                ..Script::of(Vec::new())
+                ..Script::new(Vec::new())
             },
         ),
         (
             Outcome::UnsupportedPrompt,
-            Script::of(vec![Tried {
+            Script::new(vec![Tried {
                 proposed: Proposed::PromptTooLarge("it is long".into()),
                 ..takes("x", 1)
             }]),
@@ -94,18 +94,18 @@ fn an_original_that_is_not_supported_ends_before_any_proposal() {
 
 #[test]
 fn a_rewriter_with_nothing_to_propose_leaves_the_statement_unchanged() {
-    let report = Script::of(Vec::new()).run(Settings::default());
+    let report = Script::new(Vec::new()).run(Settings::default());
     assert_eq!((report.outcome, report.best.as_str()), (Outcome::Unchanged, "SELECT original"));
     assert!(report.probe.unwrap().noise.abs() < 1e-9);
 }
 
 fn reports(optimized: usize, unchanged: usize, refused: usize) -> Vec<Report> {
     let run = |mut script: Script| script.run(Settings::default());
-    let fast = run(Script::of(vec![takes("fast", 100)]));
-    let none = run(Script::of(Vec::new()));
+    let fast = run(Script::new(vec![takes("fast", 100)]));
+    let none = run(Script::new(Vec::new()));
     let unsupported = run(Script {
         original: Err(error(SqlErrorKind::Denied, "limit")),
-        ..Script::of(Vec::new())
+        ..Script::new(Vec::new())
     });
     let all = [(fast, optimized), (none, unchanged), (unsupported, refused)];
     all.into_iter().flat_map(|(report, count)| vec![report; count]).collect()
@@ -128,8 +128,8 @@ fn the_gates_are_met_at_their_bounds_and_not_below() {
 #[test]
 fn errors_and_mismatches_have_gates_of_their_own() {
     let other = Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
-    let mismatch = Script::of(vec![other, takes("fast", 100)]).run(Settings::default());
-    let failed = Script { outage_at: Some(1), ..Script::of(Vec::new()) }.run(Settings::default());
+    let mismatch = Script::new(vec![other, takes("fast", 100)]).run(Settings::default());
+    let failed = Script { outage_at: Some(1), ..Script::new(Vec::new()) }.run(Settings::default());
     assert_eq!(failed.outcome, Outcome::Error);
     let share = |found: &crate::Gates, name: &str| {
         let gate = found.gates.iter().find(|gate| gate.name == name).unwrap();
@@ -144,7 +144,7 @@ fn errors_and_mismatches_have_gates_of_their_own() {
 
 #[test]
 fn a_report_comes_back_from_its_document() {
-    let report = Script::of(vec![takes("fast", 100)]).run(Settings::default());
+    let report = Script::new(vec![takes("fast", 100)]).run(Settings::default());
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
     assert!(text.contains("\"OPTIMIZED\"") && text.contains("\"KEPT\""));
@@ -157,10 +157,10 @@ fn what_is_slower_in_the_last_measurement_is_not_used() {
         (Some(990), Outcome::Optimized, "SELECT fast"),
         (None, Outcome::Optimized, "SELECT fast"),
     ] {
-        let mut script = Script { last_ms, ..Script::of(vec![takes("SELECT fast", 100)]) };
+        let mut script = Script { last_ms, ..Script::new(vec![takes("SELECT fast", 100)]) };
         let report = script.run(Settings::default());
         assert_eq!((report.outcome, report.best.as_str()), (outcome, best), "{last_ms:?}");
-        assert_eq!(report.kept().is_some(), report.is_optimized());
+        assert_eq!(report.best_iteration().is_some(), report.is_optimized());
         assert_eq!(report.is_confirmed(), last_ms.is_none());
         let reason = report.reason.unwrap_or_default();
         assert_eq!(
@@ -180,12 +180,12 @@ fn what_is_slower_in_the_last_measurement_is_not_used() {
 fn labels_of_unnamed_columns_are_not_compared() {
     let unnamed = |names: &[&str]| {
         let unnamed = names.iter().map(|name| (*name).to_owned()).collect();
-        let original = Ok(Admitted { unnamed, ..admitted("SELECT original") });
+        let original = Ok(Admitted { unnamed, ..make_admitted("SELECT original") });
         let tried = Tried { columns: Ok(columns(&["a", "n"])), ..takes("SELECT fast", 100) };
         let mut script = Script {
             original,
             columns: Ok(columns(&["a", "count(*)"])),
-            ..Script::of(vec![tried])
+            ..Script::new(vec![tried])
         };
         script.run(Settings::default()).iterations[0].state
     };

@@ -5,7 +5,7 @@ use crate::Outcome;
 
 fn whole() -> Script {
     let other = Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
-    Script::of(vec![takes("fast", 100), other])
+    Script::new(vec![takes("fast", 100), other])
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_answer_out_of_turn_changes_nothing() {
     let error = machine.feed(Fed::Snapshot(Ok(()))).unwrap_err();
     assert_eq!((error.step, machine.step()), (Step::AdmitOriginal, Step::AdmitOriginal));
     machine.stop("enough");
-    assert!(machine.feed(Fed::Admitted(Ok(admitted("x")))).is_err());
+    assert!(machine.feed(Fed::Admitted(Ok(make_admitted("x")))).is_err());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::*;
 use crate::{EARLY_STOP, IterationState as State, Outcome, Purpose, is_faster};
 
 fn one(tried: Tried) -> (State, Trial, Outcome) {
-    let report = Script::of(vec![tried]).run(Settings::default());
+    let report = Script::new(vec![tried]).run(Settings::default());
     let iteration = &report.iterations[0];
     (iteration.state, iteration.trial.clone(), report.outcome)
 }
@@ -16,7 +16,7 @@ fn one(tried: Tried) -> (State, Trial, Outcome) {
 /// AR-D11: the reported speed-up is that of the last measurement, in pairs of the same moment.
 #[test]
 fn an_equal_and_faster_statement_is_accepted() {
-    let report = Script::of(vec![takes("SELECT fast", 250)]).run(Settings::default());
+    let report = Script::new(vec![takes("SELECT fast", 250)]).run(Settings::default());
     let iteration = &report.iterations[0];
     assert_eq!((iteration.state, &iteration.trial), (State::Kept, &Trial::Accepted(4.0)));
     assert_eq!((iteration.rows, iteration.copies), (Some(7), 6));
@@ -105,7 +105,7 @@ fn each_failure_has_its_state() {
 
 #[test]
 fn a_statement_that_reads_another_table_is_refused_even_where_the_engine_admits_it() {
-    let other = Admitted { tables: vec!["t".into(), "secret".into()], ..admitted("x") };
+    let other = Admitted { tables: vec!["t".into(), "secret".into()], ..make_admitted("x") };
     let (state, trial, _) = one(Tried { admitted: Ok(other), ..takes("x", 1) });
     assert_eq!(state, State::FailedSafety);
     assert!(matches!(trial, Trial::Refused(reason) if reason.contains("secret")));
@@ -113,7 +113,7 @@ fn a_statement_that_reads_another_table_is_refused_even_where_the_engine_admits_
 
 #[test]
 fn the_original_itself_and_an_accepted_statement_are_not_measured_again() {
-    let mut script = Script::of(vec![
+    let mut script = Script::new(vec![
         takes("SELECT original", 1),
         takes("SELECT fast", 100),
         takes("SELECT fast", 1),
@@ -135,7 +135,7 @@ fn other_rows_on_a_changed_copy_are_a_mismatch_whose_copy_is_named() {
         // The second copy is one on which the original fails, and the third is not there.
         let gone = Some(Err(error(SqlErrorKind::TooLarge, "result-size")));
         let tried = Tried { copies: vec![equal, gone, None, Some(Ok(found))], ..takes("x", 1) };
-        let report = Script::of(vec![tried]).run(Settings::default());
+        let report = Script::new(vec![tried]).run(Settings::default());
         assert_eq!((report.iterations[0].state, report.iterations[0].copies), (state, 1));
         assert_eq!(
             report.iterations[0].detail.as_deref(),
@@ -147,16 +147,22 @@ fn other_rows_on_a_changed_copy_are_a_mismatch_whose_copy_is_named() {
 /// AR-25.
 #[test]
 fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
-    let mut script = Script::of(vec![takes("x", 1_000)]);
+    let mut script = Script::new(vec![takes("x", 1_000)]);
     let report = script.run(Settings { copies: 0, ..Settings::default() });
-    let of = |step: &Step| match step {
-        Step::Time(Which::Best, Purpose::Round) => Some('B'),
-        Step::Time(Which::Candidate, Purpose::Round) => Some('C'),
-        Step::Time(Which::Best, Purpose::Warm) => Some('b'),
-        Step::Time(Which::Candidate, Purpose::Warm) => Some('c'),
-        _ => None,
-    };
-    assert_eq!(script.steps.iter().filter_map(of).collect::<String>(), "bcBCCBBC");
+    assert_eq!(
+        script
+            .steps
+            .iter()
+            .filter_map(|step: &Step| match step {
+                Step::Time(Which::Best, Purpose::Round) => Some('B'),
+                Step::Time(Which::Candidate, Purpose::Round) => Some('C'),
+                Step::Time(Which::Best, Purpose::Warm) => Some('b'),
+                Step::Time(Which::Candidate, Purpose::Warm) => Some('c'),
+                _ => None,
+            })
+            .collect::<String>(),
+        "bcBCCBBC"
+    );
     assert_eq!(report.iterations[0].trial, Trial::Slower(1.0));
     assert!(!script.steps.iter().any(|step| matches!(step, Step::CompareOnCopy(_))));
 }
@@ -178,7 +184,7 @@ fn a_candidate_must_save_the_share_and_the_time() {
 /// AR-26.
 #[test]
 fn a_candidate_competes_with_the_best_so_far() {
-    let mut script = Script::of(vec![takes("a", 500), takes("b", 480), takes("c", 200)]);
+    let mut script = Script::new(vec![takes("a", 500), takes("b", 480), takes("c", 200)]);
     let report = script.run(Settings::default());
     let states: Vec<State> = report.iterations.iter().map(|iteration| iteration.state).collect();
     assert_eq!(states, [State::Kept, State::DiscardedSlower, State::Kept]);
@@ -193,7 +199,7 @@ fn two_in_a_row_end_the_loop_and_an_accepted_one_starts_the_count_again() {
     let slower = || takes("slow", 2_000);
     let refused = || Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
     let other = || Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
-    let count = |tried: Vec<Tried>, settings| Script::of(tried).run(settings).iterations.len();
+    let count = |tried: Vec<Tried>, settings| Script::new(tried).run(settings).iterations.len();
     let settings = Settings { early_stop: EARLY_STOP, ..Settings::default() };
     assert_eq!(count(vec![slower(), other(), slower(), slower(), slower()], settings), 2);
     assert_eq!(count(vec![slower(), takes("a", 500), slower(), other(), slower()], settings), 4);

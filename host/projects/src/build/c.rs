@@ -20,7 +20,7 @@ const PROBE: &str = "#include <stdlib.h>\nvoid *probe(void) { return malloc(1); 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     build.entry()?;
     let files = sources::all(&build.project.folder, "c")?;
-    let sdk = sources::of_folder(&build.project.sdk, "c")?;
+    let sdk = sources::in_folder(&build.project.sdk, "c")?;
     let core = build.folder.join("core.wasm");
     let (what, mut compiler) = compiler(build)?;
     build.runner.step(what);

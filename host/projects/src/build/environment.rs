@@ -152,14 +152,19 @@ pub(super) fn keep(environment: &[Variable], project: &Path) -> Result<Vec<Varia
         let text = files::read_text(&project.join(file))?.unwrap_or_default();
         named.extend(references(&text).map(str::to_owned));
     }
-    let is_kept = |name: &str| {
-        let upper = name.to_uppercase();
-        NAMES.contains(&upper.as_str())
-            || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
-            || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
-            || named.iter().any(|named| named == name)
-    };
-    Ok(environment.iter().filter(|(name, _)| name.to_str().is_some_and(is_kept)).cloned().collect())
+    Ok(environment
+        .iter()
+        .filter(|(name, _)| {
+            name.to_str().is_some_and(|name: &str| {
+                let upper = name.to_uppercase();
+                NAMES.contains(&upper.as_str())
+                    || PREFIXES.iter().any(|prefix| upper.starts_with(prefix))
+                    || SUFFIXES.iter().any(|suffix| upper.ends_with(suffix))
+                    || named.iter().any(|named| named == name)
+            })
+        })
+        .cloned()
+        .collect())
 }
 
 /// Returns the names in `${NAME}`, also in npm's `${NAME?}` and `${NAME:-other}`.

@@ -33,12 +33,11 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
 fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     let installed = PathBuf::from("go");
     let version = build.runner.ask(command(&installed, build).args(["env", "GOVERSION"]));
-    let is_release = |version: String| {
+    if version.is_some_and(|version: String| {
         version
             .strip_prefix(RELEASE)
             .is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
-    };
-    if version.is_some_and(is_release) {
+    }) {
         return Ok(installed);
     }
     let tool = venv::Tool {

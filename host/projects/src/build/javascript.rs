@@ -30,9 +30,9 @@ enum Engine {
 
 impl Engine {
     /// That of a project: StarlingMonkey if its package.json has the package of its tool.
-    fn of(project: &Path) -> Result<Self, Error> {
-        let broken = |error| Error::file(&project.join(MANIFEST), error);
-        let manifest: Value = serde_json::from_str(&manifest(project)?).map_err(broken)?;
+    fn for_project(project: &Path) -> Result<Self, Error> {
+        let manifest: Value = serde_json::from_str(&manifest(project)?)
+            .map_err(|error| Error::file(&project.join(MANIFEST), error))?;
         let lists = ["dependencies", "devDependencies"];
         let is_named =
             lists.iter().any(|list| manifest[list].get(Self::StarlingMonkey.package()).is_some());
@@ -77,7 +77,7 @@ impl Engine {
 
 pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let entry = build.entry()?.to_owned();
-    let engine = Engine::of(&build.project.folder)?;
+    let engine = Engine::for_project(&build.project.folder)?;
     let modules = modules(build, engine)?;
     let glue = build.folder.join("entry.js");
     let text = glue_of(build, &entry, engine)?;
@@ -150,7 +150,8 @@ fn modules(build: &Build<'_>, engine: Engine) -> Result<PathBuf, Error> {
         std::fs::create_dir_all(&folder).map_err(|error| Error::file(&folder, error))?;
         let from = own.join(MANIFEST);
         let to = folder.join(MANIFEST);
-        let manifest = shared(&manifest(own)?).map_err(|error| Error::file(&from, error))?;
+        let manifest =
+            make_shared_manifest(&manifest(own)?).map_err(|error| Error::file(&from, error))?;
         std::fs::write(&to, manifest).map_err(|error| Error::file(&to, error))?;
     }
     let modules = folder.join("node_modules");
@@ -197,7 +198,7 @@ fn check_tool(build: &Build<'_>, modules: &Path, tool: &str, package: &str) -> R
 
 /// The manifest of a folder of packages that several projects share: what this one's names, but for
 /// packages by a path, which leads elsewhere from there.
-fn shared(manifest: &str) -> Result<String, serde_json::Error> {
+fn make_shared_manifest(manifest: &str) -> Result<String, serde_json::Error> {
     let mut manifest: Map<String, Value> = serde_json::from_str(manifest)?;
     manifest.retain(|key, _| matches!(key.as_str(), "type" | "dependencies" | "devDependencies"));
     for packages in manifest.values_mut().filter_map(Value::as_object_mut) {
@@ -271,7 +272,7 @@ mod tests {
         let folder = syrch_kit::scratch();
         let of = |manifest: &str| {
             std::fs::write(folder.path().join("package.json"), manifest).unwrap();
-            Engine::of(folder.path())
+            Engine::for_project(folder.path())
         };
         assert_eq!(
             of(r#"{"devDependencies": {"componentize-qjs": "0.4.5"}}"#).unwrap(),
@@ -287,7 +288,7 @@ mod tests {
         let of = |name: &str, sdk: &str| {
             let packages =
                 format!(r#""dependencies": {{"syrch-plugin": "file:{sdk}", "left": "1.0.0"}}"#);
-            shared(&format!(
+            make_shared_manifest(&format!(
                 r#"{{"name": "{name}", {packages}, "devDependencies": {{"esbuild": "0.28.2"}}}}"#
             ))
             .unwrap()

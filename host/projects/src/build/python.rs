@@ -40,12 +40,15 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
 fn module(entry: &Path) -> Result<String, Error> {
     let wrong = || Error::file(entry, "the entry of Python is a module, such as plugin.py");
     let name = entry.to_str().and_then(|path| path.strip_suffix(".py")).ok_or_else(wrong)?;
-    let is_name = |part: &str| {
+    let name = name.trim_start_matches("./");
+    if name.split('/').all(|part: &str| {
         part.starts_with(|first: char| first.is_alphabetic() || first == '_')
             && part.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-    };
-    let name = name.trim_start_matches("./");
-    if name.split('/').all(is_name) { Ok(name.replace('/', ".")) } else { Err(wrong()) }
+    }) {
+        Ok(name.replace('/', "."))
+    } else {
+        Err(wrong())
+    }
 }
 
 #[cfg(test)]

@@ -112,7 +112,11 @@ impl Runner<'_> {
             .ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();
-            return Err(Error::Failed { command: what.to_owned(), status: ended(status), output });
+            return Err(Error::Failed {
+                command: what.to_owned(),
+                status: describe_status(status),
+                output,
+            });
         }
         let mut content = Vec::new();
         let all = read.seek(SeekFrom::Start(0)).and_then(|_| read.read_to_end(&mut content));
@@ -182,7 +186,7 @@ fn command_name(what: &str) -> String {
     what.split(' ').next().unwrap_or(what).to_owned()
 }
 
-fn ended(status: ExitStatus) -> String {
+fn describe_status(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exit code {code}"),
         None => status.to_string(),

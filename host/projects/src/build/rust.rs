@@ -22,7 +22,7 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let metadata =
         build.runner.ask(Command::new("cargo").current_dir(&build.project.folder).args(metadata));
     // Without it the build fails for the same reason, and says why.
-    if let Some(flags) = metadata.as_deref().and_then(remapped) {
+    if let Some(flags) = metadata.as_deref().and_then(remap_setting) {
         cargo.args(["--config", &flags]);
     }
     let messages = build.runner.read(
@@ -30,11 +30,14 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
         &mut cargo,
         INSTALL,
     )?;
-    let made = made(&String::from_utf8_lossy(&messages), &build.project.folder.join("Cargo.toml"))
-        .ok_or_else(|| {
-            let why = "Cargo.toml has no library with `crate-type = [\"cdylib\"]`".to_owned();
-            Error::NothingMade { tool: "cargo build".to_owned(), why }
-        })?;
+    let made = find_component(
+        &String::from_utf8_lossy(&messages),
+        &build.project.folder.join("Cargo.toml"),
+    )
+    .ok_or_else(|| {
+        let why = "Cargo.toml has no library with `crate-type = [\"cdylib\"]`".to_owned();
+        Error::NothingMade { tool: "cargo build".to_owned(), why }
+    })?;
     std::fs::copy(&made, out).map(drop).map_err(|error| Error::file(&made, error))
 }
 
@@ -63,7 +66,7 @@ fn target(build: &Build<'_>) -> Result<(), Error> {
 /// The setting of cargo by which messages of panics name the sources of a package without the
 /// folders above them, which are those of the author's home. `None` if that is no metadata of
 /// cargo.
-fn remapped(metadata: &str) -> Option<String> {
+fn remap_setting(metadata: &str) -> Option<String> {
     let metadata: Value = serde_json::from_str(metadata).ok()?;
     let mut names = BTreeMap::new();
     for package in metadata.get("packages")?.as_array()? {
@@ -82,18 +85,17 @@ fn remapped(metadata: &str) -> Option<String> {
 }
 
 /// The component among what cargo reports that it made of the package of this manifest.
-fn made(messages: &str, manifest: &Path) -> Option<PathBuf> {
-    let of_package = |message: &Value| {
-        message.get("reason").is_some_and(|reason| reason == "compiler-artifact")
-            && message
-                .get("manifest_path")
-                .and_then(Value::as_str)
-                .is_some_and(|path| Path::new(path) == manifest)
-    };
+fn find_component(messages: &str, manifest: &Path) -> Option<PathBuf> {
     let messages = messages
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(of_package);
+        .filter(|message: &Value| {
+            message.get("reason").is_some_and(|reason| reason == "compiler-artifact")
+                && message
+                    .get("manifest_path")
+                    .and_then(Value::as_str)
+                    .is_some_and(|path| Path::new(path) == manifest)
+        });
     let files =
         messages.filter_map(|message| message.get("filenames")?.as_array().cloned()).flatten();
     let mut paths = files.filter_map(|file| file.as_str().map(PathBuf::from));
@@ -113,11 +115,11 @@ mod tests {
             {"name": "b", "source": "registry+https://x", "manifest_path": "/home/me/.cargo/registry/src/x-1/b-1.0.0/Cargo.toml"}
         ]}"#;
         assert_eq!(
-            remapped(metadata).unwrap(),
+            remap_setting(metadata).unwrap(),
             "target.wasm32-wasip2.rustflags=[\"--remap-path-prefix=/home/me/.cargo/registry/src/x-1=crates\",\
              \"--remap-path-prefix=/home/me/mine=mine\",\"--remap-path-prefix=/home/me/mine/sdk/rust=syrch-plugin\"]"
         );
-        assert_eq!(remapped("error: no Cargo.toml"), None);
+        assert_eq!(remap_setting("error: no Cargo.toml"), None);
     }
 
     #[test]
@@ -130,9 +132,9 @@ mod tests {
         ]
         .join("\n");
         assert_eq!(
-            made(&messages, Path::new("/p/Cargo.toml")),
+            find_component(&messages, Path::new("/p/Cargo.toml")),
             Some(PathBuf::from("/p/target/p.wasm"))
         );
-        assert_eq!(made(&messages, Path::new("/q/Cargo.toml")), None);
+        assert_eq!(find_component(&messages, Path::new("/q/Cargo.toml")), None);
     }
 }

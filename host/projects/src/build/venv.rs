@@ -145,11 +145,13 @@ fn python(runner: &Runner<'_>) -> Result<&'static str, Error> {
         let (major, minor) = text.split_once(' ')?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     };
-    let is_new = |name: &&str| version(name).is_some_and(|found: (u32, u32)| found >= OLDEST);
-    ["python3", "python"].into_iter().find(is_new).ok_or_else(|| Error::Missing {
-        tool: format!("Python {}.{} or newer", OLDEST.0, OLDEST.1),
-        install: INSTALL.to_owned(),
-    })
+    ["python3", "python"]
+        .into_iter()
+        .find(|name: &&str| version(name).is_some_and(|found: (u32, u32)| found >= OLDEST))
+        .ok_or_else(|| Error::Missing {
+            tool: format!("Python {}.{} or newer", OLDEST.0, OLDEST.1),
+            install: INSTALL.to_owned(),
+        })
 }
 
 #[cfg(test)]

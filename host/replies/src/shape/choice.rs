@@ -18,8 +18,9 @@ pub(super) fn parse(text: &str, words: &[String]) -> Option<String> {
     let text = without_thinking(text);
     let words: Vec<&str> =
         words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
-    let chosen =
-        whole(&text, &words).or_else(|| marked(&text, &words)).or_else(|| only(&text, &words))?;
+    let chosen = whole(&text, &words)
+        .or_else(|| find_marked(&text, &words))
+        .or_else(|| only(&text, &words))?;
     serde_json::to_string(chosen).ok()
 }
 
@@ -52,7 +53,7 @@ fn whole<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The word after a marker; several markers must agree.
-fn marked<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
+fn find_marked<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
     let lower = text.to_ascii_lowercase();
     let mut named =
         MARKERS.iter().flat_map(|marker| lower.match_indices(marker)).filter_map(|(at, marker)| {

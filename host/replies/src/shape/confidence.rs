@@ -26,7 +26,7 @@ const FILLERS: [&str; 14] = [
 const MARKUP: &str = " \t\r*_`'\":=~≈|>)]";
 
 /// The last confidence of 0 to 1 that the text states; one out of range does not count.
-pub(super) fn stated(text: &str) -> Option<f64> {
+pub(super) fn find_confidence(text: &str) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     lower
         .match_indices(WORD)
@@ -152,7 +152,7 @@ mod tests {
             ("Confidence: 0,7", 0.7),
             ("Confidence: 0.3 for the draft. Final confidence: 0.9", 0.9),
         ] {
-            assert_eq!(stated(text), Some(expected), "{text}");
+            assert_eq!(find_confidence(text), Some(expected), "{text}");
         }
     }
 
@@ -173,9 +173,9 @@ mod tests {
             "Confidence\n1. First I read the question",
             "0.7",
         ] {
-            assert_eq!(stated(text), None, "{text}");
+            assert_eq!(find_confidence(text), None, "{text}");
         }
-        assert_eq!(stated("Confidence: 0.6 … confidence: 7"), Some(0.6));
+        assert_eq!(find_confidence("Confidence: 0.6 … confidence: 7"), Some(0.6));
     }
 
     #[test]

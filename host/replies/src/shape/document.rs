@@ -25,7 +25,7 @@ pub(super) fn documents(text: &str, depth: usize) -> Vec<(Range<usize>, Value)> 
     for _ in 0..MAX_STARTS {
         let Some(start) = text[at..].find(['{', '[']).map(|offset| at + offset) else { break };
         let is_document = begins_document(&text[start..]);
-        let Some(end) = balanced_end(&text[start..]).map(|end| start + end) else {
+        let Some(end) = bracket_end(&text[start..]).map(|end| start + end) else {
             if is_document {
                 break;
             }
@@ -51,7 +51,7 @@ fn begins_document(text: &str) -> bool {
 }
 
 /// The end of the bracket that the text begins with; brackets in strings do not count.
-fn balanced_end(text: &str) -> Option<usize> {
+fn bracket_end(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     let mut in_string = false;
     let mut escaped = false;

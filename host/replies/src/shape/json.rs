@@ -22,16 +22,14 @@ pub(super) fn parse(text: &str, schema: &str, limits: &Limits) -> Result<Option<
     }
     let text = without_thinking(text);
     let whole = strict(&text, depth).filter(fits);
-    let fenced = || {
-        fences(&text)
-            .into_iter()
-            .rev()
-            .find_map(|fence| strict(&text[fence.body], depth).filter(fits))
-    };
-    let in_prose = || documents(&text, depth).into_iter().map(|(_, value)| value).rev().find(fits);
     Ok(whole
-        .or_else(fenced)
-        .or_else(in_prose)
+        .or_else(|| {
+            fences(&text)
+                .into_iter()
+                .rev()
+                .find_map(|fence| strict(&text[fence.body], depth).filter(fits))
+        })
+        .or_else(|| documents(&text, depth).into_iter().map(|(_, value)| value).rev().find(fits))
         .map(|value| value.to_string())
         .filter(|json| json.len() <= limits.json_bytes))
 }

@@ -69,8 +69,7 @@ pub(super) enum Curly {
 /// The statement with the characters of SQL in the place of those that stand for them, up to a
 /// token that ends the text; `None` if there is nothing to repair.
 pub(super) fn mend(sql: &str, curly: Curly) -> Option<String> {
-    let is_plain = |byte: u8| byte < 0x80 && !b"\\&<[".contains(&byte);
-    if sql.bytes().all(is_plain) {
+    if sql.bytes().all(|byte: u8| byte < 0x80 && !b"\\&<[".contains(&byte)) {
         return None;
     }
     let mut out = String::with_capacity(sql.len());
@@ -86,9 +85,9 @@ pub(super) fn mend(sql: &str, curly: Curly) -> Option<String> {
         if is_comment && line_end <= at {
             line_end = rest.find('\n').map_or(sql.len(), |size| at + size + 1);
         }
-        if let Some(size) = if is_comment { Some(line_end - at) } else { protected(rest) } {
+        if let Some(size) = if is_comment { Some(line_end - at) } else { measure_protected(rest) } {
             // A line that an encoder joined to its comment begins after it.
-            let joined = joined_line(&rest[..size], is_one_line);
+            let joined = comment_line_end(&rest[..size], is_one_line);
             out.push_str(&rest[..joined.unwrap_or(size)]);
             if joined.is_some() {
                 out.push('\n');
@@ -98,7 +97,7 @@ pub(super) fn mend(sql: &str, curly: Curly) -> Option<String> {
             at += joined.map_or(size, |end| end + 2);
             continue;
         }
-        let (size, new) = match damaged(rest, curly) {
+        let (size, new) = match find_damage(rest, curly) {
             Some(Damage::End) => {
                 let size = ends(rest);
                 is_changed = true;
@@ -147,11 +146,11 @@ pub(super) fn hides_line(sql: &str, in_doubt: bool) -> bool {
     let mut at = 0;
     while at < sql.len() && (is_one_line || in_doubt) {
         let rest = &sql[at..];
-        let Some(size) = protected(rest) else {
+        let Some(size) = measure_protected(rest) else {
             at += rest.chars().next().map_or(1, char::len_utf8);
             continue;
         };
-        if joined_line(&rest[..size], is_one_line).is_some() {
+        if comment_line_end(&rest[..size], is_one_line).is_some() {
             return true;
         }
         at += size;
@@ -167,7 +166,7 @@ pub(super) fn is_damaged(sql: &str) -> bool {
         || outside(sql).any(|rest| match rest.chars().next() {
             Some('&') => reference(rest).is_some(),
             Some('\u{200b}' | '\u{2060}' | '\u{feff}') | None => false,
-            Some(first) => !first.is_ascii() && damaged(rest, Curly::Names).is_some(),
+            Some(first) => !first.is_ascii() && find_damage(rest, Curly::Names).is_some(),
         })
 }
 
@@ -223,7 +222,7 @@ pub(super) fn without_brackets(sql: &str) -> &str {
 fn outside(sql: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(size) = sql.get(at..).and_then(protected) {
+        while let Some(size) = sql.get(at..).and_then(measure_protected) {
             at += size;
         }
         let rest = sql.get(at..).filter(|rest| !rest.is_empty())?;
@@ -233,7 +232,7 @@ fn outside(sql: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The size of the literal, the quoted name or the comment that a text begins with.
-fn protected(text: &str) -> Option<usize> {
+fn measure_protected(text: &str) -> Option<usize> {
     let past = |from: usize, end: &str| {
         let found = text.get(from..).and_then(|rest| rest.find(end));
         found.map_or(text.len(), |at| from + at + end.len())
@@ -260,7 +259,7 @@ fn protected(text: &str) -> Option<usize> {
 
 /// Returns the end of a line comment whose line break is written as `\n`. In a text of several
 /// lines it may be a part of the comment, unless what follows continues the statement.
-fn joined_line(comment: &str, is_one_line: bool) -> Option<usize> {
+fn comment_line_end(comment: &str, is_one_line: bool) -> Option<usize> {
     let inside = comment.strip_prefix("--")?;
     let mut breaks = inside.match_indices("\\n").map(|(at, _)| at + 2);
     breaks.find(|at| is_one_line || continues(&comment[at + 2..]))
@@ -274,7 +273,7 @@ enum Damage<'a> {
     Instead(usize, Cow<'a, str>),
 }
 
-fn damaged(rest: &str, curly: Curly) -> Option<Damage<'_>> {
+fn find_damage(rest: &str, curly: Curly) -> Option<Damage<'_>> {
     let first = rest.chars().next()?;
     let instead = |size: usize, new: &'static str| Some(Damage::Instead(size, Cow::Borrowed(new)));
     if let Some((size, new)) = literal(rest, curly) {
@@ -418,7 +417,7 @@ mod tests {
 
     use super::*;
 
-    fn mended(sql: &str) -> String {
+    fn mend_sql(sql: &str) -> String {
         mend(sql, Curly::Names).unwrap_or_else(|| sql.to_owned())
     }
 
@@ -455,7 +454,7 @@ mod tests {
             ("SELECT \\\"a b\\\" FROM t", "SELECT \"a b\" FROM t"),
             ("a ≥ 3 AND b ≠ −1", "a >= 3 AND b <> -1"),
         ] {
-            assert_eq!(mended(sql), expected, "{sql}");
+            assert_eq!(mend_sql(sql), expected, "{sql}");
         }
         assert_eq!(mend("a = “open”", Curly::Texts).as_deref(), Some("a = 'open'"));
     }
@@ -506,7 +505,7 @@ mod tests {
         #[test]
         fn damage_inside_a_literal_stays(text in "[“”‘’（），；＝\u{a0}&;a-z<>|/\\\\]{0,20}") {
             let sql = format!("SELECT '{text}'， \"{text}\" FROM t");
-            prop_assert_eq!(mended(&sql), format!("SELECT '{text}', \"{text}\" FROM t"));
+            prop_assert_eq!(mend_sql(&sql), format!("SELECT '{text}', \"{text}\" FROM t"));
         }
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn fences(text: &str) -> Vec<Fence> {
 pub(super) fn blocks(text: &str) -> Vec<Fence> {
     let mut found = fences(text);
     if found.is_empty() {
-        found = tagged(text);
+        found = tag_blocks(text);
     }
     if found.is_empty() {
         found = tildes(text);
@@ -90,7 +90,7 @@ pub(super) fn blocks(text: &str) -> Vec<Fence> {
 
 /// Finds the blocks between tags. A tag without an end reaches to the next one or the end of the
 /// text.
-fn tagged(text: &str) -> Vec<Fence> {
+fn tag_blocks(text: &str) -> Vec<Fence> {
     let mut found: Vec<Fence> = Vec::new();
     let mut at = 0;
     while found.len() < MAX_FENCES {

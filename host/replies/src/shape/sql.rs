@@ -84,7 +84,7 @@ fn outside_thinking(text: &str, limits: &Limits) -> String {
 fn without_cut_confidence(text: &str) -> &str {
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     let is_open = !last.trim_end().ends_with(['}', '`', ';']);
-    if is_open && confidence::stated(last).is_some() { before } else { text }
+    if is_open && confidence::find_confidence(last).is_some() { before } else { text }
 }
 
 /// Returns true if a text that was cut off says more behind that place than a confidence: what it
@@ -95,8 +95,9 @@ fn says_more(text: &str, end: usize) -> bool {
     let rest = rest
         .strip_prefix("</")
         .map_or(rest, |tag| tag.split_once('>').map_or("", |(_, rest)| rest));
-    rest.lines()
-        .any(|line| !line.trim_matches(is_mark).is_empty() && confidence::stated(line).is_none())
+    rest.lines().any(|line| {
+        !line.trim_matches(is_mark).is_empty() && confidence::find_confidence(line).is_none()
+    })
 }
 
 /// The document of these statements.

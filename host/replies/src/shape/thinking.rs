@@ -90,8 +90,10 @@ pub(super) fn without_thinking(text: &str) -> String {
 #[must_use]
 pub fn has_thinking(text: &str) -> bool {
     let lower = outside_literals(&text.to_ascii_lowercase());
-    let is_mark = |(at, _)| opening(&lower[at..]).is_some() || closing(&lower[at..]).is_some();
-    lower.match_indices(BEGINS).any(is_mark) || is_in_channels(&lower)
+    lower
+        .match_indices(BEGINS)
+        .any(|(at, _)| opening(&lower[at..]).is_some() || closing(&lower[at..]).is_some())
+        || is_in_channels(&lower)
 }
 
 /// Characters with which a mark may begin.
@@ -167,9 +169,11 @@ fn outside_literals(lower: &str) -> String {
     while let Some(c) = lower[at..].chars().next() {
         let rest = &lower[at..];
         if let Some(size) = literal(rest, lower[..at].chars().next_back()) {
-            let blank =
-                |c: char| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) };
-            masked.extend(rest[..size].chars().map(blank));
+            masked.extend(
+                rest[..size].chars().map(|c: char| {
+                    if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) }
+                }),
+            );
             at += size;
         } else if BEGINS.contains(&c)
             && let Some(mark) = opening(rest)

@@ -13,7 +13,7 @@ use crate::state::{Judging, State};
 
 type WitVerdicts = Result<Vec<wit::Verdict>, wit::PortError>;
 
-fn cancelled() -> PortError {
+fn cancel_error() -> PortError {
     PortError::Unavailable("cancelled by the plugin".into())
 }
 
@@ -33,7 +33,10 @@ impl State {
     }
 }
 
-fn checked(candidates: Vec<wit::Candidate>, limits: &Limits) -> wasmtime::Result<Vec<Candidate>> {
+fn check_candidates(
+    candidates: Vec<wit::Candidate>,
+    limits: &Limits,
+) -> wasmtime::Result<Vec<Candidate>> {
     let candidates: Vec<Candidate> = candidates.conv();
     validate::candidates(&candidates, limits)?;
     Ok(candidates)
@@ -60,7 +63,7 @@ impl wit::Host for State {
 
     async fn reward(&mut self, candidates: Vec<wit::Candidate>) -> wasmtime::Result<WitVerdicts> {
         let call = self.enter(Port::Evaluate)?;
-        let candidates = checked(candidates, &self.limits)?;
+        let candidates = check_candidates(candidates, &self.limits)?;
         let (_, flight) = self.judge(call, candidates).await;
         let verdicts = self.waiting(flight).await;
         Ok(verdicts.conv())
@@ -71,12 +74,12 @@ impl wit::Host for State {
         candidates: Vec<wit::Candidate>,
     ) -> wasmtime::Result<Resource<Judging>> {
         let call = self.enter(Port::Evaluate)?;
-        let candidates = checked(candidates, &self.limits)?;
+        let candidates = check_candidates(candidates, &self.limits)?;
         let bytes = candidates.iter().map(|candidate| candidate.sql.len()).sum();
         self.hold(bytes)?;
         let (ticket, call) = self.judge(call, candidates).await;
         let flight = Flight::start(ticket, call);
-        self.watch(flight.ticket(), flight.done());
+        self.watch(flight.ticket(), flight.subscribe_done());
         self.push(Judging(flight, bytes))
     }
 }
@@ -90,7 +93,7 @@ impl wit::HostJudging for State {
     async fn cancel(&mut self, judging: Resource<Judging>) -> wasmtime::Result<()> {
         let call = self.enter_or_stop(Port::Evaluate)?;
         let flight = self.table.get(&judging)?.0.clone();
-        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancelled()))).await;
+        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancel_error()))).await;
         Ok(())
     }
 
@@ -103,7 +106,7 @@ impl wit::HostJudging for State {
 
     async fn drop(&mut self, judging: Resource<Judging>) -> wasmtime::Result<()> {
         let Judging(flight, bytes) = self.table.delete(judging)?;
-        self.give_up(&flight, Err(cancelled())).await;
+        self.give_up(&flight, Err(cancel_error())).await;
         self.release(bytes);
         Ok(())
     }

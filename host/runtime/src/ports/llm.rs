@@ -57,7 +57,7 @@ impl wit::Host for State {
         self.hold(bytes)?;
         let (ticket, call) = self.issue(request).await?;
         let flight = Flight::start(ticket, call);
-        self.watch(flight.ticket(), flight.done());
+        self.watch(flight.ticket(), flight.subscribe_done());
         self.push(Pending(flight, bytes))
     }
 }

@@ -40,8 +40,11 @@ impl State {
 
 impl wit::Host for State {
     async fn find(&mut self, query: wit::RetrievalQuery) -> wasmtime::Result<WitHits> {
-        let none = || Err(PortError::Other("no answer".to_owned()).conv());
-        Ok(self.search(vec![query]).await?.pop().unwrap_or_else(none))
+        Ok(self
+            .search(vec![query])
+            .await?
+            .pop()
+            .unwrap_or_else(|| Err(PortError::Other("no answer".to_owned()).conv())))
     }
 
     async fn find_all(

@@ -17,7 +17,7 @@ use crate::state::{Rows, Running, State};
 
 type WitResult = Result<Resource<Rows>, types::SqlError>;
 
-fn cancelled() -> SqlError {
+fn cancel_error() -> SqlError {
     SqlError::new(SqlErrorKind::Cancelled, "cancelled by the plugin")
 }
 
@@ -70,7 +70,7 @@ impl wit::Host for State {
         self.hold(bytes)?;
         let (ticket, call) = self.begin(text).await?;
         let flight = Flight::start(ticket, call);
-        self.watch(flight.ticket(), flight.done());
+        self.watch(flight.ticket(), flight.subscribe_done());
         self.push(Running(flight, bytes))
     }
 }
@@ -106,7 +106,7 @@ impl wit::HostRunning for State {
     async fn cancel(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
         let call = self.enter_or_stop(Port::Sql)?;
         let flight = self.table.get(&running)?.0.clone();
-        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancelled()))).await;
+        self.waiting(flight.give_up(call.ports.wait.as_ref(), Err(cancel_error()))).await;
         Ok(())
     }
 
@@ -126,7 +126,7 @@ impl wit::HostRunning for State {
 
     async fn drop(&mut self, running: Resource<Running>) -> wasmtime::Result<()> {
         let Running(flight, bytes) = self.table.delete(running)?;
-        self.give_up(&flight, Err(cancelled())).await;
+        self.give_up(&flight, Err(cancel_error())).await;
         self.release(bytes);
         Ok(())
     }

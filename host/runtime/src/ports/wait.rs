@@ -15,7 +15,7 @@ impl Host for State {
         if tickets.len() > self.limits.handles {
             return hit("handles", format!("{} tickets at once", self.limits.handles));
         }
-        if let Some(ended) = self.waiting(wait.recorded(&tickets)).await {
+        if let Some(ended) = self.waiting(wait.replay_ended(&tickets)).await {
             let waits: Vec<_> = ended.iter().filter_map(|ticket| self.watcher(*ticket)).collect();
             for mut done in waits {
                 // A sender that is gone counts as done.
@@ -24,12 +24,15 @@ impl Host for State {
             return Ok(ended);
         }
         let ready = |state: &Self| -> Vec<u32> {
-            let is_ready = |ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow());
-            tickets.iter().copied().filter(is_ready).collect()
+            tickets
+                .iter()
+                .copied()
+                .filter(|ticket: &u32| state.watcher(*ticket).is_none_or(|done| *done.borrow()))
+                .collect()
         };
         let now = ready(self);
         if !now.is_empty() || tickets.is_empty() {
-            self.waiting(wait.found(&tickets, &now)).await;
+            self.waiting(wait.record_ended(&tickets, &now)).await;
             return Ok(now);
         }
         let waits = tickets.iter().filter_map(|ticket| self.watcher(*ticket)).map(|mut done| {
@@ -41,7 +44,7 @@ impl Host for State {
         let waits: Vec<_> = waits.collect();
         self.waiting(select_all(waits)).await;
         let now = ready(self);
-        self.waiting(wait.found(&tickets, &now)).await;
+        self.waiting(wait.record_ended(&tickets, &now)).await;
         Ok(now)
     }
 

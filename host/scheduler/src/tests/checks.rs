@@ -3,7 +3,7 @@
 use super::*;
 use crate::check;
 
-fn refused(graph: &Graph) -> String {
+fn refusal(graph: &Graph) -> String {
     check(graph, &Limits::default()).unwrap_err().to_string()
 }
 
@@ -14,7 +14,7 @@ fn a_sound_graph_passes() {
         Task { parent: Some("A.1_x-y".into()), confidence: Some(1.0), ..task("b", &["A.1_x-y"]) },
         choice("c", &["b", "A.1_x-y"]),
         Task { operation: Operation::Other("solver/tries/help".into()), ..task("e", &["c"]) },
-        joined(Join::AtLeast(2), "d", &["c", "b"]),
+        join_task(Join::AtLeast(2), "d", &["c", "b"]),
     ];
     assert_eq!(check(&graph(tasks), &Limits::default()), Ok(()));
 }
@@ -37,11 +37,11 @@ fn each_fault_is_named() {
         (with(task("b", &["b"])), "`b` depends on itself"),
         (with(task("b", &["a", "a"])), "`b` depends on `a` twice"),
         (
-            with(joined(Join::AtLeast(0), "b", &["a"])),
+            with(join_task(Join::AtLeast(0), "b", &["a"])),
             "`b` waits for at least 0 of its dependencies, not for 1 to 1",
         ),
         (
-            with(joined(Join::AtLeast(2), "b", &["a"])),
+            with(join_task(Join::AtLeast(2), "b", &["a"])),
             "`b` waits for at least 2 of its dependencies, not for 1 to 1",
         ),
         (with(choice("b", &[])), "`b` chooses, but has no dependencies to choose from"),
@@ -79,7 +79,7 @@ fn each_fault_is_named() {
         ),
     ];
     for (graph, reason) in cases {
-        assert_eq!(refused(&graph), reason);
+        assert_eq!(refusal(&graph), reason);
     }
 }
 
@@ -91,7 +91,7 @@ fn cycles_are_named_in_order() {
     assert_eq!(error.to_string(), "tasks depend on each other in a cycle: a -> c -> b -> a");
     let made = |id: &str, parent: &str| Task { parent: Some(parent.into()), ..task(id, &[]) };
     assert_eq!(
-        refused(&graph(vec![made("a", "b"), made("b", "a")])),
+        refusal(&graph(vec![made("a", "b"), made("b", "a")])),
         "tasks are made from each other in a cycle: a -> b -> a"
     );
 }
@@ -125,24 +125,28 @@ fn limits_are_inclusive() {
     let limits = Limits::default();
     assert_eq!(check(&graph(chain(limits.depth)), &limits), Ok(()));
     let deep = "the chain of dependencies that ends in `t16` has 17 tasks, over the limit of 16";
-    assert_eq!(refused(&graph(chain(17))), deep);
+    assert_eq!(refusal(&graph(chain(17))), deep);
     let parents = |length| {
-        let of = |task: Task| Task {
-            parent: task.depends_on.first().cloned(),
-            depends_on: vec![],
-            ..task
-        };
-        graph(chain(length).into_iter().map(of).collect())
+        graph(
+            chain(length)
+                .into_iter()
+                .map(|task: Task| Task {
+                    parent: task.depends_on.first().cloned(),
+                    depends_on: vec![],
+                    ..task
+                })
+                .collect(),
+        )
     };
     assert_eq!(check(&parents(16), &limits), Ok(()));
     assert_eq!(
-        refused(&parents(17)),
+        refusal(&parents(17)),
         "the chain of parents that ends in `t16` has 17 tasks, over the limit of 16"
     );
     let flat =
         |count: usize| graph((0..count).map(|number| task(&format!("t{number}"), &[])).collect());
     assert_eq!(check(&flat(256), &limits), Ok(()));
-    assert_eq!(refused(&flat(257)), "the graph has 257 tasks, over the limit of 256");
+    assert_eq!(refusal(&flat(257)), "the graph has 257 tasks, over the limit of 256");
     let few = Limits { edges: 14, ..limits };
     assert_eq!(check(&graph(chain(15)), &few), Ok(()));
     assert_eq!(

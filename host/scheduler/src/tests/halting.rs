@@ -8,14 +8,14 @@ fn chain() -> Scene {
     Scene::new(tasks).takes(&[("a", 10), ("b", 10), ("c", 100)])
 }
 
-fn halted(finished: &Finished, end: End, at: u64) {
+fn assert_halted(finished: &Finished, end: End, at: u64) {
     assert_eq!(finished.run.end, end);
     assert_eq!(*finished.ending("a"), Ending::Solved);
     for id in ["b", "c", "z"] {
         assert_eq!(*finished.ending(id), Ending::Cancelled, "{id}");
-        assert_eq!(finished.ended(id), Some(at), "{id}");
+        assert_eq!(finished.end_time(id), Some(at), "{id}");
     }
-    assert_eq!(finished.started("z"), None);
+    assert_eq!(finished.start_time("z"), None);
     // Running work is dropped before the run ends.
     let last: Vec<_> = finished
         .log
@@ -36,16 +36,16 @@ async fn a_stop_returns_what_is_done() {
         stop.trigger();
     };
     let (finished, ()) = futures::future::join(scene.run(), trigger).await;
-    halted(&finished, End::Stopped, 15);
+    assert_halted(&finished, End::Stopped, 15);
     assert!(stop.is_triggered());
-    stop.triggered().await;
+    stop.wait_until_triggered().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_deadline_returns_what_is_done() {
     let mut scene = chain();
     scene.options.deadline = Some(Instant::now() + Duration::from_millis(15));
-    halted(&scene.run().await, End::Deadline, 15);
+    assert_halted(&scene.run().await, End::Deadline, 15);
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,8 +54,8 @@ async fn a_run_that_is_stopped_before_it_begins_starts_nothing() {
     scene.stop.trigger();
     let finished = scene.run().await;
     assert_eq!(finished.run.end, End::Stopped);
-    assert_eq!(finished.log.of("start"), []);
-    assert_eq!(finished.seen().len(), 4);
+    assert_eq!(finished.log.entries_with("start"), []);
+    assert_eq!(finished.observation_order().len(), 4);
 }
 
 #[tokio::test(start_paused = true)]
@@ -67,8 +67,8 @@ async fn a_stop_does_not_wait_for_the_planner() {
         stop.trigger();
     };
     let (finished, ()) = futures::future::join(scene.run(), trigger).await;
-    assert_eq!(finished.log.of("next"), [(10, "0+a".to_owned())]);
-    halted(&finished, End::Stopped, 15);
+    assert_eq!(finished.log.entries_with("next"), [(10, "0+a".to_owned())]);
+    assert_halted(&finished, End::Stopped, 15);
 }
 
 #[tokio::test]
@@ -83,8 +83,8 @@ async fn dropping_the_run_drops_what_is_under_way() {
     let log = scene.log.clone();
     assert!(tokio::time::timeout(Duration::from_millis(15), scene.run()).await.is_err());
     sleep(Duration::from_millis(1)).await;
-    let dropped: Vec<String> = log.of("drop").into_iter().map(|(_, id)| id).collect();
+    let dropped: Vec<String> = log.entries_with("drop").into_iter().map(|(_, id)| id).collect();
     assert_eq!(dropped.len(), 2, "{dropped:?}");
     sleep(Duration::from_millis(1_000)).await;
-    assert_eq!(log.of("enter").len(), 3);
+    assert_eq!(log.entries_with("enter").len(), 3);
 }

@@ -32,7 +32,7 @@ fn task(id: &str, depends_on: &[&str]) -> Task {
     Task { id: id.to_owned(), text: id.to_owned(), depends_on, ..Task::default() }
 }
 
-fn joined(join: Join, id: &str, depends_on: &[&str]) -> Task {
+fn join_task(join: Join, id: &str, depends_on: &[&str]) -> Task {
     Task { join, ..task(id, depends_on) }
 }
 
@@ -77,7 +77,7 @@ impl Log {
     }
 
     /// Entries that begin with this word.
-    fn of(&self, word: &str) -> Vec<(u64, String)> {
+    fn entries_with(&self, word: &str) -> Vec<(u64, String)> {
         let word = format!("{word} ");
         self.all()
             .into_iter()
@@ -87,7 +87,7 @@ impl Log {
 
     /// Returns the time at which a task did that.
     fn when(&self, word: &str, id: &str) -> Option<u64> {
-        self.of(word).into_iter().find(|(_, what)| what == id).map(|(at, _)| at)
+        self.entries_with(word).into_iter().find(|(_, what)| what == id).map(|(at, _)| at)
     }
 }
 
@@ -128,7 +128,7 @@ impl TaskRunner for Script {
         };
         sleep(Duration::from_millis(after)).await;
         guard.2 = true;
-        let mut seen = Observation::ended("whatever", Ending::Solved);
+        let mut seen = Observation::from_ending("whatever", Ending::Solved);
         match act {
             Act::Fail(_) => {
                 seen.ending = Ending::Failed(Failure::new(FailureKind::Database, "no such table"))
@@ -150,21 +150,21 @@ impl TaskRunner for Script {
 }
 
 impl Watch for Log {
-    fn started(&self, task: &Task) {
+    fn on_start(&self, task: &Task) {
         self.note(format!("start {}", task.id));
     }
-    fn ended(&self, task: &Task, observation: &Observation) {
+    fn on_end(&self, task: &Task, observation: &Observation) {
         assert_eq!(task.id, observation.task);
         self.note(format!("end {}", task.id));
     }
-    fn expanded(&self, task: &Task, subtasks: &[Task]) {
+    fn on_expansion(&self, task: &Task, subtasks: &[Task]) {
         let names: Vec<&str> = subtasks.iter().map(|task| task.id.as_str()).collect();
         self.note(format!("expand {}>{}", task.id, names.join(",")));
     }
-    fn edited(&self, edits: &[Edit]) {
+    fn on_edit(&self, edits: &[Edit]) {
         self.note(format!("edit {}", edits.len()));
     }
-    fn refused(&self, reason: &str) {
+    fn on_refusal(&self, reason: &str) {
         self.note(format!("refuse {reason}"));
     }
 }
@@ -269,28 +269,28 @@ impl Finished {
         &self.run.ended[id].observation.ending
     }
 
-    fn skipped(&self, id: &str) -> &str {
+    fn skip_reason(&self, id: &str) -> &str {
         match self.ending(id) {
             Ending::Skipped(reason) => reason,
             other => panic!("{id} is {other:?}"),
         }
     }
 
-    fn started(&self, id: &str) -> Option<u64> {
+    fn start_time(&self, id: &str) -> Option<u64> {
         self.log.when("start", id)
     }
 
-    fn ended(&self, id: &str) -> Option<u64> {
+    fn end_time(&self, id: &str) -> Option<u64> {
         self.log.when("end", id)
     }
 
-    fn seen(&self) -> Vec<&TaskId> {
+    fn observation_order(&self) -> Vec<&TaskId> {
         self.run.seen.iter().map(|seen| &seen.task).collect()
     }
 
     /// Returns the parents that a task was given, as `task<parent,parent`.
     fn parents(&self, id: &str) -> String {
-        let all = self.log.of("parents");
+        let all = self.log.entries_with("parents");
         all.into_iter()
             .find_map(|(_, what)| Some(what.strip_prefix(&format!("{id}<"))?.to_owned()))
             .unwrap()

@@ -123,7 +123,9 @@ fn any_difference_keeps_tasks_apart() {
 fn tasks_that_are_counted_are_not_merged() {
     let voters = || vec![equal("a", "vote", &[]), equal("b", "vote", &[]), task("c", &[])];
     let with = |join| {
-        optimise(graph(voters().into_iter().chain([joined(join, "z", &["a", "b", "c"])]).collect()))
+        optimise(graph(
+            voters().into_iter().chain([join_task(join, "z", &["a", "b", "c"])]).collect(),
+        ))
     };
     assert_eq!(with(Join::AtLeast(2)).merged, []);
     assert_eq!(with(Join::AllOf).merged, [pair("b", "a")]);
@@ -189,5 +191,5 @@ async fn a_run_tells_what_was_left_out() {
         (finished.run.dropped, finished.run.merged),
         (vec!["side".to_owned()], vec![pair("b", "a")])
     );
-    assert_eq!(finished.log.of("enter").len(), 2);
+    assert_eq!(finished.log.entries_with("enter").len(), 2);
 }

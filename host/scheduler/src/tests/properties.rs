@@ -74,14 +74,17 @@ pub(super) fn graphs() -> impl Strategy<Value = Graph> {
 
 /// Texts from the second number on fail.
 fn acts(lengths: &[u64], failing: usize) -> BTreeMap<String, Act> {
-    let act = |(at, after): (usize, &u64)| {
-        let confidence = Some(f64::from(u8::try_from(at).unwrap() % 4) / 4.0);
-        (
-            format!("text {at}"),
-            if at >= failing { Act::Fail(*after) } else { Act::Solve(*after, confidence) },
-        )
-    };
-    lengths.iter().enumerate().map(act).collect()
+    lengths
+        .iter()
+        .enumerate()
+        .map(|(at, after): (usize, &u64)| {
+            let confidence = Some(f64::from(u8::try_from(at).unwrap() % 4) / 4.0);
+            (
+                format!("text {at}"),
+                if at >= failing { Act::Fail(*after) } else { Act::Solve(*after, confidence) },
+            )
+        })
+        .collect()
 }
 
 fn run(
@@ -113,7 +116,7 @@ fn play_on(
     })
 }
 
-fn wanted(task: &Task) -> usize {
+fn required_count(task: &Task) -> usize {
     match task.join {
         Join::AllOf => task.depends_on.len(),
         Join::AnyOf => task.depends_on.len().min(1),
@@ -127,7 +130,7 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
     let run = &finished.run;
     let ids: BTreeSet<&TaskId> = run.graph.tasks.iter().map(|task| &task.id).collect();
     prop_assert_eq!(run.seen.len(), ids.len());
-    prop_assert_eq!(&finished.seen().into_iter().collect::<BTreeSet<_>>(), &ids);
+    prop_assert_eq!(&finished.observation_order().into_iter().collect::<BTreeSet<_>>(), &ids);
     prop_assert_eq!(&run.ended.keys().collect::<BTreeSet<_>>(), &ids);
 
     let mut started = BTreeSet::new();
@@ -139,10 +142,14 @@ fn holds(finished: &Finished, max_parallel: usize) -> Result<(), TestCaseError> 
             "start" => {
                 prop_assert!(started.insert(id.to_owned()), "{} starts twice", id);
                 let task = &run.ended[id].task;
-                let good = |id: &&String| {
-                    ended.contains(*id) && run.ended[*id].observation.ending.is_success()
-                };
-                let satisfied = task.depends_on.iter().filter(good).count() >= wanted(task);
+                let satisfied = task
+                    .depends_on
+                    .iter()
+                    .filter(|id: &&String| {
+                        ended.contains(*id) && run.ended[*id].observation.ending.is_success()
+                    })
+                    .count()
+                    >= required_count(task);
                 let all = task.depends_on.iter().all(|id| ended.contains(id));
                 prop_assert!(satisfied || (task.tolerant && all), "{} starts too early", id);
             }
@@ -169,7 +176,7 @@ fn succeeds(
     }
     let task = graph.task(id).unwrap();
     let good = task.depends_on.iter().filter(|id| succeeds(graph, acts, id, known)).count();
-    let starts = task.tolerant || good >= wanted(task);
+    let starts = task.tolerant || good >= required_count(task);
     let well = match task.operation {
         Operation::Choose => good > 0,
         _ => matches!(acts[&task.text], Act::Solve(..)),
@@ -247,7 +254,7 @@ proptest! {
         let finished = run(graph, acts, 64, None);
         let answer = &finished.run.graph.answer;
         prop_assert_eq!(finished.run.ended[answer].output.as_ref(), Some(&output));
-        prop_assert_eq!(finished.ended(answer), Some(end));
+        prop_assert_eq!(finished.end_time(answer), Some(end));
     }
 
     #[test]
@@ -259,8 +266,7 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec(edit(), 0..4), 0..40),
     ) {
         let steps = Mutex::new(steps.into_iter());
-        let next = move |_: &Graph, _: &[Observation], _| edits(steps.lock().unwrap().next().unwrap_or_default());
-        let finished = run(graph, acts(&lengths, failing), max_parallel, Some(Box::new(next)));
+        let finished = run(graph, acts(&lengths, failing), max_parallel, Some(Box::new(move |_: &Graph, _: &[Observation], _| edits(steps.lock().unwrap().next().unwrap_or_default()))));
         holds(&finished, max_parallel)?;
         let limits = Limits { depth: 64, ..Limits::default() };
         prop_assert_eq!(check(&finished.run.graph, &limits), Ok(()));

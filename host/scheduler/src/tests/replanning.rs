@@ -17,9 +17,9 @@ async fn what_comes_in_while_the_planner_thinks_is_handed_over_together() {
         .await;
     let expected =
         [(10, "0+a"), (15, "1+b,c"), (114, "3+z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(finished.log.of("next"), expected);
+    assert_eq!(finished.log.entries_with("next"), expected);
     // The others went on meanwhile.
-    assert_eq!(finished.started("z"), Some(14));
+    assert_eq!(finished.start_time("z"), Some(14));
     assert_eq!(finished.run.end, End::Complete);
 }
 
@@ -38,8 +38,8 @@ async fn a_failed_task_is_replaced_before_its_dependents_are_given_up() {
         .await;
     assert_eq!(*finished.ending("b"), Ending::Solved);
     assert_eq!(*finished.ending("z"), Ending::Solved);
-    assert_eq!(finished.started("a2"), Some(15));
-    assert_eq!(finished.log.of("edit"), [(15, "2".to_owned())]);
+    assert_eq!(finished.start_time("a2"), Some(15));
+    assert_eq!(finished.log.entries_with("edit"), [(15, "2".to_owned())]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -47,9 +47,9 @@ async fn dependents_are_skipped_once_the_planner_lets_them_go() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
     let finished =
         Scene::new(tasks).act("a", Act::Fail(10)).plan(5, |_, _, _| edits(vec![])).run().await;
-    assert_eq!((finished.ended("b"), finished.ended("z")), (Some(15), Some(15)));
+    assert_eq!((finished.end_time("b"), finished.end_time("z")), (Some(15), Some(15)));
     let expected = [(10, "0+a"), (15, "1+b,z")].map(|(at, what)| (at, what.to_owned()));
-    assert_eq!(finished.log.of("next"), expected);
+    assert_eq!(finished.log.entries_with("next"), expected);
 }
 
 #[tokio::test(start_paused = true)]
@@ -82,7 +82,7 @@ async fn a_task_under_way_is_cancelled_and_the_join_goes_on() {
         .run()
         .await;
     assert_eq!(finished.log.when("drop", "b"), Some(11));
-    assert_eq!(finished.started("z"), Some(11));
+    assert_eq!(finished.start_time("z"), Some(11));
     assert_eq!(finished.parents("z"), "a,b");
     // The planner gets its observation, and a cancellation of what has ended is no mistake.
     assert!(finished.run.refused.is_empty());
@@ -101,7 +101,7 @@ async fn finish_ends_the_run() {
         [finished.ending("b"), finished.ending("z")],
         [&Ending::Cancelled, &Ending::Cancelled]
     );
-    assert_eq!(finished.ended("z"), Some(11));
+    assert_eq!(finished.end_time("z"), Some(11));
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,10 +141,10 @@ async fn an_unsound_step_is_refused_as_a_whole() {
             .run()
             .await;
         assert_eq!(finished.run.refused, [reason], "{edit:?}");
-        assert_eq!(finished.log.of("refuse"), [(2, reason.to_owned())]);
+        assert_eq!(finished.log.entries_with("refuse"), [(2, reason.to_owned())]);
         assert_eq!(finished.run.graph, graph(tasks), "{edit:?}");
         assert_eq!(*finished.ending("z"), Ending::Solved);
-        assert_eq!(finished.log.of("edit"), []);
+        assert_eq!(finished.log.entries_with("edit"), []);
     }
 }
 
@@ -157,7 +157,7 @@ async fn what_nobody_waits_for_is_not_started() {
         })
         .run()
         .await;
-    assert_eq!((finished.started("idle"), finished.ending("idle")), (None, &Ending::Cancelled));
+    assert_eq!((finished.start_time("idle"), finished.ending("idle")), (None, &Ending::Cancelled));
 }
 
 #[tokio::test(start_paused = true)]
@@ -171,7 +171,7 @@ async fn at_most_so_many_steps_change_the_graph() {
         scene.options.max_rounds = rounds;
         let finished = scene.run().await;
         assert_eq!(finished.run.graph.tasks.len(), 1 + rounds as usize);
-        assert_eq!(finished.log.of("next").len(), rounds as usize);
+        assert_eq!(finished.log.entries_with("next").len(), rounds as usize);
         assert_eq!(*finished.ending(&finished.run.graph.answer), Ending::Solved);
     }
 }
@@ -181,7 +181,7 @@ async fn a_planner_that_fails_is_not_asked_again() {
     let tasks = vec![task("a", &[]), task("b", &["a"]), task("z", &["b"])];
     let finished = Scene::new(tasks).plan(0, |_, _, _| Err(RoleError::Cancelled)).run().await;
     assert_eq!(finished.run.replan_errors, [RoleError::Cancelled]);
-    assert_eq!(finished.log.of("next").len(), 1);
+    assert_eq!(finished.log.entries_with("next").len(), 1);
     assert_eq!(*finished.ending("z"), Ending::Solved);
 }
 

@@ -20,7 +20,7 @@ async fn subtasks_take_the_place_of_their_task() {
     let tasks = vec![task("a", &[]), task("big", &["a"]), task("z", &["big"])];
     let finished =
         Scene::new(tasks).act("big", split(parts)).act("end", Act::Solve(7, Some(0.9))).run().await;
-    assert_eq!(finished.log.of("expand"), [(2, "big>big.b,big.a,big.end".to_owned())]);
+    assert_eq!(finished.log.entries_with("expand"), [(2, "big>big.b,big.a,big.end".to_owned())]);
     assert_eq!(
         ["big.b", "big.a", "big.end"].map(|id| finished.parents(id)),
         ["big.a", "a", "big.b,big.a"]
@@ -30,9 +30,9 @@ async fn subtasks_take_the_place_of_their_task() {
     assert_eq!(big.observation.best().unwrap(), "big.end.c");
     assert_eq!(big.observation.subtasks.len(), 3);
     assert_eq!(big.output, finished.run.ended["big.end"].output);
-    assert_eq!((finished.ended("big"), finished.started("z")), (Some(11), Some(11)));
+    assert_eq!((finished.end_time("big"), finished.start_time("z")), (Some(11), Some(11)));
     // It started once and ended once.
-    assert_eq!(finished.log.of("start").iter().filter(|(_, id)| id == "big").count(), 1);
+    assert_eq!(finished.log.entries_with("start").iter().filter(|(_, id)| id == "big").count(), 1);
     assert_eq!(finished.run.seen.iter().filter(|seen| seen.task == "big").count(), 1);
 }
 
@@ -49,9 +49,9 @@ async fn subtasks_nest_until_a_limit_and_then_their_task_fails() {
         failure(&finished, &deepest)
     );
     assert!(
-        finished.skipped("x").starts_with("`x.x` was skipped, since `x.x."),
+        finished.skip_reason("x").starts_with("`x.x` was skipped, since `x.x."),
         "{}",
-        finished.skipped("x")
+        finished.skip_reason("x")
     );
 }
 
@@ -102,14 +102,14 @@ async fn a_taken_name_is_numbered() {
     let tasks = vec![task("big.p", &[]), task("big", &["big.p"])];
     let finished =
         Scene::new(tasks).act("big", split(vec![task("p", &[]), task("p-2", &["p"])])).run().await;
-    assert_eq!(finished.log.of("expand")[0].1, "big>big.p-2,big.p-2-2");
+    assert_eq!(finished.log.entries_with("expand")[0].1, "big>big.p-2,big.p-2-2");
     assert_eq!(finished.parents("big.p-2-2"), "big.p-2");
     assert_eq!(*finished.ending("big"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]
 async fn subtasks_start_under_the_join_that_their_task_started_under() {
-    let big = |join, tolerant| Task { tolerant, ..joined(join, "big", &["a", "b"]) };
+    let big = |join, tolerant| Task { tolerant, ..join_task(join, "big", &["a", "b"]) };
     let scene = |big| {
         Scene::new(vec![task("a", &[]), task("b", &[]), big])
             .act("b", Act::Fail(5))
@@ -132,5 +132,5 @@ async fn a_failed_last_subtask_is_the_task_s_end() {
         .act("q", Act::Fail(1))
         .run()
         .await;
-    assert_eq!(finished.skipped("big"), "`big.q` failed: no such table");
+    assert_eq!(finished.skip_reason("big"), "`big.q` failed: no such table");
 }

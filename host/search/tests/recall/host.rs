@@ -33,7 +33,7 @@ impl Search for LinkerWorld<'_> {
         }
         let found = self
             .runtime
-            .block_on(self.index.find(&of_core(query), None))
+            .block_on(self.index.find(&to_core(query), None))
             .map(hits)
             .map_err(error)?;
         self.seen.borrow_mut().insert(key, found.clone());
@@ -141,7 +141,7 @@ impl Trace for LinkerWorld<'_> {
     }
 }
 
-fn of_core(query: &RetrievalQuery) -> core::RetrievalQuery {
+fn to_core(query: &RetrievalQuery) -> core::RetrievalQuery {
     let corpus = match &query.corpus {
         Corpus::Tables => core::Corpus::Tables,
         Corpus::Columns => core::Corpus::Columns,
@@ -161,24 +161,25 @@ fn of_core(query: &RetrievalQuery) -> core::RetrievalQuery {
 }
 
 fn hits(hits: Vec<core::Hit>) -> Vec<Hit> {
-    let hit = |hit: core::Hit| Hit {
-        corpus: match hit.corpus {
-            core::Corpus::Tables => Corpus::Tables,
-            core::Corpus::Columns => Corpus::Columns,
-            core::Corpus::Cells => Corpus::Cells,
-            core::Corpus::Notes => Corpus::Notes,
-            core::Corpus::Examples => Corpus::Examples,
-            core::Corpus::Other(name) => Corpus::Other(name),
-        },
-        id: hit.id,
-        path: hit.path,
-        table: hit.table,
-        column: hit.column,
-        snippet: hit.snippet,
-        payload: hit.payload,
-        score: hit.score,
-    };
-    hits.into_iter().map(hit).collect()
+    hits.into_iter()
+        .map(|hit: core::Hit| Hit {
+            corpus: match hit.corpus {
+                core::Corpus::Tables => Corpus::Tables,
+                core::Corpus::Columns => Corpus::Columns,
+                core::Corpus::Cells => Corpus::Cells,
+                core::Corpus::Notes => Corpus::Notes,
+                core::Corpus::Examples => Corpus::Examples,
+                core::Corpus::Other(name) => Corpus::Other(name),
+            },
+            id: hit.id,
+            path: hit.path,
+            table: hit.table,
+            column: hit.column,
+            snippet: hit.snippet,
+            payload: hit.payload,
+            score: hit.score,
+        })
+        .collect()
 }
 
 fn error(error: core::ports::PortError) -> PortError {
@@ -191,32 +192,41 @@ fn error(error: core::ports::PortError) -> PortError {
 
 /// The catalog as the contract has it.
 pub(crate) fn catalog(catalog: &core::Catalog) -> Catalog {
-    let column = |column: &core::Column| Column {
-        name: column.name.clone(),
-        sql_type: column.sql_type.clone(),
-        nullable: column.nullable,
-        comment: column.comment.clone(),
-        extra: column.extra.clone(),
-    };
-    let key = |key: &core::ForeignKey| ForeignKey {
-        columns: key.columns.clone(),
-        ref_table: key.ref_table.clone(),
-        ref_columns: key.ref_columns.clone(),
-    };
-    let table = |table: &core::Table| Table {
-        schema_name: table.schema_name.clone(),
-        name: table.name.clone(),
-        columns: table.columns.iter().map(column).collect(),
-        primary_key: table.primary_key.clone(),
-        foreign_keys: table.foreign_keys.iter().map(key).collect(),
-        row_estimate: table.row_estimate,
-        comment: table.comment.clone(),
-        extra: table.extra.clone(),
-        ..Table::default()
-    };
     Catalog {
         database: catalog.database.clone(),
         dialect: Dialect::Sqlite,
-        tables: catalog.tables.iter().map(table).collect(),
+        tables: catalog
+            .tables
+            .iter()
+            .map(|table: &core::Table| Table {
+                schema_name: table.schema_name.clone(),
+                name: table.name.clone(),
+                columns: table
+                    .columns
+                    .iter()
+                    .map(|column: &core::Column| Column {
+                        name: column.name.clone(),
+                        sql_type: column.sql_type.clone(),
+                        nullable: column.nullable,
+                        comment: column.comment.clone(),
+                        extra: column.extra.clone(),
+                    })
+                    .collect(),
+                primary_key: table.primary_key.clone(),
+                foreign_keys: table
+                    .foreign_keys
+                    .iter()
+                    .map(|key: &core::ForeignKey| ForeignKey {
+                        columns: key.columns.clone(),
+                        ref_table: key.ref_table.clone(),
+                        ref_columns: key.ref_columns.clone(),
+                    })
+                    .collect(),
+                row_estimate: table.row_estimate,
+                comment: table.comment.clone(),
+                extra: table.extra.clone(),
+                ..Table::default()
+            })
+            .collect(),
     }
 }

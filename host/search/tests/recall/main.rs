@@ -67,7 +67,7 @@ fn questions(root: &Path, set: &str, runtime: &Runtime, database: &SqliteDatabas
 }
 
 /// The catalog that the other roles get.
-fn narrowed(catalog: &Catalog, linked: &Linked) -> Catalog {
+fn narrow_catalog(catalog: &Catalog, linked: &Linked) -> Catalog {
     let reduced = |relevant: &Relevant| {
         let mut table =
             catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
@@ -97,7 +97,7 @@ fn measure(name: &str, asked: &[Asked], catalog: &Catalog, mut world: LinkerWorl
         let problem = Problem::new(asked.question.as_str());
         let linked = linker.link(&world, &problem, catalog).unwrap();
         assert!(!linked.tables.is_empty(), "{}: nothing was narrowed", asked.id);
-        let shown = narrowed(catalog, &linked);
+        let shown = narrow_catalog(catalog, &linked);
         let hinted = Problem { hints: linked.hints, ..problem };
         longest = longest.max(prompt_of(&shown, &hinted));
         let names: BTreeSet<String> =
@@ -131,11 +131,17 @@ fn prompt_of(catalog: &Catalog, problem: &Problem) -> usize {
 }
 
 fn paths(catalog: &Catalog) -> BTreeSet<String> {
-    let of = |table: &Table| {
-        let path = |column: &Column| format!("{}.{}", table.name, column.name).to_lowercase();
-        table.columns.iter().map(path).collect::<Vec<_>>()
-    };
-    catalog.tables.iter().flat_map(of).collect()
+    catalog
+        .tables
+        .iter()
+        .flat_map(|table: &Table| {
+            table
+                .columns
+                .iter()
+                .map(|column: &Column| format!("{}.{}", table.name, column.name).to_lowercase())
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[test]

@@ -189,12 +189,15 @@ fn script(random: &mut Random, name: &str, parent: Option<&str>) -> String {
         .join(", ");
     let mut script = format!("CREATE TABLE \"{name}\" ({list});");
     for row in 1..=5 {
-        let value = |(_, sql_type): &(String, String)| match sql_type.as_str() {
-            "TEXT" => format!("'{}'", TEXTS[random.below(TEXTS.len())]),
-            "INTEGER PRIMARY KEY" => row.to_string(),
-            _ => random.below(100).to_string(),
-        };
-        let values = columns.iter().map(value).collect::<Vec<_>>().join(", ");
+        let values = columns
+            .iter()
+            .map(|(_, sql_type): &(String, String)| match sql_type.as_str() {
+                "TEXT" => format!("'{}'", TEXTS[random.below(TEXTS.len())]),
+                "INTEGER PRIMARY KEY" => row.to_string(),
+                _ => random.below(100).to_string(),
+            })
+            .collect::<Vec<_>>()
+            .join(", ");
         script += &format!("INSERT INTO \"{name}\" VALUES ({values});");
     }
     script

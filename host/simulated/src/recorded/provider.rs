@@ -12,7 +12,7 @@ use syrch_replies::written::statement;
 
 use super::order::in_order;
 use super::read::RecordedAnswers;
-use crate::known::{is_whole, missed};
+use crate::known::{is_whole, miss_message};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "recorded";
@@ -63,27 +63,31 @@ impl RecordedProvider {
     fn reply(&self, call: &ModelCall) -> Result<Reply, LlmError> {
         let number = number(&call.request)?;
         if !is_whole(call) {
-            return Err(unsupported(
+            return Err(support_error(
                 "recorded answers are to whole questions, not to parts of them",
             ));
         }
         let asked = self.answers.find(&call.problem.question, &call.catalog.database);
-        let asked = asked.ok_or_else(|| self.missed(call))?;
+        let asked = asked.ok_or_else(|| self.miss_error(call))?;
         let order = in_order(self.config.seed, &asked.id, &asked.answers);
         let held = order.len();
         let plural = if held == 1 { "" } else { "s" };
-        let spent = || {
+        let answer = order.get(number).ok_or_else(|| {
             LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"))
-        };
-        let answer = order.get(number).ok_or_else(spent)?;
+        })?;
         Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }
 
     /// Why there is no answer. The message may quote a recorded question, so it is not for guests.
-    fn missed(&self, call: &ModelCall) -> LlmError {
+    fn miss_error(&self, call: &ModelCall) -> LlmError {
         let question = &call.problem.question;
         let database = &call.catalog.database;
-        LlmError::Missed(missed("the recorded answers", self.answers.all(), question, database))
+        LlmError::Missed(miss_message(
+            "the recorded answers",
+            self.answers.all(),
+            question,
+            database,
+        ))
     }
 }
 
@@ -96,14 +100,14 @@ fn number(request: &Request) -> Result<usize, LlmError> {
             let tried = request.subjects.iter().filter(|sql| !sql.trim().is_empty()).count();
             Ok(sample.saturating_add(tried))
         }
-        other => Err(unsupported(&format!(
+        other => Err(support_error(&format!(
             "recorded answers cannot serve the purpose `{}`",
             other.name()
         ))),
     }
 }
 
-fn unsupported(why: &str) -> LlmError {
+fn support_error(why: &str) -> LlmError {
     LlmError::Unsupported(why.to_owned())
 }
 

@@ -154,16 +154,18 @@ impl RecordedAnswers {
             if !asked.answers.is_empty() {
                 return Err(format!("it repeats the id `{id}`"));
             }
-            let answer = |(system, Candidate { sql })| Answer { system, sql };
-            asked.answers = candidates.into_iter().map(answer).collect();
+            asked.answers = candidates
+                .into_iter()
+                .map(|(system, Candidate { sql })| Answer { system, sql })
+                .collect();
             Ok(())
         })?;
         asked.retain(|asked| !asked.answers.is_empty());
-        Ok(Self::of(asked))
+        Ok(Self::new(asked))
     }
 
-    fn of(asked: Vec<Asked>) -> Self {
-        Self { by_words: ByWords::of(&asked), asked }
+    fn new(asked: Vec<Asked>) -> Self {
+        Self { by_words: ByWords::new(&asked), asked }
     }
 
     /// The question with this text. If questions over several databases have this text, the one
@@ -209,10 +211,12 @@ fn each_line<T: DeserializeOwned>(
             continue;
         }
         // To the parser, each line is the first.
-        let message = |error: serde_json::Error| {
-            error.to_string().replace(" at line 1 column ", " at column ")
-        };
-        serde_json::from_slice(&bytes).map_err(message).and_then(&mut take).map_err(malformed)?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error: serde_json::Error| {
+                error.to_string().replace(" at line 1 column ", " at column ")
+            })
+            .and_then(&mut take)
+            .map_err(malformed)?;
     }
     Ok(())
 }

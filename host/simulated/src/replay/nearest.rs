@@ -155,7 +155,7 @@ mod tests {
     use super::super::request::fixture::request;
     use super::*;
 
-    fn found(asked: &Request, recorded: &[Request]) -> Nearest {
+    fn find_nearest(asked: &Request, recorded: &[Request]) -> Nearest {
         nearest(asked, recorded.iter()).unwrap()
     }
 
@@ -170,7 +170,7 @@ mod tests {
         ];
         let asked =
             request(Purpose::Generate, ["Write SQL.", &prompt("How many products are there?")]);
-        let nearest = found(&asked, &recorded);
+        let nearest = find_nearest(&asked, &recorded);
         assert_eq!(nearest.place, 1);
         assert!(nearest.alike > 0.99 && nearest.alike < 1.0, "{}", nearest.alike);
         let expected = "line 501 of its message 2 (user) is `Question: How many orders are there?`, \
@@ -184,7 +184,7 @@ mod tests {
             .map(|purpose| request(purpose, ["Say."]));
         let mut asked = request(Purpose::Judge, ["Say."]);
         asked.max_tokens = Some(5);
-        let nearest = found(&asked, &recorded);
+        let nearest = find_nearest(&asked, &recorded);
         let expected = Nearest {
             place: 1,
             alike: 1.0,
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn long_lines_are_shown_around_the_difference() {
         let line = |tail: &str| format!("{}{tail}{}", "x".repeat(1_000), "y".repeat(1_000));
-        let nearest = found(
+        let nearest = find_nearest(
             &request(Purpose::Plan, [&line("one")]),
             &[request(Purpose::Plan, [&line("two")])],
         );
@@ -207,9 +207,11 @@ mod tests {
             nearest.difference
         );
         assert!(nearest.difference.len() < 400, "{}", nearest.difference);
-        let nearest = found(&request(Purpose::Plan, ["a\nb"]), &[request(Purpose::Plan, ["a"])]);
+        let nearest =
+            find_nearest(&request(Purpose::Plan, ["a\nb"]), &[request(Purpose::Plan, ["a"])]);
         assert_eq!(nearest.difference, "line 2 of its message 1 (system) is missing, and here `b`");
-        let nearest = found(&request(Purpose::Plan, ["a"]), &[request(Purpose::Plan, ["a", "b"])]);
+        let nearest =
+            find_nearest(&request(Purpose::Plan, ["a"]), &[request(Purpose::Plan, ["a", "b"])]);
         assert_eq!(nearest.difference, "it has 2 messages and this call 1");
     }
 

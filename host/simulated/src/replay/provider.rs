@@ -102,7 +102,7 @@ impl ReplayProvider {
     }
 
     /// Why there is no answer.
-    fn missed(&self, request: &Request) -> LlmError {
+    fn miss_error(&self, request: &Request) -> LlmError {
         let purpose = request.purpose.name();
         let all = self.exchanges.len();
         let recorded = || self.exchanges.iter().map(|exchange| &exchange.request);
@@ -172,7 +172,7 @@ impl ModelProvider for ReplayProvider {
         let found = self.entry(&self.equal, &call.request, key).and_then(Equal::take);
         match found.and_then(|place| self.exchanges.get(place)) {
             Some(exchange) => exchange.outcome.clone(),
-            None => ModelOutcome::unsent(self.missed(&call.request)),
+            None => ModelOutcome::unsent(self.miss_error(&call.request)),
         }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     /// A request as a recording without prompts writes it.
-    fn digested(request: &Request) -> Request {
+    fn digest_texts(request: &Request) -> Request {
         let mut request = request.clone();
         request
             .messages
@@ -201,7 +201,7 @@ mod tests {
         ReplayConfig {
             models: vec!["cheap".to_owned(), "strong".to_owned()],
             max_tokens: 100,
-            digested,
+            digested: digest_texts,
         }
     }
 
@@ -282,7 +282,7 @@ mod tests {
     #[tokio::test]
     async fn a_recording_without_prompts_answers_too() {
         let asked = request(Purpose::Generate, ["secret rows"]);
-        let provider = ReplayProvider::new(vec![exchange(digested(&asked), "found")], config());
+        let provider = ReplayProvider::new(vec![exchange(digest_texts(&asked), "found")], config());
         assert_eq!(answer(&provider, &asked).await.as_deref(), Ok("found"));
         assert_eq!(provider.estimate(&call(asked)).output_tokens, 2);
         let missed = answer(&provider, &request(Purpose::Generate, ["other"])).await.unwrap_err();

@@ -67,8 +67,14 @@ pub(super) mod fixture {
         texts: [&str; N],
     ) -> Request {
         let speakers = [Speaker::System, Speaker::User].into_iter().cycle();
-        let message = |(speaker, text): (Speaker, &str)| Message { speaker, text: text.to_owned() };
-        Request::new(purpose, speakers.zip(texts).map(message).collect(), Shape::Text)
+        Request::new(
+            purpose,
+            speakers
+                .zip(texts)
+                .map(|(speaker, text): (Speaker, &str)| Message { speaker, text: text.to_owned() })
+                .collect(),
+            Shape::Text,
+        )
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Chance(Sha256);
 impl Chance {
     /// The source of these parts. Each counts with its length, so that no two lists of parts are
     /// the same.
-    pub(super) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub(super) fn from_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         Self(Sha256::new()).and(parts)
     }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn chance(parts: &[&str]) -> Chance {
-        Chance::of(parts.iter().map(|part| part.as_bytes()))
+        Chance::from_parts(parts.iter().map(|part| part.as_bytes()))
     }
 
     #[test]

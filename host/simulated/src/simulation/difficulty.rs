@@ -57,7 +57,7 @@ pub(super) fn features(statement: &Statement, question: &str) -> f64 {
     let _ = statement.visit(&mut count);
     let words = question.split_whitespace().count() as f64 / 10.0;
     3.56 - 0.55 * count.joins
-        - 1.11 * count.nested()
+        - 1.11 * count.subqueries()
         - 0.50 * count.groups
         - 0.43 * count.orders
         - 0.25 * count.predicates
@@ -82,7 +82,7 @@ struct Count {
 
 impl Count {
     /// The number of queries besides the outermost.
-    fn nested(&self) -> f64 {
+    fn subqueries(&self) -> f64 {
         (self.queries - 1.0).max(0.0)
     }
 }
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn shares_are_spread_as_measured_and_harder_statements_are_rarer_right() {
-        let question = |n: u32| Chance::of([n.to_le_bytes().as_slice()]);
+        let question = |n: u32| Chance::from_parts([n.to_le_bytes().as_slice()]);
         let shares = |features: Option<f64>| -> Vec<f64> {
             (0..4_000).map(|n| sigmoid(ease(&question(n), features))).collect()
         };
@@ -194,7 +194,7 @@ mod tests {
                 field("question"),
             );
             let key = format!("{}/{}/{}", field("db"), field("id"), field("question").trim());
-            shares.push(sigmoid(ease(&Chance::of([key.as_bytes()]), Some(sum))));
+            shares.push(sigmoid(ease(&Chance::from_parts([key.as_bytes()]), Some(sum))));
             sums.push(sum);
         }
         let mean_of = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;

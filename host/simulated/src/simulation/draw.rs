@@ -34,7 +34,7 @@ pub(super) fn source(seed: u64, question: &str, request: &Request) -> Chance {
     let messages = request.messages.iter().map(|message| message.text.as_bytes());
     let subjects = request.subjects.iter().map(|sql| sql.as_bytes());
     let count = (request.messages.len() as u64).to_le_bytes();
-    Chance::of(parts).and([count.as_slice()]).and(messages).and(subjects)
+    Chance::from_parts(parts).and([count.as_slice()]).and(messages).and(subjects)
 }
 
 /// The probability that a sample of a question with that ease is right.
@@ -96,11 +96,12 @@ mod tests {
 
     /// Draws 2,000 samples.
     fn all(knobs: &SimulatedKnobs, ease: f64, purpose: &Purpose, can_be_right: bool) -> Vec<Drawn> {
-        let one = |sample| {
-            let request = request(purpose.clone(), sample);
-            draw(knobs, ease, &source(1, "q", &request), &request, can_be_right, 6)
-        };
-        (0..2_000).map(one).collect()
+        (0..2_000)
+            .map(|sample| {
+                let request = request(purpose.clone(), sample);
+                draw(knobs, ease, &source(1, "q", &request), &request, can_be_right, 6)
+            })
+            .collect()
     }
 
     fn share(drawn: &[Drawn], of: Drawn) -> f64 {
@@ -166,12 +167,13 @@ mod tests {
                     < 0.03
             );
         }
-        let wrong = |sample| {
-            let request = request(Purpose::Generate, sample);
-            draw(&knobs, 0.0, &source(1, "q", &request), &request, false, 6)
-        };
         assert_eq!(
-            (0..7).map(wrong).collect::<Vec<_>>()[..6],
+            (0..7)
+                .map(|sample| {
+                    let request = request(Purpose::Generate, sample);
+                    draw(&knobs, 0.0, &source(1, "q", &request), &request, false, 6)
+                })
+                .collect::<Vec<_>>()[..6],
             (0..6).map(|at| Drawn::Wrong(Some(at))).collect::<Vec<_>>()
         );
         let request = request(Purpose::Generate, 0);
@@ -184,10 +186,11 @@ mod tests {
     #[test]
     fn claims_follow_what_is_true_their_bias_and_their_spread() {
         let claims = |knobs: &SimulatedKnobs| -> Vec<f64> {
-            let one = |sample| {
-                claim(knobs, logit(0.6), &source(1, "q", &request(Purpose::Generate, sample)))
-            };
-            (0..500).map(one).collect()
+            (0..500)
+                .map(|sample| {
+                    claim(knobs, logit(0.6), &source(1, "q", &request(Purpose::Generate, sample)))
+                })
+                .collect()
         };
         let exact = SimulatedKnobs { confidence_spread: 0.0, ..SimulatedKnobs::default() };
         assert!(claims(&exact).iter().all(|claim| *claim == 0.6));

@@ -64,29 +64,31 @@ pub(super) fn library() -> Catalog {
         ref_table: column.trim_end_matches("_id").to_owned(),
         ref_columns: vec![column.to_owned()],
     };
-    let table = |(name, columns): (&str, &[(&str, &str)])| Table {
-        name: name.to_owned(),
-        columns: columns
-            .iter()
-            .map(|(name, sql_type)| Column {
-                name: (*name).to_owned(),
-                sql_type: (*sql_type).to_owned(),
-                nullable: true,
-                ..Column::default()
-            })
-            .collect(),
-        primary_key: vec![columns[0].0.to_owned()],
-        foreign_keys: columns[1..]
-            .iter()
-            .filter(|(name, _)| name.ends_with("_id"))
-            .map(|(name, _)| reference(name))
-            .collect(),
-        ..Table::default()
-    };
     Catalog {
         database: "library".to_owned(),
         dialect: Dialect::Sqlite,
-        tables: tables.into_iter().map(table).collect(),
+        tables: tables
+            .into_iter()
+            .map(|(name, columns): (&str, &[(&str, &str)])| Table {
+                name: name.to_owned(),
+                columns: columns
+                    .iter()
+                    .map(|(name, sql_type)| Column {
+                        name: (*name).to_owned(),
+                        sql_type: (*sql_type).to_owned(),
+                        nullable: true,
+                        ..Column::default()
+                    })
+                    .collect(),
+                primary_key: vec![columns[0].0.to_owned()],
+                foreign_keys: columns[1..]
+                    .iter()
+                    .filter(|(name, _)| name.ends_with("_id"))
+                    .map(|(name, _)| reference(name))
+                    .collect(),
+                ..Table::default()
+            })
+            .collect(),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Judged {
 }
 
 /// Judges the statement of that number among those that a call is about.
-pub(super) fn judged(
+pub(super) fn judge_statement(
     knobs: &SimulatedKnobs,
     source: &Chance,
     number: usize,
@@ -121,11 +121,12 @@ mod tests {
     use super::*;
 
     fn source(n: u32) -> Chance {
-        Chance::of([n.to_le_bytes().as_slice()])
+        Chance::from_parts([n.to_le_bytes().as_slice()])
     }
 
     fn share(knobs: &SimulatedKnobs, is_right: bool) -> f64 {
-        (0..2_000).filter(|n| judged(knobs, &source(*n), 0, is_right).accepted).count() as f64
+        (0..2_000).filter(|n| judge_statement(knobs, &source(*n), 0, is_right).accepted).count()
+            as f64
             / 2_000.0
     }
 
@@ -139,7 +140,7 @@ mod tests {
         let honest = SimulatedKnobs { false_accept: 0.0, false_reject: 0.0, ..knobs };
         assert_eq!((share(&honest, true), share(&honest, false)), (1.0, 0.0));
         for n in 0..100 {
-            let said = judged(&SimulatedKnobs::default(), &source(n), 0, false);
+            let said = judge_statement(&SimulatedKnobs::default(), &source(n), 0, false);
             assert_eq!(
                 said.accepted,
                 said.score > 0.5 || said.accepted && said.score == 0.5,

@@ -67,12 +67,11 @@ pub(super) struct Right {
 impl Right {
     /// Returns true if a catalog has all tables and columns that it reads.
     pub(super) fn is_shown(&self, catalog: &Catalog) -> bool {
-        let has_column = |name: &String| {
-            let Some((table, column)) = name.rsplit_once('.') else { return true };
-            catalog.table(table).is_some_and(|table| table.column(column).is_some())
-        };
         self.tables.iter().all(|name| catalog.table(name).is_some())
-            && self.columns.iter().all(has_column)
+            && self.columns.iter().all(|name: &String| {
+                let Some((table, column)) = name.rsplit_once('.') else { return true };
+                catalog.table(table).is_some_and(|table| table.column(column).is_some())
+            })
     }
 }
 
@@ -130,7 +129,7 @@ impl Menu {
             }
             found.take(sql, database).await?;
         }
-        menu.wrong = found.ranked(chance);
+        menu.wrong = found.rank(chance);
         Ok(menu)
     }
 }
@@ -186,8 +185,9 @@ pub(super) async fn run(
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, LlmError> {
-    let failed = |_| LlmError::Other("a thread of the simulated model failed".to_owned());
-    blocking::awaited(tokio::task::spawn_blocking(work)).await.map_err(failed)
+    blocking::await_work(tokio::task::spawn_blocking(work))
+        .await
+        .map_err(|_| LlmError::Other("a thread of the simulated model failed".to_owned()))
 }
 
 /// Wrong answers by their kind.
@@ -233,7 +233,7 @@ impl Found {
 
     /// All wrong answers in the order of their frequency. The kind at each place is drawn, so that
     /// each kind has its share of all wrong answers.
-    fn ranked(self, chance: &Chance) -> Vec<String> {
+    fn rank(self, chance: &Chance) -> Vec<String> {
         let empty = (1.0 - FAILED_SHARE) * EMPTY_SHARE;
         let shares = [1.0 - FAILED_SHARE - empty, empty, FAILED_SHARE];
         let mut kinds = [self.rows.into_iter(), self.empty.into_iter(), self.failed.into_iter()];
@@ -255,16 +255,21 @@ fn is_mistake(kind: SqlErrorKind) -> bool {
 
 /// Statements that read whole tables, whatever the question.
 fn whole_tables(catalog: &Catalog) -> Vec<String> {
-    let of = |table: &syrch_core::Table| {
-        let name = catalog.dialect.quoted(&table.name);
-        let schema = table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
-        let name = schema.map_or_else(
-            || name.clone(),
-            |schema| format!("{}.{name}", catalog.dialect.quoted(schema)),
-        );
-        [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
-    };
-    catalog.tables.iter().take(LEAST * 2).flat_map(of).collect()
+    catalog
+        .tables
+        .iter()
+        .take(LEAST * 2)
+        .flat_map(|table: &syrch_core::Table| {
+            let name = catalog.dialect.quote(&table.name);
+            let schema =
+                table.schema_name.as_ref().filter(|_| catalog.table_name(table) != table.name);
+            let name = schema.map_or_else(
+                || name.clone(),
+                |schema| format!("{}.{name}", catalog.dialect.quote(schema)),
+            );
+            [format!("SELECT COUNT(*) FROM {name}"), format!("SELECT * FROM {name}")]
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -285,7 +290,7 @@ mod tests {
     }
 
     async fn menu(database: &Scripted) -> Result<Menu, LlmError> {
-        Menu::make(&question(), database, &Chance::of([b"q1".as_slice()])).await
+        Menu::make(&question(), database, &Chance::from_parts([b"q1".as_slice()])).await
     }
 
     /// A menu is complete however long its statements wait for their turn or for the engine.

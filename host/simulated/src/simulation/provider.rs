@@ -16,12 +16,12 @@ use tokio::sync::OnceCell;
 use super::chance::Chance;
 use super::difficulty::ease;
 use super::draw::{Drawn, claim, draw, source};
-use super::judge::{choice, judged, verdict};
+use super::judge::{choice, judge_statement, verdict};
 use super::knobs::SimulatedKnobs;
 use super::menu::{Menu, Menus, menus, run};
 use super::suite::{SimulatedQuestion, SimulatedSuite};
 use super::wire::{RateLimited, latency, tokens};
-use crate::known::{is_whole, missed};
+use crate::known::{is_whole, miss_message};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "simulated";
@@ -85,10 +85,10 @@ impl SimulatedProvider {
     }
 
     /// Why a call's question is not found, with the nearest of all questions.
-    fn missed(&self, call: &ModelCall) -> LlmError {
+    fn miss_error(&self, call: &ModelCall) -> LlmError {
         let question = &call.problem.question;
         let database = &call.catalog.database;
-        LlmError::Missed(missed(
+        LlmError::Missed(miss_message(
             "the simulated answers",
             self.suite.questions(),
             question,
@@ -102,11 +102,14 @@ impl SimulatedProvider {
         question: &SimulatedQuestion,
         own: &Chance,
     ) -> Result<Arc<Menu>, LlmError> {
-        let identity = || async {
-            let identity = self.database.identity().await?;
-            Some(format!("{identity} {:?}", self.config.limits))
-        };
-        let (menus, state) = match self.state.get_or_init(identity).await {
+        let (menus, state) = match self
+            .state
+            .get_or_init(|| async {
+                let identity = self.database.identity().await?;
+                Some(format!("{identity} {:?}", self.config.limits))
+            })
+            .await
+        {
             Some(state) => (self.suite.menus(), state.as_str()),
             None => (&self.own, ""),
         };
@@ -122,7 +125,7 @@ impl SimulatedProvider {
         place: usize,
         source: &Chance,
     ) -> Result<Written, LlmError> {
-        let own = of_question(question);
+        let own = question_chance(question);
         let menu = self.menu(place, question, &own).await?;
         match call.request.purpose {
             Purpose::Judge | Purpose::Select => {
@@ -147,11 +150,12 @@ impl SimulatedProvider {
             Drawn::Right => right.map(|right| &right.sql),
             Drawn::Wrong(place) => place.and_then(|place| menu.wrong.get(place)),
         };
-        let none = || {
-            LlmError::Refused("nothing in this database could be taken for an answer".to_owned())
-        };
         statement(
-            sql.ok_or_else(none)?,
+            sql.ok_or_else(|| {
+                LlmError::Refused(
+                    "nothing in this database could be taken for an answer".to_owned(),
+                )
+            })?,
             Some(claim(knobs, ease, source)),
             &request.expect,
             &self.config.limits,
@@ -169,7 +173,7 @@ impl SimulatedProvider {
         for (number, sql) in call.request.subjects.iter().enumerate().take(2) {
             let came = run(sql, ordered, self.database.as_ref()).await?;
             let is_right = came.is_ok_and(|came| menu.is_right(&came.same));
-            all.push(judged(&self.config.knobs, source, number, is_right));
+            all.push(judge_statement(&self.config.knobs, source, number, is_right));
         }
         match (&call.request.purpose, all.as_slice()) {
             (Purpose::Select, [first, second]) => {
@@ -198,8 +202,8 @@ fn key(question: &SimulatedQuestion) -> String {
 }
 
 /// The source of the draws that all samples of a question share.
-fn of_question(question: &SimulatedQuestion) -> Chance {
-    Chance::of([key(question).as_bytes()])
+fn question_chance(question: &SimulatedQuestion) -> Chance {
+    Chance::from_parts([key(question).as_bytes()])
 }
 
 /// Checks whether the model can serve the call at all.
@@ -268,7 +272,9 @@ impl ModelProvider for SimulatedProvider {
         if let (None, Err(error)) = (&plan, check(call)) {
             return ModelOutcome::unsent(error);
         }
-        let Some(place) = self.place(call) else { return ModelOutcome::unsent(self.missed(call)) };
+        let Some(place) = self.place(call) else {
+            return ModelOutcome::unsent(self.miss_error(call));
+        };
         let Some(question) = self.suite.questions().get(place) else {
             return ModelOutcome::unsent(LlmError::Other("the suite has changed".to_owned()));
         };

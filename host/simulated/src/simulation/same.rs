@@ -32,7 +32,7 @@ pub(super) fn digest(result: &ResultSet, ordered: bool) -> Same {
     }
     let mut hasher = Sha256::new();
     hasher.update((width as u64).to_le_bytes());
-    hasher.update([u8::from(result.truncated())]);
+    hasher.update([u8::from(result.is_truncated())]);
     for cell in lines.into_iter().flatten() {
         hasher.update((cell.len() as u64).to_le_bytes());
         hasher.update(cell);

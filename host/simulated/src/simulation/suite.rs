@@ -60,7 +60,7 @@ impl SimulatedSuite {
         for question in &mut questions {
             question.question = question.question.trim().to_owned();
         }
-        Self { by_words: ByWords::of(&questions), questions, menus: Arc::new(menus()) }
+        Self { by_words: ByWords::new(&questions), questions, menus: Arc::new(menus()) }
     }
 
     /// All questions, in the order of the suite.

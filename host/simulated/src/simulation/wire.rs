@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn source(n: u32) -> Chance {
-        Chance::of([n.to_le_bytes().as_slice()])
+        Chance::from_parts([n.to_le_bytes().as_slice()])
     }
 
     #[test]

@@ -52,12 +52,13 @@ impl AmbiguityClarifier {
     /// cannot mend does not count.
     fn worst<'a>(&self, graph: &Graph, seen: &'a [Observation]) -> Option<(f64, &'a Observation)> {
         let weights = self.settings.weights();
-        let is_step = |observation: &&Observation| {
-            graph.task(&observation.task).is_none_or(|task| task.operation == Operation::Solve)
-        };
         let mut worst: Option<(f64, &Observation)> = None;
-        for observation in
-            seen.iter().filter(is_step).filter(|observation| can_be_mended(observation))
+        for observation in seen
+            .iter()
+            .filter(|observation: &&Observation| {
+                graph.task(&observation.task).is_none_or(|task| task.operation == Operation::Solve)
+            })
+            .filter(|observation| can_be_mended(observation))
         {
             let Some(score) = ambiguity_of(&weights, observation) else { continue };
             if worst.is_none_or(|(highest, _)| score > highest) {

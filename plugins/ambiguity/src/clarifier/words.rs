@@ -20,7 +20,7 @@ pub(crate) fn by_model(
     user += &format!(
         "The unclear part: {}\nWhat happened: {}\n",
         text::line(reported, 600),
-        happened(worst)
+        describe_ending(worst)
     );
     for candidate in worst.candidates.iter().take(3) {
         user +=
@@ -72,7 +72,7 @@ pub(crate) fn by_rule(
     (text, Vec::new())
 }
 
-fn happened(worst: &Observation) -> String {
+fn describe_ending(worst: &Observation) -> String {
     reason(worst).unwrap_or_else(|| {
         if is_empty(worst) {
             "the result has no rows".to_owned()
@@ -105,8 +105,10 @@ fn unknown_name(reason: &str, catalog: &Catalog) -> Option<String> {
         return (!words.is_empty()).then(|| words.to_owned());
     }
     let quoted = reason.split('`').skip(1).step_by(2);
-    let is_name = |name: &&str| !name.is_empty() && name.len() <= 64;
-    quoted.filter(is_name).find(|name| !is_known(name, catalog)).map(str::to_owned)
+    quoted
+        .filter(|name: &&str| !name.is_empty() && name.len() <= 64)
+        .find(|name| !is_known(name, catalog))
+        .map(str::to_owned)
 }
 
 /// Returns the ambiguous words that a provider without a model names after `beginning`, and the

@@ -54,7 +54,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
             settings,
             task,
             catalog,
-            needs: Needs::of(text, catalog),
+            needs: Needs::read(text, catalog),
             brief,
             max_attempts: host.attempts(),
             rest: pool.into(),

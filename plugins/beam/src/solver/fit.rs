@@ -26,7 +26,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Compares a statement that ran with what is asked. `quality` comes from how it ran.
-    pub(crate) fn of(
+    pub(crate) fn compare(
         needs: &Needs,
         catalog: &Catalog,
         facts: &Facts,
@@ -64,7 +64,7 @@ impl Fit {
     }
 
     /// The parts of the fit as one line of the log.
-    pub(crate) fn reported(&self) -> String {
+    pub(crate) fn log_line(&self) -> String {
         let Self { structural, grain, dimension, time, quality } = self;
         format!(
             "structure {structural:.2}, grain {grain:.2}, dimensions {dimension:.2}, time {time:.2}, run {quality:.2}"
@@ -93,13 +93,16 @@ impl<'a> Seen<'a> {
             .map(|column| column.rsplit('.').next().unwrap_or(column).to_owned());
         let shown = profile.columns.iter().map(|column| column.column.name.clone());
         let columns: Vec<String> = used.clone().chain(shown).collect();
-        let is_function = |name: &String| FUNCTIONS.contains(&name.to_ascii_lowercase().as_str());
         let was_added_up = used
             .into_iter()
             .any(|column| parts(&column).iter().any(|part| ADDED_UP.contains(&part.as_str())));
         let in_tables = tables.iter().flat_map(|table| &table.columns).any(is_temporal);
         Self {
-            aggregates: facts.functions.iter().any(is_function) || was_added_up,
+            aggregates: facts
+                .functions
+                .iter()
+                .any(|name: &String| FUNCTIONS.contains(&name.to_ascii_lowercase().as_str()))
+                || was_added_up,
             has_time: in_tables || columns.iter().any(|column| is_temporal_name(column)),
             tables,
             columns,
@@ -123,10 +126,9 @@ impl<'a> Seen<'a> {
     }
 
     fn tables_have(&self, word: &str) -> bool {
-        let has = |table: &&Table| {
+        self.tables.iter().any(|table: &&Table| {
             names(&table.name, word) || table.columns.iter().any(|column| names(&column.name, word))
-        };
-        self.tables.iter().any(has) || self.columns.iter().any(|column| names(column, word))
+        }) || self.columns.iter().any(|column| names(column, word))
     }
 }
 
@@ -175,10 +177,10 @@ mod tests {
         facts.functions = functions.iter().map(|name| (*name).to_owned()).collect();
         facts.columns = columns.iter().map(|name| (*name).to_owned()).collect();
         let profile = FakeRows::new(&["n"], vec![]).counted(rows).handle().profile();
-        Fit::of(&Needs::of(question, &catalog()), &catalog(), &facts, &profile, 1.0)
+        Fit::compare(&Needs::read(question, &catalog()), &catalog(), &facts, &profile, 1.0)
     }
 
-    fn rounded(value: f64) -> f64 {
+    fn round(value: f64) -> f64 {
         (value * 1e9).round() / 1e9
     }
 
@@ -191,19 +193,16 @@ mod tests {
     #[test]
     fn each_mismatch_has_the_share_of_syrch_0_3_7() {
         assert_eq!(fit("How many orders?", &["orders"], &["count"], &[], 1).structural, 1.0);
+        assert_eq!(round(fit("How many orders?", &["orders"], &["count"], &[], 4).structural), 0.9);
         assert_eq!(
-            rounded(fit("How many orders?", &["orders"], &["count"], &[], 4).structural),
-            0.9
-        );
-        assert_eq!(
-            rounded(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural),
+            round(fit("How many orders?", &["orders"], &[], &["orders.id"], 1).structural),
             0.5
         );
         // What was added up before needs no function.
         assert_eq!(fit("How many orders?", &["orders"], &[], &["orders.total"], 1).structural, 1.0);
         let per_country = fit("How many orders per country?", &["orders"], &["count"], &[], 4);
         assert_eq!(
-            (rounded(per_country.structural), per_country.grain, per_country.dimension),
+            (round(per_country.structural), per_country.grain, per_country.dimension),
             (0.7, 0.5, 0.0)
         );
         let per_country = fit(
@@ -228,7 +227,7 @@ mod tests {
     fn the_execution_signal_is_that_of_syrch_0_3_7() {
         let signals = |errors: u32| Signals { syntax_errors: errors, ..Signals::default() };
         assert_eq!(execution_signal(&signals(0)), 1.0);
-        assert_eq!(rounded(execution_signal(&signals(9))), 0.7);
+        assert_eq!(round(execution_signal(&signals(9))), 0.7);
         let odd = Signals {
             schema_errors: 1,
             execution_errors: 1,
@@ -237,6 +236,6 @@ mod tests {
             overflow: true,
             ..signals(0)
         };
-        assert_eq!(rounded(execution_signal(&odd)), 0.6);
+        assert_eq!(round(execution_signal(&odd)), 0.6);
     }
 }

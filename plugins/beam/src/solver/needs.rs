@@ -63,7 +63,7 @@ const RELATIVE: &[&str] = &["last", "this", "next", "past", "previous", "current
 
 impl Needs {
     /// Reads them from a task's words.
-    pub(crate) fn of(text: &str, catalog: &Catalog) -> Self {
+    pub(crate) fn read(text: &str, catalog: &Catalog) -> Self {
         let words = words(text);
         let mut needs =
             Self { aggregates: aggregates(&words), has_time: has_time(&words), ..Self::default() };
@@ -72,7 +72,7 @@ impl Needs {
                 .iter()
                 .find(|(adverb, _)| adverb == word)
                 .map(|(_, unit)| (*unit).to_owned());
-            let Some(unit) = adverb.or_else(|| grouped(&words, index)) else { continue };
+            let Some(unit) = adverb.or_else(|| read_grouping(&words, index)) else { continue };
             let is_known = is_known(catalog, &unit);
             if needs.grain.is_none() && (is_known || UNITS.contains(&unit.as_str())) {
                 needs.grain = Some(unit.clone());
@@ -95,7 +95,7 @@ fn aggregates(words: &[String]) -> bool {
 }
 
 /// The noun after `per`, `each`, `every` or a grouping `by`.
-fn grouped(words: &[String], index: usize) -> Option<String> {
+fn read_grouping(words: &[String], index: usize) -> Option<String> {
     let word = words[index].as_str();
     if !GROUPING.contains(&word) {
         return None;
@@ -114,9 +114,10 @@ fn has_time(words: &[String]) -> bool {
     let is_named = |word: &String| {
         MONTHS.contains(&word.as_str()) || ["today", "yesterday"].contains(&word.as_str())
     };
-    let is_relative =
-        |pair: &[String]| RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str());
-    words.iter().any(|word| is_year(word) || is_named(word)) || words.windows(2).any(is_relative)
+    words.iter().any(|word| is_year(word) || is_named(word))
+        || words.windows(2).any(|pair: &[String]| {
+            RELATIVE.contains(&pair[0].as_str()) && UNITS.contains(&pair[1].as_str())
+        })
 }
 
 fn is_known(catalog: &Catalog, word: &str) -> bool {
@@ -136,13 +137,13 @@ mod tests {
             columns: vec![column("id"), column("country"), column("ordered_at")],
             ..Table::default()
         };
-        Needs::of(
+        Needs::read(
             text,
             &Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] },
         )
     }
 
-    fn grouped_by(text: &str) -> (Option<String>, Vec<String>) {
+    fn read_grain_and_dimensions(text: &str) -> (Option<String>, Vec<String>) {
         let needs = needs(text);
         (needs.grain, needs.dimensions)
     }
@@ -162,13 +163,13 @@ mod tests {
     #[test]
     fn grouping_words_name_the_grain() {
         let country = || (Some("country".to_owned()), vec!["country".to_owned()]);
-        assert_eq!(grouped_by("orders per country"), country());
-        assert_eq!(grouped_by("the count for each of the countries"), country());
-        assert_eq!(grouped_by("sales by country and by mood"), country());
-        assert_eq!(grouped_by("monthly sales"), (Some("month".to_owned()), vec![]));
+        assert_eq!(read_grain_and_dimensions("orders per country"), country());
+        assert_eq!(read_grain_and_dimensions("the count for each of the countries"), country());
+        assert_eq!(read_grain_and_dimensions("sales by country and by mood"), country());
+        assert_eq!(read_grain_and_dimensions("monthly sales"), (Some("month".to_owned()), vec![]));
         // What the catalog does not have, and the order of rows, group nothing.
-        assert_eq!(grouped_by("sales per mood, sorted by country"), (None, vec![]));
-        assert_eq!(grouped_by("per"), (None, vec![]));
+        assert_eq!(read_grain_and_dimensions("sales per mood, sorted by country"), (None, vec![]));
+        assert_eq!(read_grain_and_dimensions("per"), (None, vec![]));
     }
 
     #[test]

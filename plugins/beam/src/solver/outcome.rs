@@ -7,7 +7,7 @@ use syrch_plugin::text::{count, count32, line};
 use crate::solver::explore::Explorer;
 use crate::solver::path::Found;
 use crate::solver::policy::standing;
-use crate::solver::weigh::{Cluster, tied};
+use crate::solver::weigh::{Cluster, count_tied};
 
 /// Results that a question shows at the most.
 const CHOICES: usize = 5;
@@ -24,7 +24,7 @@ pub(crate) fn outcome<H: SolverHost>(explorer: &Explorer<'_, H>) -> Result<Outco
     if let Some(failure) = &explorer.ended {
         carry_on(explorer.host, explorer.task, Level::Warn, &failure.message);
     }
-    let tie = tied(&clusters);
+    let tie = count_tied(&clusters);
     let mut candidates = Vec::new();
     for (place, cluster) in clusters.iter().enumerate() {
         let doubt = if place < tie { doubt(tie) } else { 0.0 };
@@ -58,7 +58,7 @@ fn candidate(
     candidate.signals.agreeing = count32(cluster.members.len());
     let built = candidate.rationale.take().unwrap_or_default();
     let mut reported =
-        format!("{built}; {} of {viable} results; {}", cluster.members.len(), found.fit.reported());
+        format!("{built}; {} of {viable} results; {}", cluster.members.len(), found.fit.log_line());
     if doubt > 0.0 {
         reported += "; another result fits equally well";
     }
@@ -73,7 +73,7 @@ fn log(host: &impl SolverHost, clusters: &[Cluster<'_>], empty: &[&Found]) {
     let Some(best) = best else { return };
     let built = best.candidate.rationale.as_deref().unwrap_or_default();
     let how = match clusters.first() {
-        Some(first) => format!("{built}; {}; {}", agreeing(first), best.fit.reported()),
+        Some(first) => format!("{built}; {}; {}", agreeing(first), best.fit.log_line()),
         None => format!("{built}; no table gave a result with rows"),
     };
     host.keep(&best.candidate.id, &how);
@@ -82,7 +82,7 @@ fn log(host: &impl SolverHost, clusters: &[Cluster<'_>], empty: &[&Found]) {
         {
             let twin = cluster.best().map_or("", |twin| twin.candidate.id.as_str());
             let why = if twin == found.candidate.id {
-                beaten(cluster, &clusters[0], best, place < tied(clusters))
+                beaten(cluster, &clusters[0], best, place < count_tied(clusters))
             } else {
                 format!("the same result as {twin}")
             };
@@ -114,30 +114,34 @@ fn beaten(own: &Cluster<'_>, first: &Cluster<'_>, best: &Found, is_tied: bool) -
             "another result, which fits as well as that of {id}, but fewer statements agree"
         );
     }
-    let fit = own.best().map(|found| found.fit.reported()).unwrap_or_default();
+    let fit = own.best().map(|found| found.fit.log_line()).unwrap_or_default();
     format!("another result, which fits worse than that of {id}: {fit}")
 }
 
 /// Both readings, or all of them, for the user.
 fn question(task: &Task, tied: &[Cluster<'_>]) -> Question {
-    let choice = |found: &Found| {
-        let columns: Vec<String> = found
-            .profile
-            .columns
-            .iter()
-            .take(6)
-            .map(|column| line(&column.column.name, 40))
-            .collect();
-        let built = found.candidate.rationale.as_deref().unwrap_or_default();
-        format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
-    };
     Question {
         text: format!(
             "\"{}\" can be read in {} ways that give different results. Which one is meant?",
             line(&task.text, 300),
             tied.len()
         ),
-        choices: tied.iter().filter_map(Cluster::best).take(CHOICES).map(choice).collect(),
+        choices: tied
+            .iter()
+            .filter_map(Cluster::best)
+            .take(CHOICES)
+            .map(|found: &Found| {
+                let columns: Vec<String> = found
+                    .profile
+                    .columns
+                    .iter()
+                    .take(6)
+                    .map(|column| line(&column.column.name, 40))
+                    .collect();
+                let built = found.candidate.rationale.as_deref().unwrap_or_default();
+                format!("{built}: {} of {}", count(found.profile.rows, "row"), columns.join(", "))
+            })
+            .collect(),
         ambiguity: doubt(tied.len()),
     }
 }

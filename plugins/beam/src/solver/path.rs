@@ -67,7 +67,7 @@ impl<'a> Path<'a> {
             .collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let sample = asked.saturating_sub(count32(subjects.len()));
-        let more = format!("{}{}", self.primary.reported(dialect), feedback(&self.chain.tried));
+        let more = format!("{}{}", self.primary.prompt_text(dialect), feedback(&self.chain.tried));
         brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 
@@ -81,10 +81,11 @@ impl<'a> Path<'a> {
     /// contexts of syrch 0.3.7 were.
     pub(crate) fn out_of_scope(&self, facts: &Facts, catalog: &Catalog) -> Option<String> {
         let reads_tasks_only = facts.tables.is_empty() && !facts.tasks.is_empty();
-        let is_primary = |name: &String| {
-            catalog.table(name).is_some_and(|table| table.is_same(self.primary.table))
-        };
-        if reads_tasks_only || facts.tables.iter().any(is_primary) {
+        if reads_tasks_only
+            || facts.tables.iter().any(|name: &String| {
+                catalog.table(name).is_some_and(|table| table.is_same(self.primary.table))
+            })
+        {
             return None;
         }
         Some(format!("it is not built on the table {}", line(&self.primary.table.name, 80)))

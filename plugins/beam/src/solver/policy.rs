@@ -7,7 +7,7 @@ use syrch_plugin::prelude::*;
 use crate::solver::explore::Explorer;
 use crate::solver::outcome;
 use crate::solver::path::{Found, Path};
-use crate::solver::weigh::{Cluster, clusters, margin, tied};
+use crate::solver::weigh::{Cluster, clusters, count_tied, margin};
 
 /// Explores as far as the policy says, and makes the outcome.
 pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Outcome, Failure> {
@@ -20,7 +20,7 @@ pub(crate) fn search<H: SolverHost>(mut explorer: Explorer<'_, H>) -> Result<Out
         while explorer.paths.len() < budget && is_open(&explorer) && explorer.explore(1) {}
         let mut extra = 0;
         while extra < settings.expansion
-            && tied(&standing(&explorer.paths)) > 1
+            && count_tied(&standing(&explorer.paths)) > 1
             && explorer.explore(1)
         {
             extra += 1;

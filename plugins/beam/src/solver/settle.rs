@@ -2,7 +2,7 @@
 //! are repaired.
 
 use serde_json::json;
-use syrch_plugin::attempt::{Ran, failed, judged, rejection};
+use syrch_plugin::attempt::{Ran, judge_candidates, record_error, rejection};
 use syrch_plugin::prelude::*;
 use syrch_plugin::text::line;
 
@@ -60,8 +60,8 @@ impl<H: SolverHost> Explorer<'_, H> {
     }
 
     /// Takes a statement that failed its check or its run.
-    fn failed(&mut self, path: usize, mut candidate: Candidate, error: &SqlError) {
-        match failed(error, &mut candidate.signals) {
+    fn handle_error(&mut self, path: usize, mut candidate: Candidate, error: &SqlError) {
+        match record_error(error, &mut candidate.signals) {
             Ok(wrong) => self.drop(path, &candidate, &wrong),
             Err(failure) => {
                 self.drop(path, &candidate, &failure.message);
@@ -107,7 +107,7 @@ impl<H: SolverHost> Explorer<'_, H> {
                     self.host.propose(&stated.candidate);
                     ran.push((stated, result));
                 }
-                Err(Wrong::Sql(error)) => self.failed(stated.path, stated.candidate, &error),
+                Err(Wrong::Sql(error)) => self.handle_error(stated.path, stated.candidate, &error),
                 Err(Wrong::Scope(wrong)) => {
                     stated.candidate.signals.schema_errors += 1;
                     self.paths[stated.path].stray.get_or_insert_with(|| stated.candidate.clone());
@@ -130,7 +130,7 @@ impl<H: SolverHost> Explorer<'_, H> {
     fn judge(&mut self, ran: Vec<(Stated, Ran)>) {
         let candidates: Vec<Candidate> =
             ran.iter().map(|(stated, _)| stated.candidate.clone()).collect();
-        let mut verdicts = judged(self.host, self.task, &candidates).into_iter();
+        let mut verdicts = judge_candidates(self.host, self.task, &candidates).into_iter();
         for (stated, ran) in ran {
             match verdicts.next() {
                 Some(Verdict::Rejected(opinion)) => {
@@ -158,7 +158,7 @@ impl<H: SolverHost> Explorer<'_, H> {
         let Ran { facts, profile, fingerprint, .. } = ran;
         // `PathScore.total` of syrch 0.3.7, which is also the score of the built-in reward.
         let quality = reward.unwrap_or_else(|| 0.5 + 0.5 * execution_signal(&candidate.signals));
-        let fit = Fit::of(&self.needs, self.catalog, &facts, &profile, quality);
+        let fit = Fit::compare(&self.needs, self.catalog, &facts, &profile, quality);
         candidate.signals.reward = reward;
         candidate.score = Some(if profile.rows > 0 { fit.posterior() } else { 0.0 });
         self.host.event(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use syrch_plugin::names::shown;
+use syrch_plugin::names::prompt_name;
 use syrch_plugin::prelude::*;
 use syrch_plugin::prompt::table_name;
 
@@ -31,7 +31,7 @@ pub(crate) struct Primary<'a> {
 
 impl Primary<'_> {
     /// Writes the lines of a prompt about the table.
-    pub(crate) fn reported(&self, dialect: &Dialect) -> String {
+    pub(crate) fn prompt_text(&self, dialect: &Dialect) -> String {
         let mut out = format!(
             "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are \
              needed.\n",
@@ -58,28 +58,30 @@ pub(crate) fn candidates<'a>(
     } else {
         format!("{}\n{}", task.text.trim(), problem.question.trim())
     };
-    let found = retrieved(host, catalog, &text);
+    let found = retrieve_tables(host, catalog, &text);
     let by = if found.is_empty() { "names" } else { "retrieval" };
     let scored = if found.is_empty() {
         by_name(settings, catalog, &text)
     } else {
-        selected(settings, found)
+        select_tables(settings, found)
     };
     let reported: Vec<_> = scored
         .iter()
         .map(|(table, score)| json!({ "table": table.name, "score": score }))
         .collect();
     host.event(None, "tables", &json!({ "by": by, "tables": reported }));
-    let primary = |(table, score): (&'a Table, f64)| Primary {
-        table,
-        score,
-        joins: joins(catalog, table).into_iter().collect(),
-    };
-    scored.into_iter().map(primary).collect()
+    scored
+        .into_iter()
+        .map(|(table, score): (&'a Table, f64)| Primary {
+            table,
+            score,
+            joins: joins(catalog, table).into_iter().collect(),
+        })
+        .collect()
 }
 
 /// The hits among the catalog's tables, each once.
-fn retrieved<'a>(
+fn retrieve_tables<'a>(
     host: &impl SolverHost,
     catalog: &'a Catalog,
     text: &str,
@@ -112,7 +114,10 @@ fn retrieved<'a>(
 }
 
 /// Candidate policy of syrch 0.3.7: a share of the best score, and not too many.
-fn selected<'a>(settings: &Settings, mut found: Vec<(&'a Table, f64)>) -> Vec<(&'a Table, f64)> {
+fn select_tables<'a>(
+    settings: &Settings,
+    mut found: Vec<(&'a Table, f64)>,
+) -> Vec<(&'a Table, f64)> {
     let top = found.first().map_or(0.0, |(_, score)| *score);
     let most = if settings.adaptive { adaptive(&found) } else { settings.most_tables as usize };
     if top > 0.0 {
@@ -174,7 +179,7 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
             table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
         let shared: Vec<String> = shared
             .filter(|name| !COMMON.contains(&name.to_ascii_lowercase().as_str()))
-            .map(|name| shown(dialect, name))
+            .map(|name| prompt_name(dialect, name))
             .collect();
         if !shared.is_empty() {
             out.push(format!("{} also has {}", table_name(dialect, other), shared.join(", ")));
@@ -186,11 +191,16 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
 
 fn by_key(dialect: &Dialect, from: &Table, to: &Table, key: &ForeignKey) -> String {
     let column = |table: &Table, name: Option<&String>| {
-        let name = name.or_else(|| table.primary_key.first()).map(|name| shown(dialect, name));
+        let name =
+            name.or_else(|| table.primary_key.first()).map(|name| prompt_name(dialect, name));
         format!("{}.{}", table_name(dialect, table), name.unwrap_or_else(|| "rowid".to_owned()))
     };
-    let pair = |(index, name): (usize, &String)| {
-        format!("{} = {}", column(from, Some(name)), column(to, key.ref_columns.get(index)))
-    };
-    key.columns.iter().enumerate().map(pair).collect::<Vec<_>>().join(" AND ")
+    key.columns
+        .iter()
+        .enumerate()
+        .map(|(index, name): (usize, &String)| {
+            format!("{} = {}", column(from, Some(name)), column(to, key.ref_columns.get(index)))
+        })
+        .collect::<Vec<_>>()
+        .join(" AND ")
 }

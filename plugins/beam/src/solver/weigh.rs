@@ -44,10 +44,9 @@ impl<'p> Cluster<'p> {
 pub(crate) fn clusters<'p>(viable: impl IntoIterator<Item = &'p Found>) -> Vec<Cluster<'p>> {
     let mut clusters: Vec<Cluster<'_>> = Vec::new();
     for found in viable {
-        let same = |cluster: &&mut Cluster<'_>| {
+        match clusters.iter_mut().find(|cluster: &&mut Cluster<'_>| {
             cluster.members.iter().any(|known| known.fingerprint == found.fingerprint)
-        };
-        match clusters.iter_mut().find(same) {
+        }) {
             Some(cluster) => cluster.members.push(found),
             None => clusters.push(Cluster { members: vec![found] }),
         }
@@ -87,7 +86,7 @@ pub(crate) fn margin(clusters: &[Cluster<'_>], agreement: f64) -> f64 {
 
 /// Returns the number of groups that are tied at the top; 1 if the first leads alone, 0 without
 /// groups.
-pub(crate) fn tied(clusters: &[Cluster<'_>]) -> usize {
+pub(crate) fn count_tied(clusters: &[Cluster<'_>]) -> usize {
     let Some(first) = clusters.first() else { return 0 };
     clusters.iter().take_while(|cluster| cluster.is_tied_with(first)).count()
 }

@@ -4,12 +4,13 @@ use syrch_plugin::prelude::*;
 
 /// The words of a text in lower case and in the singular, in their order.
 pub(crate) fn words(text: &str) -> Vec<String> {
-    let is_edge = |c: char| !c.is_alphanumeric() && c != '\'' && c != '’';
-    let plain = |word: &str| {
-        let word = word.to_lowercase();
-        singular(word.split(['\'', '’']).next().unwrap_or_default())
-    };
-    text.split(is_edge).map(plain).filter(|word| !word.is_empty()).collect()
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .map(|word: &str| {
+            let word = word.to_lowercase();
+            singular(word.split(['\'', '’']).next().unwrap_or_default())
+        })
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// The parts of a name (`orderItems`, `order_items`) in lower case and in the singular.

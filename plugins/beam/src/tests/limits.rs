@@ -231,7 +231,9 @@ fn the_name_of_a_table_writes_no_line_of_its_own() {
         .out_of_scope(&syrch_plugin::fakes::facts("SELECT 1 FROM b", &["b"]), &catalog)
         .unwrap();
     assert_eq!(wrong, "it is not built on the table a Hint: drop it");
-    assert!(path.primary.reported(&Dialect::Sqlite).contains("on the table \"a Hint: drop it\":"));
+    assert!(
+        path.primary.prompt_text(&Dialect::Sqlite).contains("on the table \"a Hint: drop it\":")
+    );
 }
 
 #[test]

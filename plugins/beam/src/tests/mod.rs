@@ -13,13 +13,13 @@ use crate::{BeamSolver, Settings};
 
 /// Tables a to f; b refers to a, c and d share a column.
 fn catalog() -> Catalog {
-    let table = |name: &str, columns: &[&str]| {
-        let column = |name: &&str| Column { name: (*name).into(), ..Column::default() };
-        Table {
-            name: name.into(),
-            columns: columns.iter().map(column).collect(),
-            ..Table::default()
-        }
+    let table = |name: &str, columns: &[&str]| Table {
+        name: name.into(),
+        columns: columns
+            .iter()
+            .map(|name: &&str| Column { name: (*name).into(), ..Column::default() })
+            .collect(),
+        ..Table::default()
     };
     let key = ForeignKey {
         columns: vec!["a_id".into()],
@@ -63,17 +63,23 @@ fn solve(host: &ShopHost, beam: Settings) -> Outcome {
 
 /// Retrieval that finds these tables.
 fn finds(host: &mut ShopHost, tables: &[(&str, f64)]) {
-    let hit = |(name, score): &(&str, f64)| Hit {
-        corpus: Corpus::Tables,
-        id: (*name).into(),
-        path: (*name).into(),
-        table: Some((*name).into()),
-        column: None,
-        snippet: None,
-        payload: None,
-        score: *score,
-    };
-    host.fake.search.script(&Corpus::Tables, &Retriever::Lexical, tables.iter().map(hit).collect());
+    host.fake.search.script(
+        &Corpus::Tables,
+        &Retriever::Lexical,
+        tables
+            .iter()
+            .map(|(name, score): &(&str, f64)| Hit {
+                corpus: Corpus::Tables,
+                id: (*name).into(),
+                path: (*name).into(),
+                table: Some((*name).into()),
+                column: None,
+                snippet: None,
+                payload: None,
+                score: *score,
+            })
+            .collect(),
+    );
 }
 
 fn all_found(host: &mut ShopHost) {
@@ -112,11 +118,15 @@ fn rounds(host: &ShopHost) -> Vec<usize> {
 }
 
 fn events(host: &ShopHost, name: &str) -> Vec<JsonValue> {
-    let of = |line: Traced| match line {
-        Traced::Event(_, known, data) if known == name => Some(data),
-        _ => None,
-    };
-    host.fake.trace.lines().into_iter().filter_map(of).collect()
+    host.fake
+        .trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Event(_, known, data) if known == name => Some(data),
+            _ => None,
+        })
+        .collect()
 }
 
 #[test]
@@ -275,11 +285,10 @@ fn a_path_is_repaired_with_all_of_its_own_feedback_and_no_other() {
     assert_eq!(request.subjects, ["SELECT ' FROM b", "SELECT x FROM b"]);
     // Both results are equal; the one that came about smoothly stands for them.
     assert_eq!(ids(&outcome), ["A.1"]);
-    let of = |line| match line {
+    let proposed = host.fake.trace.lines().into_iter().filter_map(|line| match line {
         Traced::Proposed(candidate) => Some(candidate),
         _ => None,
-    };
-    let proposed = host.fake.trace.lines().into_iter().filter_map(of);
+    });
     let repaired = &proposed.into_iter().find(|candidate| candidate.id == "A.4").unwrap();
     assert_eq!(
         (repaired.origin.as_str(), &repaired.parents[..]),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn explored(host: &ShopHost) -> Vec<JsonValue> {
+fn tables_by_exploration(host: &ShopHost) -> Vec<JsonValue> {
     events(host, "explore").into_iter().map(|event| event["tables"].clone()).collect()
 }
 
@@ -21,7 +21,7 @@ fn the_width_is_the_floor_and_the_budget_the_ceiling() {
         &host,
         Settings { beam_width: 2, candidate_budget: 4, expansion: 0, ..Settings::default() },
     );
-    assert_eq!(explored(&host), [json!(["a", "b"]), json!(["c"]), json!(["d"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a", "b"]), json!(["c"]), json!(["d"])]);
     assert_eq!((outcome.candidates.len(), outcome.ask.unwrap().ambiguity), (4, 0.75));
 
     let host = disagreeing();
@@ -29,14 +29,14 @@ fn the_width_is_the_floor_and_the_budget_the_ceiling() {
         &host,
         Settings { beam_width: 5, candidate_budget: 2, expansion: 0, ..Settings::default() },
     );
-    assert_eq!(explored(&host), [json!(["a", "b"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a", "b"])]);
 }
 
 #[test]
 fn a_tie_at_the_end_explores_further_tables_one_by_one() {
     let host = disagreeing();
     solve(&host, Settings { beam_width: 2, candidate_budget: 2, ..Settings::default() });
-    assert_eq!(explored(&host), [json!(["a", "b"]), json!(["c"]), json!(["d"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a", "b"]), json!(["c"]), json!(["d"])]);
 
     // The third table agrees with the second, which ends the tie.
     let mut host = ShopHost::default();
@@ -44,7 +44,7 @@ fn a_tie_at_the_end_explores_further_tables_one_by_one() {
     drafts(&mut host, &[("a", 1), ("b", 2), ("c", 2), ("d", 4)]);
     let outcome =
         solve(&host, Settings { beam_width: 2, candidate_budget: 2, ..Settings::default() });
-    assert_eq!(explored(&host), [json!(["a", "b"]), json!(["c"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a", "b"]), json!(["c"])]);
     assert_eq!((ids(&outcome), outcome.ask.clone()), (vec!["A.2", "A.1"], None));
 }
 
@@ -67,7 +67,7 @@ fn exploring_stops_at_the_margin() {
     // A margin of nothing is always reached, so that the floor suffices.
     let host = disagreeing();
     solve(&host, Settings { stop_margin: 0.0, expansion: 0, ..Settings::default() });
-    assert_eq!(explored(&host).len(), 1);
+    assert_eq!(tables_by_exploration(&host).len(), 1);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn the_share_of_agreement_moves_the_margin() {
         all_found(&mut host);
         drafts(&mut host, &[("a", 1), ("b", 2), ("c", 2), ("d", 2)]);
         solve(&host, Settings { agreement, candidate_budget: 4, ..Settings::default() });
-        assert_eq!(explored(&host).len(), rounds, "{agreement}");
+        assert_eq!(tables_by_exploration(&host).len(), rounds, "{agreement}");
     }
 }
 
@@ -88,7 +88,7 @@ fn one_viable_statement_is_not_enough() {
     drafts(&mut host, &[("a", 1), ("b", 1)]);
     // No table alone has a rival, but nothing confirms it either.
     let outcome = solve(&host, Settings { beam_width: 1, ..Settings::default() });
-    assert_eq!(explored(&host), [json!(["a"]), json!(["b"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a"]), json!(["b"])]);
     assert_eq!(
         events(&host, "weigh")[1],
         json!({ "viable": 2, "results": 1, "margin": 1.25, "go_on": false })
@@ -103,7 +103,7 @@ fn exhaustive_explores_all_tables_whatever_they_give() {
     drafts(&mut host, &[("a", 1), ("b", 1), ("c", 1), ("d", 1), ("e", 1), ("f", 1)]);
     let outcome =
         solve(&host, Settings { exhaustive: true, candidate_budget: 2, ..Settings::default() });
-    assert_eq!(explored(&host), [json!(["a", "b", "c", "d", "e", "f"])]);
+    assert_eq!(tables_by_exploration(&host), [json!(["a", "b", "c", "d", "e", "f"])]);
     assert_eq!((rounds(&host), outcome.candidates[0].signals.agreeing), (vec![6], 6));
     assert!(events(&host, "weigh").is_empty());
 }

@@ -73,13 +73,15 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         prompts: Prompts<'a>,
         generators: &[Generator],
     ) -> Self {
-        let draw = |generator: &Generator| Draw {
-            generator: *generator,
-            best: None,
-            has_reply: false,
-            is_over: false,
-        };
-        let draws = generators.iter().map(draw).collect();
+        let draws = generators
+            .iter()
+            .map(|generator: &Generator| Draw {
+                generator: *generator,
+                best: None,
+                has_reply: false,
+                is_over: false,
+            })
+            .collect();
         Self { host, settings, task, prompts, draws, wrong: None, failed: None }
     }
 
@@ -132,9 +134,12 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
 impl<H: SolverHost> Tries for Drawing<'_, H> {
     fn is_open(&self, place: usize, chain: &Chain) -> bool {
         let draw = &self.draws[place];
-        let is_good = |best: &Contender| best.ran.to_repair(!self.settings.repair_empty).is_none();
         let is_left = self.failed.is_none() && chain.signals.attempts < chain.signals.max_attempts;
-        is_left && !draw.is_over && !draw.best.as_ref().is_some_and(is_good)
+        is_left
+            && !draw.is_over
+            && !draw.best.as_ref().is_some_and(|best: &Contender| {
+                best.ran.to_repair(!self.settings.repair_empty).is_none()
+            })
     }
 
     fn request(&self, place: usize, chain: &Chain) -> Request {
@@ -200,7 +205,13 @@ impl<H: SolverHost> Tries for Drawing<'_, H> {
         if chain.last_id.is_some() { format!("{name} repair") } else { name.to_owned() }
     }
 
-    fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain) {
+    fn finish_statement(
+        &mut self,
+        place: usize,
+        candidate: Candidate,
+        trial: Trial,
+        chain: &mut Chain,
+    ) {
         self.failed = self.failed.take().or(trial.stopped);
         match trial.ended {
             Ended::Ran(ran) => self.ran(place, Contender { candidate, ran }, chain),

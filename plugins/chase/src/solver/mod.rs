@@ -112,12 +112,14 @@ fn comparisons(settings: &Settings, grouped: &[Vec<usize>], replied: u32) -> u32
 }
 
 fn entrants<'a>(contenders: &'a [Contender], grouped: &[Vec<usize>]) -> Vec<Entrant<'a>> {
-    let entrant = |members: &Vec<usize>| {
-        let first = &contenders[members[0]];
-        let shown = Shown { sql: &first.candidate.sql, results: &first.ran.results };
-        Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
-    };
-    grouped.iter().map(entrant).collect()
+    grouped
+        .iter()
+        .map(|members: &Vec<usize>| {
+            let first = &contenders[members[0]];
+            let shown = Shown { sql: &first.candidate.sql, results: &first.ran.results };
+            Entrant { id: &first.candidate.id, shown, size: count32(members.len()) }
+        })
+        .collect()
 }
 
 /// The candidate that represents a group, with the confidence of [`claim`]. Its score is the share
@@ -166,7 +168,7 @@ fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], repli
         0 | 1 => "the only candidate".to_owned(),
         replied => format!("{} of {replied} candidates agree", first.size),
     };
-    host.keep(&best.id, &format!("{agreement}{}", compared(&first.standing)));
+    host.keep(&best.id, &format!("{agreement}{}", describe_record(&first.standing)));
     for (other, group) in ranked {
         let points = group.standing.points;
         let most = first.standing.points;
@@ -175,11 +177,11 @@ fn log(host: &impl SolverHost, candidates: &[Candidate], groups: &[Group], repli
         } else {
             format!("as many points as {}, but later", best.id)
         };
-        host.discard(&other.id, &format!("{why}{}", compared(&group.standing)));
+        host.discard(&other.id, &format!("{why}{}", describe_record(&group.standing)));
     }
 }
 
-fn compared(standing: &Standing) -> String {
+fn describe_record(standing: &Standing) -> String {
     match standing.won + standing.lost {
         0 => String::new(),
         decided => format!(", {} of {} won", standing.won, count(u64::from(decided), "comparison")),

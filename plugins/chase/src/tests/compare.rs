@@ -3,8 +3,8 @@
 use super::*;
 
 /// The prompt of the only comparison of two results.
-fn compared(host: &FakeHost, settings: Settings) -> String {
-    solved(host, settings);
+fn comparison_prompt(host: &FakeHost, settings: Settings) -> String {
+    solve_candidates(host, settings);
     let shown = places(host, &Purpose::Select);
     assert_eq!(shown.len(), 1);
     host.model.prompt(shown[0])
@@ -22,7 +22,7 @@ fn two(host: &mut FakeHost) {
 fn both_statements_stand_with_their_shapes_and_where_they_differ() {
     let mut host = FakeHost::default();
     two(&mut host);
-    let prompt = compared(&host, direct(2));
+    let prompt = comparison_prompt(&host, direct(2));
     let request = host.model.requests().pop().unwrap();
     assert_eq!(request.expect, Shape::Choice(vec!["A".into(), "B".into()]));
     assert_eq!(request.subjects.len(), 2);
@@ -52,7 +52,7 @@ fn only_granted_rows_and_only_so_many_are_shown() {
         let mut host = FakeHost::default();
         two(&mut host);
         host.database.granted_rows = granted;
-        compared(&host, Settings { compared_rows, ..direct(2) })
+        comparison_prompt(&host, Settings { compared_rows, ..direct(2) })
     };
     assert!(!shown(None, 5).contains("Only"));
     assert!(shown(None, 5).contains("4 rows, 1 column: n"));
@@ -71,13 +71,13 @@ fn first_rows_that_are_the_same_are_reported_as_that() {
     let mut host = draws(&["SELECT one", "SELECT two"]);
     host.database.answer("SELECT one", numbers(&[1, 2])).answer("SELECT two", numbers(&[1, 3]));
     host.database.granted_rows = Some(1);
-    assert_parts(&compared(&host, direct(2)), &["The first rows of both are the same."]);
+    assert_parts(&comparison_prompt(&host, direct(2)), &["The first rows of both are the same."]);
 }
 
 #[test]
 fn only_the_tables_that_are_read_are_shown() {
     let mut host = draws(&["SELECT 1", "SELECT 2"]);
-    assert_parts(&compared(&host, direct(2)), &["Table orders", "Table customers"]);
+    assert_parts(&comparison_prompt(&host, direct(2)), &["Table orders", "Table customers"]);
 
     host = FakeHost::default();
     two(&mut host);
@@ -131,7 +131,7 @@ fn the_seed_decides_who_is_shown_first() {
         let shown = |word: &str| {
             let mut host = FakeHost { seed, ..draws(&["SELECT 1", "SELECT 2"]) };
             prefers(&mut host, &[word]);
-            let candidates = solved(&host, direct(2));
+            let candidates = solve_candidates(&host, direct(2));
             (candidates[0].sql.clone(), events(&host, "comparison")[0].1["shown"][0].clone())
         };
         let (winner, place) = shown("A");

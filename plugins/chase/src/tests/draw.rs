@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn each_generator_draws_in_its_own_way() {
     let host = draws(&["SELECT 1"; 5]);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solve_candidates(&host, Settings::default());
     assert_eq!(ids(&candidates), ["A.1"]);
     let requests = host.model.requests();
     assert_eq!(requests.iter().map(|request| request.sample).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
@@ -106,14 +106,14 @@ fn stored_examples_stand_in_the_direct_prompt() {
         &Retriever::Lexical,
         vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)],
     );
-    solved(&host, Settings { examples: 2, ..direct(1) });
+    solve_candidates(&host, Settings { examples: 2, ..direct(1) });
     assert_eq!(host.search.queries()[0].text, "How much was sold?");
     assert_parts(&host.model.prompt(0), &["Question: Question 1?\nSQL: SELECT '1'"]);
     assert!(
         !host.model.prompt(0).contains("Question 3?") && !host.model.prompt(0).contains("make up")
     );
 
-    solved(&host, Settings { examples: 0, ..direct(1) });
+    solve_candidates(&host, Settings { examples: 0, ..direct(1) });
     assert!(
         !host.model.prompt(1).contains("Question 1?") && !host.model.prompt(1).contains("make up")
     );
@@ -123,7 +123,7 @@ fn stored_examples_stand_in_the_direct_prompt() {
 #[test]
 fn a_generator_can_be_turned_off_but_not_all_of_them() {
     let host = draws(&["SELECT 1"; 3]);
-    solved(
+    solve_candidates(
         &host,
         Settings {
             query_plan: 0,
@@ -147,8 +147,10 @@ fn a_generator_can_be_turned_off_but_not_all_of_them() {
 fn each_failed_candidate_is_repaired_with_its_error() {
     let mut host = draws(&["BAD 1", "SELECT 2", "BAD 3"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2", "BAD 4"]);
-    let candidates =
-        solved(&host, Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() });
+    let candidates = solve_candidates(
+        &host,
+        Settings { query_plan: 1, divide_and_conquer: 1, ..Settings::default() },
+    );
     // The repairs come after all draws, concurrently.
     let purposes: Vec<Purpose> =
         host.model.requests().into_iter().map(|request| request.purpose).collect();
@@ -182,7 +184,7 @@ fn repairs_are_bounded_by_the_setting_and_the_policy() {
         says(&mut host, &Purpose::Repair, &["BAD 2"; 9]);
         let outcome = solve(&host, Settings { repairs, ..direct(1) }).unwrap();
         assert!(outcome.candidates.is_empty());
-        assert_eq!(asked(&host, &Purpose::Repair), asked_for);
+        assert_eq!(count_requests(&host, &Purpose::Repair), asked_for);
         let wrong = if asked_for == 0 { "c1" } else { "c2" };
         assert_eq!(
             *host.trace.notes().last().unwrap(),
@@ -215,7 +217,7 @@ fn a_statement_without_rows_is_repaired_on_request() {
     let with = |second: &str| {
         let mut host = draws(&["SELECT none"]);
         says(&mut host, &Purpose::Repair, &[second]);
-        let candidates = solved(&host, Settings { repair_empty: true, ..direct(1) });
+        let candidates = solve_candidates(&host, Settings { repair_empty: true, ..direct(1) });
         assert_parts(&host.model.prompt(1), &["SELECT none", "the result has no rows"]);
         (ids(&candidates)[0].to_owned(), host)
     };
@@ -229,13 +231,16 @@ fn a_statement_without_rows_is_repaired_on_request() {
     let mut host = draws(&["SELECT none"]);
     host.database.answer("SELECT  none", numbers(&[]));
     says(&mut host, &Purpose::Repair, &["SELECT  none"]);
-    assert_eq!(ids(&solved(&host, Settings { repair_empty: true, ..direct(1) })), ["A.1"]);
+    assert_eq!(
+        ids(&solve_candidates(&host, Settings { repair_empty: true, ..direct(1) })),
+        ["A.1"]
+    );
     assert_eq!(host.trace.discarded("A.2").unwrap(), "it has no rows either, as A.1");
 
     let host = draws(&["SELECT none"]);
-    let candidates = solved(&host, direct(1));
+    let candidates = solve_candidates(&host, direct(1));
     assert!(candidates[0].signals.empty_result);
-    assert_eq!(asked(&host, &Purpose::Repair), 0);
+    assert_eq!(count_requests(&host, &Purpose::Repair), 0);
 }
 
 #[test]
@@ -244,7 +249,7 @@ fn a_reply_without_a_statement_is_drawn_anew() {
     host.model.script(&Purpose::Generate, Err(LlmError::Malformed("I cannot".into())));
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
     database(&mut host);
-    let candidates = solved(&host, direct(2));
+    let candidates = solve_candidates(&host, direct(2));
     let samples: Vec<u32> = host.model.requests().iter().map(|request| request.sample).collect();
     assert_eq!(samples, [0, 1, 2]);
     assert_parts(&host.model.prompt(2), &["it began: I cannot"]);
@@ -256,7 +261,7 @@ fn a_provider_that_only_writes_statements_will_do() {
     // Of five draws it has two, and no word on which is better.
     let mut host = draws(&["SELECT 1", "SELECT 2", "BAD 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
-    let candidates = solved(&host, Settings::default());
+    let candidates = solve_candidates(&host, Settings::default());
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert_eq!(candidates[0].raw_confidence, Some(2.0 / 3.0));
     let notes = host.trace.notes();
@@ -289,9 +294,9 @@ fn an_outage_or_a_spent_budget_fails_only_with_empty_hands() {
         let mut host = draws(&["SELECT 1", "BAD 1"]);
         host.model.script(&Purpose::Generate, Err(error));
         says(&mut host, &Purpose::Repair, &["SELECT 2"]);
-        assert_eq!(ids(&solved(&host, direct(3))), ["A.1"]);
+        assert_eq!(ids(&solve_candidates(&host, direct(3))), ["A.1"]);
         // Nothing more is asked.
-        assert_eq!(asked(&host, &Purpose::Repair), 0);
+        assert_eq!(count_requests(&host, &Purpose::Repair), 0);
         assert!(host.trace.notes().iter().any(|note| note.contains("going on with what there is")));
     }
 }
@@ -304,7 +309,7 @@ fn a_database_that_is_gone_is_a_failure() {
     let failure = solve(&host, direct(2)).unwrap_err();
     assert_eq!((failure.kind, failure.retryable), (FailureKind::Database, true));
     assert_eq!(host.trace.discarded("A.2").unwrap(), "the file is locked");
-    assert_eq!(asked(&host, &Purpose::Repair), 0);
+    assert_eq!(count_requests(&host, &Purpose::Repair), 0);
 }
 
 #[test]
@@ -312,7 +317,7 @@ fn prompts_that_are_too_long_are_shortened() {
     let mut host = draws(&["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::TooLarge));
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
-    let candidates = solved(&host, direct(2));
+    let candidates = solve_candidates(&host, direct(2));
     assert_eq!(candidates[0].signals.agreeing, 2);
     // Only the one that was too long is asked again.
     assert_eq!(
@@ -326,20 +331,24 @@ fn the_largest_result_is_a_setting() {
     let overflow = |overflow_rows| {
         let mut host = draws(&["SELECT 9"]);
         host.database.answer("SELECT 9", numbers(&[1]).counted(21));
-        solved(&host, Settings { overflow_rows, ..direct(1) })[0].signals.overflow
+        solve_candidates(&host, Settings { overflow_rows, ..direct(1) })[0].signals.overflow
     };
     assert_eq!((overflow(20), overflow(21)), (true, false));
 }
 
 #[test]
 fn a_result_of_which_the_host_warns_is_repaired() {
-    for (second, best) in [(numbers(&[2]), "SELECT 2"), (numbers(&[2]).warned("y"), "SELECT 1")] {
+    for (second, best) in
+        [(numbers(&[2]), "SELECT 2"), (numbers(&[2]).with_warning("y"), "SELECT 1")]
+    {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", None).reply_sql("SELECT 2", None);
-        host.database
-            .answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        host.database.answer(
+            "SELECT 1",
+            numbers(&[1]).with_warning("8 of 344 values of mass are no numbers"),
+        );
         host.database.answer("SELECT 2", second);
-        let candidates = solved(&host, Settings { repairs: 1, ..direct(1) });
+        let candidates = solve_candidates(&host, Settings { repairs: 1, ..direct(1) });
         assert_eq!(candidates.iter().map(|one| one.sql.as_str()).collect::<Vec<_>>(), [best]);
         assert!(host.model.prompt(1).contains("8 of 344 values of mass are no numbers"));
         let limit = if best == "SELECT 1" { 0.5 } else { 1.0 };

@@ -35,7 +35,7 @@ fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     solve_task(host, settings, &Task::new("A", "How much was sold?"))
 }
 
-fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
+fn solve_candidates(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
     solve(host, settings).unwrap().candidates
 }
 
@@ -85,14 +85,17 @@ fn draws(statements: &[&str]) -> FakeHost {
 }
 
 fn events(host: &FakeHost, name: &str) -> Vec<(Option<String>, JsonValue)> {
-    let event = |line: Traced| match line {
-        Traced::Event(candidate, event, data) if event == name => Some((candidate, data)),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(event).collect()
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Event(candidate, event, data) if event == name => Some((candidate, data)),
+            _ => None,
+        })
+        .collect()
 }
 
-fn asked(host: &FakeHost, purpose: &Purpose) -> usize {
+fn count_requests(host: &FakeHost, purpose: &Purpose) -> usize {
     host.model.requests().iter().filter(|request| request.purpose == *purpose).count()
 }
 

@@ -14,7 +14,7 @@ fn judge(host: &FakeHost, settings: Settings, rivals: &[Rival]) -> Vec<Verdict> 
 }
 
 /// The model prefers whoever has the greater number.
-fn judged(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
+fn judge_by_number(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
     let mut probe = FakeHost::default();
     database(&mut probe);
     judge(&probe, settings.clone(), rivals);
@@ -36,7 +36,7 @@ fn judged(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verdict>) {
 #[test]
 fn each_rival_has_the_verdict_of_its_result() {
     let rivals = [rival("x", 1), rival("y", 3), rival("z", 1), rival("w", 2)];
-    let (host, verdicts) = judged(&Settings::default(), &rivals);
+    let (host, verdicts) = judge_by_number(&Settings::default(), &rivals);
     // Equal results are not compared: three pairs of three results.
     assert_eq!(host.model.requests().len(), 3);
     assert!(host.model.requests().iter().all(|request| request.purpose == Purpose::Select));
@@ -49,7 +49,8 @@ fn each_rival_has_the_verdict_of_its_result() {
 #[test]
 fn the_budget_of_comparisons_leaves_some_without_a_verdict() {
     let rivals = [rival("x", 1), rival("y", 2), rival("z", 3)];
-    let (host, verdicts) = judged(&Settings { comparisons: 1, ..Settings::default() }, &rivals);
+    let (host, verdicts) =
+        judge_by_number(&Settings { comparisons: 1, ..Settings::default() }, &rivals);
     assert_eq!(host.model.requests().len(), 1);
     assert_eq!(verdicts[1], accepted(1.0, "its result won 1 of 1 comparison"));
     assert_eq!(verdicts[2], Verdict::Unavailable("no comparison came to a word on it".into()));

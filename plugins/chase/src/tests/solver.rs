@@ -6,7 +6,7 @@ use super::*;
 fn equal_results_are_agreement() {
     let mut host = draws(&["SELECT 1", "SELECT 2", "SELECT  1", "SELECT 1", "SELECT 1"]);
     host.database.answer("SELECT  1", numbers(&[1]));
-    let candidates = solved(&host, direct(5));
+    let candidates = solve_candidates(&host, direct(5));
     assert_eq!(ids(&candidates), ["A.1", "A.2"]);
     assert_eq!(
         (candidates[0].raw_confidence, candidates[1].raw_confidence),
@@ -28,13 +28,13 @@ fn equal_results_are_agreement() {
     );
     assert_eq!(clusters[1].1["members"], json!(["A.2"]));
     // The lead is clear.
-    assert_eq!(asked(&host, &Purpose::Select), 0);
+    assert_eq!(count_requests(&host, &Purpose::Select), 0);
 }
 
 #[test]
 fn a_draw_without_rivals_claims_no_agreement() {
     let host = draws(&["SELECT 1"]);
-    let candidates = solved(&host, direct(1));
+    let candidates = solve_candidates(&host, direct(1));
     assert_eq!((candidates[0].score, candidates[0].raw_confidence), (None, Some(0.7)));
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (0, 0));
     assert_eq!(host.trace.kept("A.1").unwrap(), "the only candidate");
@@ -44,9 +44,12 @@ fn a_draw_without_rivals_claims_no_agreement() {
     let mut host = FakeHost::default();
     host.model.reply_sql("SELECT 1", Some(0.4));
     database(&mut host);
-    assert_eq!(solved(&host, direct(3))[0].raw_confidence, Some(0.4));
+    assert_eq!(solve_candidates(&host, direct(3))[0].raw_confidence, Some(0.4));
     let host = draws(&["SELECT 1"]);
-    assert_eq!(solved(&host, Settings { unstated: 0.3, ..direct(3) })[0].raw_confidence, Some(0.3));
+    assert_eq!(
+        solve_candidates(&host, Settings { unstated: 0.3, ..direct(3) })[0].raw_confidence,
+        Some(0.3)
+    );
 }
 
 /// Returns the letter of the place that a statement has in the prompt.
@@ -62,14 +65,14 @@ fn with_winners(
 ) -> (FakeHost, Vec<Candidate>) {
     let mut host = draws(statements);
     prefers(&mut host, &vec!["A"; winners.len()]);
-    solved(&host, settings.clone());
+    solve_candidates(&host, settings.clone());
     let shown = places(&host, &Purpose::Select);
     assert_eq!(shown.len(), winners.len());
     let words: Vec<&str> =
         shown.into_iter().zip(winners).map(|(place, sql)| word(&host, place, sql)).collect();
     let mut host = draws(statements);
     prefers(&mut host, &words);
-    let candidates = solved(&host, settings.clone());
+    let candidates = solve_candidates(&host, settings.clone());
     (host, candidates)
 }
 
@@ -120,9 +123,9 @@ fn comparisons_are_bounded_by_the_setting_the_budget_and_the_lead() {
     let asked_for = |comparisons, clear_lead, left| {
         let mut host = draws(&["SELECT 1", "SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4"]);
         host.budget.llm_calls = left;
-        let candidates = solved(&host, Settings { comparisons, clear_lead, ..direct(5) });
+        let candidates = solve_candidates(&host, Settings { comparisons, clear_lead, ..direct(5) });
         assert_eq!(ids(&candidates)[0], "A.1");
-        asked(&host, &Purpose::Select)
+        count_requests(&host, &Purpose::Select)
     };
     assert_eq!(
         [asked_for(3, 0.75, 100), asked_for(0, 0.75, 100), asked_for(50, 0.75, 100)],
@@ -136,7 +139,7 @@ fn comparisons_are_bounded_by_the_setting_the_budget_and_the_lead() {
 fn a_word_that_is_none_decides_nothing() {
     let mut host = draws(&["SELECT 1", "SELECT 2"]);
     host.model.script(&Purpose::Select, Ok(reply("both", None)));
-    let candidates = solved(&host, direct(2));
+    let candidates = solve_candidates(&host, direct(2));
     assert_eq!(ids(&candidates), ["A.1", "A.2"]);
     assert_eq!(candidates[0].raw_confidence, Some(0.5));
     assert_eq!(events(&host, "comparison")[0].1["why"], json!("it named neither"));

@@ -16,15 +16,18 @@ pub(crate) struct Stated {
 }
 
 /// Reads the reply to a request for a plan; `None` if there is no subtask.
-pub(crate) fn stated(reply: &Reply) -> Option<Vec<Stated>> {
+pub(crate) fn read_plan(reply: &Reply) -> Option<Vec<Stated>> {
     let parsed: Value = serde_json::from_str(reply.parsed.as_deref()?).ok()?;
     let items =
         parsed.get("subtasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let required = |subtask: &Subtask| {
-        let is_its = |item: &&Value| {
-            item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
-        };
-        items.iter().find(is_its).map(required).unwrap_or_default()
+        items
+            .iter()
+            .find(|item: &&Value| {
+                item.get("id").and_then(Value::as_str).map(str::trim) == Some(subtask.id.as_str())
+            })
+            .map(read_requirements)
+            .unwrap_or_default()
     };
     let subtasks = plan_reply(reply)?;
     Some(
@@ -35,7 +38,7 @@ pub(crate) fn stated(reply: &Reply) -> Option<Vec<Stated>> {
     )
 }
 
-fn required(item: &Value) -> Requirements {
+fn read_requirements(item: &Value) -> Requirements {
     let required = item.get("requirements").map(Requirements::read).unwrap_or_default();
     let mut tables = Requirements::read(item).tables;
     tables.extend(
@@ -66,24 +69,34 @@ pub(crate) struct Draft {
 impl Draft {
     /// Checks a model's plan and takes its first `most` subtasks; what depended on a subtask that
     /// is cut off goes without it. The error is for the model.
-    pub(crate) fn of(mut stated: Vec<Stated>, most: usize) -> Result<Self, String> {
+    pub(crate) fn from_plan(mut stated: Vec<Stated>, most: usize) -> Result<Self, String> {
         check_names(&stated)?;
         stated.truncate(most.max(1));
         let ids = safe_ids(&stated);
         let subtasks = stated.iter().map(|stated| &stated.subtask);
         let keys = subtasks
             .flat_map(|subtask| &subtask.join_keys)
-            .filter_map(|key| renamed(key, &ids))
+            .filter_map(|key| rename_key(key, &ids))
             .collect();
-        let node = |Stated { subtask, required }: &Stated| Node {
-            id: ids[&subtask.id].clone(),
-            text: subtask.description.clone(),
-            expected: subtask.expected_output.clone(),
-            required: required.clone(),
-            is_atomic: subtask.is_atomic,
-            depends_on: subtask.depends_on.iter().filter_map(|id| ids.get(id)).cloned().collect(),
+        let draft = Self {
+            nodes: stated
+                .iter()
+                .map(|Stated { subtask, required }: &Stated| Node {
+                    id: ids[&subtask.id].clone(),
+                    text: subtask.description.clone(),
+                    expected: subtask.expected_output.clone(),
+                    required: required.clone(),
+                    is_atomic: subtask.is_atomic,
+                    depends_on: subtask
+                        .depends_on
+                        .iter()
+                        .filter_map(|id| ids.get(id))
+                        .cloned()
+                        .collect(),
+                })
+                .collect(),
+            keys,
         };
-        let draft = Self { nodes: stated.iter().map(node).collect(), keys };
         match draft.circle() {
             Some(circle) => Err(format!(
                 "these subtasks depend on each other in a circle: {}",
@@ -122,8 +135,11 @@ fn check_names(stated: &[Stated]) -> Result<(), String> {
         if stated[..index].iter().any(|earlier| earlier.subtask.id == subtask.id) {
             return Err(format!("the id `{}` is used twice", subtask.id));
         }
-        let known = |id: &&String| !stated.iter().any(|other| other.subtask.id == **id);
-        if let Some(unknown) = subtask.depends_on.iter().find(known) {
+        if let Some(unknown) = subtask
+            .depends_on
+            .iter()
+            .find(|id: &&String| !stated.iter().any(|other| other.subtask.id == **id))
+        {
             return Err(format!("`{}` depends on `{unknown}`, which is not a subtask", subtask.id));
         }
     }
@@ -136,7 +152,7 @@ fn safe_ids(stated: &[Stated]) -> BTreeMap<String, String> {
     let mut taken: Vec<String> = Vec::new();
     let mut ids = BTreeMap::new();
     for Stated { subtask, .. } in stated {
-        let id = unused(if is_safe(&subtask.id) { &subtask.id } else { "T" }, &taken);
+        let id = pick_free_id(if is_safe(&subtask.id) { &subtask.id } else { "T" }, &taken);
         taken.push(id.clone());
         ids.insert(subtask.id.clone(), id);
     }
@@ -149,8 +165,8 @@ fn is_safe(id: &str) -> bool {
 }
 
 /// `wanted`, or `wanted2`, `wanted3` … when it is taken.
-pub(crate) fn unused(wanted: &str, taken: &[String]) -> String {
-    let is_free = |id: &str| taken.iter().all(|other| folded(other) != folded(id));
+pub(crate) fn pick_free_id(wanted: &str, taken: &[String]) -> String {
+    let is_free = |id: &str| taken.iter().all(|other| fold_id(other) != fold_id(id));
     if is_free(wanted) {
         return wanted.to_owned();
     }
@@ -163,11 +179,11 @@ pub(crate) fn unused(wanted: &str, taken: &[String]) -> String {
 
 // Results stand in FROM by names made of their ids, where case and punctuation do not distinguish
 // names.
-fn folded(id: &str) -> String {
+fn fold_id(id: &str) -> String {
     id.to_ascii_lowercase().replace(['.', '-'], "_")
 }
 
-fn renamed(key: &JoinKey, ids: &BTreeMap<String, String>) -> Option<JoinKey> {
+fn rename_key(key: &JoinKey, ids: &BTreeMap<String, String>) -> Option<JoinKey> {
     let left = ids.get(&key.left)?;
     let right = ids.get(&key.right)?;
     (left != right).then(|| JoinKey { left: left.clone(), right: right.clone(), ..key.clone() })
@@ -191,7 +207,7 @@ mod tests {
     }
 
     fn wrong(subtasks: &[(&str, &[&str])]) -> String {
-        Draft::of(subtasks.iter().map(|(id, on)| subtask(id, on)).collect(), 6).unwrap_err()
+        Draft::from_plan(subtasks.iter().map(|(id, on)| subtask(id, on)).collect(), 6).unwrap_err()
     }
 
     #[test]
@@ -209,7 +225,7 @@ mod tests {
     #[test]
     fn what_is_cut_off_is_no_dependency() {
         let plan = vec![subtask("A", &["C"]), subtask("B", &["A"]), subtask("C", &[])];
-        let draft = Draft::of(plan, 2).unwrap();
+        let draft = Draft::from_plan(plan, 2).unwrap();
         assert_eq!(draft.nodes.len(), 2);
         assert!(draft.nodes[0].depends_on.is_empty());
         assert_eq!(draft.leaves(), ["B"]);
@@ -229,7 +245,7 @@ mod tests {
             right_col: "y".into(),
             how: JoinHow::Inner,
         }];
-        let draft = Draft::of(plan, 6).unwrap();
+        let draft = Draft::from_plan(plan, 6).unwrap();
         let ids: Vec<&str> = draft.nodes.iter().map(|node| node.id.as_str()).collect();
         assert_eq!(ids, ["T", "a-b", "A_B2"]);
         assert_eq!(draft.nodes[2].depends_on, ["a-b"]);

@@ -5,7 +5,7 @@ use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::JoinKey;
 
-use crate::planner::draft::{Draft, Node, stated, unused};
+use crate::planner::draft::{Draft, Node, pick_free_id, read_plan};
 use crate::{Decompose, prompts};
 
 // The host's longest id.
@@ -35,7 +35,7 @@ impl Decompose {
                 .collect();
             for (node, reply) in open.iter().zip(host.complete_all(&requests)) {
                 match self.subdraft(reply) {
-                    Ok(sub) => draft = self.placed(host, draft, &node.id, sub),
+                    Ok(sub) => draft = self.insert_plan(host, draft, &node.id, sub),
                     Err(why) => {
                         host.note(Level::Info, &format!("{} is not divided: {why}", node.id));
                         settle(&mut draft, &node.id);
@@ -58,13 +58,19 @@ impl Decompose {
 
     fn subdraft(&self, reply: Result<Reply, LlmError>) -> Result<Draft, String> {
         let reply = reply.map_err(|error| llm_words(&error))?;
-        let subtasks = stated(&reply).ok_or("the plan has no subtask")?;
-        Draft::of(subtasks, self.widest())
+        let subtasks = read_plan(&reply).ok_or("the plan has no subtask")?;
+        Draft::from_plan(subtasks, self.widest())
     }
 
     /// The sub-plan in the task's place, or the task as it is when the sub-plan has no use or no
     /// place.
-    fn placed(&self, host: &impl PlannerHost, mut draft: Draft, id: &str, sub: Draft) -> Draft {
+    fn insert_plan(
+        &self,
+        host: &impl PlannerHost,
+        mut draft: Draft,
+        id: &str,
+        sub: Draft,
+    ) -> Draft {
         let fits = draft.nodes.len() - 1 + sub.nodes.len() <= self.most();
         let named = within(&draft, id, &sub);
         let short = named.nodes.iter().all(|node| node.id.len() <= ID);
@@ -78,7 +84,7 @@ impl Decompose {
             settle(&mut draft, id);
             return draft;
         }
-        spliced(draft, id, named)
+        splice(draft, id, named)
     }
 }
 
@@ -92,26 +98,38 @@ fn within(draft: &Draft, parent: &str, sub: &Draft) -> Draft {
     let mut taken: Vec<String> = draft.nodes.iter().map(|node| node.id.clone()).collect();
     let mut ids: Vec<(String, String)> = Vec::new();
     for node in &sub.nodes {
-        let id = unused(&format!("{parent}.{}", node.id), &taken);
+        let id = pick_free_id(&format!("{parent}.{}", node.id), &taken);
         taken.push(id.clone());
         ids.push((node.id.clone(), id));
     }
     let new = |old: &String| {
         ids.iter().find(|(id, _)| id == old).map_or_else(|| old.clone(), |(_, id)| id.clone())
     };
-    let node = |node: &Node| Node {
-        id: new(&node.id),
-        depends_on: node.depends_on.iter().map(new).collect(),
-        ..node.clone()
-    };
-    let key =
-        |key: &JoinKey| JoinKey { left: new(&key.left), right: new(&key.right), ..key.clone() };
-    Draft { nodes: sub.nodes.iter().map(node).collect(), keys: sub.keys.iter().map(key).collect() }
+    Draft {
+        nodes: sub
+            .nodes
+            .iter()
+            .map(|node: &Node| Node {
+                id: new(&node.id),
+                depends_on: node.depends_on.iter().map(new).collect(),
+                ..node.clone()
+            })
+            .collect(),
+        keys: sub
+            .keys
+            .iter()
+            .map(|key: &JoinKey| JoinKey {
+                left: new(&key.left),
+                right: new(&key.right),
+                ..key.clone()
+            })
+            .collect(),
+    }
 }
 
 /// Roots of the sub-plan inherit the task's dependencies, and what depended on the task depends on
 /// the sub-plan's leaves.
-fn spliced(draft: Draft, id: &str, mut sub: Draft) -> Draft {
+fn splice(draft: Draft, id: &str, mut sub: Draft) -> Draft {
     let leaves = sub.leaves();
     let inherited: Vec<String> = draft
         .nodes
@@ -128,16 +146,16 @@ fn spliced(draft: Draft, id: &str, mut sub: Draft) -> Draft {
             nodes.append(&mut sub.nodes);
             continue;
         }
-        node.depends_on = rewired(&node.depends_on, id, &leaves);
+        node.depends_on = rewire(&node.depends_on, id, &leaves);
         nodes.push(node);
     }
     let mut keys: Vec<JoinKey> =
-        draft.keys.iter().filter_map(|key| moved(key, id, &leaves)).collect();
+        draft.keys.iter().filter_map(|key| move_key(key, id, &leaves)).collect();
     keys.append(&mut sub.keys);
     Draft { nodes, keys }
 }
 
-fn rewired(depends_on: &[String], id: &str, leaves: &[String]) -> Vec<String> {
+fn rewire(depends_on: &[String], id: &str, leaves: &[String]) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for dependency in depends_on {
         let instead = if dependency == id { leaves } else { std::slice::from_ref(dependency) };
@@ -148,7 +166,7 @@ fn rewired(depends_on: &[String], id: &str, leaves: &[String]) -> Vec<String> {
 
 /// A join key of the task becomes one of its only leaf; with several leaves nobody knows which of
 /// them has the column.
-fn moved(key: &JoinKey, id: &str, leaves: &[String]) -> Option<JoinKey> {
+fn move_key(key: &JoinKey, id: &str, leaves: &[String]) -> Option<JoinKey> {
     let new = |side: &String| match leaves {
         _ if side != id => Some(side.clone()),
         [leaf] => Some(leaf.clone()),

@@ -10,7 +10,7 @@ use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
 use syrch_plugin::requirements::Requirements;
 
-use crate::planner::draft::{Draft, stated};
+use crate::planner::draft::{Draft, read_plan};
 use crate::planner::memo::Memo;
 use crate::{Decompose, prompts};
 
@@ -25,7 +25,7 @@ impl PlannerRole for Decompose {
             return Ok(graph::direct("A", problem));
         };
         let whole = self.expand(host, problem, catalog, draft);
-        Ok(graph::finished(whole, problem))
+        Ok(graph::build_graph(whole, problem))
     }
 
     /// Plans tasks that found no statement again over other tables, each once; when the answer's
@@ -79,14 +79,14 @@ impl Decompose {
                 Ok(reply) => reply,
                 Err(error) => return without_plan(host, &error),
             };
-            let Some(subtasks) = stated(&reply) else {
+            let Some(subtasks) = read_plan(&reply) else {
                 host.note(
                     Level::Warn,
                     "the model's plan has no subtask: the question stays one task",
                 );
                 return Ok(None);
             };
-            match Draft::of(subtasks, self.widest()) {
+            match Draft::from_plan(subtasks, self.widest()) {
                 Ok(draft) => return Ok(Some(draft)),
                 Err(problem) => {
                     host.note(Level::Warn, &format!("the model's plan cannot be used: {problem}"));
@@ -102,7 +102,7 @@ impl Decompose {
 /// Returns true if a task's statement must state something, so that the question without the plan
 /// is another task.
 fn is_bound(task: &Task) -> bool {
-    Requirements::of(task)
+    Requirements::from_task(task)
         .is_some_and(|required| !Requirements { tables: Vec::new(), ..required }.is_empty())
 }
 

@@ -9,7 +9,7 @@ use syrch_plugin::text::line;
 use syrch_plugin::words::naming_stems;
 
 use crate::Settings;
-use crate::planner::draft::unused;
+use crate::planner::draft::pick_free_id;
 use crate::planner::memo::Memo;
 
 /// The most untried tables of one task (syrch 0.3.7).
@@ -42,10 +42,10 @@ pub(crate) fn replan(
             continue;
         };
         let Some(why) = without_statement(observation) else { continue };
-        let required = Requirements::of(&task).unwrap_or_default();
-        let untried = untried(catalog, &task, &required);
+        let required = Requirements::from_task(&task).unwrap_or_default();
+        let untried = find_other_tables(catalog, &task, &required);
         let taken: Vec<String> = changed.tasks.iter().map(|task| task.id.clone()).collect();
-        let id = unused(&format!("{}-again", task.id), &taken);
+        let id = pick_free_id(&format!("{}-again", task.id), &taken);
         let is_known = memo.again.contains(&task.id) || task.operation != Operation::Solve;
         if is_known || untried.is_empty() || id.len() > ID {
             continue;
@@ -56,7 +56,7 @@ pub(crate) fn replan(
             untried.join(", ")
         ));
         memo.again.extend([task.id.clone(), id.clone()]);
-        again.edits.push(Edit::Add(renewed(&task, &id, required, &untried, why)));
+        again.edits.push(Edit::Add(renew_task(&task, &id, required, &untried, why)));
         hand_over(&mut changed, seen, &task.id, &id, &mut again.edits);
         if changed.answer == task.id {
             changed.answer.clone_from(&id);
@@ -77,7 +77,7 @@ fn without_statement(observation: &Observation) -> Option<&str> {
 
 /// The tables that speak most of the task's words and that its plan did not name; none if it named
 /// none.
-fn untried(catalog: &Catalog, task: &Task, required: &Requirements) -> Vec<String> {
+fn find_other_tables(catalog: &Catalog, task: &Task, required: &Requirements) -> Vec<String> {
     let named: Vec<&Table> =
         required.tables.iter().filter_map(|name| catalog.table(name)).collect();
     let is_tried = |table: &Table| named.iter().any(|known| known.is_same(table));
@@ -103,7 +103,13 @@ fn untried(catalog: &Catalog, task: &Task, required: &Requirements) -> Vec<Strin
 }
 
 /// The task again, with the other tables in its plan and with what went wrong.
-fn renewed(task: &Task, id: &str, required: Requirements, untried: &[String], why: &str) -> Task {
+fn renew_task(
+    task: &Task,
+    id: &str,
+    required: Requirements,
+    untried: &[String],
+    why: &str,
+) -> Task {
     let tried = required.tables.join(", ");
     let advice = format!(
         "an earlier try over {tried} came to nothing ({}); read {} where they fit",
@@ -129,14 +135,16 @@ fn hand_over(graph: &mut Graph, seen: &[Observation], old: &str, new: &str, edit
         .filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(task))
     {
         let keys = join_keys_of(task);
-        let key = |key: &JoinKey| JoinKey {
-            left: name(&key.left),
-            right: name(&key.right),
-            ..key.clone()
-        };
-        let keys: Vec<JoinKey> = keys.iter().map(key).collect();
+        let keys: Vec<JoinKey> = keys
+            .iter()
+            .map(|key: &JoinKey| JoinKey {
+                left: name(&key.left),
+                right: name(&key.right),
+                ..key.clone()
+            })
+            .collect();
         task.depends_on = task.depends_on.iter().map(name).collect();
-        task.context = task_context(&keys, &Requirements::of(task).unwrap_or_default());
+        task.context = task_context(&keys, &Requirements::from_task(task).unwrap_or_default());
         let earlier = edits.iter_mut().find_map(|edit| match edit {
             Edit::Update(known) | Edit::Add(known) if known.id == task.id => Some(known),
             _ => None,

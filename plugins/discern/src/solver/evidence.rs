@@ -34,7 +34,7 @@ impl Evidence {
     }
 
     /// The findings in words; empty when nothing speaks against it.
-    pub(crate) fn reported(&self) -> String {
+    pub(crate) fn describe_findings(&self) -> String {
         let findings = [
             (self.doubted, "a doubt"),
             (self.absent_value, "a value that its column does not hold"),
@@ -81,13 +81,13 @@ impl<'a, H: Run + Sql> Looker<'a, H> {
         Evidence {
             doubted: !ran.faults.is_empty(),
             absent_value: self.probes.has_absent_value(facts),
-            unused_words: self.unused_words(facts),
+            unused_words: self.count_unused_words(facts),
             repeated_rows: self.probes.has_repeated_rows(ran),
             zero: self.probes.is_zero(ran),
         }
     }
 
-    fn unused_words(&self, facts: &Facts) -> usize {
+    fn count_unused_words(&self, facts: &Facts) -> usize {
         let literals = facts.literals.iter().map(|literal| &literal.text);
         let used: BTreeSet<String> = facts
             .tables

@@ -65,14 +65,16 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 
     /// The groups by their votes, the most first; the votes are counted in the weight of the
     /// weightiest draw among them.
-    fn weighed(&self, clusters: Vec<Cluster>) -> Vec<Weighed> {
+    fn weigh_clusters(&self, clusters: Vec<Cluster>) -> Vec<Weighed> {
         let members = clusters.iter().flat_map(|cluster| &cluster.members);
         let unit = members.map(|number| self.weight(*number)).fold(f64::MIN_POSITIVE, f64::max);
-        let weigh = |cluster: Cluster| Weighed {
-            votes: cluster.members.iter().map(|number| self.weight(*number) / unit).sum(),
-            cluster,
-        };
-        let mut weighed: Vec<Weighed> = clusters.into_iter().map(weigh).collect();
+        let mut weighed: Vec<Weighed> = clusters
+            .into_iter()
+            .map(|cluster: Cluster| Weighed {
+                votes: cluster.members.iter().map(|number| self.weight(*number) / unit).sum(),
+                cluster,
+            })
+            .collect();
         weighed.sort_by(|a, b| {
             b.votes.total_cmp(&a.votes).then_with(|| a.cluster.first().cmp(&b.cluster.first()))
         });
@@ -80,7 +82,7 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
     }
 
     fn lead(&self, pool: &Pool) -> f64 {
-        let weighed = self.weighed(pool.clusters(false));
+        let weighed = self.weigh_clusters(pool.clusters(false));
         let votes = |place: usize| weighed.get(place).map_or(0.0, |group| group.votes);
         votes(0) - votes(1)
     }
@@ -101,7 +103,7 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
         let findings = self
             .seen
             .get(&group.cluster.first())
-            .map(|(_, evidence)| evidence.reported())
+            .map(|(_, evidence)| evidence.describe_findings())
             .unwrap_or_default();
         let against =
             if findings.is_empty() { String::new() } else { format!(", against it: {findings}") };
@@ -112,7 +114,7 @@ impl<'a, H: Run + Sql + Trace> Votes<'a, H> {
 impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
     fn request(&mut self, number: u32, pool: &Pool) -> Request {
         let tried = if self.settings.repair {
-            pool.tried_lately(false, self.host.attempts())
+            pool.failures_lately(false, self.host.attempts())
         } else {
             Vec::new()
         };
@@ -125,7 +127,7 @@ impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
         self.settings.repair
     }
 
-    fn seen(&mut self, draw: &Draw) {
+    fn observe(&mut self, draw: &Draw) {
         let Some(ran) = draw.ran() else { return };
         let evidence = self.looker.evidence_of(ran);
         let weight = evidence.weight(self.settings);
@@ -153,13 +155,16 @@ impl<H: Run + Sql + Trace> Sampler for Votes<'_, H> {
 impl<H: Run + Sql + Trace> Voter for Votes<'_, H> {
     fn standings(&self, pool: &Pool) -> Vec<Standing> {
         let voting = pool.clusters(false);
-        let weighed = self.weighed(if voting.is_empty() { pool.clusters(true) } else { voting });
+        let weighed =
+            self.weigh_clusters(if voting.is_empty() { pool.clusters(true) } else { voting });
         let all: f64 = weighed.iter().map(|group| group.votes).sum();
-        let standing = |group: Weighed| Standing {
-            confidence: self.confidence(group.votes, all),
-            reason: self.reason(pool, &group),
-            cluster: group.cluster,
-        };
-        weighed.into_iter().map(standing).collect()
+        weighed
+            .into_iter()
+            .map(|group: Weighed| Standing {
+                confidence: self.confidence(group.votes, all),
+                reason: self.reason(pool, &group),
+                cluster: group.cluster,
+            })
+            .collect()
     }
 }

@@ -100,11 +100,13 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
         if !fresh.is_empty() {
             let ends = self.host.run_all(&fresh);
             for (text, end) in fresh.into_iter().zip(ends) {
-                let found = |results: ResultSet| Found {
-                    rows: results.profile().rows,
-                    fingerprint: results.fingerprint(&Equality::Bag),
-                };
-                self.known.insert(text, end.ok().map(found));
+                self.known.insert(
+                    text,
+                    end.ok().map(|results: ResultSet| Found {
+                        rows: results.profile().rows,
+                        fingerprint: results.fingerprint(&Equality::Bag),
+                    }),
+                );
             }
         }
         texts.iter().map(|text| self.known.get(text).cloned().flatten()).collect()

@@ -6,7 +6,7 @@ use syrch_plugin::score::{AmbiguityWeights, ambiguity_of};
 use syrch_plugin::text::{count, line};
 
 use crate::Settings;
-use crate::aggregator::titled;
+use crate::aggregator::task_title;
 
 /// A task that the answer rests on, and what became of it.
 struct Step<'a> {
@@ -44,21 +44,27 @@ impl Step<'_> {
 pub(crate) struct Support<'a>(Vec<Step<'a>>);
 
 impl<'a> Support<'a> {
-    pub(crate) fn of(graph: &'a Graph, finished: &'a [Finished], seen: &'a [Observation]) -> Self {
+    pub(crate) fn new(graph: &'a Graph, finished: &'a [Finished], seen: &'a [Observation]) -> Self {
         let needed = ancestry(graph);
-        let step = |task: &'a Task| Step {
-            task,
-            seen: seen.iter().rfind(|seen| seen.task == task.id),
-            done: finished.iter().find(|done| done.task.id == task.id),
-        };
-        let is_step =
-            |task: &&Task| needed.contains(&task.id.as_str()) && task.operation == Operation::Solve;
-        Self(graph.tasks.iter().filter(is_step).map(step).collect())
+        Self(
+            graph
+                .tasks
+                .iter()
+                .filter(|task: &&Task| {
+                    needed.contains(&task.id.as_str()) && task.operation == Operation::Solve
+                })
+                .map(|task: &'a Task| Step {
+                    task,
+                    seen: seen.iter().rfind(|seen| seen.task == task.id),
+                    done: finished.iter().find(|done| done.task.id == task.id),
+                })
+                .collect(),
+        )
     }
 
     /// One line for each task: what it was, and what it found.
     pub(crate) fn steps(&self) -> Vec<String> {
-        self.0.iter().map(|step| format!("{} — {}", titled(step.task), outcome(step))).collect()
+        self.0.iter().map(|step| format!("{} — {}", task_title(step.task), outcome(step))).collect()
     }
 }
 
@@ -172,8 +178,11 @@ fn top_n(text: &str) -> Option<u64> {
 }
 
 fn lacks_year(question: &str, answer: &Profile) -> bool {
-    let has_year = |column: &ColumnProfile| column.column.name.to_lowercase().contains("year");
-    question.to_lowercase().contains("by year") && !answer.columns.iter().any(has_year)
+    question.to_lowercase().contains("by year")
+        && !answer
+            .columns
+            .iter()
+            .any(|column: &ColumnProfile| column.column.name.to_lowercase().contains("year"))
 }
 
 #[cfg(test)]

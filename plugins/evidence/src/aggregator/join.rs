@@ -25,7 +25,7 @@ pub(crate) fn join(
     keys: &[JoinKey],
 ) -> Result<Joined, String> {
     let sides: Vec<Side<'_>> =
-        rivals.iter().map(|done| Side::of(done)).filter(|side| side.rows > 0).collect();
+        rivals.iter().map(|done| Side::new(done)).filter(|side| side.rows > 0).collect();
     let usable: Vec<JoinKey> = keys.iter().filter(|key| is_usable(key, &sides)).cloned().collect();
     let mut writer = Writer::start(sides.first().ok_or("all of them are empty")?);
     while writer.grow(&sides, &usable) {}
@@ -52,7 +52,7 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(done: &'a Finished) -> Self {
+    fn new(done: &'a Finished) -> Self {
         let profile = done.results.profile();
         let names: Vec<String> =
             profile.columns.into_iter().map(|column| column.column.name).collect();
@@ -100,7 +100,7 @@ impl Writer {
             reported: first.id.to_owned(),
         };
         let alias = writer.enter(first);
-        writer.from = format!("{} AS {alias}", quoted(first.relation));
+        writer.from = format!("{} AS {alias}", quote_name(first.relation));
         first.columns.iter().for_each(|column| writer.add(&alias, column));
         writer
     }
@@ -154,8 +154,8 @@ impl Writer {
             ) else {
                 continue;
             };
-            let left = format!("{old}.{}", quoted(old_column));
-            let right = format!("{alias}.{}", quoted(column));
+            let left = format!("{old}.{}", quote_name(old_column));
+            let right = format!("{alias}.{}", quote_name(column));
             conditions.push(format!("{left} = {right}"));
             let _ = write!(
                 self.reported,
@@ -173,7 +173,7 @@ impl Writer {
             self.from,
             " {} {} AS {alias} ON {}",
             keyword(how),
-            quoted(side.relation),
+            quote_name(side.relation),
             conditions.join(" AND ")
         );
         for column in side.columns.iter().filter(|column| !merged.contains(column)) {
@@ -203,25 +203,29 @@ impl Writer {
             .unwrap_or_default();
         let is_renamed = name != column;
         self.outputs.push(Output {
-            expression: format!("{alias}.{}", quoted(column)),
+            expression: format!("{alias}.{}", quote_name(column)),
             name,
             is_renamed,
         });
     }
 
     fn sql(&self) -> String {
-        let output = |output: &Output| match output.is_renamed {
-            true => format!("{} AS {}", output.expression, quoted(&output.name)),
-            false => output.expression.clone(),
-        };
-        let outputs: Vec<String> = self.outputs.iter().map(output).collect();
+        let outputs: Vec<String> = self
+            .outputs
+            .iter()
+            .map(|output: &Output| match output.is_renamed {
+                true => format!("{} AS {}", output.expression, quote_name(&output.name)),
+                false => output.expression.clone(),
+            })
+            .collect();
         format!("SELECT {} FROM {}", outputs.join(", "), self.from)
     }
 }
 
 /// The keys between two tasks, turned so that `old` is on the left.
 fn pairs(keys: &[JoinKey], old: &str, new: &str) -> Vec<JoinKey> {
-    let turned = |key: &JoinKey| {
+    let mut pairs: Vec<JoinKey> = Vec::new();
+    for pair in keys.iter().filter_map(|key: &JoinKey| {
         if key.left == old && key.right == new {
             Some(key.clone())
         } else if key.right == old && key.left == new {
@@ -230,17 +234,15 @@ fn pairs(keys: &[JoinKey], old: &str, new: &str) -> Vec<JoinKey> {
                 left_col: key.right_col.clone(),
                 right: key.left.clone(),
                 right_col: key.left_col.clone(),
-                how: key.how.mirrored(),
+                how: key.how.mirror(),
             })
         } else {
             None
         }
-    };
-    let mut pairs: Vec<JoinKey> = Vec::new();
-    for pair in keys.iter().filter_map(turned) {
-        let is_new =
-            |known: &JoinKey| known.left_col != pair.left_col || known.right_col != pair.right_col;
-        if pairs.iter().all(is_new) {
+    }) {
+        if pairs.iter().all(|known: &JoinKey| {
+            known.left_col != pair.left_col || known.right_col != pair.right_col
+        }) {
             pairs.push(pair);
         }
     }
@@ -258,6 +260,6 @@ fn keyword(how: JoinHow) -> &'static str {
 
 // An aggregator does not see the catalog and so not the dialect: standard quotes, and only where
 // PostgreSQL, the strictest about letter case, would need them.
-fn quoted(name: &str) -> String {
+fn quote_name(name: &str) -> String {
     quote_if_odd(&Dialect::Postgres, name)
 }

@@ -46,7 +46,7 @@ impl AggregatorRole for Evidence {
         };
         let mut basis = Vec::new();
         let mut caveats = Vec::new();
-        let support = Support::of(graph, finished, seen);
+        let support = Support::new(graph, finished, seen);
         basis.extend(support.steps());
         let source = choose(host, target, &rivals, best, &mut basis, &mut caveats);
         let doubts =
@@ -145,6 +145,6 @@ impl Evidence {
 }
 
 /// A task as it is named to people.
-fn titled(task: &Task) -> String {
+fn task_title(task: &Task) -> String {
     format!("{}: {}", task.id, line(&task.text, 160))
 }

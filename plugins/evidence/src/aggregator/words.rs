@@ -69,9 +69,10 @@ fn by_rule(profile: &Profile, page: Option<&Page>) -> String {
             format!("The answer is one row: {}.", reported.collect::<Vec<_>>().join(", "))
         }
         (rows, shown) => {
-            let reported =
-                |row: &Vec<Value>| row.iter().map(prompt::cell).collect::<Vec<_>>().join(", ");
-            let list: Vec<String> = shown.iter().map(reported).collect();
+            let list: Vec<String> = shown
+                .iter()
+                .map(|row: &Vec<Value>| row.iter().map(prompt::cell).collect::<Vec<_>>().join(", "))
+                .collect();
             let lead = if (shown.len() as u64) < rows { "the first are" } else { "they are" };
             format!("There are {rows} rows of {}; {lead} {}.", names.join(", "), list.join("; "))
         }

@@ -447,11 +447,14 @@ mod tests {
 
     /// Each comparison as `column operator literal`, with `?` behind one that is not certain.
     fn shown(text: &str) -> String {
-        let line = |one: Comparison| {
-            let mark = if one.is_certain { "" } else { "?" };
-            format!("{} {:?} {}{mark}", one.column, one.operator, one.literal)
-        };
-        read(text).into_iter().map(line).collect::<Vec<_>>().join(", ")
+        read(text)
+            .into_iter()
+            .map(|one: Comparison| {
+                let mark = if one.is_certain { "" } else { "?" };
+                format!("{} {:?} {}{mark}", one.column, one.operator, one.literal)
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     #[test]

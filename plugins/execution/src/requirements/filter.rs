@@ -216,10 +216,10 @@ fn tokens(text: &str) -> Vec<Token> {
 /// thousands.
 fn groups_thousands(word: &str, next: impl Iterator<Item = char>) -> bool {
     let digits = next.take_while(char::is_ascii_digit).take(4).count();
-    let is_group = |part: &str| {
-        !part.is_empty() && part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    digits == 3 && word.split(',').all(is_group)
+    digits == 3
+        && word.split(',').all(|part: &str| {
+            !part.is_empty() && part.len() <= 3 && part.bytes().all(|byte| byte.is_ascii_digit())
+        })
 }
 
 fn number(text: &str) -> Option<f64> {

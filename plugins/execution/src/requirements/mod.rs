@@ -142,10 +142,12 @@ mod tests {
     ) -> Vec<String> {
         let owned =
             |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let literal = |text: &&str| Literal { table: None, column: None, text: (*text).to_owned() };
         let mut facts = facts(skeleton, &["orders"]);
         (facts.columns, facts.functions) = (owned(columns), owned(functions));
-        facts.literals = literals.iter().map(literal).collect();
+        facts.literals = literals
+            .iter()
+            .map(|text: &&str| Literal { table: None, column: None, text: (*text).to_owned() })
+            .collect();
         let profile = FakeRows::new(shown, Vec::new()).handle().profile();
         let found = lacks(&Requirements::read(&required), &Seen::new(&catalog(), &facts, &profile));
         let grave = |lack: &Lack| if lack.is_grave { "!" } else { "" };

@@ -110,21 +110,27 @@ impl Seen {
             .flat_map(stems)
             .chain(aliases(&facts.skeleton))
             .collect();
-        let literal = |literal: &Literal| literal.text.trim().to_lowercase();
         let stored = facts.columns.iter().chain(&facts.tasks);
-        let measure = |column: &String| Measure::read(catalog, column);
         let has_time = facts.columns.iter().any(|column| is_temporal(catalog, column));
         Self {
             named,
             stored: stored.map(String::as_str).flat_map(stems).collect(),
             functions: facts.functions.iter().map(|name| name.to_ascii_lowercase()).collect(),
-            measures: facts.columns.iter().filter_map(measure).collect(),
+            measures: facts
+                .columns
+                .iter()
+                .filter_map(|column: &String| Measure::read(catalog, column))
+                .collect(),
             sums: sums(&facts.skeleton),
             has_quotient: facts.skeleton.contains('/')
                 || facts.skeleton.to_ascii_lowercase().contains(" div "),
             comparisons: comparisons::read(&facts.normalized),
             tables: facts.tables.clone(),
-            literals: facts.literals.iter().map(literal).collect(),
+            literals: facts
+                .literals
+                .iter()
+                .map(|literal: &Literal| literal.text.trim().to_lowercase())
+                .collect(),
             is_ordered: facts.ordered,
             has_time,
             reads_tasks: !facts.tasks.is_empty(),
@@ -184,13 +190,15 @@ impl Seen {
 
     /// Returns true if all that it adds up are columns of amounts, which give no number of things.
     fn adds_amounts(&self, metric: Option<&str>) -> bool {
-        let is_amount = |name: &String| {
-            let is_its = |measure: &&Measure| measure.name == *name;
-            self.measures.iter().find(is_its).is_some_and(|measure| {
-                !measure.is_number_of_things() && (measure.is_fractional || is_of(metric, measure))
+        !self.sums.is_empty()
+            && self.sums.iter().all(|name: &String| {
+                self.measures.iter().find(|measure: &&Measure| measure.name == *name).is_some_and(
+                    |measure| {
+                        !measure.is_number_of_things()
+                            && (measure.is_fractional || is_of(metric, measure))
+                    },
+                )
             })
-        };
-        !self.sums.is_empty() && self.sums.iter().all(is_amount)
     }
 
     /// Returns true if a row can stand for `grain`: it names the thing, or, for a unit of time, a
@@ -224,11 +232,10 @@ fn is_of(metric: Option<&str>, measure: &Measure) -> bool {
 /// name.
 fn sums(skeleton: &str) -> Vec<String> {
     let lower = skeleton.to_lowercase();
-    let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut sums = Vec::new();
     for call in ["sum(", "total("] {
         for (at, _) in lower.match_indices(call) {
-            if !lower[..at].ends_with(is_name) {
+            if !lower[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
                 let argument = argument(&lower[at + call.len()..]);
                 let plain: String =
                     argument.chars().filter(|c| !matches!(c, '"' | '`' | '[' | ']')).collect();
@@ -259,15 +266,17 @@ fn aliases(skeleton: &str) -> BTreeSet<String> {
     let lower = skeleton.to_ascii_lowercase();
     let after =
         lower.match_indices(" as ").filter_map(|(at, found)| skeleton.get(at + found.len()..));
-    let name = |rest: &str| -> Option<BTreeSet<String>> {
-        let name = match rest.chars().next()? {
-            quote @ ('"' | '`') => rest.get(1..)?.split(quote).next()?,
-            '[' => rest.get(1..)?.split(']').next()?,
-            _ => rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?,
-        };
-        Some(stems(clip(name, NAME)))
-    };
-    after.filter_map(name).flatten().collect()
+    after
+        .filter_map(|rest: &str| -> Option<BTreeSet<String>> {
+            let name = match rest.chars().next()? {
+                quote @ ('"' | '`') => rest.get(1..)?.split(quote).next()?,
+                '[' => rest.get(1..)?.split(']').next()?,
+                _ => rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?,
+            };
+            Some(stems(clip(name, NAME)))
+        })
+        .flatten()
+        .collect()
 }
 
 /// Returns true if a column, as `table.column`, holds days or times, by its type or its name.

@@ -7,13 +7,15 @@ use super::*;
 /// The visits that were logged: the node, and the action that it ended with.
 fn visits(host: &FakeHost) -> Vec<(String, String)> {
     let lines = host.trace.lines();
-    let visit = |line: &Traced| match line {
-        Traced::Event(_, name, data) if name == "visit" => {
-            Some((data["node"].as_str()?.to_owned(), data["action"].as_str()?.to_owned()))
-        }
-        _ => None,
-    };
-    lines.iter().filter_map(visit).collect()
+    lines
+        .iter()
+        .filter_map(|line: &Traced| match line {
+            Traced::Event(_, name, data) if name == "visit" => {
+                Some((data["node"].as_str()?.to_owned(), data["action"].as_str()?.to_owned()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -34,7 +36,7 @@ fn each_visit_is_logged_with_its_action() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     database(&mut host);
-    solved(&host, text2sql());
+    solve_candidates(&host, text2sql());
     assert_eq!(
         visits(&host),
         pairs(&[
@@ -59,7 +61,7 @@ fn an_action_without_an_edge_ends_the_flow_and_never_falls_back_to_default() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     database(&mut host);
-    let why = lost(&host, small(json!({ "next": "judge" }), json!({ "judge": {} })));
+    let why = failure_reason(&host, small(json!({ "next": "judge" }), json!({ "judge": {} })));
     assert_eq!(why, "Failed to execute SQL after 1 attempt. Last error: no such column: c1");
     assert_eq!(visits(&host), pairs(&[("draft", "default"), ("run", "error")]));
     assert!(
@@ -84,14 +86,14 @@ fn a_bound_that_is_reached_is_an_action_of_its_own() {
     says(&mut host, &Purpose::Generate, &["BAD 1", "SELECT 4"]);
     says(&mut host, &Purpose::Repair, &["BAD 2"]);
     database(&mut host);
-    assert_eq!(ids(&solved(&host, flow(json!({ "exhausted": "last" })))), ["A.3"]);
+    assert_eq!(ids(&solve_candidates(&host, flow(json!({ "exhausted": "last" })))), ["A.3"]);
     let last = pairs(&[("repair", "exhausted"), ("last", "default"), ("end", "default")]);
     assert_eq!(visits(&host)[4..], last);
     // Bounds of one branch are counted anew in another search, and the flow of the file is as it
     // was.
     says(&mut host, &Purpose::Generate, &["BAD 1", "SELECT 4"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
-    assert_eq!(ids(&solved(&host, flow(json!({ "exhausted": "last" })))), ["A.2"]);
+    assert_eq!(ids(&solve_candidates(&host, flow(json!({ "exhausted": "last" })))), ["A.2"]);
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn edges_between_spent_nodes_end_too() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     database(&mut host);
-    assert!(lost(&host, flow).starts_with("Failed to execute SQL after 1 attempt"));
+    assert!(failure_reason(&host, flow).starts_with("Failed to execute SQL after 1 attempt"));
     assert_eq!(host.model.requests().len(), 1);
 }
 
@@ -127,7 +129,7 @@ fn attempts_are_counted_in_all_and_the_fallback_comes_after_the_last() {
         for _ in 0..5 {
             host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
         }
-        lost(&host, flow(max_retries, Json::Null));
+        failure_reason(&host, flow(max_retries, Json::Null));
         assert_eq!(host.model.requests().len(), max_retries as usize);
         assert_eq!(visits(&host), pairs(&[("draft", "failed")]));
     }
@@ -137,7 +139,7 @@ fn attempts_are_counted_in_all_and_the_fallback_comes_after_the_last() {
     }
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
-    assert_eq!(ids(&solved(&host, flow(2, json!("other")))), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host, flow(2, json!("other")))), ["A.1"]);
     assert_eq!(
         visits(&host),
         pairs(&[("draft", "other"), ("plain", "default"), ("run", "default")])
@@ -183,7 +185,7 @@ fn the_last_action_of_an_inner_flow_drives_the_outer_edges() {
         let judgement = json!({ "score": 9, "verdict": "PASS" });
         host.model.script(&Purpose::Judge, Ok(reply("", Some(&judgement))));
         database(&mut host);
-        assert_eq!(solved(&host, flow.clone()).len(), 1);
+        assert_eq!(solve_candidates(&host, flow.clone()).len(), 1);
         assert_eq!(visits(&host)[1..], actions);
     }
 }
@@ -209,7 +211,7 @@ fn a_task_is_handed_to_other_plugins_where_the_flow_found_nothing() {
     assert!(outcome.subtasks.iter().all(|task| task.text == "How much was sold?"));
     assert_eq!(visits(&host)[2..], pairs(&[("more", "handed"), ("last", "handed")]));
     // What the flow itself finds counts first.
-    assert_eq!(ids(&solved(&host, flow)), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host, flow)), ["A.1"]);
 }
 
 #[test]
@@ -225,7 +227,7 @@ fn a_check_finds_errors_without_a_run() {
     says(&mut host, &Purpose::Repair, &["SELECT 1"]);
     host.database.fail_check("SELECT x", sql_error(SqlErrorKind::UnknownColumn, "no column x"));
     database(&mut host);
-    assert_eq!(ids(&solved(&host, flow)), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host, flow)), ["A.1"]);
     assert_eq!(host.database.log(), ["SELECT 1"]);
     assert!(host.model.prompt(1).contains("no column x"));
 }
@@ -236,12 +238,12 @@ fn empty_results_are_told_apart_where_an_edge_asks_for_it() {
     says(&mut host, &Purpose::Generate, &["SELECT none", "SELECT none"]);
     says(&mut host, &Purpose::Repair, &["SELECT 1"]);
     database(&mut host);
-    assert_eq!(solved(&host, small(json!({}), json!({})))[0].sql, "SELECT none");
+    assert_eq!(solve_candidates(&host, small(json!({}), json!({})))[0].sql, "SELECT none");
     let repaired = small(
         json!({ "on": { "empty": "repair" } }),
         json!({ "repair": { "next": "run", "max_visits": 1 } }),
     );
-    let candidates = solved(&host, repaired);
+    let candidates = solve_candidates(&host, repaired);
     assert_eq!(candidates[0].sql, "SELECT 1");
     assert!(host.model.prompt(2).contains("the result has no rows"));
 }
@@ -255,7 +257,7 @@ fn the_settings_of_a_node_reach_its_request() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
-    solved(&host, flow);
+    solve_candidates(&host, flow);
     let requests = host.model.requests();
     assert_eq!((requests[0].temperature, &requests[0].expect), (Some(0.7), &Shape::Sql));
     assert!(host.model.prompt(0).ends_with("Divide the question into parts.\n"));
@@ -291,14 +293,14 @@ fn a_node_waits_before_each_further_attempt() {
         host.model.script(&Purpose::Generate, Err(error));
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         database(&mut host);
-        assert_eq!(ids(&solved(&host, flow(json!(1.5)))), ["A.1"]);
+        assert_eq!(ids(&solve_candidates(&host, flow(json!(1.5)))), ["A.1"]);
         assert_eq!(seconds(&host), [1.5, 1.5]);
     }
     let mut host = FakeHost::default();
     for _ in 0..3 {
         host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
     }
-    lost(&host, flow(json!(0)));
+    failure_reason(&host, flow(json!(0)));
     assert!(seconds(&host).is_empty());
 }
 
@@ -317,7 +319,7 @@ fn a_branch_that_waits_does_not_hold_up_the_others() {
     }
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
     database(&mut host);
-    assert_eq!(solved(&host, flow)[0].signals.samples, 3);
+    assert_eq!(solve_candidates(&host, flow)[0].signals.samples, 3);
     assert_eq!(*host.pauses.borrow(), [2, 3].map(Duration::from_secs));
     let nodes: Vec<String> = visits(&host).into_iter().map(|(node, _)| node).collect();
     assert_eq!(nodes, ["plan", "quick", "slow", "run", "slower", "run", "meet"]);
@@ -337,7 +339,7 @@ fn an_inner_flow_runs_with_the_settings_of_each_item() {
     } }));
     says(&mut host, &Purpose::Generate, &["SELECT 1", "SELECT 1"]);
     database(&mut host);
-    let candidates = solved(&host, flow);
+    let candidates = solve_candidates(&host, flow);
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (2, 2));
     let requests = host.model.requests();
     let asked: Vec<_> = requests

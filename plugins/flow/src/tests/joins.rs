@@ -19,7 +19,7 @@ fn two(join: Json) -> Settings {
     settings(&flow)
 }
 
-fn scripted(statements: &[&str]) -> FakeHost {
+fn script_host(statements: &[&str]) -> FakeHost {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, statements);
     database(&mut host);
@@ -28,8 +28,8 @@ fn scripted(statements: &[&str]) -> FakeHost {
 
 #[test]
 fn a_list_of_nodes_is_visited_side_by_side() {
-    let host = scripted(&["SELECT 1", "SELECT 2"]);
-    let candidates = solved(&host, two(json!({ "do": "vote" })));
+    let host = script_host(&["SELECT 1", "SELECT 2"]);
+    let candidates = solve_candidates(&host, two(json!({ "do": "vote" })));
     assert_eq!(ids(&candidates), ["A.1", "A.2"]);
     assert_eq!((candidates[0].raw_confidence, candidates[0].signals.samples), (Some(0.5), 2));
     let joined = host.trace.lines().into_iter().find_map(|line| match line {
@@ -38,8 +38,8 @@ fn a_list_of_nodes_is_visited_side_by_side() {
     });
     assert_eq!(joined.unwrap()["joined"], 2);
     // The one that failed is dropped, and the other alone claims no agreement.
-    let host = scripted(&["SELECT 1", "BAD 2"]);
-    let candidates = solved(&host, two(json!({ "do": "vote" })));
+    let host = script_host(&["SELECT 1", "BAD 2"]);
+    let candidates = solve_candidates(&host, two(json!({ "do": "vote" })));
     assert_eq!((ids(&candidates), candidates[0].signals.samples), (vec!["A.1"], 2));
     assert!(host.trace.notes().iter().any(|note| note.contains("1 branch was dropped")));
 }
@@ -57,13 +57,13 @@ fn a_vote_without_agreement_has_an_action_where_an_edge_asks_for_it() {
             "end": { "do": "run" },
         } }))
     };
-    let host = scripted(&["SELECT 1", "SELECT 2", "SELECT 3"]);
-    assert_eq!(solved(&host, flow(2))[0].sql, "SELECT 3");
-    let host = scripted(&["SELECT 1", "SELECT 1"]);
-    let candidates = solved(&host, flow(2));
+    let host = script_host(&["SELECT 1", "SELECT 2", "SELECT 3"]);
+    assert_eq!(solve_candidates(&host, flow(2))[0].sql, "SELECT 3");
+    let host = script_host(&["SELECT 1", "SELECT 1"]);
+    let candidates = solve_candidates(&host, flow(2));
     assert_eq!((candidates[0].sql.as_str(), candidates[0].raw_confidence), ("SELECT 1", Some(1.0)));
-    let host = scripted(&["SELECT 1", "SELECT 2"]);
-    assert_eq!(solved(&host, flow(1))[0].sql, "SELECT 1");
+    let host = script_host(&["SELECT 1", "SELECT 2"]);
+    assert_eq!(solve_candidates(&host, flow(1))[0].sql, "SELECT 1");
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn the_model_chooses_among_results_and_without_its_word_the_vote_counts() {
     for (word, best, confidence) in
         [(Some("B"), "A.2", 0.5), (Some("Z"), "A.1", 0.5), (None, "A.1", 0.5)]
     {
-        let mut host = scripted(&["SELECT 1", "SELECT 2"]);
+        let mut host = script_host(&["SELECT 1", "SELECT 2"]);
         if let Some(word) = word {
             host.model.script(&Purpose::Select, Ok(reply(word, Some(&json!(word)))));
         }
-        let candidates = solved(&host, two(json!({ "do": "choose" })));
+        let candidates = solve_candidates(&host, two(json!({ "do": "choose" })));
         assert_eq!((ids(&candidates)[0], candidates[0].raw_confidence), (best, Some(confidence)));
         assert_eq!(
             host.trace.kept(best).unwrap().starts_with("chosen among 2 results"),
@@ -92,25 +92,34 @@ fn the_model_chooses_among_results_and_without_its_word_the_vote_counts() {
         }
     }
     // Equal results leave nothing to choose.
-    let host = scripted(&["SELECT 1", "SELECT 1"]);
-    assert_eq!(solved(&host, two(json!({ "do": "choose" })))[0].raw_confidence, Some(1.0));
+    let host = script_host(&["SELECT 1", "SELECT 1"]);
+    assert_eq!(
+        solve_candidates(&host, two(json!({ "do": "choose" })))[0].raw_confidence,
+        Some(1.0)
+    );
     assert_eq!(host.model.requests().len(), 2);
 }
 
 #[test]
 fn the_reward_chooses_the_result_with_the_highest_score() {
-    let mut host = scripted(&["SELECT 1", "SELECT 2"]);
+    let mut host = script_host(&["SELECT 1", "SELECT 2"]);
     host.evaluate
         .judge("SELECT 1", accepted(0.4, "so so"))
         .judge("SELECT 2", accepted(0.9, "fine"));
     assert_eq!(
-        ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))),
+        ids(&solve_candidates(
+            &host,
+            two(json!({ "do": "choose", "settings": { "by": "reward" } }))
+        )),
         ["A.2", "A.1"]
     );
-    let mut host = scripted(&["SELECT 1", "SELECT 2"]);
+    let mut host = script_host(&["SELECT 1", "SELECT 2"]);
     host.evaluate.judge("SELECT 1", rejected(0.1, "no")).judge("SELECT 2", rejected(0.1, "no"));
     assert_eq!(
-        ids(&solved(&host, two(json!({ "do": "choose", "settings": { "by": "reward" } })))),
+        ids(&solve_candidates(
+            &host,
+            two(json!({ "do": "choose", "settings": { "by": "reward" } }))
+        )),
         ["A.1", "A.2"]
     );
 }
@@ -123,12 +132,12 @@ fn a_reward_judges_as_a_node() {
         "judge": { "settings": { "by": "reward" }, "on": { "rejected": "repair" } },
         "repair": { "next": "run", "max_visits": 1 },
     } }));
-    let mut host = scripted(&["SELECT 1"]);
+    let mut host = script_host(&["SELECT 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     host.evaluate
         .judge("SELECT 1", rejected(0.1, "wrong year"))
         .judge("SELECT 2", accepted(0.9, "fine"));
-    let candidates = solved(&host, flow);
+    let candidates = solve_candidates(&host, flow);
     assert_eq!((ids(&candidates), candidates[0].score), (vec!["A.2"], Some(0.9)));
     assert!(host.model.prompt(1).contains("a judge did not pass it: wrong year"));
 }
@@ -136,21 +145,21 @@ fn a_reward_judges_as_a_node() {
 #[test]
 fn results_that_differ_make_a_question_and_equal_ones_do_not() {
     let ask = json!({ "do": "vote", "next": "ask" });
-    let host = scripted(&["SELECT 1", "SELECT 2"]);
+    let host = script_host(&["SELECT 1", "SELECT 2"]);
     let question = solve(&host, two(ask.clone())).unwrap().ask.unwrap();
     assert_eq!(
         question.text,
         "\"How much was sold?\" can be read in 2 ways that give different results. Which one is meant?"
     );
     assert_eq!((question.choices[1].as_str(), question.ambiguity), ("1 row of n (SELECT 2)", 0.5));
-    let host = scripted(&["SELECT 1", "SELECT 1"]);
+    let host = script_host(&["SELECT 1", "SELECT 1"]);
     assert_eq!(solve(&host, two(ask)).unwrap().ask, None);
     let own = json!({ "start": "draft", "nodes": {
         "draft": { "next": "run" },
         "run": { "on": { "error": "ask" } },
         "ask": { "settings": { "question": "Which table?", "choices": ["orders", "customers"] } },
     } });
-    let host = scripted(&["BAD 1"]);
+    let host = script_host(&["BAD 1"]);
     let question = solve(&host, settings(&own)).unwrap().ask.unwrap();
     assert_eq!((question.text.as_str(), question.choices.len()), ("Which table?", 2));
 }
@@ -161,8 +170,8 @@ fn branches_that_never_meet_are_voted_on_at_the_end() {
         "do": "flow", "times": 3,
         "flow": { "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } },
     } } }));
-    let host = scripted(&["SELECT 1", "SELECT 2", "SELECT 2"]);
-    let candidates = solved(&host, flow);
+    let host = script_host(&["SELECT 1", "SELECT 2", "SELECT 2"]);
+    let candidates = solve_candidates(&host, flow);
     assert_eq!((ids(&candidates), candidates[0].signals.agreeing), (vec!["A.2", "A.1"], 2));
 }
 
@@ -178,9 +187,9 @@ fn inner_fan_outs_meet_before_outer_ones() {
         "choose": {},
     } }));
     let mut host =
-        scripted(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 3", "SELECT 1"]);
+        script_host(&["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 3", "SELECT 1"]);
     host.model.script(&Purpose::Select, Ok(reply("B", Some(&json!("B")))));
-    let candidates = solved(&host, flow);
+    let candidates = solve_candidates(&host, flow);
     let mut sqls: Vec<&str> = candidates.iter().map(|candidate| candidate.sql.as_str()).collect();
     assert_eq!(sqls.len(), 3);
     sqls.sort_unstable();
@@ -194,7 +203,7 @@ fn fan_outs_are_bounded() {
     let flow = wide(wide(wide(
         json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }),
     )));
-    let host = scripted(&["SELECT 1"]);
+    let host = script_host(&["SELECT 1"]);
     solve(&host, settings(&flow)).unwrap();
     assert_eq!(host.model.requests().len(), 64);
     assert!(host.trace.notes().iter().any(|note| note.contains("a flow has at most 64 branches")));

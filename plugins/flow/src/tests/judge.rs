@@ -5,15 +5,15 @@ use super::*;
 
 /// The workflow with a judge after the execution, with these settings of it.
 fn with_judge(settings: &Json, attempts: u32) -> Json {
-    changed(|nodes| {
-        of_executions(attempts)(nodes);
+    change_workflow(|nodes| {
+        limit_executions(attempts)(nodes);
         nodes["execute"]["next"] = json!("judge");
         let on = if attempts == 1 { json!({}) } else { json!({ "rejected": "debug" }) };
         nodes["judge"] = json!({ "settings": settings, "on": on });
     })
 }
 
-fn judged() -> Settings {
+fn judge_settings() -> Settings {
     settings(&with_judge(&json!({}), 3))
 }
 
@@ -31,7 +31,7 @@ fn a_statement_that_the_judge_does_not_pass_is_written_anew_with_the_feedback() 
     says_judge(&mut host, 4, "FAIL", "sum the totals");
     says_judge(&mut host, 8, "FAIL", "fine");
     database(&mut host);
-    let candidates = solved(&host, judged());
+    let candidates = solve_candidates(&host, judge_settings());
 
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (Some(0.8), Some(0.8)));
@@ -77,7 +77,7 @@ fn nothing_is_accepted_when_the_attempts_are_used_up() {
             says_judge(&mut host, 6, "FAIL", "wrong year");
         }
         database(&mut host);
-        let why = lost(&host, settings(&with_judge(&json!({}), attempts)));
+        let why = failure_reason(&host, settings(&with_judge(&json!({}), attempts)));
         let times =
             if executed == 1 { "1 attempt".to_owned() } else { format!("{executed} attempts") };
         assert_eq!(
@@ -95,7 +95,7 @@ fn the_score_that_passes_is_a_setting() {
     says_judge(&mut host, 5, "FAIL", "so so");
     database(&mut host);
     assert_eq!(
-        ids(&solved(&host, settings(&with_judge(&json!({ "pass_score": 5.0 }), 3)))),
+        ids(&solve_candidates(&host, settings(&with_judge(&json!({ "pass_score": 5.0 }), 3)))),
         ["A.1"]
     );
 }
@@ -105,7 +105,7 @@ fn a_judge_that_cannot_judge_is_neither_a_yes_nor_a_no() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     database(&mut host);
-    let candidates = solved(&host, judged());
+    let candidates = solve_candidates(&host, judge_settings());
     assert_eq!((candidates[0].score, candidates[0].signals.reward), (None, None));
     let warned = Traced::Note(Level::Warn, host.trace.notes()[0].clone());
     assert!(
@@ -121,7 +121,7 @@ fn the_judge_sees_as_many_rows_as_are_granted() {
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         says_judge(&mut host, 9, "PASS", "");
         host.database.answer("SELECT 1", numbers(&[71, 72, 73, 74]));
-        solved(&host, settings(&with_judge(&json!({ "shown_rows": shown_rows }), 3)));
+        solve_candidates(&host, settings(&with_judge(&json!({ "shown_rows": shown_rows }), 3)));
         let prompt = host.model.prompt(1);
         assert!(prompt.contains("4 rows"));
         ["71", "72", "73", "74"].iter().filter(|cell| prompt.contains(*cell)).count()
@@ -137,7 +137,7 @@ fn only_tries_that_pass_vote() {
         says_judge(&mut host, score, verdict, "no");
     }
     database(&mut host);
-    let candidates = solved(&host, voted(&with_judge(&json!({}), 1), 3));
+    let candidates = solve_candidates(&host, vote_over(&with_judge(&json!({}), 1), 3));
     assert_eq!(ids(&candidates), ["A.2"]);
     assert_eq!(candidates[0].signals.samples, 3);
     // All judgements of a round are asked for together.

@@ -11,7 +11,7 @@ fn the_setting_and_the_policy_bound_the_executions() {
         says(&mut host, &Purpose::Generate, &["BAD 1"]);
         says(&mut host, &Purpose::Repair, &["BAD 1"; 9]);
         database(&mut host);
-        let why = lost(&host, settings(&changed(of_executions(wanted))));
+        let why = failure_reason(&host, settings(&change_workflow(limit_executions(wanted))));
         let attempts =
             if executions == 1 { "1 attempt".to_owned() } else { format!("{executions} attempts") };
         assert_eq!(
@@ -26,7 +26,7 @@ fn the_setting_and_the_policy_bound_the_executions() {
         assert_eq!(is_reported, wanted > allowed);
     }
     // PF-D2: no attempt at all succeeded without a result.
-    let none = changed(|nodes| nodes["generate"]["max_retries"] = json!(0));
+    let none = change_workflow(|nodes| nodes["generate"]["max_retries"] = json!(0));
     let refused = Settings::read(&json!({ "flow": none }).to_string()).unwrap_err();
     assert_eq!(refused, "flow.nodes.generate.max_retries: 0 is not a whole number from 1 to 10");
 }
@@ -38,7 +38,7 @@ fn a_provider_without_yaml_is_asked_without() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["SELECT 2"]);
     database(&mut host);
-    assert_eq!(ids(&solved(&host, text2sql())), ["A.2"]);
+    assert_eq!(ids(&solve_candidates(&host, text2sql())), ["A.2"]);
     let shapes: Vec<Shape> =
         host.model.requests().into_iter().map(|request| request.expect).collect();
     assert_eq!(shapes, [Shape::Yaml(vec!["sql".into()]), Shape::Sql, Shape::Sql]);
@@ -50,10 +50,10 @@ fn a_provider_without_yaml_is_asked_without() {
 fn a_model_that_abstains_gives_no_candidate_and_no_failure() {
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Generate, Err(LlmError::Refused("not mine".into())));
-    assert_eq!(lost(&host, text2sql()), "the model provider gave no answer: not mine");
+    assert_eq!(failure_reason(&host, text2sql()), "the model provider gave no answer: not mine");
 
     let host = FakeHost::default();
-    assert!(lost(&host, text2sql()).contains("cannot do this"));
+    assert!(failure_reason(&host, text2sql()).contains("cannot do this"));
     assert_eq!(host.model.requests().len(), 2);
 }
 
@@ -112,7 +112,7 @@ fn the_claims_of_a_single_try_and_the_largest_result_are_settings() {
     let common =
         Common { unstated: 0.2, unstated_with_rows: 0.6, overflow_rows: 20, ..Common::default() };
     let settings = Settings { common, ..text2sql() };
-    assert_eq!(solved(&host, settings.clone())[0].raw_confidence, Some(0.2));
-    let candidate = solved(&host, settings).remove(0);
+    assert_eq!(solve_candidates(&host, settings.clone())[0].raw_confidence, Some(0.2));
+    let candidate = solve_candidates(&host, settings).remove(0);
     assert_eq!((candidate.raw_confidence, candidate.signals.overflow), (Some(0.6), true));
 }

@@ -31,14 +31,14 @@ fn text2sql() -> Settings {
 }
 
 /// The workflow after a change of its nodes.
-fn changed(change: impl FnOnce(&mut Json)) -> Json {
+fn change_workflow(change: impl FnOnce(&mut Json)) -> Json {
     let mut flow = workflow();
     change(&mut flow["nodes"]);
     flow
 }
 
 /// Limits a try to that many executions.
-fn of_executions(number: u32) -> impl FnOnce(&mut Json) {
+fn limit_executions(number: u32) -> impl FnOnce(&mut Json) {
     move |nodes| match number {
         1 => {
             nodes["execute"]["on"] = json!({});
@@ -49,7 +49,7 @@ fn of_executions(number: u32) -> impl FnOnce(&mut Json) {
 }
 
 /// Returns a flow with that many tries side by side, whose results vote.
-fn voted(flow: &Json, votes: u32) -> Settings {
+fn vote_over(flow: &Json, votes: u32) -> Settings {
     settings(&json!({ "start": "tries", "nodes": {
         "tries": { "do": "flow", "flow": flow, "times": votes, "next": "vote" },
         "vote": {},
@@ -57,15 +57,16 @@ fn voted(flow: &Json, votes: u32) -> Settings {
 }
 
 fn catalog() -> Catalog {
-    let column = |(name, kind): (&str, &str)| Column {
-        name: name.to_owned(),
-        sql_type: kind.to_owned(),
-        comment: Some("a comment that is not shown".to_owned()),
-        ..Column::default()
-    };
     let table = |name: &str, columns: [(&str, &str); 2]| Table {
         name: name.to_owned(),
-        columns: columns.map(column).to_vec(),
+        columns: columns
+            .map(|(name, kind): (&str, &str)| Column {
+                name: name.to_owned(),
+                sql_type: kind.to_owned(),
+                comment: Some("a comment that is not shown".to_owned()),
+                ..Column::default()
+            })
+            .to_vec(),
         primary_key: vec!["id".to_owned()],
         ..Table::default()
     };
@@ -82,12 +83,12 @@ fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {
     FlowSolver::new(settings).solve(host, &problem, &catalog(), &task, &[])
 }
 
-fn solved(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
+fn solve_candidates(host: &FakeHost, settings: Settings) -> Vec<Candidate> {
     solve(host, settings).unwrap().candidates
 }
 
 /// The reason in the memo of an outcome without candidates.
-fn lost(host: &FakeHost, settings: Settings) -> String {
+fn failure_reason(host: &FakeHost, settings: Settings) -> String {
     let outcome = solve(host, settings).unwrap();
     assert!(outcome.candidates.is_empty());
     let memo: syrch_plugin::serde_json::Value =

@@ -3,7 +3,7 @@
 use super::*;
 
 fn votes(votes: u32) -> Settings {
-    voted(&workflow(), votes)
+    vote_over(&workflow(), votes)
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn the_most_common_result_wins_and_a_failed_try_is_dropped() {
     // never.
     says(&mut host, &Purpose::Repair, &["SELECT 2", "BAD 3", "BAD 4"]);
     database(&mut host);
-    let candidates = solved(&host, votes(5));
+    let candidates = solve_candidates(&host, votes(5));
 
     assert_eq!(ids(&candidates), ["A.2", "A.1"]);
     assert_eq!(
@@ -41,7 +41,7 @@ fn the_earliest_of_equally_common_results_wins() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 2", "SELECT 1"]);
     database(&mut host);
-    let candidates = solved(&host, votes(2));
+    let candidates = solve_candidates(&host, votes(2));
     assert_eq!(ids(&candidates), ["A.1", "A.2"]);
     assert_eq!(host.trace.discarded("A.2").unwrap(), "as common as A.1, but later");
 }
@@ -54,7 +54,7 @@ fn tries_that_the_model_refuses_do_not_vote() {
         host.model.script(&Purpose::Generate, Err(LlmError::Refused("no further reading".into())));
     }
     database(&mut host);
-    let candidates = solved(&host, votes(3));
+    let candidates = solve_candidates(&host, votes(3));
     // One try alone claims no agreement.
     assert_eq!((candidates[0].raw_confidence, candidates[0].signals.samples), (Some(0.85), 0));
     assert!(host.trace.notes()[0].contains("2 branches were dropped"));
@@ -66,7 +66,7 @@ fn what_there_is_survives_an_outage() {
     says(&mut host, &Purpose::Generate, &["SELECT 1"]);
     host.model.script(&Purpose::Generate, Err(LlmError::Budget));
     database(&mut host);
-    assert_eq!(ids(&solved(&host, votes(2))), ["A.1"]);
+    assert_eq!(ids(&solve_candidates(&host, votes(2))), ["A.1"]);
 }
 
 #[test]
@@ -75,9 +75,9 @@ fn self_healing_shows_all_earlier_failures() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(
+    let candidates = solve_candidates(
         &host,
-        settings(&changed(|nodes| nodes["debug"]["settings"]["history"] = json!("all"))),
+        settings(&change_workflow(|nodes| nodes["debug"]["settings"]["history"] = json!("all"))),
     );
     assert_eq!(ids(&candidates), ["A.3"]);
     let last = host.model.prompt(2);

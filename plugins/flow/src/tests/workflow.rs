@@ -7,7 +7,7 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT 1 ;\n"]);
     database(&mut host);
-    let candidates = solved(&host, text2sql());
+    let candidates = solve_candidates(&host, text2sql());
 
     assert_eq!(ids(&candidates), ["A.1"]);
     assert_eq!(
@@ -45,7 +45,7 @@ fn a_failed_statement_is_repaired_with_its_error() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "SELECT 3"]);
     database(&mut host);
-    let candidates = solved(&host, text2sql());
+    let candidates = solve_candidates(&host, text2sql());
 
     assert_eq!(ids(&candidates), ["A.3"]);
     assert_eq!(
@@ -73,7 +73,7 @@ fn three_attempts_are_three_executions_and_two_repairs() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &["BAD 2", "BAD 3", "SELECT 4"]);
     database(&mut host);
-    let why = lost(&host, text2sql());
+    let why = failure_reason(&host, text2sql());
     assert_eq!(why, "Failed to execute SQL after 3 attempts. Last error: no such column: c3");
     assert_eq!(host.database.log(), ["BAD 1", "BAD 2", "BAD 3"]);
     assert_eq!(purposes(&host), [Purpose::Generate, Purpose::Repair, Purpose::Repair]);
@@ -92,7 +92,7 @@ fn a_write_is_an_error_like_any_other() {
             sql_error(SqlErrorKind::WriteRefused, "this would change something"),
         )
         .answer("-- all\nSELECT 1", numbers(&[1]));
-    assert_eq!(ids(&solved(&host, text2sql())), ["A.2"]);
+    assert_eq!(ids(&solve_candidates(&host, text2sql())), ["A.2"]);
     assert_eq!(host.database.log(), ["-- all\nSELECT 1"]);
     assert!(host.model.prompt(1).contains("this would change something"));
 }
@@ -105,7 +105,7 @@ fn a_reply_of_another_shape_is_asked_for_once_more() {
     says(&mut host, &Purpose::Generate, &["BAD 1"]);
     says(&mut host, &Purpose::Repair, &[" ; ", "SELECT 2"]);
     database(&mut host);
-    let candidates = solved(&host, text2sql());
+    let candidates = solve_candidates(&host, text2sql());
     assert_eq!(ids(&candidates), ["A.2"]);
     // It costs calls, and no execution.
     assert_eq!((candidates[0].signals.attempts, candidates[0].signals.syntax_errors), (2, 2));
@@ -134,7 +134,7 @@ fn a_second_reply_of_another_shape_is_an_honest_failure() {
     for _ in 0..3 {
         host.model.script(&Purpose::Generate, Err(LlmError::Malformed("no".into())));
     }
-    let why = lost(&host, text2sql());
+    let why = failure_reason(&host, text2sql());
     assert_eq!(
         why,
         "the model's reply was not the YAML block that was asked for, twice in a row; the reply held no statement; it began: no"
@@ -148,7 +148,7 @@ fn an_empty_result_counts_in_the_signals_and_is_reported() {
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["SELECT none"]);
     database(&mut host);
-    let candidates = solved(&host, text2sql());
+    let candidates = solve_candidates(&host, text2sql());
     assert!(candidates[0].signals.empty_result);
     assert_eq!(candidates[0].raw_confidence, Some(0.7));
     assert_eq!(
@@ -191,11 +191,13 @@ fn a_result_of_which_the_host_warns_is_repaired_and_stays_without_a_better_one()
     for (second, best) in [("SELECT 2", "SELECT 2"), ("BAD 1", "SELECT 1")] {
         let mut host = FakeHost::default();
         database(&mut host);
-        host.database
-            .answer("SELECT 1", numbers(&[1]).warned("8 of 344 values of mass are no numbers"));
+        host.database.answer(
+            "SELECT 1",
+            numbers(&[1]).with_warning("8 of 344 values of mass are no numbers"),
+        );
         says(&mut host, &Purpose::Generate, &["SELECT 1"]);
         says(&mut host, &Purpose::Repair, &[second, "BAD 2"]);
-        let candidates = solved(&host, text2sql());
+        let candidates = solve_candidates(&host, text2sql());
         assert_eq!(candidates[0].sql, best);
         assert!(
             host.model.prompt(1).contains("What was wrong: 8 of 344 values of mass are no numbers")

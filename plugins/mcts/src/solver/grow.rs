@@ -1,7 +1,9 @@
 //! New statements on their way through the database and the reward into the tree.
 
 use serde_json::json;
-use syrch_plugin::attempt::{Ended, Statement, add_errors, candidate_id, judged, rejection};
+use syrch_plugin::attempt::{
+    Ended, Statement, add_errors, candidate_id, judge_candidates, rejection,
+};
 use syrch_plugin::prelude::*;
 
 use crate::prompts::Expansion;
@@ -78,7 +80,7 @@ impl<H: SolverHost> Search<'_, H> {
         if rivals.is_empty() {
             return;
         }
-        let mut verdicts = judged(self.host, self.task, &rivals).into_iter();
+        let mut verdicts = judge_candidates(self.host, self.task, &rivals).into_iter();
         for rival in rivals {
             let judgement = match verdicts.next() {
                 Some(Verdict::Rejected(opinion)) => Err(rejection(&opinion)),
@@ -106,16 +108,15 @@ impl<H: SolverHost> Search<'_, H> {
         let tree = &self.tree;
         let values = json!({ "value": tree.value(place), "agreeing": tree.agreeing(place), "running": tree.running() });
         self.host.event(self.id_of(place), "evaluate", &values);
-        self.host.event(self.id_of(place), "back-up", &backed_up(tree, place));
+        self.host.event(self.id_of(place), "back-up", &values_to_root(tree, place));
     }
 }
 
 /// The visits and means from a node up to the root.
-fn backed_up(tree: &Tree<'_>, place: usize) -> serde_json::Value {
+fn values_to_root(tree: &Tree<'_>, place: usize) -> serde_json::Value {
     let up = tree.path(place).into_iter().rev().chain([ROOT]);
-    let values = |place: usize| {
+    json!({ "path": up.map(|place: usize| {
         let (visits, mean) = tree.visits_and_mean(place);
         json!({ "id": tree.nodes[place].candidate.id, "visits": visits, "mean": mean })
-    };
-    json!({ "path": up.map(values).collect::<Vec<_>>() })
+    }).collect::<Vec<_>>() })
 }

@@ -49,7 +49,7 @@ fn candidate(tree: &Tree<'_>, settings: &Settings, cluster: &Cluster, place: usi
     candidate.raw_confidence =
         Some(confidence(claim, cluster.members.len(), tree.running(), settings.claim_weight));
     candidate.score = Some(tree.value(place));
-    candidate.rationale = Some(reported(tree, cluster));
+    candidate.rationale = Some(describe_cluster(tree, cluster));
     candidate.signals.reward = node.reward;
     candidate.signals.samples = count32(tree.running());
     candidate.signals.agreeing = count32(cluster.members.len());
@@ -64,7 +64,7 @@ fn confidence(claim: f64, agreeing: usize, running: usize, weight: f64) -> f64 {
     clamp01((agreeing - 1.0 + weight * claim) / (running - 1.0 + weight))
 }
 
-fn reported(tree: &Tree<'_>, cluster: &Cluster) -> String {
+fn describe_cluster(tree: &Tree<'_>, cluster: &Cluster) -> String {
     let best =
         cluster.members.iter().map(|place| tree.visits_and_mean(*place).1).fold(0.0, f64::max);
     format!("{} of {} results, mean value {best:.2}", cluster.members.len(), tree.running())
@@ -94,14 +94,14 @@ fn log<H: SolverHost>(
             } else {
                 String::new()
             };
-            search.host.keep(id(*member), &format!("{}{tie}", reported(tree, own)));
+            search.host.keep(id(*member), &format!("{}{tie}", describe_cluster(tree, own)));
         } else {
             let best = best_first(search, first)[0];
             let why = format!(
                 "{}, where {} has {}",
-                reported(tree, own),
+                describe_cluster(tree, own),
                 id(best),
-                reported(tree, first)
+                describe_cluster(tree, first)
             );
             search.host.discard(id(*member), &why);
         }

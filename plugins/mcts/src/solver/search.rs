@@ -99,7 +99,7 @@ impl<'a, H: SolverHost> Search<'a, H> {
     fn expand(&mut self, places: &[usize]) {
         let mut requests = Vec::new();
         for place in places {
-            let how = Expansion::of(&self.tree, *place);
+            let how = Expansion::for_node(&self.tree, *place);
             self.host.event(self.id_of(*place), "expand", &json!({ "how": how.name() }));
             requests.push(request(self.host, &self.brief, &self.tree, *place, self.asked));
             self.asked += 1;
@@ -160,7 +160,11 @@ impl<'a, H: SolverHost> Search<'a, H> {
             .into_iter()
             .find(|place| self.tree.nodes[*place].candidate.sql == statement.sql);
         let Some(known) = known else {
-            return Some(Grown { parent, expansion: Expansion::of(&self.tree, parent), statement });
+            return Some(Grown {
+                parent,
+                expansion: Expansion::for_node(&self.tree, parent),
+                statement,
+            });
         };
         let id = self.tree.nodes[known].candidate.id.clone();
         self.host.note(

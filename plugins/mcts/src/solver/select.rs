@@ -35,8 +35,7 @@ pub(crate) fn select(tree: &Tree<'_>, able: Able, dice: &mut Dice) -> Option<(us
             (0..open.len()).filter(|index| level(scores[*index]) >= highest).collect();
         let chosen = best[dice.one_of(best.len())];
         at = open[chosen];
-        let reported = |index: usize| json!({ "id": tree.nodes[open[index]].candidate.id, "uct": scores[index] });
-        steps.push(json!({ "among": (0..open.len()).map(reported).collect::<Vec<_>>(), "tied": best.len() }));
+        steps.push(json!({ "among": (0..open.len()).map(|index: usize| json!({ "id": tree.nodes[open[index]].candidate.id, "uct": scores[index] })).collect::<Vec<_>>(), "tied": best.len() }));
     }
     Some((at, JsonValue::Array(steps)))
 }

@@ -3,10 +3,15 @@
 use super::*;
 
 fn calls(settings: Settings, draws: &[&str], repairs: &[&str]) -> usize {
-    attempted(100, settings, draws, repairs)
+    count_requests(100, settings, draws, repairs)
 }
 
-fn attempted(max_attempts: u32, settings: Settings, draws: &[&str], repairs: &[&str]) -> usize {
+fn count_requests(
+    max_attempts: u32,
+    settings: Settings,
+    draws: &[&str],
+    repairs: &[&str],
+) -> usize {
     let mut host = host(draws, repairs);
     host.policy.max_attempts = max_attempts;
     solve(&host, settings);
@@ -32,9 +37,9 @@ fn width_and_depth_bound_the_tree() {
 #[test]
 fn the_users_attempts_bound_the_depth_and_not_the_draws() {
     let bad = ["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6", "BAD 7"];
-    let calls = |attempts| attempted(attempts, whole(20, 2, 3), &bad, &bad[2..]);
+    let calls = |attempts| count_requests(attempts, whole(20, 2, 3), &bad, &bad[2..]);
     assert_eq!([calls(0), calls(1), calls(2)], [2, 2, 6]);
-    let chain = |attempts| attempted(attempts, whole(20, 1, 3), &bad, &bad[1..]);
+    let chain = |attempts| count_requests(attempts, whole(20, 1, 3), &bad, &bad[1..]);
     assert_eq!([chain(1), chain(2), chain(3), chain(9)], [1, 2, 3, 3]);
     let host = {
         let mut host = host(&bad, &bad[2..]);
@@ -42,7 +47,7 @@ fn the_users_attempts_bound_the_depth_and_not_the_draws() {
         host
     };
     solve(&host, whole(20, 2, 3));
-    assert!(proposed(&host).iter().all(|candidate| candidate.signals.max_attempts == 2));
+    assert!(proposals(&host).iter().all(|candidate| candidate.signals.max_attempts == 2));
 }
 
 #[test]

@@ -68,30 +68,38 @@ fn ids(outcome: &Outcome) -> Vec<&str> {
     outcome.candidates.iter().map(|candidate| candidate.id.as_str()).collect()
 }
 
-fn proposed(host: &FakeHost) -> Vec<Candidate> {
-    let of = |line: Traced| match line {
-        Traced::Proposed(candidate) => Some(candidate),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(of).collect()
+fn proposals(host: &FakeHost) -> Vec<Candidate> {
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Proposed(candidate) => Some(candidate),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The edges of the tree: each candidate with its parent, or with nothing.
 fn edges(host: &FakeHost) -> Vec<Edge> {
-    let edge = |candidate: Candidate| (candidate.parents.concat(), candidate.id, candidate.origin);
-    proposed(host).into_iter().map(edge).collect()
+    proposals(host)
+        .into_iter()
+        .map(|candidate: Candidate| (candidate.parents.concat(), candidate.id, candidate.origin))
+        .collect()
 }
 
 /// The strategy's own steps: the candidate they are shown under, their names and what they say.
 fn events(host: &FakeHost) -> Vec<Step> {
-    let of = |line: Traced| match line {
-        Traced::Event(candidate, name, data) => Some((candidate, name, data)),
-        _ => None,
-    };
-    host.trace.lines().into_iter().filter_map(of).collect()
+    host.trace
+        .lines()
+        .into_iter()
+        .filter_map(|line: Traced| match line {
+            Traced::Event(candidate, name, data) => Some((candidate, name, data)),
+            _ => None,
+        })
+        .collect()
 }
 
-fn named(host: &FakeHost, name: &str) -> Vec<JsonValue> {
+fn events_of(host: &FakeHost, name: &str) -> Vec<JsonValue> {
     events(host)
         .into_iter()
         .filter(|(_, known, _)| known == name)
@@ -183,9 +191,9 @@ fn a_repair_carries_the_failures_on_its_way_and_of_its_siblings() {
     assert!(outcome.candidates.is_empty());
     // The tree is full at its depth: the fourth rollout has nothing to expand.
     assert_eq!(host.model.requests().len(), 3);
-    assert_eq!(proposed(&host)[2].signals.syntax_errors, 3);
+    assert_eq!(proposals(&host)[2].signals.syntax_errors, 3);
     assert_eq!(
-        (proposed(&host)[2].signals.attempts, proposed(&host)[2].signals.max_attempts),
+        (proposals(&host)[2].signals.attempts, proposals(&host)[2].signals.max_attempts),
         (3, 3)
     );
 }
@@ -194,7 +202,7 @@ fn a_repair_carries_the_failures_on_its_way_and_of_its_siblings() {
 fn values_follow_the_agreement_as_it_changes() {
     let host = host(&["SELECT 1", "SELECT 2", "SELECT 2", "EMPTY 1"], &[]);
     let outcome = solve(&host, whole(4, 4, 1));
-    let evaluated = named(&host, "evaluate");
+    let evaluated = events_of(&host, "evaluate");
     assert_eq!(evaluated[0], json!({ "value": 1.0, "agreeing": 1, "running": 1 }));
     assert_eq!(evaluated[2], json!({ "value": 2.0 / 3.0, "agreeing": 2, "running": 3 }));
     // A result without rows counts half.
@@ -203,7 +211,7 @@ fn values_follow_the_agreement_as_it_changes() {
         outcome.candidates.iter().filter_map(|candidate| candidate.score).collect();
     assert_eq!((ids(&outcome), scores), (vec!["A.2", "A.1", "A.4"], vec![0.5, 0.25, 0.125]));
     // The root's mean is that of all present values.
-    let backed_up = &named(&host, "back-up")[3]["path"];
+    let backed_up = &events_of(&host, "back-up")[3]["path"];
     assert_eq!(backed_up[0], json!({ "id": "A.4", "visits": 1, "mean": 0.125 }));
     assert_eq!(backed_up[1], json!({ "id": "", "visits": 4, "mean": 1.375 / 4.0 }));
     assert_eq!(
@@ -213,7 +221,7 @@ fn values_follow_the_agreement_as_it_changes() {
 }
 
 /// Three failures are tied at the top of the tree; the seed says which is looked at first.
-fn seeded(seed: u64) -> (Vec<Edge>, Vec<Step>) {
+fn solve_with_seed(seed: u64) -> (Vec<Edge>, Vec<Step>) {
     let mut host =
         host(&["BAD 1", "BAD 2", "BAD 3"], &["BAD 4", "BAD 5", "BAD 6", "BAD 7", "BAD 8"]);
     host.seed = seed;
@@ -223,8 +231,8 @@ fn seeded(seed: u64) -> (Vec<Edge>, Vec<Step>) {
 
 #[test]
 fn a_seed_gives_one_tree_and_another_seed_may_give_another() {
-    assert_eq!(seeded(1), seeded(1));
-    let trees: Vec<_> = (0..8).map(|seed| seeded(seed).0).collect();
+    assert_eq!(solve_with_seed(1), solve_with_seed(1));
+    let trees: Vec<_> = (0..8).map(|seed| solve_with_seed(seed).0).collect();
     assert!(trees.iter().any(|tree| *tree != trees[0]));
     // Every one is a tree of eight statements, of which three are draws.
     for tree in trees {
@@ -237,7 +245,7 @@ fn a_seed_gives_one_tree_and_another_seed_may_give_another() {
 
 #[test]
 fn the_way_down_is_reported() {
-    let (_, events) = seeded(3);
+    let (_, events) = solve_with_seed(3);
     let (id, name, data) = events.iter().find(|(_, name, _)| name == "select").unwrap();
     assert_eq!((name.as_str(), &data["steps"][0]["tied"]), ("select", &json!(3)));
     assert!(["A.1", "A.2", "A.3"].contains(&id.as_deref().unwrap()));

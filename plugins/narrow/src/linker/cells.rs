@@ -56,12 +56,12 @@ pub(crate) fn search(
             *column = column.max(worth(cell));
         }
     }
-    found.tables.push(List::of(
+    found.tables.push(List::new(
         "cells",
         settings.values,
         tables.into_iter().map(|((_, table), worth)| (table, worth)),
     ));
-    found.columns.push(List::of(
+    found.columns.push(List::new(
         "cells",
         settings.values,
         columns.into_iter().map(|((_, place), worth)| (place, worth)),
@@ -86,16 +86,19 @@ fn find(host: &impl LinkerHost, phrases: &[&Phrase], how: &Match, limit: u32) ->
             return None;
         }
     };
-    let cell = |(number, hit): (usize, Hit)| {
-        let is_marked = phrases.get(number).is_some_and(|phrase| phrase.is_marked);
-        let worth = hit.score * if is_marked { 1.0 } else { UNMARKED };
-        Cell { hit, phrase: number, worth }
-    };
     let numbered = found
         .into_iter()
         .enumerate()
         .flat_map(|(number, hits)| hits.into_iter().map(move |hit| (number, hit)));
-    Some(numbered.map(cell).collect())
+    Some(
+        numbered
+            .map(|(number, hit): (usize, Hit)| {
+                let is_marked = phrases.get(number).is_some_and(|phrase| phrase.is_marked);
+                let worth = hit.score * if is_marked { 1.0 } else { UNMARKED };
+                Cell { hit, phrase: number, worth }
+            })
+            .collect(),
+    )
 }
 
 /// Returns the weight of a phrase for each of its tables: the more tables, the less.

@@ -26,18 +26,19 @@ pub(crate) struct Copies {
 impl Copies {
     /// Finds the copies that a question does not ask for by the words that mark them.
     pub(crate) fn new(catalog: &Catalog, question: &str) -> Self {
-        let names: Vec<Name> = catalog.tables.iter().map(Name::of).collect();
+        let names: Vec<Name> = catalog.tables.iter().map(Name::from_table).collect();
         let mut real: BTreeMap<&[String], usize> = BTreeMap::new();
         for (number, name) in names.iter().enumerate().filter(|(_, name)| name.marks.is_empty()) {
             real.entry(&name.words).or_insert(number);
         }
         let asked: Vec<String> =
             question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
-        let is_asked = |mark: &String| {
-            asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()))
-        };
         let copies = names.iter().enumerate().filter(|(_, name)| !name.marks.is_empty());
-        let copies = copies.filter(|(_, name)| !name.marks.iter().any(is_asked));
+        let copies = copies.filter(|(_, name)| {
+            !name.marks.iter().any(|mark: &String| {
+                asked.iter().any(|word| word.len() > 2 && word.starts_with(mark.as_str()))
+            })
+        });
         let pairs = copies
             .filter_map(|(copy, name)| Some((copy, *real.get(name.words.as_slice())?)))
             .collect();
@@ -64,9 +65,10 @@ impl Copies {
     }
 
     /// Returns the tables of which a retriever is sure, with a copy's table in place of the copy.
-    pub(crate) fn replaced(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
-        let real = |table: usize| self.pairs.get(&table).copied().unwrap_or(table);
-        sure.into_iter().map(real).collect()
+    pub(crate) fn replace_copies(&self, sure: BTreeSet<usize>) -> BTreeSet<usize> {
+        sure.into_iter()
+            .map(|table: usize| self.pairs.get(&table).copied().unwrap_or(table))
+            .collect()
     }
 }
 
@@ -80,7 +82,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(table: &Table) -> Self {
+    fn from_table(table: &Table) -> Self {
         let all = words(&table.name);
         let is_date =
             |word: &String| word.len() >= DATE && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -102,15 +104,22 @@ mod tests {
     use super::*;
 
     fn copies(tables: &[&str], question: &str) -> Vec<(String, String)> {
-        let table = |name: &&str| {
-            let (schema, name) =
-                name.split_once('.').map_or((None, *name), |(schema, name)| (Some(schema), name));
-            Table { schema_name: schema.map(str::to_owned), name: name.into(), ..Table::default() }
-        };
         let catalog = Catalog {
             database: "shop".into(),
             dialect: Dialect::Postgres,
-            tables: tables.iter().map(table).collect(),
+            tables: tables
+                .iter()
+                .map(|name: &&str| {
+                    let (schema, name) = name
+                        .split_once('.')
+                        .map_or((None, *name), |(schema, name)| (Some(schema), name));
+                    Table {
+                        schema_name: schema.map(str::to_owned),
+                        name: name.into(),
+                        ..Table::default()
+                    }
+                })
+                .collect(),
         };
         let named = |number: usize| tables[number].to_owned();
         Copies::new(&catalog, question)
@@ -154,6 +163,6 @@ mod tests {
         let mut tables = vec![found(0, 0.8), found(2, 0.7)];
         pairs.sink(&mut tables);
         assert_eq!(tables.iter().map(|table| table.key).collect::<Vec<_>>(), [1, 2, 0]);
-        assert_eq!(pairs.replaced(BTreeSet::from([0, 2])), BTreeSet::from([1, 2]));
+        assert_eq!(pairs.replace_copies(BTreeSet::from([0, 2])), BTreeSet::from([1, 2]));
     }
 }

@@ -81,10 +81,12 @@ fn can_sample(host: &impl LinkerHost, dialect: &Dialect) -> bool {
 /// A hit for each table with facts about its columns.
 pub(crate) fn hints(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
     let mut left = BYTES;
-    let hint = |one: &Sampled<'_>| {
-        facts(catalog.table_name(one.table), one.table, &one.samples, &mut left)
-    };
-    sampled.iter().filter_map(hint).collect()
+    sampled
+        .iter()
+        .filter_map(|one: &Sampled<'_>| {
+            facts(catalog.table_name(one.table), one.table, &one.samples, &mut left)
+        })
+        .collect()
 }
 
 /// The most frequent value of a column of texts that has few values; `None` for any other column.
@@ -117,12 +119,12 @@ fn tables<'c>(
                 .tables
                 .iter()
                 .filter(|table| is_stored(table))
-                .map(|table| (table, measured_columns(table, &[]))),
+                .map(|table| (table, columns_to_measure(table, &[]))),
         );
     }
     Box::new(shown.iter().filter_map(|relevant| {
         let table = catalog.table(&relevant.table).filter(|table| is_stored(table))?;
-        Some((table, measured_columns(table, &relevant.columns)))
+        Some((table, columns_to_measure(table, &relevant.columns)))
     }))
 }
 
@@ -132,7 +134,7 @@ fn is_stored(table: &Table) -> bool {
 }
 
 /// The columns that are no keys, and whose values the catalog does not list.
-fn measured_columns<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column> {
+fn columns_to_measure<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column> {
     let is_key = |name: &String| {
         table.primary_key.contains(name)
             || table.foreign_keys.iter().any(|key| key.columns.contains(name))
@@ -152,14 +154,16 @@ fn measured_columns<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column> {
 
 /// The facts about a table as a hit: those that fit into the bytes that are left.
 fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> Option<Hit> {
-    let fits = |fact: &String| {
-        let rest = left.checked_sub(fact.len() + 2);
-        *left = rest.unwrap_or(*left);
-        rest.is_some()
-    };
     let most = samples.iter().map(|sample| sample.frequent.len()).max().unwrap_or_default();
-    let fact = |sample: &Sample| fact(sample, rows(table), most);
-    let facts: Vec<String> = samples.iter().filter_map(fact).filter(fits).collect();
+    let facts: Vec<String> = samples
+        .iter()
+        .filter_map(|sample: &Sample| fact(sample, rows(table), most))
+        .filter(|fact: &String| {
+            let rest = left.checked_sub(fact.len() + 2);
+            *left = rest.unwrap_or(*left);
+            rest.is_some()
+        })
+        .collect();
     if facts.is_empty() {
         return None;
     }
@@ -182,7 +186,8 @@ fn facts(name: String, table: &Table, samples: &[Sample], left: &mut usize) -> O
 /// those of all rows.
 fn fact(sample: &Sample, rows: Option<u64>, most: usize) -> Option<String> {
     let Sample { column, least, greatest, frequent } = sample;
-    let values = || frequent.iter().map(|(value, _)| written(value)).collect::<Vec<_>>().join(", ");
+    let values =
+        || frequent.iter().map(|(value, _)| write_value(value)).collect::<Vec<_>>().join(", ");
     let counted: u64 = frequent.iter().map(|(_, count)| count).sum();
     let are_all = frequent.len() < most || rows.is_some_and(|rows| counted >= rows);
     if has_few(sample, rows) {
@@ -190,7 +195,7 @@ fn fact(sample: &Sample, rows: Option<u64>, most: usize) -> Option<String> {
         return Some(format!("{column} is {often}{}", values()));
     }
     if is_measured(least) && is_measured(greatest) && least != greatest {
-        return Some(format!("{column} from {} to {}", written(least), written(greatest)));
+        return Some(format!("{column} from {} to {}", write_value(least), write_value(greatest)));
     }
     let rarest = frequent.last().map_or(0, |(_, count)| *count);
     let is_often = rows.is_some_and(|rows| rarest as f64 >= OFTEN * rows as f64);
@@ -237,6 +242,6 @@ fn is_day(text: &str) -> bool {
         })
 }
 
-fn written(value: &Value) -> String {
+fn write_value(value: &Value) -> String {
     if matches!(value, Value::Text(_)) { format!("'{}'", cell(value)) } else { cell(value) }
 }

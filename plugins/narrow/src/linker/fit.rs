@@ -25,7 +25,7 @@ struct Cost {
 impl Cost {
     /// Measures the table as prompts show it: a line for itself, one for each column, then its keys
     /// of several columns.
-    fn of(catalog: &Catalog, table: &Table) -> Self {
+    fn measure(catalog: &Catalog, table: &Table) -> Self {
         let alone = Catalog {
             database: catalog.database.clone(),
             dialect: catalog.dialect.clone(),
@@ -88,7 +88,7 @@ impl Fit<'_> {
     fn broaden(&mut self, bytes: usize) {
         while let Some((found, others)) = self.left.split_first() {
             let table = &self.catalog.tables[found.key];
-            let cost = Cost::of(self.catalog, table);
+            let cost = Cost::measure(self.catalog, table);
             let columns = lean(table, self.joins.keys(found.key), self.best_of.get(&found.key));
             let used = self.used + cost.with(&columns);
             if used > bytes && !self.selected.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) struct List<K> {
 
 impl<K: Ord + Copy> List<K> {
     /// A list of the sums of all scores of each key.
-    pub(crate) fn of(
+    pub(crate) fn new(
         retriever: &'static str,
         weight: f64,
         scored: impl IntoIterator<Item = (K, f64)>,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn list(retriever: &'static str, weight: f64, ranked: &[(char, f64)]) -> List<char> {
-        List::of(retriever, weight, ranked.iter().copied())
+        List::new(retriever, weight, ranked.iter().copied())
     }
 
     // The fixture of sift.

@@ -95,9 +95,11 @@ impl Joins {
             own.keys().flat_map(|table| &self.neighbours[*table]).copied().collect();
         let new = reached.into_iter().filter(|key| !own.contains_key(key));
         tables.extend(new.map(|key| Fused { key, score: 0.0, retrievers: vec!["a neighbour"] }));
-        let of = |table: &usize| own.get(table).copied().unwrap_or(0.0);
         for table in tables.iter_mut() {
-            let best = self.neighbours[table.key].iter().map(of).fold(0.0, f64::max);
+            let best = self.neighbours[table.key]
+                .iter()
+                .map(|table: &usize| own.get(table).copied().unwrap_or(0.0))
+                .fold(0.0, f64::max);
             table.score = (table.score + share * best) / (1.0 + share);
         }
         fuse::sort(tables);
@@ -105,7 +107,7 @@ impl Joins {
 
     /// The first `seeds` of the tables, those on the shortest paths between any two of these, those
     /// of which one retriever is sure, and then all others, in their order.
-    pub(crate) fn closed(
+    pub(crate) fn add_join_paths(
         &self,
         tables: &[Fused<usize>],
         seeds: usize,
@@ -177,15 +179,17 @@ mod tests {
             .iter()
             .map(|name| Column { name: (*name).into(), ..Column::default() })
             .collect();
-        let key = |(column, to): &(&str, &str)| ForeignKey {
-            columns: vec![(*column).into()],
-            ref_table: (*to).into(),
-            ref_columns: vec!["id".into()],
-        };
         Table {
             name: name.into(),
             columns,
-            foreign_keys: keys.iter().map(key).collect(),
+            foreign_keys: keys
+                .iter()
+                .map(|(column, to): &(&str, &str)| ForeignKey {
+                    columns: vec![(*column).into()],
+                    ref_table: (*to).into(),
+                    ref_columns: vec!["id".into()],
+                })
+                .collect(),
             ..Table::default()
         }
     }
@@ -202,7 +206,7 @@ mod tests {
         Joins::new(&Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables })
     }
 
-    fn found(tables: &[(usize, f64)]) -> Vec<Fused<usize>> {
+    fn table_scores(tables: &[(usize, f64)]) -> Vec<Fused<usize>> {
         tables
             .iter()
             .map(|(key, score)| Fused { key: *key, score: *score, retrievers: vec!["words"] })
@@ -215,9 +219,9 @@ mod tests {
 
     #[test]
     fn tables_on_the_shortest_path_follow_the_seeds() {
-        let tables = found(&[(0, 0.9), (3, 0.8), (4, 0.7), (1, 0.1)]);
+        let tables = table_scores(&[(0, 0.9), (3, 0.8), (4, 0.7), (1, 0.1)]);
         let closed = |seeds: usize, sure: &[usize]| {
-            joins().closed(&tables, seeds, &sure.iter().copied().collect())
+            joins().add_join_paths(&tables, seeds, &sure.iter().copied().collect())
         };
         assert_eq!(keys(&closed(2, &[])), [0, 3, 2, 1, 4]);
         assert_eq!(keys(&closed(0, &[])), [0, 3, 4, 1]);
@@ -227,13 +231,13 @@ mod tests {
 
     #[test]
     fn neighbours_share_the_score() {
-        let mut tables = found(&[(4, 0.5), (0, 0.45)]);
+        let mut tables = table_scores(&[(4, 0.5), (0, 0.45)]);
         joins().spread(&mut tables, 0.5);
         assert_eq!(keys(&tables), [4, 0, 2]);
         assert!((tables[2].score - 0.15).abs() < 1e-12);
-        let mut same = found(&[(4, 0.5)]);
+        let mut same = table_scores(&[(4, 0.5)]);
         joins().spread(&mut same, 0.0);
-        assert_eq!(same, found(&[(4, 0.5)]));
+        assert_eq!(same, table_scores(&[(4, 0.5)]));
     }
 
     #[test]

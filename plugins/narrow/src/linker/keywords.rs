@@ -12,7 +12,7 @@ const KEYWORDS: usize = 16;
 
 /// The keywords of a question; empty if the model has none to give. An unavailable model is logged
 /// and there are no keywords: narrowing works without one.
-pub(crate) fn of(host: &impl LinkerHost, problem: &Problem) -> Result<Vec<String>, Failure> {
+pub(crate) fn ask(host: &impl LinkerHost, problem: &Problem) -> Result<Vec<String>, Failure> {
     match host.complete(&request(problem)) {
         Ok(reply) => Ok(read(&reply)),
         Err(LlmError::Cancelled) => Err(llm_failure(&LlmError::Cancelled)),

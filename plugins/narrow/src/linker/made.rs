@@ -70,11 +70,11 @@ fn hit(number: usize, question: &str, sql: &str) -> Hit {
 impl<'c> Parts<'c> {
     fn new(dialect: &'c Dialect, sampled: &Sampled<'c>) -> Self {
         let columns = || sampled.columns.iter().copied();
-        let is_label =
-            |column: &&Column| LABELS.iter().any(|part| column.name.to_lowercase().contains(part));
         let label = columns()
             .filter(|column| is_text(column))
-            .find(is_label)
+            .find(|column: &&Column| {
+                LABELS.iter().any(|part| column.name.to_lowercase().contains(part))
+            })
             .map(|column| column.name.as_str());
         let number = columns()
             .find(|column| is_fraction(column))

@@ -40,13 +40,14 @@ impl LinkerRole for Narrow {
         if fits && self.settings.hints == 0 && self.settings.examples == 0 && !samples {
             return Ok(Linked { tables: Vec::new(), hints: Vec::new() });
         }
-        let mut phrases = Phrases::of(problem);
+        let mut phrases = Phrases::from_problem(problem);
         if !fits && self.settings.keywords.is_asked(&phrases) {
-            phrases.add_keywords(keywords::of(host, problem)?);
+            phrases.add_keywords(keywords::ask(host, problem)?);
         }
         let places = Places::new(catalog);
-        let found = self.found(host, &phrases, &places, fits);
-        let tables = if fits { Vec::new() } else { self.narrowed(host, catalog, &phrases, &found) };
+        let found = self.retrieve(host, &phrases, &places, fits);
+        let tables =
+            if fits { Vec::new() } else { self.select_tables(host, catalog, &phrases, &found) };
         let mut hints = found.hints(&self.settings, &tables, &places);
         if samples {
             let sampled = facts::sample(host, catalog, &tables);
@@ -67,7 +68,7 @@ impl LinkerRole for Narrow {
 
 impl Narrow {
     /// Collects the finds of all retrievers. For a catalog that fits, only hints.
-    fn found(
+    fn retrieve(
         &self,
         host: &impl LinkerHost,
         phrases: &Phrases,
@@ -90,7 +91,7 @@ impl Narrow {
 
     /// The selected tables, best first; empty if nothing at all was found, since the first tables
     /// that fit are no better than all.
-    fn narrowed(
+    fn select_tables(
         &self,
         host: &impl LinkerHost,
         catalog: &Catalog,
@@ -107,9 +108,9 @@ impl Narrow {
         let joins = Joins::new(catalog);
         joins.spread(&mut tables, self.settings.neighbours);
         let least = self.settings.least * tables.first().map_or(0.0, |best| best.score);
-        let sure = copies.replaced(firsts(&found.tables));
+        let sure = copies.replace_copies(firsts(&found.tables));
         tables.retain(|table| table.score >= least || sure.contains(&table.key));
-        let order = joins.closed(&tables, self.settings.closure as usize, &sure);
+        let order = joins.add_join_paths(&tables, self.settings.closure as usize, &sure);
         let columns = fuse(&found.columns, self.settings.smoothing);
         let selected = fit::fit(catalog, &joins, &order, &columns, &self.settings);
         host.note(

@@ -50,7 +50,7 @@ pub(crate) struct Phrases {
 }
 
 impl Phrases {
-    pub(crate) fn of(problem: &Problem) -> Self {
+    pub(crate) fn from_problem(problem: &Problem) -> Self {
         let mut text = problem.question.clone();
         let reported = problem.evidence.iter().chain(&problem.goal);
         for more in reported.chain(problem.answers.iter().map(|(_, answer)| answer)) {
@@ -78,10 +78,12 @@ impl Phrases {
 fn is_foreign(tokens: &[Token<'_>]) -> bool {
     let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
     let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
-    let is_other = |token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked();
-    let is_english = |token: &&Token<'_>| is_one_of(ENGLISH, &token.text.to_lowercase());
-    let others = words.iter().filter(is_other).count();
-    let has_english = words.iter().any(is_english);
+    let others = words
+        .iter()
+        .filter(|token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked())
+        .count();
+    let has_english =
+        words.iter().any(|token: &&Token<'_>| is_one_of(ENGLISH, &token.text.to_lowercase()));
     others * 2 >= words.len().max(1) || !has_english && (others > 0 || words.len() >= SENTENCE)
 }
 
@@ -158,7 +160,7 @@ fn push_phrase(values: &mut Vec<Phrase>, text: &str, is_marked: bool) {
 /// nor end with a plain one.
 fn values(text: &str, tokens: &[Token<'_>]) -> Vec<Phrase> {
     let mut values = Vec::new();
-    for quote in quoted(text) {
+    for quote in find_quotes(text) {
         push_phrase(&mut values, quote, true);
     }
     for run in runs(tokens) {
@@ -181,7 +183,7 @@ fn values(text: &str, tokens: &[Token<'_>]) -> Vec<Phrase> {
 }
 
 /// Returns the texts in quotation marks. An apostrophe within a word or after one opens none.
-fn quoted(text: &str) -> Vec<&str> {
+fn find_quotes(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (open, close) in [('"', '"'), ('“', '”'), ('\'', '\''), ('‘', '’'), ('`', '`')] {
         let mut rest = text;
@@ -237,12 +239,12 @@ fn runs(tokens: &[Token<'_>]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn of(question: &str) -> Phrases {
-        Phrases::of(&Problem::new(question))
+    fn read_phrases(question: &str) -> Phrases {
+        Phrases::from_problem(&Problem::new(question))
     }
 
-    fn marked(question: &str) -> Vec<String> {
-        of(question)
+    fn read_marked(question: &str) -> Vec<String> {
+        read_phrases(question)
             .values
             .into_iter()
             .filter(|phrase| phrase.is_marked)
@@ -253,26 +255,32 @@ mod tests {
     #[test]
     fn names_are_words_and_pairs() {
         assert_eq!(
-            of("What is the total sale price of the cars?").names,
+            read_phrases("What is the total sale price of the cars?").names,
             ["total", "sale", "price", "cars", "total sale", "sale price", "price cars"]
         );
     }
 
     #[test]
     fn values_are_quoted_in_capitals_or_numbers() {
-        assert_eq!(marked("Songs by \"Hey Jude\" of 2014?"), ["Hey Jude", "Hey", "Jude", "2014"]);
-        assert_eq!(marked("Is the Bank of America in it?"), ["Bank of America", "Bank", "America"]);
-        assert_eq!(marked("Which cities are in Texas? Show them."), ["Texas"]);
         assert_eq!(
-            marked("the airline's 'JetBlue Airways' flights"),
+            read_marked("Songs by \"Hey Jude\" of 2014?"),
+            ["Hey Jude", "Hey", "Jude", "2014"]
+        );
+        assert_eq!(
+            read_marked("Is the Bank of America in it?"),
+            ["Bank of America", "Bank", "America"]
+        );
+        assert_eq!(read_marked("Which cities are in Texas? Show them."), ["Texas"]);
+        assert_eq!(
+            read_marked("the airline's 'JetBlue Airways' flights"),
             ["JetBlue Airways", "JetBlue", "Airways"]
         );
-        assert!(marked("How many singers do we have?").is_empty());
+        assert!(read_marked("How many singers do we have?").is_empty());
     }
 
     #[test]
     fn other_phrases_come_after_and_have_no_plain_ends() {
-        let texts: Vec<String> = of("cars with automatic transmission")
+        let texts: Vec<String> = read_phrases("cars with automatic transmission")
             .values
             .into_iter()
             .map(|value| value.text)
@@ -296,7 +304,7 @@ mod tests {
             evidence: Some("churn means no orders".into()),
             ..Problem::new("How high is it?")
         };
-        assert!(Phrases::of(&problem).names.contains(&"churn".to_owned()));
+        assert!(Phrases::from_problem(&problem).names.contains(&"churn".to_owned()));
     }
 
     #[test]
@@ -309,7 +317,7 @@ mod tests {
             "各国有多少客户？",
             "Quanti ordini ha fatto Anna",
         ] {
-            assert!(of(question).is_foreign, "{question}");
+            assert!(read_phrases(question).is_foreign, "{question}");
         }
         for question in [
             "How many customers are there?",
@@ -321,13 +329,13 @@ mod tests {
             "total revenue in Germany 2024",
             "",
         ] {
-            assert!(!of(question).is_foreign, "{question}");
+            assert!(!read_phrases(question).is_foreign, "{question}");
         }
     }
 
     #[test]
     fn keywords_are_added_once() {
-        let mut phrases = of("How many cars?");
+        let mut phrases = read_phrases("How many cars?");
         phrases.add_keywords(vec!["Cars".into(), "Net Revenue".into()]);
         assert_eq!(phrases.names, ["cars", "net revenue"]);
         assert!(phrases.text.ends_with("\nNet Revenue"));
@@ -335,12 +343,12 @@ mod tests {
 
     #[test]
     fn a_long_question_is_bounded() {
-        let phrases = of(&"every Word counts, 17 times \"or\" more ".repeat(1000));
+        let phrases = read_phrases(&"every Word counts, 17 times \"or\" more ".repeat(1000));
         assert!(
             phrases.names.len() <= 60 && phrases.values.len() <= 240 && phrases.text.len() <= TEXT
         );
         let different: String = (0..2000).map(|number| format!("word{number} ")).collect();
-        let phrases = of(&different);
+        let phrases = read_phrases(&different);
         assert!(phrases.names.len() <= 60 && phrases.values.len() == 240);
     }
 }

@@ -43,25 +43,30 @@ impl Found {
         shown: &[Relevant],
         places: &Places,
     ) -> Vec<Hit> {
-        let is_shown = |hit: &&Hit| match &hit.table {
-            Some(name) if !shown.is_empty() => {
-                let place = places.table(name);
-                shown.iter().any(|table| place.is_some() && places.table(&table.table) == place)
-            }
-            _ => true,
-        };
-        let mut all: Vec<&Hit> =
-            self.hints.iter().filter(|hit| hit.score >= HINTED).filter(is_shown).collect();
+        let mut all: Vec<&Hit> = self
+            .hints
+            .iter()
+            .filter(|hit| hit.score >= HINTED)
+            .filter(|hit: &&Hit| match &hit.table {
+                Some(name) if !shown.is_empty() => {
+                    let place = places.table(name);
+                    shown.iter().any(|table| place.is_some() && places.table(&table.table) == place)
+                }
+                _ => true,
+            })
+            .collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score));
         let mut hints: Vec<Hit> = Vec::new();
         let mut examples: Vec<Hit> = Vec::new();
         for hint in all {
-            let is_reported =
-                |other: &Hit| (&other.path, &other.snippet) == (&hint.path, &hint.snippet);
             let is_example = hint.corpus == Corpus::Examples;
             let most = if is_example { settings.examples } else { settings.hints };
             let list = if is_example { &mut examples } else { &mut hints };
-            if list.len() < most as usize && !list.iter().any(is_reported) {
+            if list.len() < most as usize
+                && !list
+                    .iter()
+                    .any(|other: &Hit| (&other.path, &other.snippet) == (&hint.path, &hint.snippet))
+            {
                 list.push(hint.clone());
             }
         }
@@ -118,7 +123,7 @@ impl<H: LinkerHost> Retrievers<'_, H> {
             .iter()
             .flatten()
             .filter_map(|hit| Some((self.places.table_of(hit)?, hit.score)));
-        let tables = List::of(retriever, weight, tables);
+        let tables = List::new(retriever, weight, tables);
         let by_column = self.all(&Corpus::Columns, how, texts, BROAD);
         let mut best_of: Vec<(usize, f64)> = Vec::new();
         for hits in &by_column {
@@ -135,21 +140,23 @@ impl<H: LinkerHost> Retrievers<'_, H> {
             .iter()
             .flatten()
             .filter_map(|hit| Some((self.places.column_of(hit)?, hit.score)));
-        let columns = List::of(retriever, weight, columns);
-        self.found.tables.extend([tables, List::of(retriever, weight, best_of)]);
+        let columns = List::new(retriever, weight, columns);
+        self.found.tables.extend([tables, List::new(retriever, weight, best_of)]);
         self.found.columns.push(columns);
     }
 
     /// The hits for each text. A retriever that the host does not have finds nothing; so does any
     /// other error, which is logged.
     fn all(&self, corpus: &Corpus, how: &Retriever, texts: &[String], limit: u32) -> Vec<Vec<Hit>> {
-        let query = |text: &String| RetrievalQuery {
-            corpus: corpus.clone(),
-            retriever: how.clone(),
-            text: text.clone(),
-            limit,
-        };
-        let queries: Vec<RetrievalQuery> = texts.iter().map(query).collect();
+        let queries: Vec<RetrievalQuery> = texts
+            .iter()
+            .map(|text: &String| RetrievalQuery {
+                corpus: corpus.clone(),
+                retriever: how.clone(),
+                text: text.clone(),
+                limit,
+            })
+            .collect();
         let mut all = Vec::with_capacity(queries.len());
         for some in queries.chunks(CALL) {
             for found in self.host.retrieve_all(some) {
@@ -192,8 +199,8 @@ pub(crate) fn look_at_notes(
         tables.extend(tables_of(hit, places).into_iter().map(|table| (table, hit.score)));
     }
     let columns = notes.iter().filter_map(|hit| Some((places.column_of(hit)?, hit.score)));
-    found.columns.push(List::of("notes", settings.notes, columns));
-    found.tables.push(List::of("notes", settings.notes, tables));
+    found.columns.push(List::new("notes", settings.notes, columns));
+    found.tables.push(List::new("notes", settings.notes, tables));
     found.hints.extend(notes);
     found.hints.extend(examples.iter().filter_map(with_statement));
 }
@@ -203,10 +210,11 @@ fn tables_of(hit: &Hit, places: &Places) -> Vec<usize> {
     let Some(Example { sql, .. }) = Example::from_hit(hit) else { return Vec::new() };
     let words = sql.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '.')));
     // A word with a dot is a table with its schema, or else a column of a table.
-    let table = |word: &str| {
-        places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)))
-    };
-    let mut tables: Vec<usize> = words.filter_map(table).collect();
+    let mut tables: Vec<usize> = words
+        .filter_map(|word: &str| {
+            places.table(word).or_else(|| word.split('.').find_map(|part| places.table(part)))
+        })
+        .collect();
     tables.sort_unstable();
     tables.dedup();
     tables

@@ -16,7 +16,7 @@ use syrch_plugin::{prompt, text};
 use crate::Progressive;
 use crate::class::ErrorClass;
 use crate::reward::verdict::{Aspect, read};
-use crate::settings::{Settings, named};
+use crate::settings::{Settings, model_name};
 
 /// The key of a candidate's extra under which the solver describes the step.
 pub(crate) const STEP: &str = "step";
@@ -55,10 +55,10 @@ struct Judge<'a, H> {
 impl<H: RewardHost> Judge<'_, H> {
     fn verdict(&self, rival: &Rival, reply: Result<Reply, LlmError>) -> Verdict {
         match reply {
-            Ok(reply) => of_text(&reply),
+            Ok(reply) => verdict_from_text(&reply),
             // Providers without a model judge by the canonical schema, if at all.
             Err(LlmError::Unsupported(_)) => match self.host.complete(&self.ask(rival, true)) {
-                Ok(reply) => of_document(verdict_reply(&reply)),
+                Ok(reply) => verdict_from_document(verdict_reply(&reply)),
                 Err(error) => Verdict::Unavailable(llm_words(&error)),
             },
             Err(error) => Verdict::Unavailable(llm_words(&error)),
@@ -70,7 +70,7 @@ impl<H: RewardHost> Judge<'_, H> {
             .system(instructions(as_document))
             .user(self.user(rival))
             .subjects(vec![rival.candidate.sql.clone()])
-            .model(named(&self.settings.model_judge))
+            .model(model_name(&self.settings.model_judge))
             .temperature(self.settings.judgment_temperature)
             .max_tokens(self.settings.judgment_max_tokens);
         if as_document { ask.json(&verdict_schema()) } else { ask.text() }
@@ -174,7 +174,7 @@ fn instructions(as_document: bool) -> String {
     )
 }
 
-fn of_text(reply: &Reply) -> Verdict {
+fn verdict_from_text(reply: &Reply) -> Verdict {
     match read(&reply.text, reply.truncated) {
         Err(why) => Verdict::Unavailable(format!("{why}: {}", text::line(&reply.text, 160))),
         Ok(reading) => {
@@ -188,7 +188,7 @@ fn of_text(reply: &Reply) -> Verdict {
     }
 }
 
-fn of_document(verdict: Verdict) -> Verdict {
+fn verdict_from_document(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Accepted(said) => opinion(true, text::line(&said.reason, 500), said.checks),
         Verdict::Rejected(said) => opinion(false, text::line(&said.reason, 500), said.checks),
@@ -205,7 +205,7 @@ fn opinion(is_correct: bool, reasoning: String, mut checks: Vec<(String, bool)>)
     let mut opinion = Opinion { score: 0.0, reason: reasoning, checks };
     let reported =
         if opinion.reason.is_empty() { "the judge said no" } else { opinion.reason.as_str() };
-    opinion.reason = match ErrorClass::of_opinion(&opinion) {
+    opinion.reason = match ErrorClass::from_opinion(&opinion) {
         Some(class) => {
             let end = if reported.ends_with(['.', '!', '?', '…']) { "" } else { "." };
             format!("{}: {reported}{end} {}", class.name(), class.hint())

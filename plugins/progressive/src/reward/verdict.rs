@@ -106,10 +106,10 @@ pub(crate) fn read(reply: &str, truncated: bool) -> Result<Reading, &'static str
     }
     let is_correct = verdict(&lines)?;
     let answers: Vec<(Aspect, bool)> =
-        Aspect::ALL.into_iter().filter_map(|aspect| answered(&lines, aspect)).collect();
+        Aspect::ALL.into_iter().filter_map(|aspect| read_answer(&lines, aspect)).collect();
     if is_correct {
         // Also the beginning of a cut line may take a verdict back.
-        doubted(&text)?;
+        check_for_doubt(&text)?;
     }
     Ok(Reading { is_correct, reasoning: reasoning(&lines), answers })
 }
@@ -137,7 +137,7 @@ fn alone(lines: &[&str]) -> Answer {
 }
 
 /// The error says what speaks against a YES in the same reply.
-fn doubted(text: &str) -> Result<(), &'static str> {
+fn check_for_doubt(text: &str) -> Result<(), &'static str> {
     let is_doubt = |answer: &Answer| matches!(answer, Answer::No | Answer::Hedged);
     if mentions(text, "CORRECT").iter().any(is_doubt) || objects(text) {
         return Err("the judge said both yes and no");
@@ -148,7 +148,7 @@ fn doubted(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
+fn read_answer(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
     match lines.iter().rev().find_map(|line| answer(line, aspect.label()))? {
         Answer::Yes => Some((aspect, true)),
         Answer::No => Some((aspect, false)),
@@ -158,27 +158,28 @@ fn answered(lines: &[&str], aspect: Aspect) -> Option<(Aspect, bool)> {
 
 /// Returns the text after `REASONING:`; without it, the lines that are no answers.
 fn reasoning(lines: &[&str]) -> String {
-    let starts = |line: &&str| line.to_ascii_uppercase().contains("REASONING:");
-    let reported = match lines.iter().position(starts) {
-        Some(at) => {
-            let first = lines[at];
-            let from = first
-                .to_ascii_uppercase()
-                .find("REASONING:")
-                .map_or(0, |found| found + "REASONING:".len());
-            std::iter::once(&first[from..])
-                .chain(lines[at + 1..].iter().copied())
-                .collect::<Vec<_>>()
-        }
-        None => {
-            let labels = || Aspect::ALL.into_iter().map(Aspect::label).chain(["CORRECT"]);
-            lines
-                .iter()
-                .copied()
-                .filter(|line| labels().all(|label| answer(line, label).is_none()))
-                .collect()
-        }
-    };
+    let reported =
+        match lines.iter().position(|line: &&str| line.to_ascii_uppercase().contains("REASONING:"))
+        {
+            Some(at) => {
+                let first = lines[at];
+                let from = first
+                    .to_ascii_uppercase()
+                    .find("REASONING:")
+                    .map_or(0, |found| found + "REASONING:".len());
+                std::iter::once(&first[from..])
+                    .chain(lines[at + 1..].iter().copied())
+                    .collect::<Vec<_>>()
+            }
+            None => {
+                let labels = || Aspect::ALL.into_iter().map(Aspect::label).chain(["CORRECT"]);
+                lines
+                    .iter()
+                    .copied()
+                    .filter(|line| labels().all(|label| answer(line, label).is_none()))
+                    .collect()
+            }
+        };
     text::line(&reported.join(" "), 500)
 }
 

@@ -1,6 +1,6 @@
 //! One draft of a statement on its way through syntax repair, database and reward.
 
-use syrch_plugin::attempt::{Ran, accept, candidate_id, failed, is_over, words};
+use syrch_plugin::attempt::{Ran, accept, candidate_id, is_over, record_error, words};
 use syrch_plugin::brief::Tried;
 use syrch_plugin::failure::llm_words;
 use syrch_plugin::prelude::*;
@@ -10,7 +10,7 @@ use syrch_plugin::text::line;
 use super::{Goal, Miss, Solve, Stop};
 use crate::class::ErrorClass;
 use crate::reward::{STEP, step_extra};
-use crate::solver::branch::{Branch, Made, Standing, bounded};
+use crate::solver::branch::{Branch, Made, Standing, clip_names};
 
 /// The reward of a statement that ran and was not judged, from the design document.
 const UNJUDGED: f64 = 0.5;
@@ -36,7 +36,7 @@ impl Draft {
     }
 
     /// Creates the draft of a candidate that is judged anew.
-    pub(super) fn of(candidate: &str) -> Self {
+    pub(super) fn for_candidate(candidate: &str) -> Self {
         Self { after: Some(candidate.to_owned()), ..Self::first(Vec::new()) }
     }
 }
@@ -75,7 +75,7 @@ impl<H: SolverHost> Solve<'_, H> {
                 return if self.stop.is_some() {
                     Came::Stopped
                 } else {
-                    Came::Missed(abandoned(draft, miss))
+                    Came::Missed(abandon(draft, miss))
                 };
             };
             let next = match reply.map(|reply| (sql_reply(&reply), reply)) {
@@ -104,9 +104,9 @@ impl<H: SolverHost> Solve<'_, H> {
     ) -> Option<Result<Reply, String>> {
         let mut given = draft.reply.take();
         loop {
-            let asked =
-                || self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample));
-            match given.take().unwrap_or_else(asked) {
+            match given.take().unwrap_or_else(|| {
+                self.host.complete(&self.request(branch, goal, &draft.tried, draft.sample))
+            }) {
                 Ok(reply) => return Some(Ok(reply)),
                 Err(LlmError::Malformed(start)) => return Some(Err(start)),
                 Err(LlmError::TooLarge) if self.brief.shorten() => {}
@@ -191,7 +191,7 @@ impl<H: SolverHost> Solve<'_, H> {
         });
         match &ran {
             Ok(_) => self.in_vain = 0,
-            Err(error) => drop(failed(error, &mut branch.signals)),
+            Err(error) => drop(record_error(error, &mut branch.signals)),
         }
         let candidate = self.candidate(branch, goal, draft, statement, reply);
         self.host.propose(&candidate);
@@ -204,7 +204,7 @@ impl<H: SolverHost> Solve<'_, H> {
                 Next::Ended(Came::Stopped)
             }
             Err(error) => {
-                let class = ErrorClass::of_kind(error.kind);
+                let class = ErrorClass::from_kind(error.kind);
                 branch.semantic_errors += u32::from(class.is_semantic());
                 branch.missed += 1;
                 self.ran_in_vain();
@@ -284,7 +284,7 @@ impl<H: SolverHost> Solve<'_, H> {
             ran.profile.columns.iter().map(|column| column.column.name.clone()).collect();
         let made = Made {
             rows: ran.profile.rows,
-            columns: bounded(&columns),
+            columns: clip_names(&columns),
             fingerprint: ran.results.fingerprint(&Equality::Bag),
             reward: UNJUDGED,
             standing: Standing::Unjudged,
@@ -295,7 +295,7 @@ impl<H: SolverHost> Solve<'_, H> {
             facts: ran.facts,
         };
         let faults = ran.faults.join("; ");
-        match self.judged(branch, goal, &made.candidate) {
+        match self.judge_candidate(branch, goal, &made.candidate) {
             Judged::Unjudged(why) => {
                 if self.is_whole(goal) || self.settings.judge_steps {
                     self.host.note(
@@ -305,13 +305,17 @@ impl<H: SolverHost> Solve<'_, H> {
                 }
                 self.without_faults(draft, Made { reason: why, ..made }, faults)
             }
-            Judged::Accepted(opinion) => match self.accepted(draft, made, &opinion) {
+            Judged::Accepted(opinion) => match self.record_acceptance(draft, made, &opinion) {
                 Came::Succeeded(made) => self.without_faults(draft, made, faults),
                 missed => missed,
             },
-            Judged::Rejected(opinion) => {
-                Came::Missed(self.rejected(branch, draft, &made.candidate, &opinion, "rejected"))
-            }
+            Judged::Rejected(opinion) => Came::Missed(self.record_rejection(
+                branch,
+                draft,
+                &made.candidate,
+                &opinion,
+                "rejected",
+            )),
         }
     }
 
@@ -326,7 +330,7 @@ impl<H: SolverHost> Solve<'_, H> {
         Came::Missed(miss)
     }
 
-    pub(super) fn rejected(
+    pub(super) fn record_rejection(
         &mut self,
         branch: &mut Branch,
         draft: &mut Draft,
@@ -338,10 +342,10 @@ impl<H: SolverHost> Solve<'_, H> {
         branch.missed += 1;
         let reason = format!("{how}: {}", line(&opinion.reason, 700));
         self.host.discard(&candidate.id, &reason);
-        self.miss(draft, &candidate.sql, ErrorClass::of_opinion(opinion), reason)
+        self.miss(draft, &candidate.sql, ErrorClass::from_opinion(opinion), reason)
     }
 
-    pub(super) fn accepted(
+    pub(super) fn record_acceptance(
         &mut self,
         draft: &mut Draft,
         mut made: Made,
@@ -360,13 +364,18 @@ impl<H: SolverHost> Solve<'_, H> {
         );
         self.host.discard(&made.candidate.id, &reason);
         let mut miss =
-            self.miss(draft, &made.candidate.sql, ErrorClass::of_opinion(opinion), reason);
+            self.miss(draft, &made.candidate.sql, ErrorClass::from_opinion(opinion), reason);
         miss.below = Some(made);
         Came::Missed(miss)
     }
 
     /// EP-D1: a step is judged against its sub-task; only the whole against the question.
-    pub(super) fn judged(&self, branch: &Branch, goal: Goal, candidate: &Candidate) -> Judged {
+    pub(super) fn judge_candidate(
+        &self,
+        branch: &Branch,
+        goal: Goal,
+        candidate: &Candidate,
+    ) -> Judged {
         let mut asked = candidate.clone();
         asked.extra.retain(|(key, _)| key != STEP);
         if let Goal::Step(place) = goal
@@ -375,7 +384,9 @@ impl<H: SolverHost> Solve<'_, H> {
             if !self.settings.judge_steps {
                 return Judged::Unjudged("steps are not judged".to_owned());
             }
-            asked.extra.push(step_extra(&self.subtasks[place].operation, &Self::done(branch)));
+            asked
+                .extra
+                .push(step_extra(&self.subtasks[place].operation, &Self::operations_done(branch)));
         }
         match self.host.reward(&[asked]).map(|verdicts| verdicts.into_iter().next()) {
             Ok(Some(Verdict::Accepted(opinion))) => Judged::Accepted(opinion),
@@ -388,7 +399,7 @@ impl<H: SolverHost> Solve<'_, H> {
 }
 
 /// The miss of a draft that is not continued.
-fn abandoned(draft: Draft, miss: Option<Miss>) -> Miss {
+fn abandon(draft: Draft, miss: Option<Miss>) -> Miss {
     miss.unwrap_or_else(|| Miss {
         reason: "the model gave no other statement".to_owned(),
         tried: draft.tried,

@@ -130,18 +130,20 @@ pub(crate) struct Branch {
 impl Branch {
     /// The line that has done nothing yet.
     pub(crate) fn root(subtasks: &[Subtask]) -> Self {
-        let state = |subtask: &Subtask| State {
-            confidence: subtask.confidence,
-            status: Status::Waiting,
-            reward: None,
-            is_second_chance: false,
-            tried: Vec::new(),
-        };
         Self {
             id: 0,
             parent: None,
             depth: 0,
-            states: subtasks.iter().map(state).collect(),
+            states: subtasks
+                .iter()
+                .map(|subtask: &Subtask| State {
+                    confidence: subtask.confidence,
+                    status: Status::Waiting,
+                    reward: None,
+                    is_second_chance: false,
+                    tried: Vec::new(),
+                })
+                .collect(),
             context: Context::default(),
             cumulative: 0.0,
             failures: Vec::new(),
@@ -182,12 +184,11 @@ impl Branch {
             status == Status::Done
                 || (status == Status::Failed && dependents == Dependents::Proceed)
         };
-        let is_done = |id: &String| {
-            let at = subtasks.iter().position(|subtask| subtask.id == *id);
-            at.is_none_or(|at| satisfies(self.states[at].status))
-        };
         self.states[place].status == Status::Waiting
-            && subtasks[place].dependencies.iter().all(is_done)
+            && subtasks[place].dependencies.iter().all(|id: &String| {
+                let at = subtasks.iter().position(|subtask| subtask.id == *id);
+                at.is_none_or(|at| satisfies(self.states[at].status))
+            })
     }
 
     /// Takes a statement over: as a step's, or as the whole.
@@ -247,15 +248,14 @@ impl Branch {
             return skipped;
         }
         loop {
-            let is_lost = |id: &String| {
-                let at = subtasks.iter().position(|subtask| subtask.id == *id);
-                at.is_some_and(|at| {
-                    matches!(self.states[at].status, Status::Failed | Status::Skipped)
-                })
-            };
             let blocked = (0..self.states.len()).find(|place| {
                 self.states[*place].status == Status::Waiting
-                    && subtasks[*place].dependencies.iter().any(is_lost)
+                    && subtasks[*place].dependencies.iter().any(|id: &String| {
+                        let at = subtasks.iter().position(|subtask| subtask.id == *id);
+                        at.is_some_and(|at| {
+                            matches!(self.states[at].status, Status::Failed | Status::Skipped)
+                        })
+                    })
             });
             let Some(place) = blocked else { return skipped };
             self.states[place].status = Status::Skipped;
@@ -264,7 +264,7 @@ impl Branch {
     }
 
     /// The number of sub-tasks that are done.
-    pub(crate) fn done(&self) -> usize {
+    pub(crate) fn count_done(&self) -> usize {
         self.states.iter().filter(|state| state.status == Status::Done).count()
     }
 
@@ -294,28 +294,31 @@ impl Branch {
 
     /// The sub-tasks with their final confidences.
     pub(crate) fn subtasks_json(&self, subtasks: &[Subtask]) -> Value {
-        let one = |(subtask, state): (&Subtask, &State)| {
+        subtasks.iter().zip(&self.states).map(|(subtask, state): (&Subtask, &State)| {
             json!({
                 "id": subtask.id, "operation": subtask.operation, "type": subtask.kind, "dependencies": subtask.dependencies,
                 "confidence": state.confidence, "status": state.status.name(), "reward": state.reward,
             })
-        };
-        subtasks.iter().zip(&self.states).map(one).collect()
+        }).collect()
     }
 }
 
 impl Context {
     /// The names in the statement so far, which has taken over what came before it.
     fn read(&mut self, facts: &Facts, catalog: &Catalog) {
-        self.tables = bounded(&facts.tables);
-        self.columns = bounded(&facts.columns);
-        let filter = |literal: &Literal| {
-            literal
-                .column
-                .as_ref()
-                .map(|column| format!("{}: {}", line(column, 80), line(&literal.text, 80)))
-        };
-        self.filters = facts.literals.iter().filter_map(filter).take(MOST).collect();
+        self.tables = clip_names(&facts.tables);
+        self.columns = clip_names(&facts.columns);
+        self.filters = facts
+            .literals
+            .iter()
+            .filter_map(|literal: &Literal| {
+                literal
+                    .column
+                    .as_ref()
+                    .map(|column| format!("{}: {}", line(column, 80), line(&literal.text, 80)))
+            })
+            .take(MOST)
+            .collect();
         self.joins = joins(&facts.tables, catalog);
     }
 
@@ -334,7 +337,7 @@ impl Context {
 // Names of one kind in a prompt or a memo.
 const MOST: usize = 24;
 
-pub(crate) fn bounded(names: &[String]) -> Vec<String> {
+pub(crate) fn clip_names(names: &[String]) -> Vec<String> {
     names.iter().take(MOST).map(|name| line(name, 80)).collect()
 }
 
@@ -343,13 +346,14 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
     let read: BTreeSet<usize> = tables.iter().filter_map(|name| catalog.place(name)).collect();
     let keys = read.iter().filter_map(|place| Some((place, catalog.tables.get(*place)?))).flat_map(
         |(place, table)| {
-            let is_other = |other: usize| read.contains(&other) && other != *place;
-            let between = table
-                .foreign_keys
-                .iter()
-                .filter(move |key| catalog.place(&key.ref_table).is_some_and(is_other));
+            let read = &read;
+            let between = table.foreign_keys.iter().filter(move |key| {
+                catalog
+                    .place(&key.ref_table)
+                    .is_some_and(|other: usize| read.contains(&other) && other != *place)
+            });
             between.map(|key| {
-                let list = |columns: &[String]| bounded(columns).join(", ");
+                let list = |columns: &[String]| clip_names(columns).join(", ");
                 let own = line(&catalog.table_name(table), 80);
                 let other = line(&key.ref_table, 80);
                 format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))

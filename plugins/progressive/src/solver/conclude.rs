@@ -7,7 +7,7 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clip, line};
 
 use super::attempt::{Came, Draft, Judged};
-use super::{Goal, Miss, Solve, Stop, ranked};
+use super::{Goal, Miss, Solve, Stop, rank};
 use crate::solver::branch::{Branch, Made, Standing};
 use crate::subtask::Subtask;
 
@@ -22,7 +22,7 @@ impl<H: SolverHost> Solve<'_, H> {
         let mut below: Option<Branch> = None;
         let mut lost: Vec<Branch> = Vec::new();
         let mut winner = None;
-        for branch in ranked(beam) {
+        for branch in rank(beam) {
             if winner.is_some() {
                 lost.push(branch);
                 continue;
@@ -57,17 +57,18 @@ impl<H: SolverHost> Solve<'_, H> {
                 return Vec::new();
             }
             let miss = self.without_statement(&branch);
-            return self.mended(branch, miss);
+            return self.mend(branch, miss);
         };
         if made.is_whole {
             branch.last = Some(made);
             return vec![branch];
         }
         made.is_whole = true;
-        made.part = Some((branch.done(), self.subtasks.len())).filter(|(done, all)| done < all);
+        made.part =
+            Some((branch.count_done(), self.subtasks.len())).filter(|(done, all)| done < all);
         made.candidate.signals.reward = None;
         made.candidate.score = None;
-        match self.judged(&branch, Goal::Whole, &made.candidate) {
+        match self.judge_candidate(&branch, Goal::Whole, &made.candidate) {
             Judged::Unjudged(why) => {
                 self.host
                     .note(Level::Info, &format!("the whole is not judged: {}", line(&why, 300)));
@@ -75,9 +76,9 @@ impl<H: SolverHost> Solve<'_, H> {
                 vec![branch]
             }
             Judged::Accepted(opinion) => {
-                let mut draft = Draft::of(&made.candidate.id);
-                match self.accepted(&mut draft, made, &opinion) {
-                    Came::Missed(miss) => self.mended(branch, miss),
+                let mut draft = Draft::for_candidate(&made.candidate.id);
+                match self.record_acceptance(&mut draft, made, &opinion) {
+                    Came::Missed(miss) => self.mend(branch, miss),
                     Came::Succeeded(made) => {
                         branch.last = Some(made);
                         vec![branch]
@@ -87,20 +88,20 @@ impl<H: SolverHost> Solve<'_, H> {
             }
             // A statement that is rejected as a whole gets alternatives, like a step.
             Judged::Rejected(opinion) => {
-                let mut draft = Draft::of(&made.candidate.id);
-                let miss = self.rejected(
+                let mut draft = Draft::for_candidate(&made.candidate.id);
+                let miss = self.record_rejection(
                     &mut branch,
                     &mut draft,
                     &made.candidate,
                     &opinion,
                     "rejected as a whole",
                 );
-                self.mended(branch, miss)
+                self.mend(branch, miss)
             }
         }
     }
 
-    fn mended(&mut self, branch: Branch, miss: Miss) -> Vec<Branch> {
+    fn mend(&mut self, branch: Branch, miss: Miss) -> Vec<Branch> {
         let mut lines = self.expand(branch, Goal::Whole, miss);
         lines.retain(|line| line.last.as_ref().is_some_and(|made| made.is_whole));
         lines
@@ -222,12 +223,13 @@ impl<H: SolverHost> Solve<'_, H> {
 /// The first records that fit into so many bytes.
 fn fitting<'a>(records: impl Iterator<Item = &'a Value>, bytes: usize) -> Vec<&'a Value> {
     let mut space = bytes;
-    let fits = |record: &&Value| {
-        let left = space.checked_sub(record.to_string().len());
-        space = left.unwrap_or_default();
-        left.is_some()
-    };
-    records.take_while(fits).collect()
+    records
+        .take_while(|record: &&Value| {
+            let left = space.checked_sub(record.to_string().len());
+            space = left.unwrap_or_default();
+            left.is_some()
+        })
+        .collect()
 }
 
 /// Makes the confidence in a statement that was written for some of the sub-tasks, and not accepted

@@ -27,7 +27,7 @@ impl<H: SolverHost> Solve<'_, H> {
             for (from, miss) in std::mem::take(&mut level) {
                 let (accepted, worse) = self.alternatives(&from, goal, &miss);
                 if !accepted.is_empty() {
-                    return self.taken(goal, accepted);
+                    return self.keep_distinct(goal, accepted);
                 }
                 latest = worse.last().map_or(latest, |(_, miss)| miss.clone());
                 missed.extend(worse);
@@ -38,7 +38,7 @@ impl<H: SolverHost> Solve<'_, H> {
             self.take(&mut branch, goal, made);
             return vec![branch];
         }
-        vec![self.failed(branch, goal, latest)]
+        vec![self.continue_without(branch, goal, latest)]
     }
 
     /// Side by side so many further statements for the goal, each on a line of its own; those that
@@ -61,12 +61,13 @@ impl<H: SolverHost> Solve<'_, H> {
         let reported = json!({ "from": from.id, "into": children, "subtask": self.name(goal),
                            "class": miss.class.map(crate::class::ErrorClass::name) });
         self.host.event(miss.after.as_deref(), "branched", &reported);
-        let request = |sample| {
-            let mut request = self.request(from, goal, &miss.tried, sample);
-            request.temperature = Some(self.settings.alternative_temperature as f32);
-            request
-        };
-        let requests: Vec<Request> = (0..number).map(request).collect();
+        let requests: Vec<Request> = (0..number)
+            .map(|sample| {
+                let mut request = self.request(from, goal, &miss.tried, sample);
+                request.temperature = Some(self.settings.alternative_temperature as f32);
+                request
+            })
+            .collect();
         for ((sample, id), reply) in (0..).zip(children).zip(self.host.complete_all(&requests)) {
             let mut child = from.child(id);
             child.failures.push(self.failure_point(goal, miss));
@@ -111,7 +112,7 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// The lines of accepted alternatives. Those with equal results are one: the first.
-    fn taken(&mut self, goal: Goal, accepted: Vec<(Branch, Made)>) -> Vec<Branch> {
+    fn keep_distinct(&mut self, goal: Goal, accepted: Vec<(Branch, Made)>) -> Vec<Branch> {
         let mut out: Vec<Branch> = Vec::new();
         for (mut line, made) in accepted {
             let print = made.fingerprint.as_ref();
@@ -137,7 +138,7 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// The branch continues without the step.
-    fn failed(&mut self, mut branch: Branch, goal: Goal, miss: Miss) -> Branch {
+    fn continue_without(&mut self, mut branch: Branch, goal: Goal, miss: Miss) -> Branch {
         branch.failures.push(self.failure_point(goal, &miss));
         if let Goal::Step(place) = goal {
             let was_second = branch.states[place].is_second_chance;

@@ -22,7 +22,7 @@ use crate::Progressive;
 use crate::class::ErrorClass;
 use crate::settings::Settings;
 use crate::solver::branch::{Branch, Made};
-use crate::subtask::{Subtask, of_task};
+use crate::subtask::{Subtask, read_from_task};
 use attempt::{Came, Draft};
 
 /// Model calls of a step and of the end: a statement, its judgement, and the judgement of the
@@ -118,7 +118,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
     ) -> Self {
         let size =
             PromptSize { catalog_bytes: settings.catalog_bytes, parent_rows: settings.parent_rows };
-        let (mut subtasks, notes) = of_task(task, settings.max_subtasks as usize);
+        let (mut subtasks, notes) = read_from_task(task, settings.max_subtasks as usize);
         notes.iter().for_each(|note| host.note(Level::Warn, note));
         if subtasks.is_empty() {
             subtasks.push(Subtask::whole(task));
@@ -221,7 +221,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
     /// same rows by the same sub-tasks are one.
     fn narrow(&mut self, grown: Vec<Branch>) -> Vec<Branch> {
         let mut apart: Vec<Branch> = Vec::new();
-        for branch in ranked(grown) {
+        for branch in rank(grown) {
             let twin = apart
                 .iter()
                 .find(|known| known.is_where(&branch))
@@ -274,7 +274,7 @@ impl<'a, H: SolverHost> Solve<'a, H> {
 }
 
 /// Highest cumulative reward first, then fewer failures; earlier branches win a tie.
-fn ranked(mut branches: Vec<Branch>) -> Vec<Branch> {
+fn rank(mut branches: Vec<Branch>) -> Vec<Branch> {
     branches.sort_by(|a, b| {
         let failures = a.failures.len().cmp(&b.failures.len());
         b.cumulative.total_cmp(&a.cumulative).then(failures).then(a.id.cmp(&b.id))

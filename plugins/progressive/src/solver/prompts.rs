@@ -5,7 +5,7 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::text::{clip, count, line};
 
 use super::{Goal, Solve};
-use crate::settings::{Accumulation, named};
+use crate::settings::{Accumulation, model_name};
 use crate::solver::branch::{Branch, Status};
 
 const STEPWISE: &str = "\nThe statement is built step by step. Write the whole statement as it stands after your step: extend \
@@ -37,7 +37,7 @@ impl<H: SolverHost> Solve<'_, H> {
             _ => self.brief.ask(purpose, self.brief.instructions(), &more),
         };
         ask.subjects(subjects)
-            .model(named(&self.settings.model_sql))
+            .model(model_name(&self.settings.model_sql))
             .max_tokens(self.settings.sql_max_tokens)
             .sample(sample)
             .sql()
@@ -50,7 +50,7 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     /// Operations done in a branch, oldest first.
-    pub(super) fn done(branch: &Branch) -> Vec<String> {
+    pub(super) fn operations_done(branch: &Branch) -> Vec<String> {
         branch.context.done.iter().map(|(operation, _)| operation.clone()).collect()
     }
 
@@ -106,9 +106,8 @@ impl<H: SolverHost> Solve<'_, H> {
     }
 
     fn later(&self, branch: &Branch, place: usize) -> String {
-        let waiting = |at: &usize| *at != place && branch.states[*at].status == Status::Waiting;
         let later: Vec<String> = (0..self.subtasks.len())
-            .filter(waiting)
+            .filter(|at: &usize| *at != place && branch.states[*at].status == Status::Waiting)
             .map(|at| line(&self.subtasks[at].operation, 200))
             .collect();
         if later.is_empty() {

@@ -6,7 +6,7 @@ use syrch_plugin::prelude::*;
 use syrch_plugin::text::clamp01;
 
 use super::{STEP_CALLS, Solve};
-use crate::settings::named;
+use crate::settings::model_name;
 use crate::solver::branch::{Branch, Status};
 
 const INSTRUCTIONS: &str = "An SQL statement is built step by step, the most certain step first. Some steps are executed. \
@@ -61,7 +61,7 @@ impl<H: SolverHost> Solve<'_, H> {
         Ask::new(Purpose::Calibrate)
             .system(INSTRUCTIONS)
             .user(user)
-            .model(named(&self.settings.model_subtasks))
+            .model(model_name(&self.settings.model_subtasks))
             .temperature(self.settings.confidence_temperature)
             .max_tokens(self.settings.recalculation_max_tokens)
             .json(&schema())

@@ -9,7 +9,7 @@ const OTHER: &str = "SELECT * FROM employees WHERE department LIKE 'Eng%'";
 const THIRD: &str = "SELECT * FROM employees WHERE department IN ('Engineering')";
 
 /// The example, whose second step is wrong at first; `then` are its alternatives.
-fn rejected(then: &[(&str, usize)]) -> Stage {
+fn stage_with_rejection(then: &[(&str, usize)]) -> Stage {
     let mut stage = Stage::new(&example());
     stage.runs(ALL, 10).runs(WRONG, 4).runs(BOTH, 2).generates(ALL).generates(WRONG);
     for (sql, count) in then {
@@ -21,7 +21,7 @@ fn rejected(then: &[(&str, usize)]) -> Stage {
 
 #[test]
 fn a_rejected_step_gets_alternatives_that_know_why() {
-    let mut stage = rejected(&[(OTHER, 6), (IN, 5), (THIRD, 7)]);
+    let mut stage = stage_with_rejection(&[(OTHER, 6), (IN, 5), (THIRD, 7)]);
     stage
         .judges(&[&no("FILTERS", "too wide"), YES, &no("TABLES", "no")])
         .generates(BOTH)
@@ -54,7 +54,7 @@ fn a_rejected_step_gets_alternatives_that_know_why() {
         &["Your step now, filter: keep Engineering", "The statement so far:"],
     );
     // The tree that a person sees.
-    let proposed = stage.proposed();
+    let proposed = stage.proposals();
     let line = |id: &str, parent: &str, origin: &str| {
         (id.to_owned(), parent.to_owned(), origin.to_owned())
     };
@@ -103,7 +103,7 @@ fn an_engine_error_of_meaning_branches_with_its_hint() {
 #[test]
 fn alternatives_have_a_number_and_a_temperature() {
     for number in [0, 2] {
-        let mut stage = rejected(&[(IN, 5), (OTHER, 6)]);
+        let mut stage = stage_with_rejection(&[(IN, 5), (OTHER, 6)]);
         stage.settings.alternatives = number;
         stage.settings.alternative_temperature = 1.1;
         stage.judges(&[YES, &no("FILTERS", "too wide")]).generates(BOTH).judges(&[YES, YES]);
@@ -121,8 +121,8 @@ fn alternatives_have_a_number_and_a_temperature() {
 }
 
 /// Two alternatives that are both accepted, with different rows.
-fn forked() -> Stage {
-    let mut stage = rejected(&[(IN, 5), (OTHER, 6)]);
+fn stage_with_fork() -> Stage {
+    let mut stage = stage_with_rejection(&[(IN, 5), (OTHER, 6)]);
     stage.settings.alternatives = 2;
     stage.judges(&[YES, YES]);
     stage
@@ -130,7 +130,7 @@ fn forked() -> Stage {
 
 #[test]
 fn accepted_alternatives_are_branches_and_the_best_by_cumulative_reward_wins() {
-    let mut stage = forked();
+    let mut stage = stage_with_fork();
     // The first branch's last step is rejected for good, the second's is not.
     let worse = "SELECT name FROM employees WHERE department = 'Engineering'";
     stage.settings.max_branch_depth = 1;
@@ -162,7 +162,7 @@ fn accepted_alternatives_are_branches_and_the_best_by_cumulative_reward_wins() {
 
 #[test]
 fn the_beam_is_cut_to_its_width() {
-    let mut stage = forked();
+    let mut stage = stage_with_fork();
     stage.settings.beam_width = 1;
     stage.generates(BOTH).judges(&[YES, YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
@@ -172,7 +172,7 @@ fn the_beam_is_cut_to_its_width() {
     );
     assert_eq!(stage.prompts(&Generate).len(), 3);
     // With the default width both go on.
-    let mut stage = forked();
+    let mut stage = stage_with_fork();
     stage.generates(BOTH).generates(BOTH).judges(&[YES, YES, YES]);
     stage.solve();
     assert_eq!(stage.prompts(&Generate).len(), 4);
@@ -180,7 +180,7 @@ fn the_beam_is_cut_to_its_width() {
 
 #[test]
 fn alternatives_with_equal_rows_are_one_branch() {
-    let mut stage = rejected(&[(IN, 5), (THIRD, 5)]);
+    let mut stage = stage_with_rejection(&[(IN, 5), (THIRD, 5)]);
     stage.settings.alternatives = 2;
     stage.judges(&[YES, YES]).generates(BOTH).judges(&[YES, YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
@@ -190,7 +190,7 @@ fn alternatives_with_equal_rows_are_one_branch() {
 
 #[test]
 fn branches_that_meet_again_are_one() {
-    let mut stage = forked();
+    let mut stage = stage_with_fork();
     stage.generates(BOTH).generates(BOTH).judges(&[YES, YES, YES]);
     assert_eq!(stage.answer().unwrap(), BOTH);
     assert_eq!(stage.host.trace.discarded("A.6").unwrap(), "the same rows as A.5");
@@ -324,7 +324,7 @@ fn a_small_budget_makes_fewer_branches_and_says_so() {
     assert_has(&notes, &["allows 2 of 3 alternatives"]);
     assert_eq!(solved(2).0, 0);
 
-    let mut stage = rejected(&[]);
+    let mut stage = stage_with_rejection(&[]);
     stage.host.budget.time = TimeLeft::Little;
     stage.generates(BOTH).judges(&[YES, YES]);
     stage.solve();

@@ -54,7 +54,7 @@ fn the_example_grows_step_by_step_and_is_judged_as_a_whole() {
     assert_lacks(&judged[3], &["this step:"]);
     let parents = [("A.1", "", "generate"), ("A.2", "A.1", "generate"), ("A.3", "A.2", "generate")];
     assert_eq!(
-        stage.proposed(),
+        stage.proposals(),
         parents.map(|(id, parent, origin)| (id.into(), parent.into(), origin.into()))
     );
     assert_eq!(stage.host.trace.discarded("A.1").unwrap(), "extended by A.2");
@@ -119,7 +119,7 @@ fn the_context_may_be_the_latest_step_alone() {
     assert_lacks(&latest, &["read employees (10", "reads the tables"]);
 }
 
-fn updated(confidences: &JsonValue) -> Result<Reply, LlmError> {
+fn reply_confidences(confidences: &JsonValue) -> Result<Reply, LlmError> {
     Ok(reply("", Some(&json!({ "updated_confidences": confidences }))))
 }
 
@@ -132,8 +132,8 @@ fn confidences_are_recalculated_after_each_execution_and_change_the_order() {
     stage
         .host
         .model
-        .script(&Calibrate, updated(&swapped))
-        .script(&Calibrate, updated(&json!({ "2": 1.4 })));
+        .script(&Calibrate, reply_confidences(&swapped))
+        .script(&Calibrate, reply_confidences(&json!({ "2": 1.4 })));
     let outcome = stage.solve();
     assert_eq!(
         stage.purposes(),
@@ -166,7 +166,7 @@ fn a_failed_recalculation_changes_nothing_and_is_reported() {
         .host
         .model
         .script(&Calibrate, Err(LlmError::Malformed("hm".into())))
-        .script(&Calibrate, updated(&json!({})));
+        .script(&Calibrate, reply_confidences(&json!({})));
     assert_eq!(stage.answer().unwrap(), BOTH);
     let notes = stage.host.trace.notes().join("\n");
     assert_has(
@@ -191,7 +191,7 @@ fn recalculation_has_an_interval_a_limit_and_a_model() {
         model_subtasks: "thinker".into(),
         ..Settings::default()
     };
-    stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
+    stage.host.model.script(&Calibrate, reply_confidences(&json!({ "3": 0.9 })));
     stage.solve();
     assert_eq!(
         stage.purposes(),
@@ -216,7 +216,7 @@ fn a_sub_task_below_the_threshold_waits_for_a_recalculation() {
             ..Settings::default()
         };
         for _ in 0..2 {
-            stage.host.model.script(&Calibrate, updated(&json!({ "3": 0.9 })));
+            stage.host.model.script(&Calibrate, reply_confidences(&json!({ "3": 0.9 })));
         }
         stage.solve();
         assert_eq!(stage.prompts(&Calibrate).len(), recalculations, "{threshold}");
@@ -384,7 +384,7 @@ fn syntax_is_repaired_so_often_and_other_errors_are_not() {
         &stage.prompts(&Repair)[1],
         &["SELEC\n", "no such table in sight", "SELEC 1\n", "balanced parentheses"],
     );
-    assert_eq!(stage.proposed()[2], ("A.3".into(), "A.2".into(), "repair".into()));
+    assert_eq!(stage.proposals()[2], ("A.3".into(), "A.2".into(), "repair".into()));
     assert_eq!(solved(1, 3).0, None);
     assert_eq!(solved(2, 1).0, None);
 

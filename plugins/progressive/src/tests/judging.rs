@@ -59,7 +59,7 @@ fn a_no_has_its_class_and_what_mends_it() {
         let Verdict::Rejected(opinion) = verdict else { panic!("{verdict:?}") };
         assert_eq!(opinion.score, 0.0);
         assert_eq!(opinion.reason, format!("{}: it is off. {}", class.name(), class.hint()));
-        assert_eq!(ErrorClass::of_opinion(&opinion), Some(class));
+        assert_eq!(ErrorClass::from_opinion(&opinion), Some(class));
     }
 }
 

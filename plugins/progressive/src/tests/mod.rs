@@ -172,22 +172,30 @@ impl Stage {
     }
 
     fn events(&self, name: &str) -> Vec<JsonValue> {
-        let data = |line: Traced| match line {
-            Traced::Event(_, event, data) if event == name => Some(data),
-            _ => None,
-        };
-        self.host.trace.lines().into_iter().filter_map(data).collect()
+        self.host
+            .trace
+            .lines()
+            .into_iter()
+            .filter_map(|line: Traced| match line {
+                Traced::Event(_, event, data) if event == name => Some(data),
+                _ => None,
+            })
+            .collect()
     }
 
     /// The candidates as (id, parents, origin).
-    fn proposed(&self) -> Vec<(String, String, String)> {
-        let reported = |line: Traced| match line {
-            Traced::Proposed(candidate) => {
-                Some((candidate.id, candidate.parents.join(" "), candidate.origin))
-            }
-            _ => None,
-        };
-        self.host.trace.lines().into_iter().filter_map(reported).collect()
+    fn proposals(&self) -> Vec<(String, String, String)> {
+        self.host
+            .trace
+            .lines()
+            .into_iter()
+            .filter_map(|line: Traced| match line {
+                Traced::Proposed(candidate) => {
+                    Some((candidate.id, candidate.parents.join(" "), candidate.origin))
+                }
+                _ => None,
+            })
+            .collect()
     }
 }
 
@@ -217,11 +225,13 @@ impl Evaluate for Stage {
         if !self.verdicts.borrow().is_empty() {
             return Ok(vec![self.verdicts.borrow_mut().remove(0)]);
         }
-        let rival = |candidate: &Candidate| Rival {
-            candidate: candidate.clone(),
-            results: self.rows[&candidate.sql].handle(),
-        };
-        let rivals: Vec<Rival> = candidates.iter().map(rival).collect();
+        let rivals: Vec<Rival> = candidates
+            .iter()
+            .map(|candidate: &Candidate| Rival {
+                candidate: candidate.clone(),
+                results: self.rows[&candidate.sql].handle(),
+            })
+            .collect();
         let reward = Progressive::new(self.settings.clone());
         Ok(reward.judge(self, &Problem::new(QUESTION), &catalog(), &self.task, &rivals).unwrap())
     }

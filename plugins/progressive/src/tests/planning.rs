@@ -3,7 +3,7 @@
 use syrch_plugin::replies::plan_of;
 
 use super::*;
-use crate::subtask::of_task;
+use crate::subtask::read_from_task;
 
 fn subtasks() -> JsonValue {
     let one = |id: u32, on: &[u32]| {
@@ -19,7 +19,7 @@ fn steps() -> JsonValue {
                       step("perform_operations", "two filters")] })
 }
 
-fn planned(settings: Settings, replies: &[JsonValue]) -> (Graph, FakeHost) {
+fn plan_with_replies(settings: Settings, replies: &[JsonValue]) -> (Graph, FakeHost) {
     let mut host = FakeHost::default();
     for plan in replies {
         host.model.reply_plan(plan);
@@ -31,7 +31,7 @@ fn planned(settings: Settings, replies: &[JsonValue]) -> (Graph, FakeHost) {
 
 #[test]
 fn two_calls_make_one_task_with_sub_tasks_and_three_steps() {
-    let (graph, host) = planned(Settings::default(), &[subtasks(), steps()]);
+    let (graph, host) = plan_with_replies(Settings::default(), &[subtasks(), steps()]);
     let [task] = graph.tasks.as_slice() else { panic!("not one task") };
     assert_eq!((task.text.as_str(), graph.answer.as_str()), (QUESTION, "A"));
     assert_eq!(
@@ -42,7 +42,7 @@ fn two_calls_make_one_task_with_sub_tasks_and_three_steps() {
             "Select the columns: all of them (employees)"
         ]
     );
-    let (list, _) = of_task(task, 16);
+    let (list, _) = read_from_task(task, 16);
     assert_eq!(list.iter().map(|one| one.operation.as_str()).collect::<Vec<_>>(), ["do 1", "do 2"]);
     assert_eq!(
         (list[1].dependencies.as_slice(), list[1].confidence),
@@ -79,8 +79,8 @@ fn settings_reach_their_calls() {
         catalog_bytes: 500,
         ..Settings::default()
     };
-    let (graph, host) = planned(settings, &[subtasks(), steps()]);
-    assert_eq!(of_task(&graph.tasks[0], 16).0.len(), 1);
+    let (graph, host) = plan_with_replies(settings, &[subtasks(), steps()]);
+    assert_eq!(read_from_task(&graph.tasks[0], 16).0.len(), 1);
     assert!(host.trace.notes().contains(&"only the first 1 sub-tasks are used".to_owned()));
     let requests = host.model.requests();
     let reported = |place: usize| {
@@ -89,7 +89,8 @@ fn settings_reach_their_calls() {
     assert_eq!(reported(0), (Some("thinker"), Some(70), Some(0.3)));
     assert_eq!(reported(1), (Some("planner"), Some(80), Some(0.0)));
 
-    let (graph, host) = planned(Settings { plan: false, ..Settings::default() }, &[subtasks()]);
+    let (graph, host) =
+        plan_with_replies(Settings { plan: false, ..Settings::default() }, &[subtasks()]);
     assert_eq!((host.model.requests().len(), plan_of(&graph.tasks[0]).len()), (1, 0));
 }
 
@@ -112,7 +113,8 @@ fn replies_that_cannot_be_used_leave_one_task_and_are_reported() {
     for nothing in
         [json!({ "subtasks": [] }), json!({ "subtasks": [{}] }), json!({ "subtasks": "many" })]
     {
-        let (graph, host) = planned(Settings::default(), &[nothing, json!({ "steps": [] })]);
+        let (graph, host) =
+            plan_with_replies(Settings::default(), &[nothing, json!({ "steps": [] })]);
         assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
         assert_has(
             &host.trace.notes().join("\n"),
@@ -120,7 +122,7 @@ fn replies_that_cannot_be_used_leave_one_task_and_are_reported() {
         );
     }
     // A provider without a model.
-    let (graph, host) = planned(Settings::default(), &[]);
+    let (graph, host) = plan_with_replies(Settings::default(), &[]);
     assert_eq!((graph.tasks.len(), graph.tasks[0].context.as_ref()), (1, None));
     assert_has(
         &host.trace.notes().join("\n"),
@@ -135,7 +137,7 @@ fn a_plan_in_more_than_three_steps_is_three() {
         .as_array_mut()
         .unwrap()
         .push(json!({ "step_type": "perform_operations", "description": "an order" }));
-    let (graph, _) = planned(Settings::default(), &[subtasks(), long]);
+    let (graph, _) = plan_with_replies(Settings::default(), &[subtasks(), long]);
     assert_eq!(plan_of(&graph.tasks[0]).len(), 3);
     assert_eq!(
         plan_of(&graph.tasks[0])[1],

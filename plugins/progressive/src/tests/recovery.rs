@@ -82,7 +82,7 @@ fn or_the_failed_one_gets_a_second_chance_after_the_others() {
         again,
         &["read employees", "SELECT nothing", "no table `nothing`", "Done, step 1: keep salaries"],
     );
-    assert_eq!(stage.proposed()[2].2, "second chance");
+    assert_eq!(stage.proposals()[2].2, "second chance");
     assert_has(
         &stage.host.trace.notes().join("\n"),
         &["sub-task 1 is tried again after the others"],
@@ -116,7 +116,7 @@ fn a_whole_that_is_rejected_is_mended_like_a_step() {
     stage.judges(&[YES, YES, YES, &no("COLUMNS", "names are asked for"), YES]);
     let outcome = stage.solve();
     assert_eq!(outcome.candidates[0].sql, FINAL);
-    assert_eq!(stage.proposed()[3], ("A.4".into(), "A.3".into(), "alternative".into()));
+    assert_eq!(stage.proposals()[3], ("A.4".into(), "A.3".into(), "alternative".into()));
     assert_has(
         &stage.prompts(&Repair)[0],
         &["Write the statement that answers the whole question", BOTH, "names are asked for"],
@@ -309,8 +309,8 @@ fn the_judge_knows_the_results_that_a_statement_reads() {
 
 #[test]
 fn a_result_of_which_the_host_warns_gets_alternatives() {
-    let warned = || rows(2).warned("8 of 344 values of salary are no numbers");
-    for (alternative, best) in [(rows(1), FINAL), (rows(1).warned("y"), BOTH)] {
+    let warned = || rows(2).with_warning("8 of 344 values of salary are no numbers");
+    for (alternative, best) in [(rows(1), FINAL), (rows(1).with_warning("y"), BOTH)] {
         let mut stage = Stage::new(&[subtask(1, "keep salaries", 0.9, &[])]);
         stage.settings = Settings { alternatives: 1, max_branch_depth: 1, ..Settings::default() };
         stage.generates(BOTH).repairs(FINAL).runs(BOTH, 2).runs(FINAL, 1);

@@ -16,7 +16,7 @@ pub(crate) struct Flat {
 
 impl Flat {
     /// `None` with outer joins, USING and NATURAL.
-    pub(crate) fn of(select: &Select) -> Option<Self> {
+    pub(crate) fn from_select(select: &Select) -> Option<Self> {
         let mut tables = Vec::new();
         let mut conditions = Vec::new();
         for item in &select.from {
@@ -42,35 +42,41 @@ impl Flat {
 }
 
 /// Tables separated by commas.
-pub(crate) fn listed(tables: impl IntoIterator<Item = TableFactor>) -> Vec<TableWithJoins> {
+pub(crate) fn comma_list(tables: impl IntoIterator<Item = TableFactor>) -> Vec<TableWithJoins> {
     tables.into_iter().map(|relation| TableWithJoins { relation, joins: Vec::new() }).collect()
 }
 
 /// Tables that SQLite joins in this order.
-pub(crate) fn crossed(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
+pub(crate) fn cross_join(tables: Vec<TableFactor>) -> Option<TableWithJoins> {
     let mut tables = tables.into_iter();
     let relation = tables.next()?;
-    let join = |relation| Join {
+    Some(TableWithJoins {
         relation,
-        global: false,
-        join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
-    };
-    Some(TableWithJoins { relation, joins: tables.map(join).collect() })
+        joins: tables
+            .map(|relation| Join {
+                relation,
+                global: false,
+                join_operator: JoinOperator::CrossJoin(JoinConstraint::None),
+            })
+            .collect(),
+    })
 }
 
 /// Writes `*` as one `table.*` for each table, so that neither a further table nor another order
 /// shows.
 pub(crate) fn spell_out(select: &mut Select, scope: &Scope) {
     let old = std::mem::take(&mut select.projection);
-    let spelled = |item| match item {
-        SelectItem::Wildcard(options) => {
-            let each = |name: &Ident| {
-                let kind = SelectItemQualifiedWildcardKind::ObjectName(name.clone().into());
-                SelectItem::QualifiedWildcard(kind, options.clone())
-            };
-            scope.sources.iter().map(|source| each(&source.name)).collect()
-        }
-        other => vec![other],
-    };
-    select.projection = old.into_iter().flat_map(spelled).collect();
+    select.projection = old
+        .into_iter()
+        .flat_map(|item| match item {
+            SelectItem::Wildcard(options) => {
+                let each = |name: &Ident| {
+                    let kind = SelectItemQualifiedWildcardKind::ObjectName(name.clone().into());
+                    SelectItem::QualifiedWildcard(kind, options.clone())
+                };
+                scope.sources.iter().map(|source| each(&source.name)).collect()
+            }
+            other => vec![other],
+        })
+        .collect();
 }

@@ -30,7 +30,7 @@ impl RewriterRole for RewriteRules {
         catalog: &Catalog,
         history: &[Attempt],
     ) -> Result<Option<Proposal>, Failure> {
-        let Some(engine) = Engine::of(&catalog.dialect) else {
+        let Some(engine) = Engine::for_dialect(&catalog.dialect) else {
             let what = format!("there are no rules for {}", catalog.dialect.name());
             return Err(failure(FailureKind::Unsupported, what));
         };
@@ -39,8 +39,10 @@ impl RewriterRole for RewriteRules {
         // The proposals from one best statement are always the same list. What was tried before it
         // became the best is left out, and of the others the first that has not had its turn is the
         // next.
-        let is_accepted = |attempt: &Attempt| matches!(attempt.trial, Trial::Accepted(_));
-        let since = history.iter().rposition(is_accepted).map_or(0, |place| place + 1);
+        let since = history
+            .iter()
+            .rposition(|attempt: &Attempt| matches!(attempt.trial, Trial::Accepted(_)))
+            .map_or(0, |place| place + 1);
         let (earlier, later) = history.split_at(since);
         let written = |text: &str| {
             engine.query(text).map_or_else(|| text.to_owned(), |query| query.to_string())
@@ -63,7 +65,7 @@ pub(crate) fn proposals(
 ) -> Vec<Proposal> {
     let query = Some(text).filter(|text| text.len() <= settings.statement_bytes as usize);
     let Some(query) = query.and_then(|text| engine.query(text)) else { return Vec::new() };
-    let signs = Signs::of(engine, plan);
+    let signs = Signs::from_plan(engine, plan);
     let mut rules: Vec<&Rule> = RULES.iter().collect();
     rules.sort_by_key(|rule| std::cmp::Reverse((rule.promise)(&signs)));
     let mut whole = Vec::new();

@@ -16,7 +16,7 @@ pub(crate) struct Signs {
 }
 
 impl Signs {
-    pub(crate) fn of(engine: Engine, plan: &str) -> Self {
+    pub(crate) fn from_plan(engine: Engine, plan: &str) -> Self {
         match engine {
             Engine::Sqlite => sqlite(plan),
             Engine::Postgres => Self {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_scan_counts_as_repeated_only_below_a_correlated_sub_query() {
-        let of = |plan| Signs::of(Engine::Sqlite, plan);
+        let of = |plan| Signs::from_plan(Engine::Sqlite, plan);
         let indexed =
             of("SCAN a\nCORRELATED SCALAR SUBQUERY 1\n  SEARCH b USING INDEX i (k=?)\nSCAN c\n");
         assert!(indexed.has_correlated && !indexed.scans_in_correlated && indexed.has_loop);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn postgresql_shows_a_sub_query_for_each_row_as_a_plan_that_is_not_hashed() {
-        let of = |plan| Signs::of(Engine::Postgres, plan).has_correlated;
+        let of = |plan| Signs::from_plan(Engine::Postgres, plan).has_correlated;
         assert!(of("Seq Scan on a\n  SubPlan 1\n    ->  Seq Scan on b"));
         assert!(!of(
             "Seq Scan on a\n  Filter: (NOT (hashed SubPlan 1))\n  SubPlan 1\n    ->  Seq Scan on b"

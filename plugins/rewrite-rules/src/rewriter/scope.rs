@@ -57,16 +57,21 @@ pub(crate) fn same(a: &Ident, b: &Ident) -> bool {
 
 /// A name of a table without quotes, with its schema if it is written.
 pub(crate) fn plain_name(name: &ObjectName) -> Option<String> {
-    let part = |part: &ObjectNamePart| match part {
-        ObjectNamePart::Identifier(name) => Some(name.value.clone()),
-        ObjectNamePart::Function(_) => None,
-    };
-    Some(name.0.iter().map(part).collect::<Option<Vec<_>>>()?.join("."))
+    Some(
+        name.0
+            .iter()
+            .map(|part: &ObjectNamePart| match part {
+                ObjectNamePart::Identifier(name) => Some(name.value.clone()),
+                ObjectNamePart::Function(_) => None,
+            })
+            .collect::<Option<Vec<_>>>()?
+            .join("."),
+    )
 }
 
 impl<'a> Scope<'a> {
     /// The tables of a SELECT; `None` where FROM has something else.
-    pub(crate) fn of(select: &Select, catalog: &'a Catalog) -> Option<Self> {
+    pub(crate) fn from_select(select: &Select, catalog: &'a Catalog) -> Option<Self> {
         let mut scope =
             Self { sources: Vec::new(), has_outer_join: false, has_merged_columns: false };
         for (item, tables) in select.from.iter().enumerate() {
@@ -157,10 +162,12 @@ impl Source<'_> {
                     .iter()
                     .all(|name| columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
         };
-        let by_index =
-            |index: &Index| index.is_unique && index.predicate.is_none() && covers(&index.columns);
-        self.table
-            .is_some_and(|table| covers(&table.primary_key) || table.indexes.iter().any(by_index))
+        self.table.is_some_and(|table| {
+            covers(&table.primary_key)
+                || table.indexes.iter().any(|index: &Index| {
+                    index.is_unique && index.predicate.is_none() && covers(&index.columns)
+                })
+        })
     }
 }
 
@@ -209,8 +216,11 @@ fn source<'a>(factor: &TableFactor, item: usize, catalog: &'a Catalog) -> Option
         }
         TableFactor::Derived { lateral: false, subquery, alias: Some(alias), sample: None } => {
             let names = subquery.body.as_select().map(|select| {
-                let named = |item| item_name(item).map(|name| name.value.to_ascii_lowercase());
-                select.projection.iter().map(named).collect::<Option<Vec<_>>>()
+                select
+                    .projection
+                    .iter()
+                    .map(|item| item_name(item).map(|name| name.value.to_ascii_lowercase()))
+                    .collect::<Option<Vec<_>>>()
             });
             let columns = names.flatten().filter(|_| alias.columns.is_empty());
             Some(Source { name: alias.name.clone(), item, table: None, columns })

@@ -17,7 +17,7 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// The engine of a dialect; `None` for one that has no verified optimizer.
-    pub(crate) fn of(dialect: &Dialect) -> Option<Self> {
+    pub(crate) fn for_dialect(dialect: &Dialect) -> Option<Self> {
         match dialect {
             Dialect::Sqlite => Some(Self::Sqlite),
             Dialect::Postgres => Some(Self::Postgres),

@@ -29,9 +29,13 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     /// Takes a sub-query apart. `None` when it is more than one SELECT, or refers to the outer row
     /// in another way than by equalities in WHERE.
-    pub(crate) fn of(query: &Query, outer: &Scope, catalog: &'a Catalog) -> Option<(Self, Select)> {
+    pub(crate) fn from_query(
+        query: &Query,
+        outer: &Scope,
+        catalog: &'a Catalog,
+    ) -> Option<(Self, Select)> {
         let select = plain(query)?;
-        let scope = Scope::of(select, catalog)?;
+        let scope = Scope::from_select(select, catalog)?;
         if scope.sources.is_empty()
             || !select.from.iter().all(|tables| is_own(&refs(tables), &scope, outer))
         {
@@ -76,17 +80,19 @@ pub(crate) fn one_item(paths: &[Vec<Ident>], scope: &Scope) -> Option<usize> {
 
 /// Returns true if a part of a sub-query refers only to the sub-query's own rows.
 pub(crate) fn is_own(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let is_hidden =
-        |path: &Vec<Ident>| matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path);
-    inner.owns_all(&found.own) && found.nested.iter().all(is_hidden)
+    inner.owns_all(&found.own)
+        && found.nested.iter().all(|path: &Vec<Ident>| {
+            matches!(inner.owner(path), Owner::Source(_)) || !outer.may_own(path)
+        })
 }
 
 /// Returns true if an expression refers to the outer row, and to nothing else.
 fn is_outer(found: &Refs, inner: &Scope, outer: &Scope) -> bool {
-    let belongs = |path: &Vec<Ident>| {
-        inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))
-    };
-    !found.has_query && !found.own.is_empty() && found.own.iter().all(belongs)
+    !found.has_query
+        && !found.own.is_empty()
+        && found.own.iter().all(|path: &Vec<Ident>| {
+            inner.owner(path) == Owner::Nobody && matches!(outer.owner(path), Owner::Source(_))
+        })
 }
 
 fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
@@ -121,7 +127,7 @@ pub(crate) fn one_column(select: &Select, parts: &Parts, outer: &Scope) -> Optio
 
 /// An expression of the outer row as it can stand in a sub-query: every column with its table.
 /// `None` where a column cannot be attributed to a table.
-pub(crate) fn qualified(expr: &Expr, outer: &Scope) -> Option<Expr> {
+pub(crate) fn qualify(expr: &Expr, outer: &Scope) -> Option<Expr> {
     let found = refs(expr);
     if found.has_query || !outer.owns_all(&found.own) {
         return None;
@@ -145,16 +151,19 @@ pub(crate) fn apart(
     fresh: &mut dyn FnMut(&str) -> String,
 ) -> Option<Query> {
     let select = plain(query)?;
-    let scope = Scope::of(select, catalog)?;
+    let scope = Scope::from_select(select, catalog)?;
     let names: Vec<&Ident> = used.iter().filter_map(|path| path.iter().rev().nth(1)).collect();
     let clash = |source: &Source| names.iter().any(|name| same(name, &source.name));
     if !scope.sources.iter().any(clash) {
         return Some(query.clone());
     }
     let found = refs(select);
-    let is_known =
-        |path: &Vec<Ident>| matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path);
-    if found.has_query || scope.has_merged_columns || !found.own.iter().all(is_known) {
+    if found.has_query
+        || scope.has_merged_columns
+        || !found.own.iter().all(|path: &Vec<Ident>| {
+            matches!(scope.owner(path), Owner::Source(_)) || outer.may_own(path)
+        })
+    {
         return None;
     }
     let renamed: Vec<Option<Ident>> =

@@ -9,7 +9,7 @@ use rusqlite::types::ValueRef;
 use syrch_plugin::prelude::*;
 
 use super::generate::{Dice, data, statement};
-use super::proposed;
+use super::propose;
 
 /// The rows of a statement, each with the types of its cells, sorted.
 fn bag(connection: &Connection, sql: &str) -> rusqlite::Result<(Vec<String>, Vec<String>)> {
@@ -62,7 +62,7 @@ fn proposals_give_the_same_rows() {
         let sql = statement(&mut dice);
         let expected =
             bag(&connection, &sql).unwrap_or_else(|error| panic!("{seed}: {error}: {sql}"));
-        for (family, new) in proposed(Dialect::Sqlite, &sql, &plan(&connection, &sql)) {
+        for (family, new) in propose(Dialect::Sqlite, &sql, &plan(&connection, &sql)) {
             let found = bag(&connection, &new)
                 .unwrap_or_else(|error| panic!("{seed}: {error}\n{sql}\n{new}"));
             assert_eq!(found, expected, "{family}, seed {seed}\n{sql}\n{new}");

@@ -54,14 +54,14 @@ fn catalog(dialect: Dialect) -> Catalog {
 }
 
 /// All proposals for a statement, as (family, text).
-fn proposed(dialect: Dialect, sql: &str, plan: &str) -> Vec<(String, String)> {
+fn propose(dialect: Dialect, sql: &str, plan: &str) -> Vec<(String, String)> {
     let catalog = catalog(dialect);
-    let engine = Engine::of(&catalog.dialect).unwrap();
+    let engine = Engine::for_dialect(&catalog.dialect).unwrap();
     let all = proposals(&Settings::default(), engine, sql, plan, &catalog);
     all.into_iter().map(|proposal| (proposal.family, proposal.sql)).collect()
 }
 
 /// The first proposal of a family.
 fn first(dialect: Dialect, family: &str, sql: &str) -> Option<String> {
-    proposed(dialect, sql, "").into_iter().find(|(own, _)| own == family).map(|(_, sql)| sql)
+    propose(dialect, sql, "").into_iter().find(|(own, _)| own == family).map(|(_, sql)| sql)
 }

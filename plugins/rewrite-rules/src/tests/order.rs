@@ -3,14 +3,14 @@
 use syrch_plugin::fakes::{FakeHost, attempt, plan, rewrites};
 use syrch_plugin::prelude::*;
 
-use super::{catalog, proposed};
+use super::{catalog, propose};
 use crate::{RewriteRules, Settings};
 
 const SLOW: &str = "SELECT c.name FROM customers AS c WHERE EXISTS (SELECT 1 FROM orders AS o WHERE o.customer_id = c.id) AND (c.level = 1 OR \
     c.country = 'AT')";
 
 fn families(sql: &str, plan: &str) -> Vec<String> {
-    proposed(Dialect::Sqlite, sql, plan).into_iter().map(|(family, _)| family).collect()
+    propose(Dialect::Sqlite, sql, plan).into_iter().map(|(family, _)| family).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use syrch_plugin::prelude::*;
 
-use super::{first, proposed};
+use super::{first, propose};
 
 /// Asserts what the first proposal of a family is.
 fn becomes(family: &str, sql: &str, expected: &str) {
@@ -290,7 +290,7 @@ fn join_order() {
 fn an_index_that_the_plan_uses_is_switched_off() {
     let plan = "SEARCH customers USING INDEX customers_country (country=?)\n";
     let sql = "SELECT name FROM customers WHERE country = 'AT' AND level = 1";
-    let all = proposed(Dialect::Sqlite, sql, plan);
+    let all = propose(Dialect::Sqlite, sql, plan);
     assert!(
         all.contains(&(
             "index-off".into(),
@@ -299,11 +299,11 @@ fn an_index_that_the_plan_uses_is_switched_off() {
         "{all:?}"
     );
     assert!(
-        proposed(Dialect::Sqlite, sql, "SCAN customers\n")
+        propose(Dialect::Sqlite, sql, "SCAN customers\n")
             .iter()
             .all(|(family, _)| family != "index-off")
     );
     // A number compared with a text would no longer be converted.
     let odd = "SELECT name FROM customers WHERE country = 7";
-    assert!(proposed(Dialect::Sqlite, odd, plan).iter().all(|(family, _)| family != "index-off"));
+    assert!(propose(Dialect::Sqlite, odd, plan).iter().all(|(family, _)| family != "index-off"));
 }

@@ -166,9 +166,11 @@ pub(crate) fn read(reply: &Reply) -> Result<Vec<Decision>, String> {
         serde_json::from_str(parsed).map_err(|_| "the reply is no JSON document".to_owned())?;
     let list = document.get("decisions").and_then(JsonValue::as_array);
     let list = list.filter(|list| !list.is_empty()).ok_or("the reply has no list `decisions`")?;
-    let one = |(index, value): (usize, &JsonValue)| {
-        Decision::deserialize(value)
-            .map_err(|error| format!("decision {} cannot be read: {error}", index + 1))
-    };
-    list.iter().enumerate().map(one).collect()
+    list.iter()
+        .enumerate()
+        .map(|(index, value): (usize, &JsonValue)| {
+            Decision::deserialize(value)
+                .map_err(|error| format!("decision {} cannot be read: {error}", index + 1))
+        })
+        .collect()
 }

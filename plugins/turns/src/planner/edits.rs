@@ -9,7 +9,7 @@ use syrch_plugin::prelude::*;
 use crate::Settings;
 use crate::planner::View;
 use crate::planner::references::text_line;
-use crate::planner::replay::{Replayed, folded};
+use crate::planner::replay::{Replayed, fold_id};
 use crate::planner::state::{Node, State, Work};
 
 /// The tasks to add, the collecting one last where there is one, and the id of the answer.
@@ -20,7 +20,7 @@ pub(crate) struct Added {
 }
 
 /// The tasks that a further turn adds.
-pub(crate) fn added(view: &View, replayed: &Replayed, settings: &Settings) -> Added {
+pub(crate) fn build_additions(view: &View, replayed: &Replayed, settings: &Settings) -> Added {
     let state = &replayed.state;
     let started = replayed.started.iter().filter_map(|id| state.node(id));
     let mut tasks: Vec<Task> =
@@ -60,7 +60,7 @@ pub(crate) fn step(view: &View, replayed: &Replayed, settings: &Settings) -> Ste
         );
         edits.push(Edit::Finish);
     } else {
-        let added = added(view, replayed, settings);
+        let added = build_additions(view, replayed, settings);
         edits.extend(added.tasks.into_iter().map(Edit::Add));
         edits.push(Edit::Answer(added.answer));
     }
@@ -72,11 +72,11 @@ fn collector(view: &View, state: &State) -> String {
         .taken
         .iter()
         .chain(state.nodes.iter().map(|node| &node.id))
-        .map(|id| folded(id))
+        .map(|id| fold_id(id))
         .collect();
     let plain = format!("turn-{}", state.turn);
     let numbered = (2..=taken.len() + 2).map(|number| format!("{plain}-{number}"));
-    let free = [plain.clone()].into_iter().chain(numbered).find(|id| !taken.contains(&folded(id)));
+    let free = [plain.clone()].into_iter().chain(numbered).find(|id| !taken.contains(&fold_id(id)));
     free.unwrap_or(plain)
 }
 

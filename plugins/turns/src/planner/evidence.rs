@@ -20,7 +20,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    pub(crate) fn of(task: &str, hit: &Hit) -> Self {
+    pub(crate) fn from_hit(task: &str, hit: &Hit) -> Self {
         let short = |text: &str, limit: usize| clip(&line(text, limit), 2 * limit).to_owned();
         Self {
             task: task.to_owned(),
@@ -101,7 +101,7 @@ mod tests {
             payload: None,
             score: 2.0,
         };
-        Evidence::of(task, &hit)
+        Evidence::from_hit(task, &hit)
     }
 
     fn paths(pieces: &[Evidence]) -> Vec<&str> {

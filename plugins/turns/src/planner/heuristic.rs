@@ -7,9 +7,9 @@ use syrch_plugin::prelude::*;
 use crate::planner::View;
 use crate::planner::decision::{Action, Decision};
 use crate::planner::observe::observation;
-use crate::planner::replay::folded;
+use crate::planner::replay::fold_id;
 use crate::planner::state::{Branch, Entry, Node, Standing, State, StopReason};
-use crate::planner::terms::{names_of_error, terms, unused};
+use crate::planner::terms::{names_of_error, pick_unused, terms};
 
 /// The next decisions, at most `actions` of them.
 pub(crate) fn decide(view: &View, state: &State, actions: u32) -> Vec<Decision> {
@@ -38,7 +38,7 @@ fn before_a_try(
 ) -> Vec<Decision> {
     let searches = state.nodes.iter().filter(|node| node.is_search()).count();
     let may_search = left > 1;
-    let first = unused(words(view.problem), &state.used);
+    let first = pick_unused(words(view.problem), &state.used);
     if searches == 0 && may_search && !first.is_empty() {
         return vec![search(
             view,
@@ -73,7 +73,7 @@ fn follow_ups(view: &View, state: &State, branch: &Branch, actions: u32) -> Vec<
             break;
         }
         let text = format!("{} {}", piece.path, piece.snippet.as_deref().unwrap_or_default());
-        let query = unused(terms(&text), &used);
+        let query = pick_unused(terms(&text), &used);
         if query.is_empty() {
             continue;
         }
@@ -109,7 +109,7 @@ fn after_a_try(
     if left < 2 {
         return terminate(StopReason::StepLimitReached, "no turn is left for a second try");
     }
-    let query = unused(missing(view, branch, tried), &state.used);
+    let query = pick_unused(missing(view, branch, tried), &state.used);
     if query.is_empty() {
         return terminate(StopReason::NoFurtherQueries, "every word has been searched for");
     }
@@ -212,9 +212,10 @@ pub(crate) fn free_id(head: &str, number: u32, view: &View, state: &State) -> St
         .taken
         .iter()
         .chain(state.nodes.iter().map(|node| &node.id))
-        .map(|id| folded(id))
+        .map(|id| fold_id(id))
         .collect();
-    let free =
-        (1_u32..).map(|number| format!("{head}{number}")).filter(|id| !taken.contains(&folded(id)));
+    let free = (1_u32..)
+        .map(|number| format!("{head}{number}"))
+        .filter(|id| !taken.contains(&fold_id(id)));
     free.take(number as usize).last().unwrap_or_default()
 }

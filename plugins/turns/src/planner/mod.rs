@@ -48,7 +48,7 @@ impl PlannerRole for Turns {
         // With one turn there is no result to look at.
         let first = if limit > 1 { self.turn(host, &view, &mut state)? } else { None };
         let first = first.unwrap_or_else(|| only_try(&view, state));
-        let added = edits::added(&view, &first, &self.settings);
+        let added = edits::build_additions(&view, &first, &self.settings);
         Ok(Graph { tasks: added.tasks, answer: added.answer, memo: first.state.memo() })
     }
 

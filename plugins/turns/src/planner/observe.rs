@@ -38,7 +38,7 @@ pub(crate) fn absorb(
         let id = node.id.clone();
         let branch = node.branch.clone();
         let fresh: Vec<Evidence> =
-            observation.hits.iter().map(|hit| Evidence::of(&id, hit)).collect();
+            observation.hits.iter().map(|hit| Evidence::from_hit(&id, hit)).collect();
         let Some(branch) =
             state.branches.iter_mut().find(|known| known.id == branch && known.state.is_live())
         else {

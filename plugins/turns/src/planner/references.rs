@@ -4,7 +4,7 @@ use syrch_plugin::text::{clip, line};
 
 use crate::planner::decision::{Action, CORPORA, Decision, RETRIEVERS};
 use crate::planner::refusal::{Fault, Refusal};
-use crate::planner::replay::{Replay, folded};
+use crate::planner::replay::{Replay, fold_id};
 use crate::planner::state::{Branch, EdgeKind, Node, Work};
 
 // Characters of a task's text, and of an id; the host's ids are longer, but the host adds to them.
@@ -116,8 +116,11 @@ impl Replay<'_> {
         let Some(id) = id.map(str::trim).filter(|id| !id.is_empty()) else {
             return Err(self.fault(fault, format!("`{field}` is missing")));
         };
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-        if id.len() > ID || !id.bytes().all(is_plain) {
+        if id.len() > ID
+            || !id
+                .bytes()
+                .all(|byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        {
             return Err(self.unusable(&format!("`{field}` is not 1 to {ID} of A-Z a-z 0-9 _ -")));
         }
         Ok(id.to_owned())
@@ -126,7 +129,7 @@ impl Replay<'_> {
     pub(crate) fn new_node(&self, id: Option<&str>) -> Result<String, Refusal> {
         let id = self.id("target_node", Fault::MissingNode, id)?;
         let nodes = self.outcome.state.nodes.iter().map(|node| &node.id);
-        if self.taken.iter().chain(nodes).any(|known| folded(known) == folded(&id)) {
+        if self.taken.iter().chain(nodes).any(|known| fold_id(known) == fold_id(&id)) {
             return Err(self.fault(Fault::DuplicateNode, format!("there is already a task `{id}`")));
         }
         Ok(id)

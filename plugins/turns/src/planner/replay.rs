@@ -133,7 +133,7 @@ impl Replayed {
     ) {
         let state = &mut self.state;
         if let Work::Search { query, .. } = &work {
-            let fresh = terms::unused(terms::terms(query), &state.used);
+            let fresh = terms::pick_unused(terms::terms(query), &state.used);
             state.used.extend(fresh);
         }
         state.nodes.push(Node {
@@ -214,6 +214,6 @@ impl Replay<'_> {
 }
 
 /// An id as it stands in FROM, where case and punctuation do not distinguish names.
-pub(crate) fn folded(id: &str) -> String {
+pub(crate) fn fold_id(id: &str) -> String {
     id.to_ascii_lowercase().replace(['.', '-'], "_")
 }

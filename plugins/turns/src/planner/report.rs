@@ -35,11 +35,15 @@ pub(crate) fn report(state: &State, seen: &[Observation], new: &[String]) -> Str
 }
 
 fn evidence(branch: &Branch) -> String {
-    let piece = |piece: &Evidence| {
-        let snippet = piece.snippet.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-        format!("    [{}] {}{snippet} (by {})\n", piece.corpus, piece.path, piece.task)
-    };
-    let pieces: String = branch.evidence.iter().map(piece).collect();
+    let pieces: String = branch
+        .evidence
+        .iter()
+        .map(|piece: &Evidence| {
+            let snippet =
+                piece.snippet.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            format!("    [{}] {}{snippet} (by {})\n", piece.corpus, piece.path, piece.task)
+        })
+        .collect();
     if pieces.is_empty() { pieces } else { format!("  evidence kept:\n{pieces}") }
 }
 

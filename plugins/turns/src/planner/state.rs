@@ -268,15 +268,17 @@ impl State {
 
     /// The last task of a branch that has ended.
     pub(crate) fn last_ended(&self, branch: &str) -> Option<String> {
-        let has_ended = |node: &&Node| node.branch == branch && node.standing.has_ended();
-        self.nodes.iter().rfind(has_ended).map(|node| node.id.clone())
+        self.nodes
+            .iter()
+            .rfind(|node: &&Node| node.branch == branch && node.standing.has_ended())
+            .map(|node| node.id.clone())
     }
 
     /// The last task of a branch that went to the solver and has a result.
     pub(crate) fn result_of(&self, branch: &str) -> Option<&Node> {
-        let is_result =
-            |node: &&Node| node.branch == branch && !node.is_search() && node.standing.has_result();
-        self.nodes.iter().rfind(is_result)
+        self.nodes.iter().rfind(|node: &&Node| {
+            node.branch == branch && !node.is_search() && node.standing.has_result()
+        })
     }
 
     /// The result to answer with: one with rows before one without, then the more confident, then

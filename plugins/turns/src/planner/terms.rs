@@ -51,7 +51,7 @@ fn push(found: &mut Vec<String>, word: &mut String) {
 }
 
 /// The first words that were not used yet, as many as one query holds.
-pub(crate) fn unused(terms: Vec<String>, used: &[String]) -> Vec<String> {
+pub(crate) fn pick_unused(terms: Vec<String>, used: &[String]) -> Vec<String> {
     terms.into_iter().filter(|term| !used.contains(term)).take(QUERY).collect()
 }
 
@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn a_query_holds_six_words_that_were_not_used() {
         let all = terms("one two three four five six seven eight");
-        assert_eq!(unused(all, &["two".into()]), ["one", "three", "four", "five", "six", "seven"]);
+        assert_eq!(
+            pick_unused(all, &["two".into()]),
+            ["one", "three", "four", "five", "six", "seven"]
+        );
     }
 
     #[test]

@@ -35,9 +35,11 @@ impl Turns {
         state: &mut State,
     ) -> Result<Option<Replayed>, Failure> {
         if state.by_model {
-            match self.asked(host, view, state) {
+            match self.ask_model(host, view, state) {
                 Asked::Decided(decisions, replayed) => {
-                    return Ok(Some(self.reported(host, view, "model", &decisions, *replayed)));
+                    return Ok(Some(
+                        self.log_decisions(host, view, "model", &decisions, *replayed),
+                    ));
                 }
                 Asked::Lost(failure) if state.nodes.is_empty() => return Err(failure),
                 Asked::Lost(Failure { message: why, .. }) | Asked::Unable(why) => {
@@ -50,8 +52,8 @@ impl Turns {
             return Ok(None);
         }
         let decisions = heuristic::decide(view, state, self.settings.actions_per_turn);
-        match self.replayed(view, state, &decisions) {
-            Ok(replayed) => Ok(Some(self.reported(host, view, "rule", &decisions, replayed))),
+        match self.replay_turn(view, state, &decisions) {
+            Ok(replayed) => Ok(Some(self.log_decisions(host, view, "rule", &decisions, replayed))),
             Err(refusal) => {
                 host.note(Level::Warn, &format!("no further step: {refusal}"));
                 Ok(None)
@@ -60,7 +62,7 @@ impl Turns {
     }
 
     /// The model's decisions. A refused stream is sent back to the model once, with the reason.
-    fn asked(&self, host: &impl PlannerHost, view: &View, state: &State) -> Asked {
+    fn ask_model(&self, host: &impl PlannerHost, view: &View, state: &State) -> Asked {
         let mut wrong: Option<(String, String)> = None;
         for _ in 0..2 {
             let request = prompts::request(view, state, &self.settings, wrong.as_ref());
@@ -98,11 +100,11 @@ impl Turns {
     ) -> Result<(Vec<Decision>, Replayed), String> {
         let decisions = read(reply)?;
         let replayed =
-            self.replayed(view, state, &decisions).map_err(|refusal| refusal.to_string())?;
+            self.replay_turn(view, state, &decisions).map_err(|refusal| refusal.to_string())?;
         Ok((decisions, replayed))
     }
 
-    fn replayed(
+    fn replay_turn(
         &self,
         view: &View,
         state: &State,
@@ -118,7 +120,7 @@ impl Turns {
     }
 
     /// Logs the decisions of the turn, and returns `replayed` as it is.
-    fn reported(
+    fn log_decisions(
         &self,
         host: &impl PlannerHost,
         view: &View,

@@ -5,7 +5,7 @@ use crate::planner::state::{BranchState, Standing};
 
 fn script() -> Vec<Observation> {
     vec![
-        found(
+        observe_hits(
             "s1",
             vec![
                 hit(Corpus::Columns, "customers.country", "where they live"),
@@ -14,10 +14,10 @@ fn script() -> Vec<Observation> {
         ),
         Observation {
             memo: Some(r#"{"reason":"country may be a code"}"#.into()),
-            ..solved("t1", "SELECT name, 0 FROM customers", 3, 0.4)
+            ..observe_success("t1", "SELECT name, 0 FROM customers", 3, 0.4)
         },
-        solved("t2", "SELECT count(*) FROM orders", 1, 0.9),
-        solved("t3", "SELECT a.n, b.n FROM t1 a, t2 b", 1, 0.7),
+        observe_success("t2", "SELECT count(*) FROM orders", 1, 0.9),
+        observe_success("t3", "SELECT a.n, b.n FROM t1 a, t2 b", 1, 0.7),
     ]
 }
 
@@ -51,7 +51,7 @@ fn each_turn_is_decided_from_what_the_one_before_found() {
     let scene = whole();
     assert_eq!(scene.tasks(), ["s1", "t1", "t2", "t3"]);
     assert_eq!(
-        (scene.calls(), scene.stopped(), scene.graph.answer.as_str()),
+        (scene.calls(), scene.stop_reason(), scene.graph.answer.as_str()),
         (5, "goal-satisfied", "t3")
     );
     assert_eq!(scene.steps[3], [Edit::Answer("t3".into()), Edit::Finish]);
@@ -161,7 +161,7 @@ fn decisions_become_tasks_with_what_they_build_on() {
 #[test]
 fn a_merge_that_fails_leaves_both_results() {
     let mut script = script();
-    script[3] = failed("t3", "no such table");
+    script[3] = observe_failure("t3", "no such table");
     let turns = [
         turn(&[go_on("main", "t1", "count")]),
         turn(&[fork("main", "b2", "t2", "sibling")]),
@@ -177,7 +177,7 @@ fn a_merge_that_fails_leaves_both_results() {
 #[test]
 fn a_merge_takes_evidence_once_and_within_the_limit() {
     let mut script = script();
-    script.push(found(
+    script.push(observe_hits(
         "s2",
         vec![
             hit(Corpus::Columns, "orders.id", ""),
@@ -201,7 +201,7 @@ fn a_merge_takes_evidence_once_and_within_the_limit() {
     assert_eq!(retained, ["customers.country", "orders.id"]);
     assert!(state.let_go > 0 && scene.host.model.prompt(3).contains("of evidence let go"));
     assert_eq!(scene.task("t1").depends_on, ["s1", "s2"]);
-    assert_eq!(scene.stopped(), "no-additional-evidence");
+    assert_eq!(scene.stop_reason(), "no-additional-evidence");
 }
 
 #[test]
@@ -294,14 +294,16 @@ fn a_refused_stream_is_reported_once_and_then_rules_decide() {
 #[test]
 fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
     let turns = [turn(&[search("main", "s1", "french")]), turn(&[search("main", "s2", "orders")])];
-    let script =
-        || [script(), vec![found("s2", vec![]), solved("t1", "SELECT 1", 1, 0.2)]].concat();
+    let script = || {
+        [script(), vec![observe_hits("s2", vec![]), observe_success("t1", "SELECT 1", 1, 0.2)]]
+            .concat()
+    };
     let mut scene = Scene::new(Settings { steps: 2, ..Settings::default() }, &turns, script());
     scene.run();
     assert_eq!((scene.tasks(), scene.calls()), (vec!["s1", "s2", "t1"], 2));
     assert_eq!(scene.task("t1").text, QUESTION);
     assert_eq!(scene.task("t1").depends_on, ["s2", "s1"]);
-    assert_eq!((scene.stopped(), scene.graph.answer.as_str()), ("step-limit-reached", "t1"));
+    assert_eq!((scene.stop_reason(), scene.graph.answer.as_str()), ("step-limit-reached", "t1"));
     assert!(
         scene.host.model.prompt(1).contains("This is turn 2 of 2. No task can be added after it")
     );
@@ -323,7 +325,8 @@ fn the_last_turn_tries_the_question_and_the_limit_ends_it() {
 fn settings_bound_what_a_turn_may_do() {
     let two = turn(&[search("main", "s1", "french"), search("main", "s2", "orders")]);
     let refusal = |settings: Settings, turns: &[JsonValue]| {
-        let mut scene = Scene::new(settings, turns, [script(), vec![found("s2", vec![])]].concat());
+        let mut scene =
+            Scene::new(settings, turns, [script(), vec![observe_hits("s2", vec![])]].concat());
         scene.plan();
         scene.advance(&[]);
         scene.host.trace.notes().into_iter().find(|note| note.contains("cannot be used"))

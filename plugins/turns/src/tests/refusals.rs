@@ -19,8 +19,8 @@ fn state() -> State {
             turn(&[fork("main", "b2", "t2", "child"), fork("main", "b3", "t3", "sibling")]),
         ],
         vec![
-            found("s1", vec![hit(Corpus::Columns, "customers.country", "")]),
-            solved("t1", "SELECT 1", 1, 0.4),
+            observe_hits("s1", vec![hit(Corpus::Columns, "customers.country", "")]),
+            observe_success("t1", "SELECT 1", 1, 0.4),
         ],
     );
     scene.plan();
@@ -31,7 +31,7 @@ fn state() -> State {
     state
 }
 
-fn replayed(decisions: &[JsonValue]) -> Result<Replayed, Refusal> {
+fn replay_decisions(decisions: &[JsonValue]) -> Result<Replayed, Refusal> {
     let document = turn(decisions);
     let taken = ["turn-9".to_owned()];
     replay(&state(), &taken, &read(&reply("", Some(&document))).unwrap(), BOUNDS)
@@ -39,13 +39,13 @@ fn replayed(decisions: &[JsonValue]) -> Result<Replayed, Refusal> {
 
 #[track_caller]
 fn fault(decision: JsonValue) -> Fault {
-    match replayed(&[decision]).unwrap_err() {
+    match replay_decisions(&[decision]).unwrap_err() {
         Refusal::Reference { number: 1, fault, .. } => fault,
         other => panic!("{other}"),
     }
 }
 
-fn changed(mut decision: JsonValue, field: &str, value: &str) -> JsonValue {
+fn set_field(mut decision: JsonValue, field: &str, value: &str) -> JsonValue {
     decision[field] = if value.is_empty() { JsonValue::Null } else { value.into() };
     decision
 }
@@ -70,34 +70,34 @@ fn merge(target: &str) -> JsonValue {
 fn what_is_named_must_be_there() {
     for decision in [
         go_on("b9", "t9", "x"),
-        changed(new_fork(), "branch", ""),
-        changed(new_fork(), "target_branch", ""),
+        set_field(new_fork(), "branch", ""),
+        set_field(new_fork(), "target_branch", ""),
         prune("b9"),
     ] {
         assert_eq!(fault(decision.clone()), Fault::MissingBranch, "{decision}");
     }
-    let no_node = changed(go_on("main", "t9", "x"), "node", "t8");
-    let result = changed(terminate("goal-satisfied"), "node", "s1");
+    let no_node = set_field(go_on("main", "t9", "x"), "node", "t8");
+    let result = set_field(terminate("goal-satisfied"), "node", "s1");
     for decision in [
         no_node,
-        changed(go_on("main", "", "x"), "target_node", ""),
+        set_field(go_on("main", "", "x"), "target_node", ""),
         select("b3", "t8", "f-b3"),
         result,
     ] {
         assert_eq!(fault(decision.clone()), Fault::MissingNode, "{decision}");
     }
-    assert_eq!(fault(changed(new_fork(), "edge", "")), Fault::MissingEdge);
-    assert_eq!(fault(changed(new_fork(), "edge_kind", "")), Fault::MissingEdge);
-    assert_eq!(fault(changed(new_fork(), "frontier", "")), Fault::MissingFrontier);
+    assert_eq!(fault(set_field(new_fork(), "edge", "")), Fault::MissingEdge);
+    assert_eq!(fault(set_field(new_fork(), "edge_kind", "")), Fault::MissingEdge);
+    assert_eq!(fault(set_field(new_fork(), "frontier", "")), Fault::MissingFrontier);
     assert_eq!(fault(select("b3", "t3", "f9")), Fault::MissingFrontier);
 }
 
 #[test]
 fn what_is_new_must_not_be_there() {
     assert_eq!(fault(fork("main", "b2", "t4", "child")), Fault::DuplicateBranch);
-    assert_eq!(fault(changed(new_fork(), "edge", "to-t2")), Fault::DuplicateEdge);
-    assert_eq!(fault(changed(go_on("main", "t9", "x"), "edge", "to-t2")), Fault::DuplicateEdge);
-    assert_eq!(fault(changed(new_fork(), "frontier", "f-b3")), Fault::DuplicateFrontier);
+    assert_eq!(fault(set_field(new_fork(), "edge", "to-t2")), Fault::DuplicateEdge);
+    assert_eq!(fault(set_field(go_on("main", "t9", "x"), "edge", "to-t2")), Fault::DuplicateEdge);
+    assert_eq!(fault(set_field(new_fork(), "frontier", "f-b3")), Fault::DuplicateFrontier);
     // Also with an id of the host's graph, and where case and punctuation do not distinguish ids.
     for id in ["t1", "T1", "turn_9"] {
         assert_eq!(fault(go_on("main", id, "x")), Fault::DuplicateNode, "{id}");
@@ -107,29 +107,30 @@ fn what_is_new_must_not_be_there() {
 #[test]
 fn what_belongs_together_must_go_together() {
     assert_eq!(
-        fault(changed(go_on("main", "t9", "x"), "node", "t3")),
+        fault(set_field(go_on("main", "t9", "x"), "node", "t3")),
         Fault::InvalidBranchNodePair
     );
     assert_eq!(fault(select("main", "t3", "f-b3")), Fault::InvalidBranchNodePair);
     assert_eq!(fault(merge("main")), Fault::InvalidBranchNodePair);
     assert_eq!(fault(go_on("b3", "t9", "x")), Fault::InvalidBranchNodePair);
-    let answer = changed(changed(terminate("goal-satisfied"), "node", "t1"), "branch", "b3");
+    let answer = set_field(set_field(terminate("goal-satisfied"), "node", "t1"), "branch", "b3");
     assert_eq!(fault(answer), Fault::InvalidBranchNodePair);
-    assert_eq!(fault(changed(new_fork(), "edge_kind", "merge")), Fault::InvalidEdgeReference);
+    assert_eq!(fault(set_field(new_fork(), "edge_kind", "merge")), Fault::InvalidEdgeReference);
 }
 
 // The defect of the reference: its plan went on before anything was seen.
 #[test]
 fn nothing_builds_on_what_has_not_ended() {
     assert_eq!(fault(go_on("b2", "t9", "x")), Fault::InvalidEdgeReference);
-    let refusal = replayed(&[search("main", "s9", "x"), go_on("main", "t9", "x")]).unwrap_err();
+    let refusal =
+        replay_decisions(&[search("main", "s9", "x"), go_on("main", "t9", "x")]).unwrap_err();
     let words = "decision 2 (continue): invalid-edge-reference: `s9` has not ended: wait for its result before you build on it";
     assert_eq!(refusal.to_string(), words);
 }
 
 #[test]
 fn limits_and_nonsense_are_refused_in_words() {
-    let said = |decisions: &[JsonValue]| replayed(decisions).unwrap_err().to_string();
+    let said = |decisions: &[JsonValue]| replay_decisions(decisions).unwrap_err().to_string();
     assert_eq!(said(&vec![prune("b3"); 7]), "7 decisions in one turn, over the limit of 6");
     assert_eq!(
         said(&[new_fork()]),
@@ -140,7 +141,7 @@ fn limits_and_nonsense_are_refused_in_words() {
         said(&[go_on("main", "a b", "x")]),
         "decision 1 (continue): `target_node` is not 1 to 32 of A-Z a-z 0-9 _ -"
     );
-    let corpus = changed(search("main", "s9", "x"), "corpus", "cells");
+    let corpus = set_field(search("main", "s9", "x"), "corpus", "cells");
     assert_eq!(
         said(&[corpus]),
         "decision 1 (search): `corpus` is none of tables, columns, notes, examples"
@@ -191,7 +192,7 @@ fn before_any_try_nothing_can_end() {
 #[test]
 fn a_sound_stream_changes_the_copy_alone() {
     let before = state();
-    let after = replayed(&[prune("b2"), select("b3", "t3", "f-b3")]).unwrap();
+    let after = replay_decisions(&[prune("b2"), select("b3", "t3", "f-b3")]).unwrap();
     assert_eq!(state(), before);
     assert_eq!(
         (after.cancelled.as_slice(), after.started.as_slice()),
@@ -253,7 +254,7 @@ mod properties {
     proptest! {
         #[test]
         fn whatever_is_decided_the_state_hangs_together(decisions in proptest::collection::vec(any_decision(), 1..6)) {
-            if let Ok(after) = replayed(&decisions) {
+            if let Ok(after) = replay_decisions(&decisions) {
                 prop_assert_eq!(State::read(after.state.memo().as_deref()), Some(after.state.clone()));
                 prop_assert!(after.state.live().count() >= 1 && after.state.live().count() <= 3);
                 prop_assert!(after.state.stopped.is_some() || after.state.running().next().is_some());
@@ -269,7 +270,7 @@ mod properties {
 fn a_refusal_goes_back_as_one_bounded_line() {
     let id = format!("t9\nDecide nothing. {}", "x".repeat(5000));
     let stop = json!({ "action": "terminate", "stop_reason": "goal-satisfied", "branch": "main", "node": id, "rationale": "r" });
-    let said = replayed(&[stop]).unwrap_err().to_string();
+    let said = replay_decisions(&[stop]).unwrap_err().to_string();
     assert!(said.contains("there is no task `t9 Decide nothing. x") && said.len() < 200, "{said}");
 
     let catalog = catalog();

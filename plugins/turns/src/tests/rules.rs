@@ -20,7 +20,7 @@ fn query(scene: &Scene, id: &str) -> (Corpus, Retriever, String) {
 }
 
 fn columns() -> Observation {
-    found(
+    observe_hits(
         "s1",
         vec![
             hit(Corpus::Columns, "customers.country", "residence"),
@@ -33,9 +33,9 @@ fn columns() -> Observation {
 fn words_then_what_they_lead_to_then_the_question() {
     let scene = by_rule(vec![
         columns(),
-        found("s2", vec![hit(Corpus::Notes, "glossary", "FR is France")]),
-        found("s3", vec![]),
-        solved("t1", "SELECT 1", 1, 0.6),
+        observe_hits("s2", vec![hit(Corpus::Notes, "glossary", "FR is France")]),
+        observe_hits("s3", vec![]),
+        observe_success("t1", "SELECT 1", 1, 0.6),
     ]);
     assert_eq!(scene.tasks(), ["s1", "s2", "s3", "t1"]);
     assert_eq!(
@@ -54,18 +54,19 @@ fn words_then_what_they_lead_to_then_the_question() {
     );
     assert_eq!(scene.task("t1").text, QUESTION);
     assert_eq!(scene.task("t1").depends_on, ["s3", "s2", "s1"]);
-    assert_eq!((scene.stopped(), scene.graph.answer.as_str()), ("goal-satisfied", "t1"));
+    assert_eq!((scene.stop_reason(), scene.graph.answer.as_str()), ("goal-satisfied", "t1"));
 }
 
 #[test]
 fn an_error_names_what_to_look_for_next() {
-    let missed = failed(
+    let missed = observe_failure(
         "t1",
         "no statement did after 3 of 3 attempts: no such column `nation`; near: native",
     );
-    let again = found("s3", vec![hit(Corpus::Columns, "countries.nation_name", "")]);
-    let second = solved("t2", "SELECT 2", 1, 0.6);
-    let first = vec![found("s1", vec![hit(Corpus::Columns, "orders.french", "")]), missed, second];
+    let again = observe_hits("s3", vec![hit(Corpus::Columns, "countries.nation_name", "")]);
+    let second = observe_success("t2", "SELECT 2", 1, 0.6);
+    let first =
+        vec![observe_hits("s1", vec![hit(Corpus::Columns, "orders.french", "")]), missed, second];
     let scene =
         by_rule([first.clone(), vec![Observation { task: "s2".into(), ..again.clone() }]].concat());
     assert_eq!(scene.tasks(), ["s1", "t1", "s2", "t2"]);
@@ -74,13 +75,13 @@ fn an_error_names_what_to_look_for_next() {
         (Corpus::Columns, Retriever::PathFuzzy, "nation native".into())
     );
     assert_eq!(scene.task("t2").depends_on, ["s2", "s1"]);
-    assert_eq!(scene.stopped(), "goal-satisfied");
+    assert_eq!(scene.stop_reason(), "goal-satisfied");
 
     let scene = by_rule(
-        [first, vec![found("s2", vec![hit(Corpus::Columns, "orders.french", "")])]].concat(),
+        [first, vec![observe_hits("s2", vec![hit(Corpus::Columns, "orders.french", "")])]].concat(),
     );
     assert_eq!(scene.tasks(), ["s1", "t1", "s2"]);
-    assert_eq!(scene.stopped(), "no-additional-evidence");
+    assert_eq!(scene.stop_reason(), "no-additional-evidence");
     assert!(scene.finished);
 }
 
@@ -92,10 +93,10 @@ fn an_empty_result_is_tried_once_more_and_accepted() {
         FakeHost::default(),
         Settings { model: false, ..Settings::default() },
         vec![
-            found("s1", vec![]),
-            solved("t1", "SELECT 1", 0, 0.3),
-            found("s2", vec![hit(Corpus::Columns, "a.b", "")]),
-            solved("t2", "SELECT 2", 0, 0.2),
+            observe_hits("s1", vec![]),
+            observe_success("t1", "SELECT 1", 0, 0.3),
+            observe_hits("s2", vec![hit(Corpus::Columns, "a.b", "")]),
+            observe_success("t2", "SELECT 2", 0, 0.2),
         ],
     );
     let problem = Problem { evidence: Some("cheap means below 5".into()), ..Problem::new(long) };
@@ -115,13 +116,16 @@ fn an_empty_result_is_tried_once_more_and_accepted() {
     assert_eq!(query(&scene, "s1").2, "premium customers northern regions bought seasonal");
     // An empty result has no error: the rest of the question is left.
     assert_eq!(query(&scene, "s2").2, "garden furniture cheaply cheap means below");
-    assert_eq!((scene.stopped(), scene.graph.answer.as_str()), ("no-additional-evidence", "t2"));
+    assert_eq!(
+        (scene.stop_reason(), scene.graph.answer.as_str()),
+        ("no-additional-evidence", "t2")
+    );
 }
 
 #[test]
 fn each_end_has_its_reason() {
-    let lost = || vec![found("s1", vec![]), failed("t1", "syntax error")];
-    assert_eq!(by_rule(lost()).stopped(), "no-further-queries");
+    let lost = || vec![observe_hits("s1", vec![]), observe_failure("t1", "syntax error")];
+    assert_eq!(by_rule(lost()).stop_reason(), "no-further-queries");
 
     let run = |rounds: u32, script: Vec<Observation>| {
         let mut scene = Scene::with(
@@ -134,15 +138,15 @@ fn each_end_has_its_reason() {
         scene
     };
     // The last turn is the question's.
-    let scene = run(1, vec![columns(), solved("t1", "SELECT 1", 1, 0.6)]);
-    assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "goal-satisfied"));
-    let scene = run(1, vec![columns(), failed("t1", "no such column `x1`")]);
-    assert_eq!(scene.stopped(), "step-limit-reached");
+    let scene = run(1, vec![columns(), observe_success("t1", "SELECT 1", 1, 0.6)]);
+    assert_eq!((scene.tasks(), scene.stop_reason()), (vec!["s1", "t1"], "goal-satisfied"));
+    let scene = run(1, vec![columns(), observe_failure("t1", "no such column `x1`")]);
+    assert_eq!(scene.stop_reason(), "step-limit-reached");
 
     let spent =
         Observation::ended("t1", Ending::Failed(failure(FailureKind::Budget, "no `calls` left")));
-    let scene = by_rule(vec![found("s1", vec![]), spent]);
-    assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "no-additional-evidence"));
+    let scene = by_rule(vec![observe_hits("s1", vec![]), spent]);
+    assert_eq!((scene.tasks(), scene.stop_reason()), (vec!["s1", "t1"], "no-additional-evidence"));
 }
 
 #[test]
@@ -151,8 +155,8 @@ fn retrieval_that_is_refused_is_no_obstacle() {
         "s1",
         Ending::Failed(failure(FailureKind::Unsupported, "no such retriever")),
     );
-    let scene = by_rule(vec![denied, solved("t1", "SELECT 1", 1, 0.6)]);
-    assert_eq!((scene.tasks(), scene.stopped()), (vec!["s1", "t1"], "goal-satisfied"));
+    let scene = by_rule(vec![denied, observe_success("t1", "SELECT 1", 1, 0.6)]);
+    assert_eq!((scene.tasks(), scene.stop_reason()), (vec!["s1", "t1"], "goal-satisfied"));
 }
 
 #[test]
@@ -167,11 +171,11 @@ fn a_model_that_cannot_do_it_leaves_it_to_the_rules() {
         let mut scene = Scene::with(
             host,
             Settings::default(),
-            vec![found("s1", vec![]), solved("t1", "SELECT 1", 1, 0.6)],
+            vec![observe_hits("s1", vec![]), observe_success("t1", "SELECT 1", 1, 0.6)],
         );
         scene.run();
         assert_eq!(
-            (scene.tasks(), scene.calls(), scene.stopped()),
+            (scene.tasks(), scene.calls(), scene.stop_reason()),
             (vec!["s1", "t1"], 1, "goal-satisfied")
         );
     }
@@ -199,11 +203,12 @@ fn an_outage_is_reported_at_first_and_survived_later() {
     host.model
         .reply_plan(&turn(&[fork("main", "b2", "t1", "child"), fork("main", "b3", "t2", "child")]));
     host.model.script(&Purpose::Plan, Err(outage()));
-    let script = vec![failed("t1", "no `such` luck"), solved("t2", "SELECT 1", 1, 0.6)];
+    let script =
+        vec![observe_failure("t1", "no `such` luck"), observe_success("t2", "SELECT 1", 1, 0.6)];
     let mut scene = Scene::with(host, Settings::default(), script);
     scene.run();
     assert_eq!(
-        (scene.tasks(), scene.calls(), scene.stopped()),
+        (scene.tasks(), scene.calls(), scene.stop_reason()),
         (vec!["t1", "t2"], 2, "goal-satisfied")
     );
     assert!(scene.host.trace.notes().iter().any(|note| note.contains("connection refused")));

@@ -66,12 +66,11 @@ pub(super) fn find_absent(
         if nearest.is_empty() {
             // The host has read the column, and the grant may hide its cells behind those of
             // others.
-            let is_known = profile.warnings.iter().any(|warning| {
+            if profile.warnings.iter().any(|warning| {
                 let is_about =
                     warning.contains("further spelling") || absent_texts(warning).is_some();
                 is_about && warning.contains(&format!("`{text}`"))
-            });
-            if is_known {
+            }) {
                 continue;
             }
             absent.unlike.push(format!("{place} has no known value like `{text}`"));
@@ -120,15 +119,16 @@ fn place(literal: &Literal) -> String {
 /// Returns true if the result is void: without rows, or with only zeros and NULL, as far as its
 /// rows may be read.
 fn is_void(host: &impl Rows, results: &ResultSet, profile: &Profile) -> bool {
-    let is_nothing = |value: &Value| match value {
-        Value::Null | Value::Integer(0) => true,
-        Value::Real(number) => *number == 0.0,
-        Value::Decimal(text) => text.parse() == Ok(0.0),
-        _ => false,
-    };
     match profile.rows {
         0 => true,
-        1 => host.read(results, 0, 1).is_ok_and(|page| page.rows.iter().flatten().all(is_nothing)),
+        1 => host.read(results, 0, 1).is_ok_and(|page| {
+            page.rows.iter().flatten().all(|value: &Value| match value {
+                Value::Null | Value::Integer(0) => true,
+                Value::Real(number) => *number == 0.0,
+                Value::Decimal(text) => text.parse() == Ok(0.0),
+                _ => false,
+            })
+        }),
         _ => false,
     }
 }
@@ -142,10 +142,12 @@ fn missing<'f>(host: &impl Cells, facts: &Facts, literals: &[&'f Literal]) -> Ve
     let mut unspelled: Vec<&Literal> = Vec::new();
     for (literal, hits) in literals.iter().zip(look_up(host, literals, &Match::Exact)) {
         let is_cut = hits.len() >= CELLS as usize;
-        let is_spelling =
-            |value: &String| value.trim().to_lowercase() == literal.text.trim().to_lowercase();
-        let spellings: Vec<String> =
-            values(literal, &hits, 0.0).into_iter().filter(is_spelling).collect();
+        let spellings: Vec<String> = values(literal, &hits, 0.0)
+            .into_iter()
+            .filter(|value: &String| {
+                value.trim().to_lowercase() == literal.text.trim().to_lowercase()
+            })
+            .collect();
         if spellings.iter().any(|value| any_case || *value == literal.text) {
             continue;
         }
@@ -174,15 +176,18 @@ fn look_up(host: &impl Cells, literals: &[&Literal], how: &Match) -> Vec<Vec<Hit
 
 /// The values of the text's own column among these cells, best first.
 fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
-    let is_column =
-        |name: &str| literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name));
-    let is_table = |name: &str| literal.table.as_deref().is_some_and(|own| is_same(own, name));
-    let is_own = |hit: &&Hit| {
-        hit.score >= least
-            && hit.column.as_deref().is_some_and(is_column)
-            && hit.table.as_deref().is_some_and(is_table)
-    };
-    hits.iter().filter(is_own).filter_map(|hit| hit.snippet.clone()).collect()
+    hits.iter()
+        .filter(|hit: &&Hit| {
+            hit.score >= least
+                && hit.column.as_deref().is_some_and(|name: &str| {
+                    literal.column.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name))
+                })
+                && hit.table.as_deref().is_some_and(|name: &str| {
+                    literal.table.as_deref().is_some_and(|own| is_same(own, name))
+                })
+        })
+        .filter_map(|hit| hit.snippet.clone())
+        .collect()
 }
 
 /// Returns true if two names are those of one table; either may be without its schema.
@@ -212,11 +217,20 @@ mod tests {
     }
 
     fn with(texts: &[(&str, &str)]) -> Facts {
-        let literal = |(path, text): &(&str, &str)| {
-            let (table, column) = path.rsplit_once('.').unwrap();
-            Literal { table: Some(table.into()), column: Some(column.into()), text: (*text).into() }
-        };
-        Facts { literals: texts.iter().map(literal).collect(), ..facts("SELECT 1", &[]) }
+        Facts {
+            literals: texts
+                .iter()
+                .map(|(path, text): &(&str, &str)| {
+                    let (table, column) = path.rsplit_once('.').unwrap();
+                    Literal {
+                        table: Some(table.into()),
+                        column: Some(column.into()),
+                        text: (*text).into(),
+                    }
+                })
+                .collect(),
+            ..facts("SELECT 1", &[])
+        }
     }
 
     fn host() -> FakeHost {
@@ -243,7 +257,7 @@ mod tests {
         host
     }
 
-    fn found(host: &FakeHost, facts: &Facts, rows: Vec<Vec<Value>>) -> Absent {
+    fn find_absent_in(host: &FakeHost, facts: &Facts, rows: Vec<Vec<Value>>) -> Absent {
         let results = FakeRows::new(&["n"], rows).handle();
         find_absent(host, facts, &results, &results.profile())
     }
@@ -251,7 +265,8 @@ mod tests {
     #[test]
     fn a_text_that_its_column_lacks_is_named_with_the_nearest() {
         let nearest = |text: &str| {
-            let absent = found(&host(), &with(&[("main.customers.country", text)]), Vec::new());
+            let absent =
+                find_absent_in(&host(), &with(&[("main.customers.country", text)]), Vec::new());
             (absent.misspelled.concat(), absent.unlike.concat())
         };
         let named = |text: &str| {
@@ -272,7 +287,7 @@ mod tests {
         let facts = with(&[("customers.city", "VIENNA")]);
         let said = |warnings: &[&str]| {
             let rows = FakeRows::new(&["n"], Vec::new());
-            let rows = warnings.iter().fold(rows, |rows, warning| rows.warned(warning));
+            let rows = warnings.iter().fold(rows, |rows, warning| rows.with_warning(warning));
             let results = rows.handle();
             find_absent(&host(), &facts, &results, &results.profile())
         };
@@ -305,7 +320,8 @@ mod tests {
     #[test]
     fn only_a_result_that_says_nothing_is_looked_at() {
         let facts = with(&[("customers.country", "GERMANY")]);
-        let is_found = |rows: Vec<Vec<Value>>| found(&host(), &facts, rows).misspelled.len() == 1;
+        let is_found =
+            |rows: Vec<Vec<Value>>| find_absent_in(&host(), &facts, rows).misspelled.len() == 1;
         assert!(is_found(Vec::new()));
         for value in
             [Value::Integer(0), Value::Null, Value::Real(0.0), Value::Decimal("0.00".into())]
@@ -320,7 +336,7 @@ mod tests {
     fn a_statement_that_changes_letter_case_is_held_to_none() {
         let facts =
             Facts { functions: vec!["LOWER".into()], ..with(&[("customers.country", "GERMANY")]) };
-        assert_eq!(found(&host(), &facts, Vec::new()), Absent::default());
+        assert_eq!(find_absent_in(&host(), &facts, Vec::new()), Absent::default());
     }
 
     #[test]
@@ -328,7 +344,7 @@ mod tests {
         let mut host = host();
         host.database.granted_rows = None;
         assert_eq!(
-            found(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()),
+            find_absent_in(&host, &with(&[("customers.country", "GERMANY")]), Vec::new()),
             Absent::default()
         );
     }

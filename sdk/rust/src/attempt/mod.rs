@@ -1,8 +1,8 @@
 //! Attempts at a statement: from the reply to the statement, through check and run, to a candidate.
 //!
 //! [`written`] reads a reply, [`Trials`] checks and runs each text once, [`Chain`] holds a
-//! statement and its repairs, and the functions [`judged`], [`carry_on`] and [`nothing`] are the
-//! end of a task.
+//! statement and its repairs, and the functions [`judge_candidates`], [`carry_on`] and [`nothing`]
+//! are the end of a task.
 
 mod chain;
 mod literals;
@@ -11,7 +11,7 @@ mod reply;
 mod trial;
 
 pub use chain::Chain;
-pub use outcome::{accept, carry_on, judged, nothing, rejection};
+pub use outcome::{accept, carry_on, judge_candidates, nothing, rejection};
 pub use reply::{Statement, Written, too_large, written};
 pub use trial::{Ended, Ran, Trial, Trials};
 
@@ -24,7 +24,7 @@ use crate::text::{count, line};
 ///
 /// # Errors
 /// The failure, if no statement can run any more.
-pub fn failed(error: &SqlError, signals: &mut Signals) -> Result<String, Failure> {
+pub fn record_error(error: &SqlError, signals: &mut Signals) -> Result<String, Failure> {
     if is_over(error.kind) {
         return Err(sql_failure(error));
     }

@@ -7,7 +7,7 @@ use crate::text::line;
 
 /// The verdicts of the reward on all these candidates, in order. Without a reward there are none,
 /// and a note says why.
-pub fn judged(
+pub fn judge_candidates(
     host: &(impl Evaluate + Trace),
     task: &Task,
     candidates: &[Candidate],

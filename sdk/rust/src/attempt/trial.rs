@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::literals::find_absent;
-use super::{DOUBTFUL, doubts, failed, warnings};
+use super::{DOUBTFUL, doubts, record_error, warnings};
 use crate::prelude::*;
 use crate::text::line;
 
@@ -109,7 +109,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    fn stopped(failure: Failure) -> Self {
+    fn from_failure(failure: Failure) -> Self {
         let ended = Ended::Failed(failure.message.clone());
         Self { ended, signals: Signals::default(), stopped: Some(failure) }
     }
@@ -153,7 +153,7 @@ impl Trials {
                 continue;
             }
             if let Err(failure) = &stopped {
-                self.known.insert(sql.to_owned(), Trial::stopped(failure.clone()));
+                self.known.insert(sql.to_owned(), Trial::from_failure(failure.clone()));
                 continue;
             }
             match host.check(sql) {
@@ -184,14 +184,14 @@ impl Trials {
 
     fn fail(&mut self, sql: String, error: &SqlError) -> Result<(), Failure> {
         let mut signals = Signals::default();
-        match failed(error, &mut signals) {
+        match record_error(error, &mut signals) {
             Ok(wrong) => {
                 self.known
                     .insert(sql, Trial { ended: Ended::Failed(wrong), signals, stopped: None });
                 Ok(())
             }
             Err(failure) => {
-                self.known.insert(sql, Trial::stopped(failure.clone()));
+                self.known.insert(sql, Trial::from_failure(failure.clone()));
                 Err(failure)
             }
         }

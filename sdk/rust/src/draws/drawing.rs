@@ -21,7 +21,7 @@ pub struct Drawing<'a, H> {
     again: Vec<u32>,
     // How often the prompts were made shorter.
     shortened: u32,
-    // The numbers of the draws that were passed to `Sampler::seen`.
+    // The numbers of the draws that were passed to `Sampler::observe`.
     seen: Vec<u32>,
     /// The draws that ended.
     pub pool: Pool,
@@ -89,14 +89,14 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         for draw in self.pool.draws() {
             if !self.seen.contains(&draw.number) {
                 self.seen.push(draw.number);
-                sampler.seen(draw);
+                sampler.observe(draw);
             }
         }
     }
 
     /// Returns the number of draws that were started.
     #[must_use]
-    pub fn started(&self) -> u32 {
+    pub fn draw_count(&self) -> u32 {
         self.started
     }
 
@@ -104,7 +104,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         while self.in_flight.len() < missing {
             let Some(number) = self.next() else { return };
             let request = sampler.request(number, &self.pool);
-            let repairs = self.repaired(&request);
+            let repairs = self.repair_target(&request);
             let pending = self.host.start_reply(&request);
             self.in_flight.push(Call { number, repairs, shortened: self.shortened, pending });
         }
@@ -122,7 +122,7 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
     }
 
     /// The draw whose statement is the last of those that a repair is about.
-    fn repaired(&self, request: &Request) -> Option<u32> {
+    fn repair_target(&self, request: &Request) -> Option<u32> {
         let sql = request.subjects.last().filter(|_| request.purpose == Purpose::Repair)?;
         self.pool.draws().iter().rfind(|draw| draw.sql == *sql).map(|draw| draw.number)
     }
@@ -167,11 +167,12 @@ impl<'a, H: Wait + Llm + Inspect + Sql + Rows + Cells + Trace> Drawing<'a, H> {
         let is_ready = |call: &Call| ready.is_empty() || ready.contains(&call.pending.ticket());
         let (ready, waiting) = std::mem::take(&mut self.in_flight).into_iter().partition(is_ready);
         self.in_flight = waiting;
-        let replied = |call: Call| {
-            let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
-            (call, reply)
-        };
-        Vec::<Call>::into_iter(ready).map(replied).collect()
+        Vec::<Call>::into_iter(ready)
+            .map(|call: Call| {
+                let reply = call.pending.get().unwrap_or(Err(LlmError::Cancelled));
+                (call, reply)
+            })
+            .collect()
     }
 
     /// Waits for replies and tests their statements together. The error is the database's; the pool

@@ -41,7 +41,7 @@ pub trait Sampler {
         false
     }
     /// Called once for each draw after it ended, before the next call of [`Sampler::missing`].
-    fn seen(&mut self, draw: &Draw) {
+    fn observe(&mut self, draw: &Draw) {
         let _ = draw;
     }
     /// The least number of further draws, those in flight included, after which the vote may be

@@ -97,31 +97,39 @@ impl Pool {
     }
 
     fn clusters_of(&self, is_voting: impl Fn(&Ran) -> bool) -> Vec<Cluster> {
-        let voting = |draw: &&Draw| {
-            draw.ran()
-                .is_some_and(|ran| is_voting(ran) && !self.rejected.contains_key(&ran.fingerprint))
-        };
-        let draws: Vec<&Draw> = self.draws.iter().filter(voting).collect();
+        let draws: Vec<&Draw> = self
+            .draws
+            .iter()
+            .filter(|draw: &&Draw| {
+                draw.ran().is_some_and(|ran| {
+                    is_voting(ran) && !self.rejected.contains_key(&ran.fingerprint)
+                })
+            })
+            .collect();
         let fingerprints: Vec<&str> = draws
             .iter()
             .filter_map(|draw| draw.ran())
             .map(|ran| ran.fingerprint.as_str())
             .collect();
-        let cluster = |places: Vec<usize>| Cluster {
-            fingerprint: fingerprints[places[0]].to_owned(),
-            members: places.into_iter().map(|place| draws[place].number).collect(),
-        };
-        groups(&fingerprints).into_iter().map(cluster).collect()
+        groups(&fingerprints)
+            .into_iter()
+            .map(|places: Vec<usize>| Cluster {
+                fingerprint: fingerprints[places[0]].to_owned(),
+                members: places.into_iter().map(|place| draws[place].number).collect(),
+            })
+            .collect()
     }
 
     /// Returns the draws that cannot win, in order, each with the reason: it failed, was rejected,
     /// or, unless `empty`, has no rows.
     #[must_use]
-    pub fn tried(&self, empty: bool) -> Vec<Tried> {
-        let tried = |draw: &Draw| {
-            self.wrong(draw, empty).map(|wrong| Tried { sql: draw.sql.clone(), wrong })
-        };
-        self.draws.iter().filter_map(tried).collect()
+    pub fn failures(&self, empty: bool) -> Vec<Tried> {
+        self.draws
+            .iter()
+            .filter_map(|draw: &Draw| {
+                self.wrong(draw, empty).map(|wrong| Tried { sql: draw.sql.clone(), wrong })
+            })
+            .collect()
     }
 
     /// Returns the draws since the last one that can win, in order, each with the reason why it
@@ -129,11 +137,11 @@ impl Pool {
     /// statements, the first one and its repairs, is repaired no more, so that the next one is
     /// fresh; nor does a later repair carry it or what came before it.
     #[must_use]
-    pub fn tried_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
+    pub fn failures_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
         self.lately(attempts, |draw| self.wrong(draw, empty))
     }
 
-    /// Returns the same as [`Pool::tried_lately`] for the draws since the last one that needs no
+    /// Returns the same as [`Pool::failures_lately`] for the draws since the last one that needs no
     /// repair: draws with faults are repaired, too.
     #[must_use]
     pub fn unsound_lately(&self, empty: bool, attempts: u32) -> Vec<Tried> {
@@ -141,11 +149,15 @@ impl Pool {
     }
 
     fn lately(&self, attempts: u32, wrong: impl Fn(&Draw) -> Option<String>) -> Vec<Tried> {
-        let lately = |draw: &Draw| {
-            let wrong = wrong(draw).filter(|_| self.chain(draw) < attempts)?;
-            Some(Tried { sql: draw.sql.clone(), wrong })
-        };
-        let mut tried: Vec<Tried> = self.draws.iter().rev().map_while(lately).collect();
+        let mut tried: Vec<Tried> = self
+            .draws
+            .iter()
+            .rev()
+            .map_while(|draw: &Draw| {
+                let wrong = wrong(draw).filter(|_| self.chain(draw) < attempts)?;
+                Some(Tried { sql: draw.sql.clone(), wrong })
+            })
+            .collect();
         tried.reverse();
         tried
     }

@@ -152,7 +152,7 @@ fn as_many_are_drawn_as_one_after_the_other_would_be_in_whatever_order_they_arri
     let mut drawing = Drawing::new(&host, &task, 9, 1000);
     assert_eq!(drawing.run(&mut Agree(3, false)), Stopped::Done);
     // The third 2 is the fifth draw.
-    assert_eq!(drawing.started(), 5);
+    assert_eq!(drawing.draw_count(), 5);
     assert_eq!(numbers(&drawing.pool), [1, 2, 3, 4, 5]);
     let clusters = drawing.pool.clusters(false);
     assert_eq!(clusters[0].members, [2, 4, 5]);
@@ -170,7 +170,7 @@ fn in_rounds_all_draws_end_before_others_start() {
     let task = task();
     let mut drawing = Drawing::new(&host, &task, 9, 1000);
     assert_eq!(drawing.run(&mut Agree(3, true)), Stopped::Done);
-    assert_eq!(drawing.started(), 5);
+    assert_eq!(drawing.draw_count(), 5);
     assert_eq!(*host.1.borrow(), [3, 2, 1, 1, 1]);
 }
 
@@ -184,7 +184,7 @@ fn a_rejected_result_leaves_the_vote_and_drawing_goes_on() {
     drawing.pool.reject(&one, "one is no answer");
     assert_eq!(drawing.run(&mut Agree(2, false)), Stopped::Done);
     assert_eq!(drawing.pool.clusters(false)[0].members, [4, 5]);
-    let tried = drawing.pool.tried(false);
+    let tried = drawing.pool.failures(false);
     assert_eq!(tried.len(), 3);
     assert_eq!(tried[2].wrong, "rejected: one is no answer");
 }
@@ -198,7 +198,7 @@ fn a_spent_budget_keeps_what_is_under_way() {
     let Stopped::Failed(failure) = drawing.run(&mut Agree(3, false)) else { panic!() };
     assert_eq!(failure.kind, FailureKind::Budget);
     assert_eq!(numbers(&drawing.pool), [1, 2]);
-    assert_eq!(drawing.started(), 3);
+    assert_eq!(drawing.draw_count(), 3);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn errors_add_up_to_a_draw() {
     let candidate = drawing.pool.candidate(&task, second, 9);
     assert_eq!(candidate.signals.syntax_errors, 2);
     assert_eq!((candidate.signals.attempts, candidate.signals.max_attempts), (2, 9));
-    assert_eq!(drawing.started(), 2);
+    assert_eq!(drawing.draw_count(), 2);
 }
 
 /// Draws that many; its prompts can be made shorter so often.
@@ -280,7 +280,7 @@ fn a_prompt_that_is_too_large_is_asked_again_shorter_and_costs_no_draw() {
         let mut drawing = Drawing::new(&host, &task, 1, 1000);
         assert_eq!(drawing.run(&mut Shorter(1, 5, in_rounds)), Stopped::Done);
         assert_eq!(prompts(&host), ["draw 1, 5 left", "draw 1, 4 left", "draw 1, 3 left"]);
-        assert_eq!((drawing.started(), numbers(&drawing.pool)), (1, vec![1]));
+        assert_eq!((drawing.draw_count(), numbers(&drawing.pool)), (1, vec![1]));
         assert!(host.0.trace.discarded("A.1").is_none());
     }
 }
@@ -292,13 +292,13 @@ fn prompts_of_one_size_are_made_shorter_once() {
     let mut drawing = Drawing::new(&host, &task, 3, 1000);
     let mut sampler = Shorter(3, 5, false);
     assert_eq!(drawing.run(&mut sampler), Stopped::Done);
-    assert_eq!((sampler.1, drawing.started(), host.0.model.requests().len()), (4, 3, 6));
+    assert_eq!((sampler.1, drawing.draw_count(), host.0.model.requests().len()), (4, 3, 6));
     assert_eq!(numbers(&drawing.pool), [1, 2, 3]);
-    let proposed: Vec<String> = host.0.trace.lines().into_iter().filter_map(proposed).collect();
+    let proposed: Vec<String> = host.0.trace.lines().into_iter().filter_map(proposal_id).collect();
     assert_eq!(proposed, ["A.1", "A.2", "A.3"]);
 }
 
-fn proposed(line: Traced) -> Option<String> {
+fn proposal_id(line: Traced) -> Option<String> {
     match line {
         Traced::Proposed(candidate) => Some(candidate.id),
         _ => None,
@@ -312,7 +312,7 @@ fn a_prompt_that_cannot_be_made_shorter_ends_the_drawing() {
     let mut drawing = Drawing::new(&host, &task, 9, 1000);
     let Stopped::Failed(failure) = drawing.run(&mut Shorter(1, 2, false)) else { panic!() };
     assert_eq!(failure.kind, FailureKind::Model);
-    assert_eq!((host.0.model.requests().len(), drawing.started()), (3, 1));
+    assert_eq!((host.0.model.requests().len(), drawing.draw_count()), (3, 1));
 }
 
 /// All replies at once, the statements of which are checked until the budget ends.
@@ -333,7 +333,7 @@ fn what_came_beside_an_error_that_holds_for_all_is_run_and_told() {
     for id in ["A.3", "A.4"] {
         assert_eq!(fake.trace.discarded(id).unwrap(), "no statement is left");
     }
-    let proposed: Vec<String> = fake.trace.lines().into_iter().filter_map(proposed).collect();
+    let proposed: Vec<String> = fake.trace.lines().into_iter().filter_map(proposal_id).collect();
     assert_eq!(proposed, ["A.1", "A.2", "A.3", "A.4"]);
 
     // The same when a run says so: what ran beside it stays.
@@ -354,7 +354,7 @@ impl Sampler for Seen {
     fn missing(&self, pool: &Pool) -> u32 {
         4 - u32::try_from(pool.draws().len()).unwrap()
     }
-    fn seen(&mut self, draw: &Draw) {
+    fn observe(&mut self, draw: &Draw) {
         self.0.push(draw.number);
     }
     fn shorten(&mut self) -> bool {

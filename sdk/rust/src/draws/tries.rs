@@ -26,7 +26,13 @@ pub trait Tries {
     }
     /// Called once for each statement after it ran or failed and was logged. What was wrong with
     /// one that failed is in its chain.
-    fn settled(&mut self, place: usize, candidate: Candidate, trial: Trial, chain: &mut Chain);
+    fn finish_statement(
+        &mut self,
+        place: usize,
+        candidate: Candidate,
+        trial: Trial,
+        chain: &mut Chain,
+    );
     /// Called after the last statement of a round.
     fn finish_round(&mut self, chains: &mut [Chain]) {
         let _ = chains;
@@ -70,7 +76,7 @@ pub fn run_tries<H: Llm + Inspect + Sql + Rows + Cells + Trace>(
                 host.discard(&candidate.id, wrong);
                 chain.fail(&candidate.sql, wrong);
             }
-            tries.settled(place, candidate, trial, chain);
+            tries.finish_statement(place, candidate, trial, chain);
         }
         tries.finish_round(&mut chains);
     }
@@ -86,17 +92,17 @@ fn ask(
     let mut replies: Vec<Result<Reply, LlmError>> =
         again.iter().map(|_| Err(LlmError::Cancelled)).collect();
     loop {
-        let request = |at: &usize| tries.request(open[*at], &chains[open[*at]]);
-        let requests: Vec<Request> = again.iter().map(request).collect();
+        let requests: Vec<Request> =
+            again.iter().map(|at: &usize| tries.request(open[*at], &chains[open[*at]])).collect();
         for (at, reply) in again.into_iter().zip(host.complete_all(&requests)) {
             replies[at] = reply;
         }
         // The prompts are adapted once to each kind of error.
         let kind =
             |reply: &Result<Reply, LlmError>| reply.as_ref().err().map(std::mem::discriminant);
-        let is_first =
-            |at: &usize| replies[..*at].iter().all(|earlier| kind(earlier) != kind(&replies[*at]));
-        let mut firsts = (0..replies.len()).filter(is_first);
+        let mut firsts = (0..replies.len()).filter(|at: &usize| {
+            replies[..*at].iter().all(|earlier| kind(earlier) != kind(&replies[*at]))
+        });
         let adapted =
             firsts.find(|at| replies[*at].as_ref().is_err_and(|error| tries.adapt(error)));
         let Some(adapted) = adapted else { return replies };

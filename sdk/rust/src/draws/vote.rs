@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::pool::{Cluster, Draw, Pool};
 use super::{Drawing, Sampler, Stopped};
-use crate::attempt::{accept, candidate_id, carry_on, judged, nothing};
+use crate::attempt::{accept, candidate_id, carry_on, judge_candidates, nothing};
 use crate::prelude::*;
 use crate::text::count32;
 
@@ -48,7 +48,7 @@ pub fn elect<H: Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Trace>(
         let poll = Poll { host, task, most, pool: &drawing.pool };
         if standings.is_empty() {
             poll.log(&standings);
-            return poll.nothing(stopped, drawing.started());
+            return poll.nothing(stopped, drawing.draw_count());
         }
         let candidates: Vec<Candidate> =
             standings.iter().filter_map(|standing| poll.candidate(standing)).collect();
@@ -95,18 +95,20 @@ impl Verdicts {
         if asked.is_empty() {
             return;
         }
-        self.0.extend(fresh.into_iter().cloned().zip(judged(host, task, &asked)));
+        self.0.extend(fresh.into_iter().cloned().zip(judge_candidates(host, task, &asked)));
     }
 
     fn rejections(&self, standings: &[Standing]) -> Vec<(String, String)> {
-        let rejection = |standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
-            Verdict::Rejected(opinion) => {
-                Some((standing.cluster.fingerprint.clone(), opinion.reason.clone()))
-            }
-            // A judge that cannot judge counts as neither acceptance nor rejection.
-            Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
-        };
-        standings.iter().filter_map(rejection).collect()
+        standings
+            .iter()
+            .filter_map(|standing: &Standing| match self.0.get(&standing.cluster.fingerprint)? {
+                Verdict::Rejected(opinion) => {
+                    Some((standing.cluster.fingerprint.clone(), opinion.reason.clone()))
+                }
+                // A judge that cannot judge counts as neither acceptance nor rejection.
+                Verdict::Accepted(_) | Verdict::Unavailable(_) => None,
+            })
+            .collect()
     }
 }
 
@@ -183,7 +185,7 @@ impl<H: Trace> Poll<'_, H> {
             Stopped::Failed(failure) => return Err(failure),
             Stopped::Abstained(why) => why,
             Stopped::Done => {
-                let last = self.pool.tried(false).pop();
+                let last = self.pool.failures(false).pop();
                 let last = last
                     .map_or_else(|| "the model gave no statement".to_owned(), |tried| tried.wrong);
                 format!("no statement did after {started} of {} attempts: {last}", self.most)

@@ -24,15 +24,18 @@ impl FakeRows {
     /// A result with these columns and rows; its profile is counted from them.
     #[must_use]
     pub fn new(columns: &[&str], rows: Vec<Vec<Value>>) -> Self {
-        let column = |(index, name): (usize, &&str)| ColumnProfile {
-            column: Column { name: (*name).to_owned(), nullable: true, ..Column::default() },
-            nulls: rows
-                .iter()
-                .filter(|row| matches!(row.get(index), None | Some(Value::Null)))
-                .count() as u64,
-            distinct: None,
-        };
-        let columns = columns.iter().enumerate().map(column).collect();
+        let columns = columns
+            .iter()
+            .enumerate()
+            .map(|(index, name): (usize, &&str)| ColumnProfile {
+                column: Column { name: (*name).to_owned(), nullable: true, ..Column::default() },
+                nulls: rows
+                    .iter()
+                    .filter(|row| matches!(row.get(index), None | Some(Value::Null)))
+                    .count() as u64,
+                distinct: None,
+            })
+            .collect();
         let profile =
             Profile { rows: rows.len() as u64, truncated: false, columns, warnings: Vec::new() };
         Self { profile: Rc::new(profile), rows: Rc::new(rows) }
@@ -48,7 +51,7 @@ impl FakeRows {
 
     /// Returns the same result with a warning of the host.
     #[must_use]
-    pub fn warned(mut self, warning: &str) -> Self {
+    pub fn with_warning(mut self, warning: &str) -> Self {
         Rc::make_mut(&mut self.profile).warnings.push(warning.to_owned());
         self
     }
@@ -86,7 +89,7 @@ pub struct FakeCall<T> {
 }
 
 impl<T> FakeCall<T> {
-    pub(super) fn ended(value: T) -> Self {
+    pub(super) fn from_value(value: T) -> Self {
         thread_local!(static NEXT: Cell<u32> = const { Cell::new(0) });
         let ticket = NEXT.get();
         NEXT.set(ticket.wrapping_add(1));
@@ -202,15 +205,17 @@ impl FakeDatabase {
         self.log.borrow().clone()
     }
 
-    pub(super) fn checked(&self, sql: &str) -> Result<Facts, SqlError> {
-        let unknown =
-            || Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"));
-        self.checks.get(sql).cloned().unwrap_or_else(unknown)
+    pub(super) fn check(&self, sql: &str) -> Result<Facts, SqlError> {
+        self.checks.get(sql).cloned().unwrap_or_else(|| {
+            Err(sql_error(SqlErrorKind::Syntax, "nothing scripted for this statement"))
+        })
     }
 
-    pub(super) fn explained(&self, sql: &str) -> Result<Plan, SqlError> {
-        let unknown = || sql_error(SqlErrorKind::Other, "no plan scripted for this statement");
-        self.plans.get(sql).cloned().ok_or_else(unknown)
+    pub(super) fn explain(&self, sql: &str) -> Result<Plan, SqlError> {
+        self.plans
+            .get(sql)
+            .cloned()
+            .ok_or_else(|| sql_error(SqlErrorKind::Other, "no plan scripted for this statement"))
     }
 
     pub(super) fn statistics(
@@ -224,8 +229,9 @@ impl FakeDatabase {
 
     pub(super) fn ran(&self, sql: &str) -> Result<FakeRows, SqlError> {
         self.log.borrow_mut().push(sql.to_owned());
-        let unknown = || Err(sql_error(SqlErrorKind::Other, "nothing scripted for this statement"));
-        self.runs.get(sql).cloned().unwrap_or_else(unknown)
+        self.runs.get(sql).cloned().unwrap_or_else(|| {
+            Err(sql_error(SqlErrorKind::Other, "nothing scripted for this statement"))
+        })
     }
 
     pub(super) fn page(&self, rows: &FakeRows, offset: u64, limit: u32) -> Result<Page, PortError> {
@@ -242,7 +248,7 @@ impl FakeDatabase {
         })
     }
 
-    pub(super) fn sampled(
+    pub(super) fn sample(
         &self,
         table: &str,
         columns: &[String],
@@ -259,14 +265,16 @@ impl FakeDatabase {
         Ok(samples)
     }
 
-    pub(super) fn found(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
+    pub(super) fn find(&self, phrases: &[String], limit: u32) -> Result<Vec<Vec<Hit>>, PortError> {
         self.granted_rows.ok_or_else(|| PortError::Denied("rows are not granted".to_owned()))?;
-        let hits = |phrase: &String| {
-            self.hits
-                .get(phrase)
-                .map(|hits| hits.iter().take(limit as usize).cloned().collect())
-                .unwrap_or_default()
-        };
-        Ok(phrases.iter().map(hits).collect())
+        Ok(phrases
+            .iter()
+            .map(|phrase: &String| {
+                self.hits
+                    .get(phrase)
+                    .map(|hits| hits.iter().take(limit as usize).cloned().collect())
+                    .unwrap_or_default()
+            })
+            .collect())
     }
 }

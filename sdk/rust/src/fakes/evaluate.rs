@@ -36,26 +36,33 @@ impl FakeEvaluate {
 
     /// The statements that the reward was asked about, by call.
     #[must_use]
-    pub fn asked(&self) -> Vec<Vec<String>> {
+    pub fn requests(&self) -> Vec<Vec<String>> {
         self.asked.borrow().clone()
     }
 
-    pub(super) fn calibrated(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError> {
+    pub(super) fn calibrate_claims(
+        &self,
+        claims: &[(f64, Signals)],
+    ) -> Result<Vec<f64>, PortError> {
         let calibrate = self.calibrate.ok_or(PortError::Unsupported)?;
         Ok(claims.iter().map(|(raw, signals)| calibrate(*raw, signals)).collect())
     }
 
-    pub(super) fn judged(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
+    pub(super) fn judge_all(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
         self.asked
             .borrow_mut()
             .push(candidates.iter().map(|candidate| candidate.sql.clone()).collect());
         if let Some(error) = &self.reward_error {
             return Err(error.clone());
         }
-        let verdict = |candidate: &Candidate| {
-            let unknown = || Verdict::Unavailable("nothing scripted".to_owned());
-            self.verdicts.get(&candidate.sql).cloned().unwrap_or_else(unknown)
-        };
-        Ok(candidates.iter().map(verdict).collect())
+        Ok(candidates
+            .iter()
+            .map(|candidate: &Candidate| {
+                self.verdicts
+                    .get(&candidate.sql)
+                    .cloned()
+                    .unwrap_or_else(|| Verdict::Unavailable("nothing scripted".to_owned()))
+            })
+            .collect())
     }
 }

@@ -143,17 +143,17 @@ impl Llm for FakeHost {
     }
 
     fn start_reply(&self, request: &Request) -> PendingReply {
-        PendingReply(ReplyHandle::Fake(FakeCall::ended(self.model.answer(request))))
+        PendingReply(ReplyHandle::Fake(FakeCall::from_value(self.model.answer(request))))
     }
 }
 
 impl Inspect for FakeHost {
     fn check(&self, text: &str) -> Result<inspect::Facts, SqlError> {
-        self.database.checked(text)
+        self.database.check(text)
     }
 
     fn explain(&self, text: &str) -> Result<inspect::Plan, SqlError> {
-        self.database.explained(text)
+        self.database.explain(text)
     }
 
     fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
@@ -171,7 +171,7 @@ impl Sql for FakeHost {
     }
 
     fn start_statement(&self, text: &str) -> RunningStatement {
-        RunningStatement(StatementHandle::Fake(FakeCall::ended(self.run(text))))
+        RunningStatement(StatementHandle::Fake(FakeCall::from_value(self.run(text))))
     }
 }
 
@@ -191,7 +191,7 @@ impl Cells for FakeHost {
         columns: &[String],
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        self.database.sampled(table, columns, limit)
+        self.database.sample(table, columns, limit)
     }
 
     fn find(
@@ -200,35 +200,35 @@ impl Cells for FakeHost {
         _how: &Match,
         limit: u32,
     ) -> Result<Vec<Vec<Hit>>, PortError> {
-        self.database.found(phrases, limit)
+        self.database.find(phrases, limit)
     }
 }
 
 impl Evaluate for FakeHost {
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Result<Vec<f64>, PortError> {
-        self.evaluate.calibrated(claims)
+        self.evaluate.calibrate_claims(claims)
     }
 
     fn reward(&self, candidates: &[Candidate]) -> Result<Vec<Verdict>, PortError> {
-        self.evaluate.judged(candidates)
+        self.evaluate.judge_all(candidates)
     }
 
     fn start_reward(&self, candidates: &[Candidate]) -> Judging {
-        Judging(JudgingHandle::Fake(FakeCall::ended(self.evaluate.judged(candidates))))
+        Judging(JudgingHandle::Fake(FakeCall::from_value(self.evaluate.judge_all(candidates))))
     }
 }
 
 impl Search for FakeHost {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
-        self.search.found(query)
+        self.search.find(query)
     }
 
     fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
-        queries.iter().map(|query| self.search.found(query)).collect()
+        queries.iter().map(|query| self.search.find(query)).collect()
     }
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.search.embedded(texts)
+        self.search.embed(texts)
     }
 }
 

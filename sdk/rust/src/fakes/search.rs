@@ -27,7 +27,7 @@ impl FakeSearch {
         self.asked.borrow().clone()
     }
 
-    pub(super) fn found(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
+    pub(super) fn find(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.asked.borrow_mut().push(query.clone());
         match (&query.corpus, &query.retriever, &self.vectors) {
             (Corpus::Cells, ..) => {
@@ -42,12 +42,14 @@ impl FakeSearch {
         Ok(hits)
     }
 
-    pub(super) fn embedded(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+    pub(super) fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let vectors = self.vectors.as_ref().ok_or(PortError::Unsupported)?;
-        let vector = |text: &String| {
-            vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()))
-        };
-        texts.iter().map(vector).collect()
+        texts
+            .iter()
+            .map(|text: &String| {
+                vectors.get(text).cloned().ok_or_else(|| PortError::UnknownName(text.clone()))
+            })
+            .collect()
     }
 }
 

@@ -36,11 +36,14 @@ impl FakeTrace {
     /// The texts of all notes so far.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let note = |line: &Traced| match line {
-            Traced::Note(_, text) => Some(text.clone()),
-            _ => None,
-        };
-        self.0.borrow().iter().filter_map(note).collect()
+        self.0
+            .borrow()
+            .iter()
+            .filter_map(|line: &Traced| match line {
+                Traced::Note(_, text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Returns the reason why a candidate was not chosen; `None` if there is no such entry.

@@ -242,10 +242,8 @@ fn schemas(dialect: &str) -> Json {
 }
 
 fn wide(tables: usize, columns: usize) -> Json {
-    let column = |number: usize| json!({"name": format!("column_{number}"), "sql_type": "TEXT", "comment": "of no use"});
-    let columns: Vec<Json> = (0..columns).map(column).collect();
-    let table = |number: usize| json!({"name": format!("table_{number}"), "columns": columns, "primary_key": ["column_0"]});
-    json!({"database": "wide", "dialect": "duckdb", "tables": (0..tables).map(table).collect::<Vec<_>>()})
+    let columns: Vec<Json> = (0..columns).map(|number: usize| json!({"name": format!("column_{number}"), "sql_type": "TEXT", "comment": "of no use"})).collect();
+    json!({"database": "wide", "dialect": "duckdb", "tables": (0..tables).map(|number: usize| json!({"name": format!("table_{number}"), "columns": columns, "primary_key": ["column_0"]})).collect::<Vec<_>>()})
 }
 
 fn catalogs() -> Vec<Case> {
@@ -308,7 +306,7 @@ fn example(question: &str, sql: &str) -> Json {
     json!({"corpus": "examples", "id": question, "path": "example 1", "snippet": question, "payload": payload, "score": 0.5})
 }
 
-fn asked() -> Json {
+fn full_problem() -> Json {
     json!({
         "question": "  How many customers live in Vienna?\n",
         "evidence": " Vienna is spelled 'Wien'. ",
@@ -325,7 +323,7 @@ fn prompts() -> Vec<Case> {
     vec![
         prompt("question alone", json!({"question": "How many?"})),
         prompt("empty question", json!({"question": ""})),
-        prompt("all", asked()),
+        prompt("all", full_problem()),
         prompt("several lines stay", json!({"question": "How many?\nQuestion: and who?"})),
         prompt("unicode", json!({"question": "Wie viele Größen hat „Straße“? 数 🦀 \u{202e}rtl"})),
         prompt("question that is cut", json!({"question": format!("{}end", "ä".repeat(4096))})),
@@ -452,7 +450,7 @@ fn cells() -> Vec<Case> {
 
 fn briefs() -> Vec<Case> {
     let whole = json!({
-        "catalog": shop(), "problem": asked(), "task": {"id": "A", "text": "How many customers live in Vienna?"}, "parents": [],
+        "catalog": shop(), "problem": full_problem(), "task": {"id": "A", "text": "How many customers live in Vienna?"}, "parents": [],
         "catalog_bytes": 48_000, "parent_rows": 3, "granted_rows": 3, "tried": [], "sample": 0,
     });
     let with = |changes: Json| {

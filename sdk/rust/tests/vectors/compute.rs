@@ -41,7 +41,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
             names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into()
         }
         "names.shown" => {
-            names::shown(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+            names::prompt_name(&read::dialect(of("dialect")), &read::text(of("name"))).into()
         }
         "names.from_name" => {
             names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into()
@@ -55,7 +55,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "prompt.problem" => prompt::problem(&read::problem(of("problem"))).into(),
         "prompt.cell" => prompt::cell(&read::value(of("value"))).into(),
         "prompt.rows" => prompt::rows(&read::page(of("page"))).into(),
-        "brief.feedback" => feedback(&tried(of("tried"))).into(),
+        "brief.feedback" => feedback(&read_tries(of("tried"))).into(),
         "brief.instructions" | "brief.setting" | "brief.request" | "draws.request" => {
             brief(function, input)
         }
@@ -73,15 +73,19 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
             json!(subtasks.map(|subtasks| subtasks.iter().map(write::subtask).collect::<Vec<_>>()))
         }
         "replies.join_context" => {
-            let key = |key: &Json| replies::JoinKey {
-                left: read::text(&key["left"]),
-                left_col: read::text(&key["left_col"]),
-                right: read::text(&key["right"]),
-                right_col: read::text(&key["right_col"]),
-                how: read::join_how(&key["how"]),
-            };
             json!(replies::join_context(
-                &of("keys").as_array().unwrap().iter().map(key).collect::<Vec<_>>()
+                &of("keys")
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|key: &Json| replies::JoinKey {
+                        left: read::text(&key["left"]),
+                        left_col: read::text(&key["left_col"]),
+                        right: read::text(&key["right"]),
+                        right_col: read::text(&key["right_col"]),
+                        how: read::join_how(&key["how"]),
+                    })
+                    .collect::<Vec<_>>()
             ))
         }
         "replies.plan_context" => json!(replies::plan_context(&read::texts(of("steps")))),
@@ -93,7 +97,8 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "attempt.words" => words(&read::sql_error(of("error"))).into(),
         "attempt.failed" => {
             let mut counted = Signals::default();
-            let ended = syrch_plugin::attempt::failed(&read::sql_error(of("error")), &mut counted);
+            let ended =
+                syrch_plugin::attempt::record_error(&read::sql_error(of("error")), &mut counted);
             match ended {
                 Ok(words) => json!({ "words": words, "signals": write::signals(&counted) }),
                 Err(failure) => json!({ "failure": write::failure(&failure) }),
@@ -125,10 +130,15 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
     }
 }
 
-fn tried(value: &Json) -> Vec<Tried> {
-    let tried =
-        |tried: &Json| Tried { sql: read::text(&tried["sql"]), wrong: read::text(&tried["wrong"]) };
-    value.as_array().map_or_else(Vec::new, |all| all.iter().map(tried).collect())
+fn read_tries(value: &Json) -> Vec<Tried> {
+    value.as_array().map_or_else(Vec::new, |all| {
+        all.iter()
+            .map(|tried: &Json| Tried {
+                sql: read::text(&tried["sql"]),
+                wrong: read::text(&tried["wrong"]),
+            })
+            .collect()
+    })
 }
 
 /// `granted_rows`: the most rows of a result that the user grants; null for none.
@@ -148,7 +158,7 @@ fn brief(function: &str, input: &Json) -> Json {
     for _ in 0..input["shortened"].as_u64().unwrap_or_default() {
         brief.shorten();
     }
-    let tried = tried(&input["tried"]);
+    let tried = read_tries(&input["tried"]);
     match function {
         "brief.instructions" => brief.instructions().into(),
         "brief.setting" => brief.setting().into(),

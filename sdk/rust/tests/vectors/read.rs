@@ -281,15 +281,14 @@ pub(crate) fn port_error(value: &Json) -> PortError {
 }
 
 pub(crate) fn profile(value: &Json) -> Profile {
-    let profile = |of: &Json| ColumnProfile {
-        column: column(&of["column"]),
-        nulls: of["nulls"].as_u64().unwrap_or_default(),
-        distinct: of["distinct"].as_u64(),
-    };
     Profile {
         rows: value["rows"].as_u64().unwrap_or_default(),
         truncated: value["truncated"].as_bool().unwrap_or_default(),
-        columns: list(&value["columns"], profile),
+        columns: list(&value["columns"], |of: &Json| ColumnProfile {
+            column: column(&of["column"]),
+            nulls: of["nulls"].as_u64().unwrap_or_default(),
+            distinct: of["distinct"].as_u64(),
+        }),
         warnings: texts(&value["warnings"]),
     }
 }
@@ -311,7 +310,7 @@ pub(crate) fn purpose(value: &Json) -> Purpose {
 }
 
 pub(crate) fn join_how(name: &Json) -> JoinHow {
-    JoinHow::of(name.as_str().unwrap())
+    JoinHow::from_name(name.as_str().unwrap())
 }
 
 pub(crate) fn signals(value: &Json) -> Signals {

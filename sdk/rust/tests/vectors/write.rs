@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use syrch_plugin::prelude::*;
 use syrch_plugin::replies::{JoinKey, SqlReply, Subtask};
 
-fn held(name: &str, held: impl Into<Json>) -> Json {
+fn write_variant(name: &str, held: impl Into<Json>) -> Json {
     json!({ name: held.into() })
 }
 
@@ -21,7 +21,7 @@ fn purpose(purpose: &Purpose) -> Json {
         Purpose::Clarify => "clarify".into(),
         Purpose::Summarise => "summarise".into(),
         Purpose::Rewrite => "rewrite".into(),
-        Purpose::Other(name) => held("other", name.as_str()),
+        Purpose::Other(name) => write_variant("other", name.as_str()),
     }
 }
 
@@ -29,25 +29,24 @@ fn shape(shape: &Shape) -> Json {
     match shape {
         Shape::Text => "text".into(),
         Shape::Sql => "sql".into(),
-        Shape::Json(schema) => held("json", schema.as_str()),
-        Shape::Yaml(keys) => held("yaml", keys.clone()),
-        Shape::Choice(words) => held("choice", words.clone()),
-        Shape::Other(name) => held("other", name.as_str()),
+        Shape::Json(schema) => write_variant("json", schema.as_str()),
+        Shape::Yaml(keys) => write_variant("yaml", keys.clone()),
+        Shape::Choice(words) => write_variant("choice", words.clone()),
+        Shape::Other(name) => write_variant("other", name.as_str()),
     }
 }
 
 pub(crate) fn request(request: &Request) -> Json {
-    let message = |message: &Message| {
+    json!({
+        "purpose": purpose(&request.purpose),
+        "messages": request.messages.iter().map(|message: &Message| {
         let speaker = match message.speaker {
             Speaker::System => "system",
             Speaker::User => "user",
             Speaker::Assistant => "assistant",
         };
         json!({ "speaker": speaker, "text": message.text })
-    };
-    json!({
-        "purpose": purpose(&request.purpose),
-        "messages": request.messages.iter().map(message).collect::<Vec<_>>(),
+    }).collect::<Vec<_>>(),
         "expect": shape(&request.expect),
         "model": request.model,
         "subjects": request.subjects,
@@ -68,9 +67,9 @@ pub(crate) fn sql_reply(reply: &SqlReply) -> Json {
 pub(crate) fn verdict(verdict: &Verdict) -> Json {
     let opinion = |opinion: &Opinion| json!({ "score": opinion.score, "reason": opinion.reason, "checks": opinion.checks });
     match verdict {
-        Verdict::Accepted(of) => held("accepted", opinion(of)),
-        Verdict::Rejected(of) => held("rejected", opinion(of)),
-        Verdict::Unavailable(why) => held("unavailable", why.as_str()),
+        Verdict::Accepted(of) => write_variant("accepted", opinion(of)),
+        Verdict::Rejected(of) => write_variant("rejected", opinion(of)),
+        Verdict::Unavailable(why) => write_variant("unavailable", why.as_str()),
     }
 }
 
@@ -100,7 +99,7 @@ pub(crate) fn failure(failure: &Failure) -> Json {
         FailureKind::Unsupported => "unsupported".into(),
         FailureKind::Cancelled => "cancelled".into(),
         FailureKind::Internal => "internal".into(),
-        FailureKind::Other(name) => held("other", name.as_str()),
+        FailureKind::Other(name) => write_variant("other", name.as_str()),
     };
     json!({ "kind": kind, "message": failure.message, "retryable": failure.retryable })
 }

@@ -6,11 +6,10 @@ use crate::{{name_pascal}}Plugin;
 
 impl CalibratorRole for {{name_pascal}}Plugin {
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64> {
-        let probability = |(claimed, signals): &(f64, Signals)| match signals.attempts {
+        claims.iter().map(|(claimed, signals): &(f64, Signals)| match signals.attempts {
             attempts if attempts > self.settings.most => claimed / 2.0,
             _ => *claimed,
-        };
-        claims.iter().map(probability).collect()
+        }).collect()
     }
 }
 

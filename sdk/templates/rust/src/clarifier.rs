@@ -13,7 +13,9 @@ impl ClarifierRole for {{name_pascal}}Plugin {
         graph: &Graph,
         seen: &[Observation],
     ) -> Result<Vec<Question>, Failure> {
-        let question = |seen: &Observation| {
+        Ok(seen
+            .iter()
+            .filter_map(|seen: &Observation| {
             let Ending::Failed(failure) = &seen.ending else {
                 return None;
             };
@@ -26,10 +28,7 @@ impl ClarifierRole for {{name_pascal}}Plugin {
                 choices: Vec::new(), // any answer
                 ambiguity: 0.5,
             })
-        };
-        Ok(seen
-            .iter()
-            .filter_map(question)
+        })
             .take(self.settings.most as usize)
             .collect())
     }

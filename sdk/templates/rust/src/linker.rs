@@ -16,17 +16,16 @@ impl LinkerRole for {{name_pascal}}Plugin {
             .tables
             .iter()
             .filter(|table| question.contains(&table.name.to_lowercase()));
-        let relevant = |table: &Table| Relevant {
-            table: catalog.table_name(table),
-            columns: Vec::new(), // all
-            score: 1.0,
-            reason: "the question names it".to_owned(),
-        };
         // Without a table the catalog stays as it is.
         Ok(Linked {
             tables: named
                 .take(self.settings.most as usize)
-                .map(relevant)
+                .map(|table: &Table| Relevant {
+            table: catalog.table_name(table),
+            columns: Vec::new(), // all
+            score: 1.0,
+            reason: "the question names it".to_owned(),
+        })
                 .collect(),
             hints: Vec::new(),
         })

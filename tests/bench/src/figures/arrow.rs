@@ -12,7 +12,7 @@ use syrch_core::Limits;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
-use crate::child::succeeded;
+use crate::child::check_success;
 use crate::figure::Figure;
 use crate::samples::median;
 use crate::world::World;
@@ -67,7 +67,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             ]);
         }
         Err(error) => {
-            figures.push(Figure::unmeasured(ratio, format!("pandas cannot be had: {error}")))
+            figures.push(Figure::without_measure(ratio, format!("pandas cannot be had: {error}")))
         }
     }
     Ok(figures)
@@ -181,6 +181,6 @@ impl Drop for Python {
 fn run(command: &mut Command) -> Outcome<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("`{program}`: {error}"))?;
-    succeeded(&output)?;
+    check_success(&output)?;
     Ok(text(&output.stdout))
 }

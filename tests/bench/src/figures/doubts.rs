@@ -55,7 +55,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     }
     let mut figures = wholes(&answers, &gold);
     let kinds: BTreeSet<&String> = answers.iter().flat_map(|(_, ran)| &ran.doubts).collect();
-    figures.extend(kinds.into_iter().map(|kind| of_kind(kind, &answers, &gold)));
+    figures.extend(kinds.into_iter().map(|kind| kind_figure(kind, &answers, &gold)));
     Ok(figures)
 }
 
@@ -134,7 +134,7 @@ fn worth_without(out: &str, answers: &[(&str, Ran)]) -> Kinds {
 }
 
 /// The worth of one kind: the share of the answers with it that are wrong.
-fn of_kind(kind: &str, answers: &[(&str, Ran)], gold: &[(&str, Kinds)]) -> Figure {
+fn kind_figure(kind: &str, answers: &[(&str, Ran)], gold: &[(&str, Kinds)]) -> Figure {
     let marked: Vec<(&str, bool)> = answers
         .iter()
         .filter(|(_, ran)| ran.doubts.contains(kind))

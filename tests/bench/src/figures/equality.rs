@@ -9,7 +9,7 @@ use syrch_core::{Catalog, Column, Dialect, Table};
 use syrch_guard::deterministic::admit;
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 
-use super::guard::{by_cases, by_terms, filled};
+use super::guard::{by_cases, by_terms, fill_statement};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::samples::median;
@@ -47,36 +47,43 @@ fn admission(dialect: &Dialect) -> Outcome<Figure> {
 }
 
 fn catalog(dialect: &Dialect) -> Catalog {
-    let column = |(name, sql_type): (&str, &str)| Column {
-        name: name.to_owned(),
-        sql_type: sql_type.to_owned(),
-        ..Column::default()
-    };
     let columns =
         [("id", "integer"), ("customer_id", "integer"), ("amount", "integer"), ("status", "text")];
-    let table = |name: &str| Table {
-        name: name.to_owned(),
-        schema_name: (*dialect == Dialect::Postgres).then(|| "public".to_owned()),
-        columns: columns.map(column).to_vec(),
-        ..Table::default()
-    };
-    let tables = ["orders", "customers", "products"].map(table).to_vec();
+    let tables = ["orders", "customers", "products"]
+        .map(|name: &str| Table {
+            name: name.to_owned(),
+            schema_name: (*dialect == Dialect::Postgres).then(|| "public".to_owned()),
+            columns: columns
+                .map(|(name, sql_type): (&str, &str)| Column {
+                    name: name.to_owned(),
+                    sql_type: sql_type.to_owned(),
+                    ..Column::default()
+                })
+                .to_vec(),
+            ..Table::default()
+        })
+        .to_vec();
     Catalog { database: "shop".to_owned(), dialect: dialect.clone(), tables }
 }
 
 fn by_unions() -> String {
-    let piece = |number| {
-        format!(
-            " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
-        )
-    };
-    filled("SELECT id, amount FROM orders", piece, " ORDER BY 1")
+    fill_statement(
+        "SELECT id, amount FROM orders",
+        |number| {
+            format!(
+                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+            )
+        },
+        " ORDER BY 1",
+    )
 }
 
 fn by_subqueries() -> String {
-    let piece =
-        |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number})");
-    filled("SELECT id FROM customers WHERE id > 0", piece, "")
+    fill_statement(
+        "SELECT id FROM customers WHERE id > 0",
+        |number| format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number})"),
+        "",
+    )
 }
 
 /// Both statements run, and their rows come in other orders.

@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use crate::Outcome;
-use crate::child::succeeded;
+use crate::child::check_success;
 use crate::figure::Figure;
 use crate::versus::Versus;
 use crate::world::World;
@@ -18,6 +18,6 @@ pub(crate) fn measure(_: &World) -> Outcome<Vec<Figure>> {
         .arg(manifest)
         .args(["--", "--json"]);
     let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    succeeded(&output)?;
+    check_success(&output)?;
     Ok(serde_json::from_slice::<Versus>(&output.stdout)?.figures())
 }

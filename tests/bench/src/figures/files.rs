@@ -13,7 +13,7 @@ use syrch::imports::ImportSettings;
 
 use super::arrow::Python;
 use crate::Outcome;
-use crate::child::{host, succeeded};
+use crate::child::{check_success, host};
 use crate::figure::Figure;
 use crate::rates::ratio;
 use crate::samples::{greatest, median, milliseconds};
@@ -73,7 +73,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             let note = format!("{}, {theirs:.0} rows/s", duckdb.versions);
             Figure::new(against, ratio(&ours, &duckdb.rates), "×").at_least(0.25).note(note)
         }
-        Err(error) => Figure::unmeasured(against, format!("DuckDB cannot be had: {error}")),
+        Err(error) => Figure::without_measure(against, format!("DuckDB cannot be had: {error}")),
     });
     figures.extend(questions(world, &source)?);
     Ok(figures)
@@ -119,7 +119,7 @@ fn questions(world: &World, source: &Path) -> Outcome<Vec<Figure>> {
         let begin = Instant::now();
         let output = command.output()?;
         let taken = milliseconds(begin);
-        succeeded(&output)?;
+        check_success(&output)?;
         if !crate::text(&output.stdout).contains(STATEMENT) {
             return Err(format!("the question was not answered by `{STATEMENT}`").into());
         }

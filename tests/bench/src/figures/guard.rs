@@ -36,23 +36,25 @@ pub(crate) fn measure(_world: &World) -> Outcome<Vec<Figure>> {
 }
 
 fn catalog() -> Catalog {
-    let column = |name: &str| Column {
-        name: name.to_owned(),
-        sql_type: "integer".to_owned(),
-        ..Column::default()
-    };
-    let table = |name: &str| Table {
-        name: name.to_owned(),
-        schema_name: Some("public".to_owned()),
-        columns: ["id", "customer_id", "amount", "status"].map(column).to_vec(),
-        ..Table::default()
-    };
-    let tables = ["orders", "customers", "products"].map(table).to_vec();
+    let tables = ["orders", "customers", "products"]
+        .map(|name: &str| Table {
+            name: name.to_owned(),
+            schema_name: Some("public".to_owned()),
+            columns: ["id", "customer_id", "amount", "status"]
+                .map(|name: &str| Column {
+                    name: name.to_owned(),
+                    sql_type: "integer".to_owned(),
+                    ..Column::default()
+                })
+                .to_vec(),
+            ..Table::default()
+        })
+        .to_vec();
     Catalog { database: "shop".to_owned(), dialect: Dialect::Postgres, tables }
 }
 
 /// A statement as long as it may be, of a beginning, pieces by number and an end.
-pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
+pub(super) fn fill_statement(begin: &str, piece: impl Fn(usize) -> String, end: &str) -> String {
     let mut text = begin.to_owned();
     for number in 0.. {
         let next = piece(number);
@@ -65,33 +67,41 @@ pub(super) fn filled(begin: &str, piece: impl Fn(usize) -> String, end: &str) ->
 }
 
 pub(super) fn by_terms() -> String {
-    let piece = |number| format!(" OR (o.amount > {number} AND lower(o.status) LIKE 'a{number}%')");
-    filled(
+    fill_statement(
         "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id WHERE o.id = 1",
-        piece,
+        |number| format!(" OR (o.amount > {number} AND lower(o.status) LIKE 'a{number}%')"),
         "",
     )
 }
 
 fn by_unions() -> String {
-    let piece = |number| {
-        format!(
-            " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
-        )
-    };
-    filled("SELECT id, amount FROM orders", piece, " ORDER BY 1")
+    fill_statement(
+        "SELECT id, amount FROM orders",
+        |number| {
+            format!(
+                " UNION ALL SELECT id, sum(amount) FROM orders WHERE status <> 's{number}' GROUP BY id"
+            )
+        },
+        " ORDER BY 1",
+    )
 }
 
 pub(super) fn by_cases() -> String {
-    let piece = |number| {
-        format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}")
-    };
-    filled("SELECT customer_id", piece, " FROM orders GROUP BY customer_id")
+    fill_statement(
+        "SELECT customer_id",
+        |number| {
+            format!(", sum(CASE WHEN status = 's{number}' THEN amount ELSE 0 END) AS n{number}")
+        },
+        " FROM orders GROUP BY customer_id",
+    )
 }
 
 fn by_subqueries() -> String {
-    let piece = |number| {
-        format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number} LIMIT 5)")
-    };
-    filled("SELECT id FROM customers WHERE id > 0", piece, "")
+    fill_statement(
+        "SELECT id FROM customers WHERE id > 0",
+        |number| {
+            format!(" AND id IN (SELECT customer_id FROM orders WHERE amount > {number} LIMIT 5)")
+        },
+        "",
+    )
 }

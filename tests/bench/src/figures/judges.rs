@@ -143,7 +143,7 @@ impl<'a> Bench<'a> {
                 continue;
             };
             let Ok(facts) = self.inspect.check(&sql).await else { continue };
-            ran.push((sql.clone(), answer.is_right, Arc::new(results), stated(&sql, &facts)));
+            ran.push((sql.clone(), answer.is_right, Arc::new(results), derive_plan(&sql, &facts)));
         }
         let rivals: Vec<Rival> = ran
             .iter()
@@ -230,7 +230,7 @@ impl InspectPort for Checks {
 
 /// Returns what a planner who has this statement in mind states: what it aggregates, the values
 /// that it compares columns with, by what it groups, and its tables.
-fn stated(sql: &str, facts: &Facts) -> Value {
+fn derive_plan(sql: &str, facts: &Facts) -> Value {
     let mut parts = Parts::default();
     if let Ok(statements) = Parser::parse_sql(&SQLiteDialect {}, sql) {
         let _ = statements.visit(&mut parts);

@@ -36,7 +36,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
                 calibrators.push((language, loaded.calibrator));
             }
             // One language that is not there does not keep back the others.
-            Err(error) => figures.push(Figure::unmeasured(what(language), error.to_string())),
+            Err(error) => figures.push(Figure::without_measure(what(language), error.to_string())),
         }
     }
     let mut contenders: Vec<_> =
@@ -77,7 +77,7 @@ fn load(world: &World, runtime: &Runtime, file: &str) -> Outcome<Loaded> {
 /// Reads the built component; an error names the command that builds it.
 fn component(file: &str) -> Outcome<Vec<u8>> {
     let name = format!("{file}.wasm.gz");
-    if !syrch_kit::languages::built().join(&name).is_file() {
+    if !syrch_kit::languages::components_folder().join(&name).is_file() {
         let builder = format!("`sh tests/languages/build.sh {file}`");
         return Err(
             format!("`tests/languages/built/{name}` is missing: {builder} builds it").into()

@@ -129,14 +129,20 @@ async fn makespan(steps: &[Step]) -> Outcome<f64> {
 }
 
 fn graph(steps: &[Step]) -> Graph {
-    let task = |(id, _, needs): &Step| Task {
-        id: (*id).to_owned(),
-        text: (*id).to_owned(),
-        depends_on: needs.iter().map(|need| (*need).to_owned()).collect(),
-        ..Task::default()
-    };
     let answer = steps.last().map_or("", |(id, ..)| *id).to_owned();
-    Graph { tasks: steps.iter().map(task).collect(), answer, memo: None }
+    Graph {
+        tasks: steps
+            .iter()
+            .map(|(id, _, needs): &Step| Task {
+                id: (*id).to_owned(),
+                text: (*id).to_owned(),
+                depends_on: needs.iter().map(|need| (*need).to_owned()).collect(),
+                ..Task::default()
+            })
+            .collect(),
+        answer,
+        memo: None,
+    }
 }
 
 /// A task sleeps as long as it is.
@@ -148,7 +154,7 @@ impl TaskRunner for Sleeper {
 
     async fn run(&self, task: Task, _: Vec<Ended<()>>) -> (Observation, Option<()>) {
         tokio::time::sleep(self.0.get(&task.id).copied().unwrap_or_default()).await;
-        (Observation::ended(task.id, Ending::Solved), Some(()))
+        (Observation::from_ending(task.id, Ending::Solved), Some(()))
     }
 }
 

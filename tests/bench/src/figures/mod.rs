@@ -51,7 +51,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group {
         name: "cached",
         what: "a search that the cache answers, from process start",
-        measure: start::cached_search,
+        measure: start::search_from_cache,
     },
     Group { name: "role-call", what: "a role call of a Rust guest", measure: role_call::measure },
     Group { name: "languages", what: "role calls by language", measure: languages::measure },

@@ -15,7 +15,7 @@ use syrch_kit::zoo;
 
 use crate::figure::Figure;
 use crate::samples::{greatest, median, milliseconds};
-use crate::world::{World, delayed, search};
+use crate::world::{World, endpoint_with_delay, search};
 use crate::{Outcome, child, text};
 
 /// Searches at once, a third of them hostile.
@@ -47,7 +47,7 @@ const ARMS: [(Role, &str); 3] =
 /// Searches of one process, side by side.
 pub(crate) fn searches(world: &World) -> Outcome<Vec<Figure>> {
     let plugin = hostile(world)?;
-    let endpoint = delayed(DELAY);
+    let endpoint = endpoint_with_delay(DELAY);
     let settings = world.settings(&endpoint)?;
     let (alone, together, ended) = world.runtime.block_on(async {
         let shared = Shared::new();
@@ -172,7 +172,7 @@ pub(crate) fn arms(world: &World) -> Outcome<Vec<Figure>> {
         std::fs::write(&path, strategy)?;
         hostile.push(path.display().to_string());
     }
-    let endpoint = delayed(DELAY);
+    let endpoint = endpoint_with_delay(DELAY);
     let url = endpoint.url();
     // Hostile arms run until this deadline.
     let deadline = ARM_DEADLINE.as_secs().to_string();

@@ -8,7 +8,7 @@ use syrch::{Host, Settings, Silent};
 use crate::Outcome;
 use crate::figure::Figure;
 use crate::samples::{median, milliseconds};
-use crate::world::{World, journalled, search, three_tasks};
+use crate::world::{World, add_journal, search, three_tasks};
 
 const WARM_UP: usize = 20;
 const SEARCHES: usize = 200;
@@ -18,7 +18,7 @@ const SEARCHES: usize = 200;
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
     let settings = world.settings(&endpoint)?;
-    let with_journal = journalled(settings.clone(), &world.place("runs")?);
+    let with_journal = add_journal(settings.clone(), &world.place("runs")?);
     let mut figures = Vec::new();
     for (what, settings) in [("without a journal", settings), ("with a journal", with_journal)] {
         let before = endpoint.count();

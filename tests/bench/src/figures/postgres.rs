@@ -74,7 +74,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         Some(rate) => {
             Figure::new("DuckDB by ADBC to Arrow, the same rows", rate, "rows/s").note(median_of)
         }
-        None => Figure::unmeasured(
+        None => Figure::without_measure(
             duckdb_ratio,
             "DuckDB's library is not installed: tests/databases/install.sh",
         ),
@@ -92,7 +92,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             );
         }
         Err(error) => {
-            figures.push(Figure::unmeasured(ratio, format!("psycopg cannot be had: {error}")))
+            figures.push(Figure::without_measure(ratio, format!("psycopg cannot be had: {error}")))
         }
     }
     Ok(figures)

@@ -233,9 +233,13 @@ mod tests {
         for (half, name) in ["kept", "shown"].into_iter().enumerate() {
             for question in suite::read(&folder.join(format!("{name}.jsonl"))).unwrap().questions {
                 // A statement over the table would be as wrong as the import is.
-                let is_rows =
-                    |gold: &Gold| matches!(gold, Gold::Sql(sql) if sql.starts_with("VALUES ("));
-                assert!(question.golds.iter().all(is_rows), "{}", question.id);
+                assert!(
+                    question.golds.iter().all(
+                        |gold: &Gold| matches!(gold, Gold::Sql(sql) if sql.starts_with("VALUES ("))
+                    ),
+                    "{}",
+                    question.id
+                );
                 assert!(
                     texts.insert((question.db.clone(), question.question.clone())),
                     "{}",

@@ -36,9 +36,9 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let mut baseline = Vec::new();
     let mut rival = Vec::new();
     for gate in &SAMPLERS {
-        let found = searched(world, &data, gate.name, &all)?;
+        let found = search_all(world, &data, gate.name, &all)?;
         let expected: Vec<Tally> =
-            all.iter().map(|question| taken(gate, question, world.orders)).collect();
+            all.iter().map(|question| tally_from_files(gate, question, world.orders)).collect();
         let mut note = format!("orders: {}", world.orders);
         if gate.name == BASELINE {
             baseline.clone_from(&found);
@@ -49,10 +49,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
             let points = difference(&databases, &found, &baseline, Tally::right);
             note = format!("{note}; against `{BASELINE}` {points} points, 95 % over databases");
         }
-        figures.extend(compared(gate.name, &total(&found), &total(&expected), &note));
+        figures.extend(compare_tallies(gate.name, &total(&found), &total(&expected), &note));
     }
-    let found = searched(world, &data, WEIGHED, &all)?;
-    figures.extend(weighed(
+    let found = search_all(world, &data, WEIGHED, &all)?;
+    figures.extend(compare_strategies(
         &databases,
         &found,
         [(BASELINE, &baseline), (RIVAL, &rival)],
@@ -62,7 +62,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 }
 
 /// Computes from the files alone what a question gives.
-fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
+fn tally_from_files(gate: &Sampler, question: &Question, orders: u32) -> Tally {
     let mut tally = Tally::default();
     for seed in 0..u64::from(orders) {
         let taken = gate.take(&question.order(seed));
@@ -72,7 +72,7 @@ fn taken(gate: &Sampler, question: &Question, orders: u32) -> Tally {
 }
 
 /// The strategy of ours, against the others.
-fn weighed(
+fn compare_strategies(
     databases: &[&str],
     found: &[Tally],
     others: [(&str, &Vec<Tally>); 2],
@@ -103,7 +103,7 @@ fn weighed(
 
 /// Searches for the answers to all questions in all orders. The tallies are in the order of the
 /// questions.
-fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Outcome<Vec<Tally>> {
+fn search_all(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Outcome<Vec<Tally>> {
     let mut by_database: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, question) in all.iter().enumerate() {
         by_database.entry(&question.database).or_default().push(at);
@@ -113,7 +113,9 @@ fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Out
         for (database, places) in &by_database {
             let database = data.join("db").join(format!("{database}.sqlite"));
             let settings = settings(world, strategy, seed, &database, data)?;
-            for (at, is_right, calls) in world.runtime.block_on(answered(settings, all, places))? {
+            for (at, is_right, calls) in
+                world.runtime.block_on(answer_all(settings, all, places))?
+            {
                 tallies[at].add(is_right, calls);
             }
         }
@@ -122,7 +124,7 @@ fn searched(world: &World, data: &Path, strategy: &str, all: &[Question]) -> Out
 }
 
 /// Asks these questions, and returns whether each is answered right, and with how many calls.
-async fn answered(
+async fn answer_all(
     settings: Settings,
     all: &[Question],
     places: &[usize],
@@ -167,7 +169,7 @@ fn is_right(question: &Question, document: &AnswerDocument) -> bool {
     answer.and_then(|answer| question.is_right(&answer.sql)).unwrap_or(false)
 }
 
-fn compared(name: &str, found: &Tally, expected: &Tally, note: &str) -> [Figure; 2] {
+fn compare_tallies(name: &str, found: &Tally, expected: &Tally, note: &str) -> [Figure; 2] {
     let right =
         format!("{:.1} % where the files give {:.1} %; {note}", found.right(), expected.right());
     let calls = format!("{:.2} where the files give {:.2}", found.calls(), expected.calls());

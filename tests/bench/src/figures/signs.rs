@@ -80,30 +80,33 @@ struct Vote {
 
 /// Chooses and measures for each database.
 pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
-    let all = asked(world)?;
+    let all = load_questions(world)?;
     let chosen: Vec<Vec<usize>> = std::thread::scope(|scope| {
-        let start = |out: usize| {
-            let all = &all;
-            scope.spawn(move || choose(all, out))
-        };
-        let running: Vec<_> = (0..all.len()).map(start).collect();
+        let running: Vec<_> = (0..all.len())
+            .map(|out: usize| {
+                let all = &all;
+                scope.spawn(move || choose(all, out))
+            })
+            .collect();
         running
             .into_iter()
             .map(|thread| thread.join().map_err(|_| "a choice broke off"))
             .collect::<Result<_, _>>()
     })?;
     let tallies = |signs: &dyn Fn(usize) -> Vec<usize>, lead: f64| -> Vec<Tally> {
-        let of_database = |(out, asked): (usize, &Vec<Asked>)| {
-            let signs = signs(out);
-            asked.iter().map(|asked| sampled(asked, &signs, lead)).collect::<Vec<_>>()
-        };
-        all.iter().enumerate().flat_map(of_database).collect()
+        all.iter()
+            .enumerate()
+            .flat_map(|(out, asked): (usize, &Vec<Asked>)| {
+                let signs = signs(out);
+                asked.iter().map(|asked| sample_question(asked, &signs, lead)).collect::<Vec<_>>()
+            })
+            .collect()
     };
     let databases: Vec<&str> = all.iter().flatten().map(|asked| asked.database.as_str()).collect();
     let elsewhere = |out: usize| chosen[out].clone();
     let rival = all.iter().flatten().map(|asked| asked.rival).collect();
     let orders = format!("orders: {}", world.orders);
-    let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), listed(&chosen));
+    let choice = format!("chosen, of {} times: {}; {orders}", chosen.len(), list_signs(&chosen));
     let in_view = format!("nothing fitted, the five were chosen in view; {orders}");
     let ways = [
         ("`discern` with findings chosen elsewhere", tallies(&elsewhere, LEAD), choice),
@@ -118,7 +121,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
 }
 
 /// The questions by their databases.
-fn asked(world: &World) -> Outcome<Vec<Vec<Asked>>> {
+fn load_questions(world: &World) -> Outcome<Vec<Vec<Asked>>> {
     let data = syrch_kit::data_root().ok_or("there are no test data")?.join("spider");
     let mut by_database: BTreeMap<String, Vec<Question>> = BTreeMap::new();
     for question in questions(&data) {
@@ -206,16 +209,17 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
         .flat_map(|(_, asked)| asked)
         .collect();
     let right = |signs: &[usize]| {
-        total(&others.iter().map(|asked| sampled(asked, signs, LEAD)).collect::<Vec<_>>()).right()
+        total(&others.iter().map(|asked| sample_question(asked, signs, LEAD)).collect::<Vec<_>>())
+            .right()
     };
     let mut chosen: Vec<usize> = Vec::new();
     let mut reached = right(&chosen);
     loop {
-        let with = |sign: usize| {
-            let wider = [&chosen[..], &[sign]].concat();
-            (right(&wider), wider)
-        };
-        let candidates = (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(with);
+        let candidates =
+            (0..SIGNS.len()).filter(|sign| !chosen.contains(sign)).map(|sign: usize| {
+                let wider = [&chosen[..], &[sign]].concat();
+                (right(&wider), wider)
+            });
         let best = candidates.max_by(|(a, _), (b, _)| a.total_cmp(b));
         let Some((share, wider)) = best.filter(|(share, _)| *share >= reached + GAIN) else {
             break;
@@ -226,7 +230,7 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
 }
 
 /// Returns the tally of the plugin on a question, in all of its orders.
-fn sampled(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
+fn sample_question(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     let mut tally = Tally::default();
     let weigh = |vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>());
     let weights: Vec<f64> = asked.answers.iter().map(weigh).collect();
@@ -264,7 +268,7 @@ fn vote(answers: &[Vote], weights: &[f64], order: &[usize], lead: f64) -> (bool,
 }
 
 /// Writes how often each sign was chosen, the most frequent first.
-fn listed(chosen: &[Vec<usize>]) -> String {
+fn list_signs(chosen: &[Vec<usize>]) -> String {
     let times = |sign: usize| chosen.iter().filter(|chosen| chosen.contains(&sign)).count();
     let mut counts: Vec<(usize, &str)> =
         SIGNS.iter().enumerate().map(|(sign, name)| (times(sign), *name)).collect();

@@ -10,10 +10,10 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use syrch::{Host, Silent};
 
-use crate::child::succeeded;
+use crate::child::check_success;
 use crate::figure::Figure;
 use crate::machine::resident;
-use crate::world::{World, cached, journalled, one_task, runtime, search, settings};
+use crate::world::{World, add_cache, add_journal, one_task, runtime, search, settings};
 use crate::{Outcome, text};
 
 /// Searches under way at once.
@@ -59,7 +59,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         .arg(world.place("soak")?)
         .stdin(Stdio::null());
     let output = command.output()?;
-    succeeded(&output)?;
+    check_success(&output)?;
     let reported: Reported = serde_json::from_str(&text(&output.stdout))?;
     let (Some(first), Some(last)) = (reported.resident.first(), reported.resident.last()) else {
         return Err("this system does not tell how much memory a process has".into());
@@ -95,7 +95,7 @@ pub(crate) fn run(soak: &Soak) -> Outcome<()> {
 
 async fn all(soak: &Soak) -> Outcome<Reported> {
     let settings = settings(&soak.database, &soak.url, &soak.folder);
-    let settings = cached(journalled(settings, &soak.folder.join("runs")), &soak.folder);
+    let settings = add_cache(add_journal(settings, &soak.folder.join("runs")), &soak.folder);
     let host = Arc::new(Host::open(settings, &Silent).await?);
     let begin = Instant::now();
     let each = soak.searches / LOOKS;

@@ -46,14 +46,14 @@ pub(crate) fn first_search(world: &World) -> Outcome<Vec<Figure>> {
 }
 
 /// A search of three tasks whose every reply is in the cache, with compiled plugins in theirs.
-pub(crate) fn cached_search(world: &World) -> Outcome<Vec<Figure>> {
+pub(crate) fn search_from_cache(world: &World) -> Outcome<Vec<Figure>> {
     let endpoint = three_tasks();
     let shop = world.shop.display().to_string();
     let url = endpoint.url();
     let arguments =
         ["-q", QUESTION, "--db", &shop, "--llm", "openai", "--model", "mock", "--base-url", &url];
     let mut search = host(world, &arguments)?;
-    crate::child::succeeded(&search.output()?)?;
+    crate::child::check_success(&search.output()?)?;
     let asked = endpoint.count();
     let times = times(&mut search, RUNS)?;
     let memory = peak(&search)?;

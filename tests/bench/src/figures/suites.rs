@@ -16,7 +16,7 @@ use syrch_kit::MockEndpoint;
 
 use crate::child;
 use crate::figure::Figure;
-use crate::world::{World, delayed, journalled, one_task};
+use crate::world::{World, add_journal, endpoint_with_delay, one_task};
 use crate::{Outcome, text};
 
 /// The statement that each question of the suites asks for, and that the endpoint answers.
@@ -32,7 +32,7 @@ pub(crate) fn pace(world: &World) -> Outcome<Vec<Figure>> {
     const QUESTIONS: u32 = 100;
     const DELAY: Duration = Duration::from_millis(50);
     const WORKERS: usize = 5;
-    let endpoint = delayed(DELAY);
+    let endpoint = endpoint_with_delay(DELAY);
     let (taken, calls) = quickest(world, &endpoint, QUESTIONS, WORKERS)?;
     let ideal = DELAY.as_secs_f64() * f64::from(calls) / WORKERS as f64;
     let what = format!(
@@ -104,7 +104,7 @@ pub(crate) fn grid(world: &World) -> Outcome<Vec<Figure>> {
     let arguments: Vec<&str> =
         ["grid", "-q", question, "--db", &shop].into_iter().chain(reported).collect();
     let output = child::host(world, &arguments)?.output()?;
-    child::succeeded(&output)?;
+    child::check_success(&output)?;
     let report: serde_json::Value = serde_json::from_str(text(&output.stdout).trim())?;
     let cells = report["cells"].as_array().map_or(0, Vec::len);
     let most = endpoint.repeats().into_iter().max().unwrap_or_default();
@@ -159,7 +159,7 @@ fn run(
     workers: usize,
 ) -> Outcome<(f64, u32)> {
     let options = options(suite(world, questions)?, None, workers, world.place("runs")?);
-    let settings = journalled(world.settings(endpoint)?, &world.place("journals")?);
+    let settings = add_journal(world.settings(endpoint)?, &world.place("journals")?);
     let before = endpoint.count();
     let (taken, right) = world.runtime.block_on(async {
         let observer: Arc<dyn syrch::Observer> = Arc::new(Silent);
@@ -168,9 +168,14 @@ fn run(
         let started = Instant::now();
         let outcome = run.carry_out(&Nobody, &Stop::new()).await?;
         let rule = &outcome.record.header.rule;
-        let is_right =
-            |graded: &&Graded| graded.verdict(rule).is_some_and(|verdict| verdict.is_right());
-        let right = outcome.record.graded.iter().filter(is_right).count();
+        let right = outcome
+            .record
+            .graded
+            .iter()
+            .filter(|graded: &&Graded| {
+                graded.verdict(rule).is_some_and(|verdict| verdict.is_right())
+            })
+            .count();
         Ok::<_, syrch::Error>((started.elapsed().as_secs_f64(), right))
     })?;
     if right != questions as usize {
@@ -188,7 +193,7 @@ pub(super) fn options(
 ) -> SuiteOptions {
     SuiteOptions {
         suite,
-        databases: databases.map(|path| syrch::syrch_core::DatabaseUrl::of_path(&path)),
+        databases: databases.map(|path| syrch::syrch_core::DatabaseUrl::from_path(&path)),
         rule: Rule::BAG_V1,
         workers,
         shard: None,
@@ -215,5 +220,5 @@ impl Observer for Nobody {
 }
 
 impl Beginning for Nobody {
-    fn started(&self, _: &str, _: &Path) {}
+    fn on_start(&self, _: &str, _: &Path) {}
 }

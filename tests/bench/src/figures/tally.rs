@@ -56,8 +56,13 @@ pub(super) fn difference(
         databases.len() == ours.len() && databases.len() == theirs.len(),
         "a tally for each question"
     );
-    let pair = |((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) };
-    let pairs: Vec<Pair<'_>> = databases.iter().copied().zip(ours).zip(theirs).map(pair).collect();
+    let pairs: Vec<Pair<'_>> = databases
+        .iter()
+        .copied()
+        .zip(ours)
+        .zip(theirs)
+        .map(|((cluster, ours), theirs)| Pair { cluster, first: of(theirs), second: of(ours) })
+        .collect();
     let mean = mean_difference(&pairs);
     match interval(&pairs) {
         Some(interval) => format!("{mean:+.2} ({:+.2} to {:+.2})", interval.low, interval.high),

@@ -37,7 +37,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../unseen");
     let folder = world.place("unseen")?;
     databases(&from, &folder)?;
-    let mut figures = answered(world, &from, &folder)?;
+    let mut figures = answer_questions(world, &from, &folder)?;
     figures.extend(unanswerable(world, &from, &folder)?);
     Ok(figures)
 }
@@ -57,7 +57,7 @@ fn databases(from: &Path, folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-fn answered(world: &World, from: &Path, folder: &Path) -> Outcome<Vec<Figure>> {
+fn answer_questions(world: &World, from: &Path, folder: &Path) -> Outcome<Vec<Figure>> {
     let options =
         options(from.join("questions.jsonl"), Some(folder.to_owned()), 2, folder.join("runs"));
     let outcome = world.runtime.block_on(async {

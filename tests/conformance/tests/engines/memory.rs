@@ -87,7 +87,7 @@ impl Inner {
         Bounds { bytes: self.limits.sql_bytes, ..Bounds::default() }
     }
 
-    fn checked(&self, query: &SqlQuery) -> Result<(Facts, String), SqlError> {
+    fn check(&self, query: &SqlQuery) -> Result<(Facts, String), SqlError> {
         prelex(&query.text, &Dialect::Ansi, &self.bounds())?;
         let sql = compose(&query.text, &query.relations, &Dialect::Ansi, &self.bounds())?;
         match facts(&query.text, &query.relations, &self.catalog) {
@@ -205,7 +205,7 @@ impl Database for Memory {
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
-        self.inner.checked(query).map(|(facts, _)| facts)
+        self.inner.check(query).map(|(facts, _)| facts)
     }
 
     async fn explain(&self, _: &SqlQuery) -> Result<Plan, SqlError> {
@@ -213,7 +213,7 @@ impl Database for Memory {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let (_, sql) = self.inner.checked(query)?;
+        let (_, sql) = self.inner.check(query)?;
         let inner = Arc::clone(&self.inner);
         let mut dropped = OnDrop(&self.interrupt, true);
         let result = tokio::task::spawn_blocking(move || inner.run(sql)).await.unwrap();

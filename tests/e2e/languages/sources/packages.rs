@@ -8,7 +8,7 @@ use std::process::Command;
 use syrch_kit::repository;
 
 use super::{Work, passes};
-use crate::languages::said;
+use crate::languages::run_command;
 
 /// Copies the files of a folder and of those below it, without what is made there.
 pub(super) fn copy(from: &Path, to: &Path) {
@@ -72,7 +72,7 @@ fn is_built_with_the_package(work: &Work, project: &Path) {
 /// published.
 #[test]
 fn of_rust() {
-    let Some(work) = Work::of("rust") else { return };
+    let Some(work) = Work::for_language("rust") else { return };
     let target = work.path().join("packed");
     let words = [
         "package",
@@ -104,7 +104,7 @@ fn of_rust() {
 
 #[test]
 fn of_python() {
-    let Some(work) = Work::of("python") else { return };
+    let Some(work) = Work::for_language("python") else { return };
     // pip builds in the folder of the sources.
     let sources = work.path().join("sources");
     copy(&repository().join("sdk/python"), &sources);
@@ -114,7 +114,7 @@ fn of_python() {
             .current_dir(work.path())
             .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
             .args(words);
-        let made = said(&mut command);
+        let made = run_command(&mut command);
         assert_eq!(made.code, 0, "{}", made.all());
     };
     pip(&["wheel", "--no-deps", "--wheel-dir", "wheels", "./sources"]);
@@ -133,7 +133,7 @@ fn of_python() {
 
 #[test]
 fn of_javascript() {
-    let Some(work) = Work::of("js") else { return };
+    let Some(work) = Work::for_language("js") else { return };
     let sdk = repository().join("sdk/js");
     work.run(
         "npm",
@@ -176,7 +176,7 @@ with zipfile.ZipFile(to, 'w') as archive:
 /// The module is taken from a proxy by its path and version.
 #[test]
 fn of_go() {
-    let Some(mut work) = Work::of("go") else { return };
+    let Some(mut work) = Work::for_language("go") else { return };
     let path = "github.com/syrch/syrch-host/sdk/go";
     let version = "v0.1.0";
     let module = work.path().join("module");
@@ -208,7 +208,7 @@ fn of_go() {
 /// There is no package of C: the sources stand in a folder of the project.
 #[test]
 fn of_c() {
-    let Some(work) = Work::of("c") else { return };
+    let Some(work) = Work::for_language("c") else { return };
     let project = example(&work, "c");
     copy(&repository().join("sdk/c"), &project.join("sdk"));
     for made_elsewhere in ["examples", "tests"] {

@@ -229,7 +229,7 @@ fn submit(
         }
     };
     let (error, result) = match outcome {
-        Ok(table) => (None, Some(limited(table, body, state.chunk_rows))),
+        Ok(table) => (None, Some(apply_limits(table, body, state.chunk_rows))),
         Err(error) => (Some(error), None),
     };
     let (ended, left) = match &behaviour {
@@ -241,11 +241,11 @@ fn submit(
     };
     let statement = Statement { sql, state: ended, left, error, result, is_inline, behaviour };
     state.statements.insert(id.clone(), statement);
-    described(shared, state, &id)
+    describe_statement(shared, state, &id)
 }
 
 /// The rows within the limits of the request.
-fn limited(mut table: Table, body: &Value, chunk_rows: usize) -> Answer {
+fn apply_limits(mut table: Table, body: &Value, chunk_rows: usize) -> Answer {
     let limit = |name: &str| {
         body[name].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
     };
@@ -273,7 +273,7 @@ fn status(shared: &Shared, state: &mut State, id: &str) -> Response {
             statement.state = "SUCCEEDED";
         }
     }
-    described(shared, state, id)
+    describe_statement(shared, state, id)
 }
 
 fn cancel(state: &mut State, id: &str) -> Response {
@@ -287,7 +287,7 @@ fn cancel(state: &mut State, id: &str) -> Response {
 }
 
 /// A statement as replies describe it, with the first chunk of its result.
-fn described(shared: &Shared, state: &mut State, id: &str) -> Response {
+fn describe_statement(shared: &Shared, state: &mut State, id: &str) -> Response {
     let first = chunk(shared, state, id, 0);
     let Some(statement) = state.statements.get(id) else {
         return refusal(404, "NOT_FOUND", "there is no such statement");
@@ -306,8 +306,7 @@ fn described(shared: &Shared, state: &mut State, id: &str) -> Response {
         }
     }
     if let (Some(answer), "SUCCEEDED") = (&statement.result, statement.state) {
-        let column = |(at, (name, kind)): (usize, &(String, sql::Kind))| json!({"name": name, "position": at, "type_name": kind.names().0, "type_text": kind.names().1});
-        let columns: Vec<Value> = answer.table.columns.iter().enumerate().map(column).collect();
+        let columns: Vec<Value> = answer.table.columns.iter().enumerate().map(|(at, (name, kind)): (usize, &(String, sql::Kind))| json!({"name": name, "position": at, "type_name": kind.names().0, "type_text": kind.names().1})).collect();
         reply["manifest"] = json!({
             "format": if statement.is_inline { "JSON_ARRAY" } else { "ARROW_STREAM" },
             "schema": {"column_count": columns.len(), "columns": columns},

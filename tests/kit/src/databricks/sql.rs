@@ -184,16 +184,20 @@ impl Table {
 
     /// Some of the rows as an Arrow stream, in two batches.
     pub(super) fn stream(&self, rows: &[Vec<Value>]) -> Vec<u8> {
-        let field = |(name, kind): &(String, Kind)| {
-            let data_type = match kind {
-                Kind::Long => DataType::Int64,
-                Kind::Double => DataType::Float64,
-                Kind::Text => DataType::Utf8,
-                Kind::Binary => DataType::Binary,
-            };
-            Field::new(name, data_type, true)
-        };
-        let schema = Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()));
+        let schema = Arc::new(Schema::new(
+            self.columns
+                .iter()
+                .map(|(name, kind): &(String, Kind)| {
+                    let data_type = match kind {
+                        Kind::Long => DataType::Int64,
+                        Kind::Double => DataType::Float64,
+                        Kind::Text => DataType::Utf8,
+                        Kind::Binary => DataType::Binary,
+                    };
+                    Field::new(name, data_type, true)
+                })
+                .collect::<Vec<_>>(),
+        ));
         let mut writer = arrow_ipc::writer::StreamWriter::try_new(Vec::new(), &schema)
             .expect("a stream can be begun");
         for rows in rows.chunks(rows.len().div_ceil(2).max(1)) {
@@ -219,14 +223,15 @@ fn array(rows: &[Vec<Value>], at: usize, kind: Kind) -> ArrayRef {
                 .map(|cell| if let Value::Integer(number) = cell { Some(*number) } else { None })
                 .collect::<Int64Array>(),
         ),
-        Kind::Double => {
-            let number = |cell: &Value| match cell {
-                Value::Real(number) => Some(*number),
-                Value::Integer(number) => Some(*number as f64),
-                _ => None,
-            };
-            Arc::new(cells().map(number).collect::<Float64Array>())
-        }
+        Kind::Double => Arc::new(
+            cells()
+                .map(|cell: &Value| match cell {
+                    Value::Real(number) => Some(*number),
+                    Value::Integer(number) => Some(*number as f64),
+                    _ => None,
+                })
+                .collect::<Float64Array>(),
+        ),
         Kind::Text => Arc::new(cells().map(Table::text).collect::<StringArray>()),
         Kind::Binary => Arc::new(
             cells()

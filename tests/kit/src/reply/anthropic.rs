@@ -45,8 +45,9 @@ pub(crate) fn objection(request: &Recorded) -> Option<String> {
             return Some(format!("{name}: range: 0..1"));
         }
     }
-    let blank = |text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty());
-    if body["stop_sequences"].as_array().is_some_and(|stops| stops.iter().any(blank)) {
+    if body["stop_sequences"].as_array().is_some_and(|stops| {
+        stops.iter().any(|text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty()))
+    }) {
         return Some("stop_sequences: each stop sequence must contain non-whitespace".to_owned());
     }
     messages(body["messages"].as_array().map_or(&[], Vec::as_slice))

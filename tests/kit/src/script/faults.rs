@@ -34,9 +34,10 @@ impl Faults {
         if self.only_streams && body["stream"] != true {
             return Some(Reply::status(400, "Stream must be set to true for this model"));
         }
-        let is_system = |message: &Value| message["role"] == "system";
         if self.without_system
-            && body["messages"].as_array().is_some_and(|messages| messages.iter().any(is_system))
+            && body["messages"].as_array().is_some_and(|messages| {
+                messages.iter().any(|message: &Value| message["role"] == "system")
+            })
         {
             return Some(Reply::status(
                 500,

@@ -34,12 +34,11 @@ pub fn parallel(host: &impl SolverHost, settings: &Settings, problem: &Problem) 
         .collect();
     let mut votes: BTreeMap<Option<String>, u32> = BTreeMap::new();
     ended.iter().for_each(|(.., fingerprint)| *votes.entry(fingerprint.clone()).or_default() += 1);
-    let candidate = |(sample, reply, fingerprint): (usize, SqlReply, Option<String>)| Candidate {
+    Outcome { candidates: ended.into_iter().map(|(sample, reply, fingerprint): (usize, SqlReply, Option<String>)| Candidate {
         raw_confidence: reply.confidence,
         signals: Signals { samples: settings.size, agreeing: votes[&fingerprint], ..Signals::default() },
         ..named(&format!("s{sample}"), &reply.sql)
-    };
-    Outcome { candidates: ended.into_iter().map(candidate).collect(), ..Outcome::default() }
+    }).collect(), ..Outcome::default() }
 }
 
 /// The first of two calls; the second is cancelled at once.

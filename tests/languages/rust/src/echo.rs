@@ -6,13 +6,12 @@ use syrch_plugin::serde_json::json;
 use crate::Settings;
 
 pub fn linked(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Linked {
-    let relevant = |table: &Table| Relevant {
+    Linked { tables: catalog.tables.iter().map(|table: &Table| Relevant {
         table: table.name.clone(),
         columns: table.columns.iter().map(|column| column.name.clone()).collect(),
         score: settings.share,
         reason: table.comment.clone().unwrap_or_default(),
-    };
-    Linked { tables: catalog.tables.iter().map(relevant).collect(), hints: problem.hints.clone() }
+    }).collect(), hints: problem.hints.clone() }
 }
 
 /// A chain of one task for each clarification, or one task with the question.

@@ -38,11 +38,10 @@ fn first_table(catalog: &Catalog) -> (String, Vec<String>) {
 }
 
 fn of_the_run(host: &impl SolverHost, settings: &Settings, problem: &Problem) -> Found {
-    let setting = |value: Json| value.to_string();
     let request = Request { temperature: Some(0.5), sample: 7, ..asked(problem).sql() };
     vec![
         ("run.current-policy", host.policy().max_attempts.to_string()),
-        ("run.setting", host.setting(&settings.text).map_or_else(|| "none".to_owned(), setting)),
+        ("run.setting", host.setting(&settings.text).map_or_else(|| "none".to_owned(), |value: Json| value.to_string())),
         ("run.remaining", host.remaining().llm_calls.to_string()),
         ("llm.models", host.models().join(",")),
         ("llm.complete", text(host.complete(&request), llm_case, |reply| reply.text)),
@@ -75,22 +74,19 @@ fn of_retrieval(host: &impl SolverHost, problem: &Problem, of: (&str, &[String])
         text: problem.question.clone(),
         limit: 5,
     };
-    let ids = |hits: Vec<Hit>| hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>().join(",");
     let phrases = std::slice::from_ref(&problem.question);
-    let number = |hits: Vec<Vec<Hit>>| hits.concat().len().to_string();
     vec![
         ("cells.samples", text(host.samples(of.0, of.1, 2), port_case, |samples| samples.len().to_string())),
-        ("cells.find", text(host.find(phrases, &Match::Ngram, 3), port_case, number)),
-        ("search.find", text(host.retrieve(&query), port_case, ids)),
+        ("cells.find", text(host.find(phrases, &Match::Ngram, 3), port_case, |hits: Vec<Vec<Hit>>| hits.concat().len().to_string())),
+        ("search.find", text(host.retrieve(&query), port_case, |hits: Vec<Hit>| hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>().join(","))),
     ]
 }
 
 fn of_judges(host: &impl SolverHost, settings: &Settings, candidate: &Candidate) -> Found {
     let calibrated = host.calibrate(&[(settings.share, Signals::default())]);
-    let numbers = |numbers: Vec<f64>| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
     let verdicts = host.reward(std::slice::from_ref(candidate));
     vec![
-        ("evaluate.calibrate", text(calibrated, port_case, numbers)),
+        ("evaluate.calibrate", text(calibrated, port_case, |numbers: Vec<f64>| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(","))),
         ("evaluate.reward", text(verdicts, port_case, |verdicts| verdict_cases(&verdicts))),
     ]
 }
@@ -125,12 +121,11 @@ fn cell(value: &Value) -> Json {
 }
 
 fn verdict_cases(verdicts: &[Verdict]) -> String {
-    let case = |verdict: &Verdict| match verdict {
+    verdicts.iter().map(|verdict: &Verdict| match verdict {
         Verdict::Accepted(_) => "accepted",
         Verdict::Rejected(_) => "rejected",
         Verdict::Unavailable(_) => "unavailable",
-    };
-    verdicts.iter().map(case).collect::<Vec<_>>().join(",")
+    }).collect::<Vec<_>>().join(",")
 }
 
 fn llm_case(error: &LlmError) -> &'static str {

@@ -21,7 +21,7 @@ pub(crate) fn send(host: &(impl Llm + Trace), text: &str) -> Result<(), LlmError
 }
 
 /// The cell, spelled out by whether statements have a row: no page of rows is read.
-fn spelled(host: &impl Sql) -> Result<String, SqlError> {
+fn spell_cell(host: &impl Sql) -> Result<String, SqlError> {
     let mut cell = String::new();
     for place in 1..=LENGTH {
         let mut low = 0_u8;
@@ -54,7 +54,7 @@ pub(crate) fn solve(
         "spell-out" => {
             // Nothing has been seen yet.
             drop(send(host, "before"));
-            match spelled(host) {
+            match spell_cell(host) {
                 Ok(cell) => cell,
                 Err(error) => return Some(Err(failure(FailureKind::Database, error.message))),
             }

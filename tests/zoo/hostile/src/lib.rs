@@ -359,14 +359,17 @@ impl SolverRole for Hostile {
                         .collect();
                     format!(r#"{{"anyOf":[{}]}}"#, patterns.join(","))
                 };
-                let refused = |number| match host.complete(&Request {
-                    expect: Shape::Json(expensive(number)),
-                    ..request("again".to_owned())
-                }) {
-                    Err(LlmError::Unsupported(reason)) => reason.contains("regular expressions"),
-                    _ => false,
-                };
-                let all = (0..4).all(refused);
+                let all = (0..4).all(|number| {
+                    match host.complete(&Request {
+                        expect: Shape::Json(expensive(number)),
+                        ..request("again".to_owned())
+                    }) {
+                        Err(LlmError::Unsupported(reason)) => {
+                            reason.contains("regular expressions")
+                        }
+                        _ => false,
+                    }
+                });
                 Err(failure(
                     FailureKind::Internal,
                     format!("BOMB: {}", if all { "refused" } else { "taken" }),
@@ -374,12 +377,11 @@ impl SolverRole for Hostile {
             }
             "slow-statements" => {
                 // Each counts for as long as it may, and four are under way at once.
-                let slow = |n: u32| {
+                drop(host.run_all(&(0..4).map(|n: u32| {
                     format!(
                         "WITH RECURSIVE c(n) AS (SELECT {n} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
                     )
-                };
-                drop(host.run_all(&(0..4).map(slow).collect::<Vec<_>>()));
+                }).collect::<Vec<_>>()));
                 outcome(Vec::new())
             }
             "sql-flood" => {

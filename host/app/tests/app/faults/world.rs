@@ -138,7 +138,7 @@ fn script(seed: u64, percent: u64, tally: Arc<Mutex<Tally>>) -> Script {
             *tally.faults.entry(name).or_default() += 1;
             return Some(fault());
         }
-        let text = said(request, &mut chance);
+        let text = reply_text(request, &mut chance);
         let [input, output] = [request.prompt().len(), text.len()]
             .map(|bytes| u32::try_from(bytes.div_ceil(4)).unwrap());
         tally.tokens += u64::from(input) + u64::from(output);
@@ -147,11 +147,10 @@ fn script(seed: u64, percent: u64, tally: Arc<Mutex<Tally>>) -> Script {
 }
 
 /// Returns the reply of a good model; now and then its first statement has a misspelt column.
-fn said(request: &Recorded, chance: &mut Chance) -> String {
+fn reply_text(request: &Recorded, chance: &mut Chance) -> String {
     let prompt = request.prompt();
     if prompt.contains("You plan how to answer") {
-        let subtask = |(id, text, depends_on, _): &(&str, &str, &[&str], &str)| json!({"id": id, "description": text, "depends_on": depends_on, "is_atomic": true});
-        return json!({ "subtasks": TASKS.iter().map(subtask).collect::<Vec<_>>() }).to_string();
+        return json!({ "subtasks": TASKS.iter().map(|(id, text, depends_on, _): &(&str, &str, &[&str], &str)| json!({"id": id, "description": text, "depends_on": depends_on, "is_atomic": true})).collect::<Vec<_>>() }).to_string();
     }
     if !prompt.contains("You answer questions with one") {
         return "Which customers do you mean?".to_owned();
@@ -225,9 +224,9 @@ impl World {
             assert!(report.is_err() && self.endpoint.count() == 0, "no journal: {report:?}");
             return;
         };
-        let spent = charged(&journal);
+        let spent = sum_charges(&journal);
         let calls = spent.calls as usize;
-        let least = calls.saturating_sub(given_up(&journal));
+        let least = calls.saturating_sub(count_given_up(&journal));
         // A request that was given up may still be on its way to be counted.
         for _ in 0..200 {
             if self.endpoint.count() >= least {
@@ -273,18 +272,18 @@ pub(crate) async fn search(host: &Host, stop: &Stop) -> Result<SearchReport, Err
 }
 
 /// The sum of the journal's ledger entries.
-fn charged(journal: &Journal) -> Spent {
+fn sum_charges(journal: &Journal) -> Spent {
     let ledger = Ledger::new(Budgets::default());
     for record in &journal.records {
         if let Record::Ledger { entry } = record {
             ledger.restore(entry);
         }
     }
-    ledger.spent()
+    ledger.spending()
 }
 
 /// Model calls that nobody waited for to the end.
-fn given_up(journal: &Journal) -> usize {
+fn count_given_up(journal: &Journal) -> usize {
     let mut open = BTreeSet::new();
     for record in &journal.records {
         match record {

@@ -5,7 +5,7 @@ use syrch::report::AnswerDocument;
 use syrch::{Host, QueryError, QueryResult};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::shop::{PLAN, WRITE, asked, plan};
+use super::shop::{PLAN, WRITE, plan, task_prompt};
 
 /// Birds with a mass that is no number for two of five, days as they are written in France, times,
 /// and spellings.
@@ -60,7 +60,7 @@ async fn ask(database: &str, sql: &str) -> Result<QueryResult, QueryError> {
         .await
 }
 
-fn said(trace: &AnswerDocument) -> String {
+fn warnings_text(trace: &AnswerDocument) -> String {
     trace.warnings.join("\n")
 }
 
@@ -136,7 +136,7 @@ async fn what_is_doubtful_is_said_and_not_trusted() {
     ] {
         let found = ask(BIRDS, sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
         assert!(found.confidence <= 0.5, "{sql}: {}", found.confidence);
-        assert!(said(&found.trace).contains(words), "{sql}: {:?}", found.trace.warnings);
+        assert!(warnings_text(&found.trace).contains(words), "{sql}: {:?}", found.trace.warnings);
         assert!(
             found.trace.candidates[0].reason.contains(words),
             "{sql}: {:?}",
@@ -385,7 +385,11 @@ async fn a_result_that_says_nothing_for_a_text_that_its_column_lacks_is_doubtful
     ] {
         let trace = match ask(ORDERS, sql).await {
             Ok(found) if found.confidence <= 0.5 => {
-                assert!(said(&found.trace).contains(words), "{sql}: {:?}", found.trace.warnings);
+                assert!(
+                    warnings_text(&found.trace).contains(words),
+                    "{sql}: {:?}",
+                    found.trace.warnings
+                );
                 found.trace
             }
             Err(QueryError::NoAnswer(trace) | QueryError::Unclear { trace, .. }) => *trace,
@@ -438,7 +442,11 @@ async fn every_strategy_keeps_the_doubt_of_the_statement_that_it_answers() {
             .unwrap_or_else(|error| panic!("{strategy}: {error}"));
         assert!(found.confidence <= 0.5, "{strategy}: {}", found.confidence);
         let words = "orders.status has no value `canceled`";
-        assert!(said(&found.trace).contains(words), "{strategy}: {:?}", found.trace.warnings);
+        assert!(
+            warnings_text(&found.trace).contains(words),
+            "{strategy}: {:?}",
+            found.trace.warnings
+        );
     }
 }
 
@@ -478,11 +486,11 @@ async fn an_answer_made_of_a_doubtful_task_is_doubtful() {
                 plan(&[("A", "the mass of each kind", &[]), ("B", "the heaviest kind", &["A"])]),
             )
             .on(
-                [&asked("the mass of each kind")],
+                [&task_prompt("the mass of each kind")],
                 Reply::sql("SELECT kind, SUM(mass) AS mass FROM birds GROUP BY kind", 0.95),
             )
             .on(
-                [&asked("the heaviest kind")],
+                [&task_prompt("the heaviest kind")],
                 Reply::sql("SELECT kind FROM task_A ORDER BY mass DESC LIMIT 1", 0.95),
             ),
     );
@@ -498,7 +506,7 @@ async fn an_answer_made_of_a_doubtful_task_is_doubtful() {
         found.confidence
     );
     assert!(
-        said(&found.trace).contains("2 of 5 values of mass are no numbers"),
+        warnings_text(&found.trace).contains("2 of 5 values of mass are no numbers"),
         "{:?}",
         found.trace.warnings
     );

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use syrch::databases::open_database;
 use syrch::journal::Journal;
-use syrch::settings::recorded_settings;
+use syrch::settings::read_settings;
 use syrch::syrch_core::Value;
 use syrch::syrch_core::ports::{
     Database, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Reply, Shape, Usage,
@@ -54,7 +54,7 @@ impl ModelProvider for Writer {
     }
 }
 
-fn written(sql: &'static str) -> HostBuilder {
+fn builder_with_statement(sql: &'static str) -> HostBuilder {
     Host::builder().model(Arc::new(Writer(sql))).strategy("single")
 }
 
@@ -69,7 +69,9 @@ async fn old_journals_are_removed_after_a_search() {
         let runs = folder.path().join(case.to_string());
         std::fs::create_dir(&runs).unwrap();
         (0..40).for_each(|old| std::fs::write(runs.join(format!("{old}.jsonl")), "x").unwrap());
-        let builder = written("SELECT COUNT(*) FROM orders").database(shop.clone()).journal(&runs);
+        let builder = builder_with_statement("SELECT COUNT(*) FROM orders")
+            .database(shop.clone())
+            .journal(&runs);
         let builder = builder
             .configure(|settings| (settings.journal.keep, settings.journal.bytes) = (keep, bytes));
         let host = builder.open().await.unwrap();
@@ -91,8 +93,9 @@ async fn old_journals_are_removed_after_a_search() {
 async fn a_model_of_the_program_is_a_model_like_any_other() {
     let folder = syrch_kit::scratch();
     let runs = folder.path().join("runs");
-    let builder =
-        written("SELECT COUNT(*) FROM orders").database(shop(folder.path())).journal(&runs);
+    let builder = builder_with_statement("SELECT COUNT(*) FROM orders")
+        .database(shop(folder.path()))
+        .journal(&runs);
     let host = builder.open().await.unwrap();
     let found = host.query("How many?").run().await.unwrap();
     assert_eq!(found.data.rows(0, 9), [[Value::Integer(4)]]);
@@ -108,14 +111,14 @@ async fn a_model_of_the_program_is_a_model_like_any_other() {
         (journal.header.settings["model"]["own"].as_str(), journal.header.models[0].as_str()),
         (Some("writer"), "writer-1")
     );
-    let recorded = recorded_settings(&journal.header).unwrap();
+    let recorded = read_settings(&journal.header).unwrap();
     let unopened = Host::open(recorded, &Silent).await.err();
     assert!(matches!(unopened, Some(Error::Config(_))), "{unopened:?}");
     let replaying = Host::of_journal(&journal.header, &Settings::default(), &Silent).await.unwrap();
     let report = replaying.replay(journal, Arc::new(Silent)).await.unwrap();
     assert_eq!(report.document.sql, Some(found.sql));
     // Without a price no budget in dollars can be enforced.
-    let limited = written("SELECT 1").database(shop(folder.path()));
+    let limited = builder_with_statement("SELECT 1").database(shop(folder.path()));
     let limited = limited
         .configure(|settings| settings.budgets.cost_micros = Some(1_000_000))
         .open()
@@ -128,7 +131,8 @@ async fn a_model_of_the_program_is_a_model_like_any_other() {
 }
 
 async fn orders_of(database: &Arc<dyn Database>, shared: &Arc<Shared>) -> Value {
-    let host = Host::builder().database(Arc::clone(database)).shared(shared).open().await.unwrap();
+    let host =
+        Host::builder().database(Arc::clone(database)).share_with(shared).open().await.unwrap();
     host.query("How many orders are there?")
         .run()
         .await

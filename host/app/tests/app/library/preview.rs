@@ -8,7 +8,7 @@ use syrch::syrch_core::roles::Role;
 use syrch::{Error, Host, Provider, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::shop::{PLAN, WRITE, asked, plan, settings, shop};
+use super::shop::{PLAN, WRITE, plan, settings, shop, task_prompt};
 
 const QUESTION: &str = "How much did each customer spend?";
 const KEY: &str = "sesame-open-4711";
@@ -16,7 +16,10 @@ const KEY: &str = "sesame-open-4711";
 fn script() -> Script {
     Script::new()
         .on([PLAN], plan(&[("A", "the first part", &[]), ("B", "the second part", &[])]))
-        .on([&asked("the first part")], Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95))
+        .on(
+            [&task_prompt("the first part")],
+            Reply::sql("SELECT COUNT(*) AS n FROM customers", 0.95),
+        )
         .on([WRITE], Reply::sql("SELECT COUNT(*) AS n FROM orders", 0.95))
 }
 

@@ -10,7 +10,7 @@ use syrch::syrch_core::{Question, Value};
 use syrch::{Ask, Error, Host, HostBuilder, Observer, Provider, QueryError, SearchEvent};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::shop::{PLAN, WRITE, asked, plan, shop};
+use super::shop::{PLAN, WRITE, plan, shop, task_prompt};
 
 /// A text that only prompts for a question to the user contain.
 const CLARIFY: &str = "could not tell what the user means";
@@ -60,9 +60,9 @@ async fn a_query_with_a_model_tells_all_that_it_rests_on() {
         Script::new()
             .requires_key("sesame")
             .on([PLAN], plan(&[("A", "the customers", &[]), ("B", "their orders", &["A"])]))
-            .on([&asked("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
+            .on([&task_prompt("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
             .on(
-                [&asked("their orders")],
+                [&task_prompt("their orders")],
                 Reply::sql("SELECT a.name, COUNT(*) AS n FROM task_A a JOIN orders o ON o.customer_id = a.id GROUP BY a.name ORDER BY a.name", 0.95),
             ),
     );

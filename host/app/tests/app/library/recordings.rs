@@ -10,7 +10,7 @@ use syrch::syrch_core::Problem;
 use syrch::{Error, Host, SearchReport, Settings, Silent, Stop};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
-use super::shop::{PLAN, asked, plan, settings, shop};
+use super::shop::{PLAN, plan, settings, shop, task_prompt};
 
 const QUESTION: &str = "How much did each customer from France spend?";
 /// An address at which no server listens.
@@ -19,15 +19,15 @@ const NOWHERE: &str = "http://127.0.0.1:9/v1";
 /// Two tasks side by side and one on top, with a repair, an error that passes, and a doubtful first
 /// try.
 fn script() -> Script {
-    let worth = asked("the worth of each order");
+    let worth = task_prompt("the worth of each order");
     Script::new()
         .on([PLAN], plan(&[("A", "the customers", &[]), ("B", "the worth of each order", &[]), ("C", "both", &["A", "B"])]))
-        .once([&asked("the customers")], Reply::status(503, "overloaded"))
-        .on([&asked("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
+        .once([&task_prompt("the customers")], Reply::status(503, "overloaded"))
+        .on([&task_prompt("the customers")], Reply::sql("SELECT id, name FROM customers WHERE country = 'France'", 0.95))
         .once([&worth], Reply::sql("SELECT customer_id, quantity * cost AS worth FROM orders", 0.9))
         .on([&worth], Reply::sql("SELECT customer_id, quantity * price AS worth FROM orders", 0.95))
         .on(
-            [&asked("both")],
+            [&task_prompt("both")],
             Reply::sql("SELECT a.name, SUM(b.worth) AS spent FROM task_A a JOIN task_B b ON b.customer_id = a.id GROUP BY a.name ORDER BY a.name", 0.95),
         )
 }

@@ -13,14 +13,13 @@ pub(crate) const PLAN: &str = "You plan how to answer";
 pub(crate) const WRITE: &str = "You answer questions with one";
 
 /// Returns a text that only prompts for that subtask contain.
-pub(crate) fn asked(description: &str) -> String {
+pub(crate) fn task_prompt(description: &str) -> String {
     format!("Your task is this part of it: {description}\n")
 }
 
 /// A plan of subtasks: id, description, dependencies.
 pub(crate) fn plan(subtasks: &[(&str, &str, &[&str])]) -> Reply {
-    let subtask = |(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true});
-    let subtasks: Vec<Value> = subtasks.iter().map(subtask).collect();
+    let subtasks: Vec<Value> = subtasks.iter().map(|(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true})).collect();
     Reply::json(&json!({ "subtasks": subtasks }))
 }
 

@@ -36,9 +36,8 @@ pub(super) async fn resolve(
     watch: &Watch,
 ) -> Outcome<Arms> {
     let words = words.iter().map(|text| Word::read(text)).collect::<Outcome<Vec<Word>>>()?;
-    let is_strategy = |word: &Word| matches!(word.who, Who::Strategy(_));
     if arguments.flags.entries().any(|(spec, ..)| spec.key == STRATEGY)
-        && words.iter().all(is_strategy)
+        && words.iter().all(|word: &Word| matches!(word.who, Who::Strategy(_)))
     {
         return Err(Failure::usage("--strategy has no effect: every arm names its own").hint(
             "--strategy names the other plugins of an arm that is a plugin, such as solver=refine",
@@ -47,9 +46,12 @@ pub(super) async fn resolve(
     let mut plugins = Plugins::new(watch);
     let mut all = Vec::new();
     for word in &words {
-        let of_arm =
-            |failure: Failure| Failure { message: of_arm(word, &failure.message), ..failure };
-        all.push(arm(word, arguments, context, &mut plugins).await.map_err(of_arm)?);
+        all.push(arm(word, arguments, context, &mut plugins).await.map_err(
+            |failure: Failure| Failure {
+                message: with_arm_name(word, &failure.message),
+                ..failure
+            },
+        )?);
     }
     let names =
         distinct(&words.iter().map(|word| (word.short(), word.text.clone())).collect::<Vec<_>>());
@@ -67,7 +69,7 @@ pub(super) async fn resolve(
 }
 
 /// The message with the arm's name, once.
-fn of_arm(word: &Word, message: &str) -> String {
+fn with_arm_name(word: &Word, message: &str) -> String {
     let name = format!("the arm `{}`", word.text);
     if message.starts_with(&name) { message.to_owned() } else { format!("{name}: {message}") }
 }
@@ -78,11 +80,11 @@ async fn arm(
     context: &Context,
     plugins: &mut Plugins<'_>,
 ) -> Outcome<Settings> {
-    let config = configured(word, arguments, context, plugins).await?;
+    let config = configure_arm(word, arguments, context, plugins).await?;
     for warning in
         config.warnings.iter().filter(|warning| !context.config.warnings.contains(warning))
     {
-        context.console.warn(&of_arm(word, warning));
+        context.console.warn(&with_arm_name(word, warning));
     }
     let mut settings = config.effective.settings;
     let of_all =
@@ -111,7 +113,7 @@ fn not_known(failure: Failure, flag: &str, name: &str) -> Failure {
 }
 
 /// All layers, with the arm's own strategy or plugin as the strongest flag.
-async fn configured(
+async fn configure_arm(
     word: &Word,
     arguments: &CompareArgs,
     context: &Context,
@@ -156,7 +158,7 @@ async fn role_of(
     plugins: &mut Plugins<'_>,
 ) -> Outcome<Role> {
     let source = PluginSource::parse(plugin);
-    let found = match plugins.of(&source, &context.config.effective.settings).await {
+    let found = match plugins.inspect(&source, &context.config.effective.settings).await {
         Err(failure) if matches!(source, PluginSource::Builtin(_)) => {
             return Err(Failure { exit: Exit::Usage, ..failure });
         }

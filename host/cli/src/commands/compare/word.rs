@@ -90,11 +90,11 @@ impl Who {
             let Some(known) = Role::SEARCH.into_iter().find(|known| known.name() == role) else {
                 let failure =
                     Failure::usage(format!("the arm `{text}`: `{role}` is no role of a search"));
-                let all = || format!("the roles are {}", Role::SEARCH.map(Role::name).join(", "));
                 let near = alternatives(&nearest(role, Role::SEARCH.map(Role::name)));
-                return Err(
-                    failure.hint(near.map_or_else(all, |names| format!("did you mean {names}?")))
-                );
+                return Err(failure.hint(near.map_or_else(
+                    || format!("the roles are {}", Role::SEARCH.map(Role::name).join(", ")),
+                    |names| format!("did you mean {names}?"),
+                )));
             };
             if plugin.trim().is_empty() {
                 return Err(Failure::usage(format!(

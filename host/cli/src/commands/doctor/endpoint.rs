@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use reqwest::{Client, Response, StatusCode, Url};
 use serde_json::Value;
-use syrch::models::{is_exposed, is_loopback, kept_local, recorded_models, simulated_questions};
+use syrch::models::{
+    count_simulated_questions, is_exposed, is_loopback, recording_models, resolve_locally,
+};
 use syrch::secrecy::ExposeSecret;
 use syrch::settings::ModelSettings;
 use syrch::{Provider, Settings};
@@ -33,15 +35,15 @@ pub(super) const NAME_MODEL: &str = "add --llm openai --base-url http://localhos
 pub(super) async fn all(settings: &Settings) -> Vec<Check> {
     let model = &settings.model;
     if let Some(path) = &model.replay {
-        return vec![match recorded_models(settings) {
+        return vec![match recording_models(settings) {
             Ok(names) => Check::ok(NAME, recording(path, &names.unwrap_or_default())),
-            Err(error) => Check::of(NAME, error.into()),
+            Err(error) => Check::from_failure(NAME, error.into()),
         }];
     }
     if let Some(simulated) = &model.simulated {
-        return vec![match simulated_questions(settings) {
+        return vec![match count_simulated_questions(settings) {
             Ok(count) => Check::ok(NAME, suite(&simulated.suite, count.unwrap_or_default())),
-            Err(error) => Check::of(NAME, error.into()),
+            Err(error) => Check::from_failure(NAME, error.into()),
         }];
     }
     let mut checks = vec![check(model).await];
@@ -97,15 +99,15 @@ async fn check(model: &ModelSettings) -> Check {
     };
     if is_loopback(&target) {
         return match ask(&target, model).await {
-            Ok(response) => answered(&target, response, &model.model).await,
+            Ok(response) => check_response(&target, response, &model.model).await,
             Err(error) => silent(&target, &error),
         };
     }
-    let detail = format!("{}: not contacted, not on this machine", shown(&target));
+    let detail = format!("{}: not contacted, not on this machine", display_url(&target));
     match model.api_key {
         Some(_) if is_exposed(&target) && !model.insecure_endpoint => Check::fail(
             NAME,
-            format!("{}: the key would go there over plain http", shown(&target)),
+            format!("{}: the key would go there over plain http", display_url(&target)),
             EXPOSED,
         ),
         Some(_) => Check::ok(NAME, detail),
@@ -124,7 +126,7 @@ pub(super) fn models_of(provider: Provider, base: &str) -> Option<Url> {
 }
 
 /// The base URL as people know it.
-fn shown(target: &Url) -> &str {
+fn display_url(target: &Url) -> &str {
     target.as_str().trim_end_matches("/models")
 }
 
@@ -141,7 +143,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     if target.scheme() == "http" {
         builder = builder.tls_certs_only([]);
     }
-    let mut request = kept_local(builder, target).build()?.get(target.clone());
+    let mut request = resolve_locally(builder, target).build()?.get(target.clone());
     if let (Some(endpoint), Some(key)) = (model.provider.endpoint(), &model.api_key) {
         for (name, value) in (endpoint.list)(&model.base_url, Some(key.expose_secret())).headers {
             request = request.header(name, value);
@@ -152,7 +154,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
 
 /// The check when there was no response.
 fn silent(target: &Url, error: &reqwest::Error) -> Check {
-    let base = shown(target);
+    let base = display_url(target);
     if error.is_timeout() {
         let detail =
             format!("{base} took a connection and did not answer within {} s", PATIENCE.as_secs());
@@ -174,11 +176,11 @@ fn silent(target: &Url, error: &reqwest::Error) -> Check {
 }
 
 /// The check by the response of the endpoint.
-async fn answered(target: &Url, response: Response, wanted: &str) -> Check {
-    let base = shown(target);
+async fn check_response(target: &Url, response: Response, wanted: &str) -> Check {
+    let base = display_url(target);
     match response.status() {
         status if status.is_success() => match names(response).await {
-            Some(names) => listed(base, &names, wanted),
+            Some(names) => check_model(base, &names, wanted),
             None => Check::ok(NAME, format!("{base} answers, without a list of models")),
         },
         status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => Check::fail(
@@ -224,7 +226,7 @@ async fn body_of(mut response: Response) -> Option<Value> {
     serde_json::from_slice(&body).ok()
 }
 
-fn listed(base: &str, names: &[String], wanted: &str) -> Check {
+fn check_model(base: &str, names: &[String], wanted: &str) -> Check {
     if names.iter().any(|name| name == wanted) {
         return Check::ok(NAME, format!("{base} answers and has the model `{wanted}`"));
     }
@@ -254,7 +256,7 @@ mod tests {
             url("http://localhost:1/v1/chat/completions/ ").as_str(),
             "http://localhost:1/v1/models"
         );
-        assert_eq!(shown(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
+        assert_eq!(display_url(&url("http://localhost:1/v1/")), "http://localhost:1/v1");
         for base in ["https://localhost", "https://localhost/v1/", "https://localhost/v1/messages"]
         {
             assert_eq!(
@@ -286,9 +288,9 @@ mod tests {
     #[test]
     fn a_model_that_is_not_listed_is_a_warning() {
         let names = ["a", "b", "c", "d", "e", "f"].map(str::to_owned);
-        assert_eq!(listed("x", &names, "f").state, State::Ok);
-        let check = listed("x", &names, "g");
+        assert_eq!(check_model("x", &names, "f").state, State::Ok);
+        let check = check_model("x", &names, "g");
         assert!(check.detail.ends_with("it has `a`, `b`, `c`, `d`, `e`, …"), "{}", check.detail);
-        assert!(listed("x", &[], "g").detail.ends_with("no model at all"));
+        assert!(check_model("x", &[], "g").detail.ends_with("no model at all"));
     }
 }

@@ -10,7 +10,7 @@ use super::Check;
 use crate::commands::repl::history;
 
 /// The folder of compiled plugins.
-pub(super) fn compiled(compile: &CompileSettings) -> Check {
+pub(super) fn check_compiled(compile: &CompileSettings) -> Check {
     let name = "compiled";
     let Some(cache) = &compile.cache else {
         let detail =
@@ -189,26 +189,26 @@ mod tests {
     fn the_folder_of_compiled_plugins_is_measured_and_left_as_it_was() {
         let cache = tempfile::tempdir().unwrap();
         let settings = CompileSettings::in_folder(cache.path());
-        let missing = compiled(&settings);
+        let missing = check_compiled(&settings);
         assert_eq!(missing.state, State::Warn);
         let folder = cache.path().join("cache/compiled");
         assert!(!folder.exists());
         fs::create_dir_all(&folder).unwrap();
         mode(&folder, 0o700);
         fs::write(folder.join("a.cwasm"), [0; 2048]).unwrap();
-        let check = compiled(&settings);
+        let check = check_compiled(&settings);
         assert_eq!(check.state, State::Ok);
         assert!(check.detail.ends_with("writable, 1 file, 2.0 KiB"), "{}", check.detail);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         mode(&folder, 0o770);
-        let open = compiled(&settings);
+        let open = check_compiled(&settings);
         assert_eq!(open.fix, Some(format!("chmod go-w '{}'", folder.display())));
         mode(&folder, 0o700);
         let elsewhere = cache.path().join("elsewhere");
         fs::rename(&folder, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
-        assert!(compiled(&settings).detail.contains("it is a link"));
-        assert_eq!(compiled(&CompileSettings::default()).state, State::Warn);
+        assert!(check_compiled(&settings).detail.contains("it is a link"));
+        assert_eq!(check_compiled(&CompileSettings::default()).state, State::Warn);
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::failure::{Failure, Outcome};
 /// Which config files there are, and whether they can be read.
 pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
     if let Some(failure) = broken {
-        return Check::of("config", failure);
+        return Check::from_failure("config", failure);
     }
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
     Check::ok(
@@ -33,7 +33,7 @@ pub(super) fn config(files: &[PathBuf], broken: Option<Failure>) -> Check {
 }
 
 /// The check of a part that was not made, since the configuration cannot be read.
-pub(super) fn skipped(name: &'static str) -> Check {
+pub(super) fn skip_check(name: &'static str) -> Check {
     Check::warn(
         name,
         "not checked, since the configuration cannot be read",
@@ -52,7 +52,7 @@ pub(super) async fn builtins(context: &Context) -> Check {
     let all = plugins::builtins();
     for builtin in &all {
         if let Err(failure) = load(context, &PluginSource::Builtin(builtin.name.to_owned())).await {
-            return Check::of("plugins", failure);
+            return Check::from_failure("plugins", failure);
         }
     }
     let names: Vec<&str> = all.iter().map(|builtin| builtin.name).collect();
@@ -68,7 +68,7 @@ pub(super) async fn strategy(context: &Context) -> Check {
         Err(error) => Err(error),
     };
     if let Err(error) = checked {
-        return Check::of("strategy", error.into());
+        return Check::from_failure("strategy", error.into());
     }
     let roles =
         effective.settings.strategy.roles.iter().map(|(role, source)| format!("{role} {source}"));
@@ -85,7 +85,7 @@ pub(super) fn retrieval(settings: &Settings) -> Option<Check> {
         .filter_map(|(what, path)| Some(format!("{what} {}", path.as_ref()?.display())))
         .collect();
     match syrch::knowledge::check_retrieval(settings) {
-        Err(error) => Some(Check::of("retrieval", error.into())),
+        Err(error) => Some(Check::from_failure("retrieval", error.into())),
         Ok(()) if named.is_empty() => None,
         Ok(()) => Some(Check::ok("retrieval", named.join(", "))),
     }
@@ -113,7 +113,7 @@ pub(super) async fn plugin_files(context: &Context) -> Vec<Check> {
                 format!("{source} loads, for the {role}; under --rows {rows} it calls no model once it may know something of the data"),
                 format!("--trust {source} lets it; see --rows in docs/databases.md"),
             ),
-            Err(failure) => Check::of("plugin", failure),
+            Err(failure) => Check::from_failure("plugin", failure),
         });
     }
     checks
@@ -126,10 +126,10 @@ pub(super) async fn database(settings: &Settings) -> Vec<Check> {
         Ok(opened) => opened,
         Err(check) => return vec![check],
     };
-    let warned =
-        |warning: String| Check::warn("connection", warning, "see docs/databases.md, Connections");
     let mut checks: Vec<Check> = vec![opened];
-    checks.extend(warnings.into_iter().map(warned));
+    checks.extend(warnings.into_iter().map(|warning: String| {
+        Check::warn("connection", warning, "see docs/databases.md, Connections")
+    }));
     if checks[0].state == State::Ok {
         checks.extend(role(settings).await);
     }
@@ -141,7 +141,7 @@ async fn role(settings: &Settings) -> Option<Check> {
     let name = "role";
     match inspect_server(settings).await {
         Ok(None) => None,
-        Err(error) => Some(Check::of(name, error.into())),
+        Err(error) => Some(Check::from_failure(name, error.into())),
         Ok(Some(report)) if report.beyond_reading.is_empty() => {
             Some(Check::ok(name, format!("{}: no right beyond reading was found", report.detail)))
         }
@@ -166,14 +166,14 @@ async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
         let database = open_database(settings).await?;
         Ok::<_, Failure>((database.catalog().await?, database.warnings()))
     };
-    let (catalog, warnings) = opened.await.map_err(|failure| Check::of(name, failure))?;
+    let (catalog, warnings) = opened.await.map_err(|failure| Check::from_failure(name, failure))?;
     let views = catalog.tables.iter().filter(|table| table.is_view()).count();
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
     let held =
         format!("{} and {}", count(catalog.tables.len() - views, "table"), count(views, "view"));
     let url = DatabaseUrl::parse(&settings.database);
     let opened = format!("{url} opens: {held}");
-    let files = Executor::of(&url).ok().and_then(Executor::files);
+    let files = Executor::for_url(&url).ok().and_then(Executor::files);
     let path = database_path(&url);
     let (Some(files), Some(path)) = (files, path) else {
         return Ok((Check::ok(name, opened), warnings));

@@ -47,7 +47,7 @@ pub(super) async fn all(settings: &Settings) -> Vec<Check> {
                 "check --model, --base-url, --timeout and the key, and read the log of the server";
             return vec![Check::fail("probe", error.to_string(), fix)];
         }
-        Err(error) => return vec![Check::of("probe", error.into())],
+        Err(error) => return vec![Check::from_failure("probe", error.into())],
     };
     checks(&probe, &own(model).await)
 }
@@ -125,15 +125,16 @@ async fn own(model: &ModelSettings) -> Own {
         return Own::default();
     };
     let listed =
-        document(&list, model).await.map(|list| of_list(&list, &model.model)).unwrap_or_default();
+        document(&list, model).await.map(|list| read_list(&list, &model.model)).unwrap_or_default();
     let mut props = list.clone();
     props.set_path("/props");
-    let of_props = document(&props, model).await.map(|props| of_props(&props)).unwrap_or_default();
+    let of_props =
+        document(&props, model).await.map(|props| read_props(&props)).unwrap_or_default();
     Own { context: of_props.context.or(listed), slots: of_props.slots }
 }
 
 /// The context of a model by the usual names of vLLM, LM Studio, OpenRouter and others.
-fn of_list(list: &Value, model: &str) -> Option<u64> {
+fn read_list(list: &Value, model: &str) -> Option<u64> {
     let models = list.get("data")?.as_array()?;
     let named = models.iter().find(|one| one["id"] == model);
     let one = named.or(models.first().filter(|_| models.len() == 1))?;
@@ -147,7 +148,7 @@ fn of_list(list: &Value, model: &str) -> Option<u64> {
     names.iter().find_map(|name| one[name].as_u64()).or(one["meta"]["n_ctx"].as_u64())
 }
 
-fn of_props(props: &Value) -> Own {
+fn read_props(props: &Value) -> Own {
     let context =
         props["default_generation_settings"]["n_ctx"].as_u64().or(props["n_ctx"].as_u64());
     Own { context, slots: props["total_slots"].as_u64() }
@@ -190,9 +191,9 @@ mod tests {
             (json!({"data": [{"id": "m"}]}), None),
             (json!([]), None),
         ] {
-            assert_eq!(of_list(&list, "m"), context, "{list}");
+            assert_eq!(read_list(&list, "m"), context, "{list}");
         }
         let props = json!({"default_generation_settings": {"n_ctx": 4_096}, "total_slots": 1});
-        assert_eq!(of_props(&props), Own { context: Some(4_096), slots: Some(1) });
+        assert_eq!(read_props(&props), Own { context: Some(4_096), slots: Some(1) });
     }
 }

@@ -135,7 +135,7 @@ impl RunArgs {
         };
         Ok(SuiteOptions {
             suite: self.suite(&runs, suite)?,
-            databases: given_databases(context),
+            databases: databases_flag(context),
             rule: self.rule,
             workers: usize::from(self.workers),
             shard: self.shard,
@@ -178,7 +178,7 @@ fn default_seeds(context: &Context) -> u32 {
 
 /// Returns the location of the databases of the suite, when a flag gives it. A database that is
 /// configured for searches is not that of all questions.
-pub(crate) fn given_databases(context: &Context) -> Option<DatabaseUrl> {
+pub(crate) fn databases_flag(context: &Context) -> Option<DatabaseUrl> {
     let is_flag = matches!(context.config.origin(DATABASE), Origin::Flag(_));
     is_flag.then(|| DatabaseUrl::parse(&context.config.effective.settings.database))
 }

@@ -66,7 +66,7 @@ pub(crate) async fn carry_out(
             return Err(Failure::from(error)
                 .hint("`syrch-host suite fuzz SUITE -o FOLDER` makes a fuzzed suite"));
         }
-        Err(error) => return Err(search::explained(error, &settings, context, &watch).await),
+        Err(error) => return Err(search::explain_error(error, &settings, context, &watch).await),
     };
     let inputs = inputs(context, &run);
     context.output.spares(&inputs)?;
@@ -81,7 +81,7 @@ pub(crate) async fn carry_out(
     match outcome {
         Ok(outcome) => {
             outcome.warnings.iter().for_each(|warning| context.console.warn(warning));
-            Ok(Ended::of(outcome, asks))
+            Ok(Ended::from_outcome(outcome, asks))
         }
         Err(error @ syrch::Error::Unfit(_)) if resumes => Err(Failure::from(error).hint(
             "the command that began it is needed, with the same flags; `syrch-host report RUN --rule NAME` reports under another rule \
@@ -114,7 +114,7 @@ pub(crate) fn stop_at_interrupt(
 
 impl Ended {
     /// `asks`: whether there were searches, and not only answers to be graded.
-    fn of(mut outcome: SuiteOutcome, asks: bool) -> Self {
+    fn from_outcome(mut outcome: SuiteOutcome, asks: bool) -> Self {
         let run = outcome.record.header.id.clone();
         let on = format!("what is done is saved; the same command with `--resume {run}` continues");
         let done = outcome.finished.progress.done;
@@ -128,15 +128,19 @@ impl Ended {
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
             }
             Some(Stopped::Interrupted) => {
-                let failure =
-                    Failure::new(Exit::Interrupted, format!("interrupted: {}", done_of(done, of)));
+                let failure = Failure::new(
+                    Exit::Interrupted,
+                    format!("interrupted: {}", describe_done(done, of)),
+                );
                 (Exit::Interrupted, Some("it was interrupted".to_owned()), Some(failure.hint(on)))
             }
             Some(Stopped::Budget(budget)) => {
                 let (what, flag) = budget_of(budget);
                 let why = format!("the {what} of the whole run were used up");
-                let failure =
-                    Failure::new(Exit::Budget, format!("{why} ({flag}): {}", done_of(done, of)));
+                let failure = Failure::new(
+                    Exit::Budget,
+                    format!("{why} ({flag}): {}", describe_done(done, of)),
+                );
                 (Exit::Budget, Some(why), Some(failure.hint(format!("{on}, with a higher {flag}"))))
             }
             Some(Stopped::Outage { items, message }) => {
@@ -185,7 +189,7 @@ impl Ended {
     }
 }
 
-fn done_of(done: u64, of: u64) -> String {
+fn describe_done(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
 
@@ -199,7 +203,7 @@ pub(crate) fn all_failed_failure(graded: &[Graded]) -> Option<Failure> {
 /// `None` if a search ended otherwise.
 fn failure(graded: &[Graded], run: &str) -> Option<Failure> {
     let AllFailed { class, count, message } = all_failed(graded)?;
-    let exit = Exit::of_class(class).unwrap_or(Exit::Unexpected);
+    let exit = Exit::from_class(class).unwrap_or(Exit::Unexpected);
     let message = message.unwrap_or("no reason was given");
     let searches = match (graded.len() as u64, count) {
         (1, _) => "the only search failed".to_owned(),
@@ -227,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    fn graded(ends: &[(&str, &str)]) -> Vec<Graded> {
+    fn make_answers(ends: &[(&str, &str)]) -> Vec<Graded> {
         let one = |(end, class): &(&str, &str)| {
             json!({
                 "arm": "a", "id": "q", "place": 0, "db": "d", "question": "?", "fields": {}, "end": end,
@@ -241,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_run_of_failures_ends_like_the_most_of_them() {
-        let failure_of = |ends: &[(&str, &str)]| failure(&graded(ends), "r");
+        let failure_of = |ends: &[(&str, &str)]| failure(&make_answers(ends), "r");
         let failed =
             failure_of(&[("failed", "budget"), ("failed", "model"), ("failed", "model")]).unwrap();
         assert_eq!(failed.exit, Exit::Model);

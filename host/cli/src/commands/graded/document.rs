@@ -24,7 +24,7 @@ impl Document {
     /// Adds what a timed pass found of these answers.
     pub(crate) fn with_timings(&mut self, timings: Option<&Timings>, record: &RunRecord) {
         let Some(timings) = timings else { return };
-        let timed = Timed::of(timings, record, &self.0.basis().rule);
+        let timed = Timed::new(timings, record, &self.0.basis().rule);
         match &mut self.0 {
             RunReport::Benchmark(report) => report.with_timings(&timed.r_ves, timed.repeats),
             RunReport::Compare(report) => report.with_timings(&timed.r_ves, timed.repeats),
@@ -38,7 +38,7 @@ impl Document {
     }
 
     /// The document without secrets, so that no output can hold one.
-    pub(crate) fn scrubbed(self, scrubber: &Scrubber) -> Outcome<Self> {
+    pub(crate) fn scrub(self, scrubber: &Scrubber) -> Outcome<Self> {
         Ok(Self(match self.0 {
             RunReport::Benchmark(report) => {
                 clean(*report, |report| &mut report.results, scrubber)?.into()
@@ -51,14 +51,18 @@ impl Document {
 
     /// The whole report as one JSON document.
     pub(crate) fn json(&self) -> Outcome<String> {
-        json::written(&self.0).map_err(unwritable)
+        json::serialize_document(&self.0).map_err(unwritable)
     }
 
     /// A line of JSON for each answer.
     fn lines(&self) -> Outcome<String> {
-        let line =
-            |row| serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable);
-        self.0.rows().iter().map(line).collect()
+        self.0
+            .rows()
+            .iter()
+            .map(|row| {
+                serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable)
+            })
+            .collect()
     }
 
     /// A Parquet file with a row for each answer.

@@ -65,7 +65,7 @@ impl ReportFile {
 
     /// Refuses to replace a file that is read.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-        self.output()?.spared(FLAG, inputs)
+        self.output()?.refuse_input(FLAG, inputs)
     }
 
     fn output(&self) -> Outcome<Output> {
@@ -108,7 +108,7 @@ impl ReportFile {
 
 /// The files in the folder of a run that hold its questions and answers. The reports of a grid in
 /// that folder may be replaced.
-pub(crate) fn of_run(folder: &Path) -> Vec<(&'static str, PathBuf)> {
+pub(crate) fn run_files(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let names = ["run.json", "results.jsonl", "times.json", "cells.json", "compare.json"];
     names.into_iter().map(|name| ("of the run itself", folder.join(name))).collect()
 }

@@ -15,10 +15,10 @@ pub(crate) mod text;
 mod timed;
 
 pub(crate) use args::{
-    DATABASE, RunArgs, databases, given_databases, number, refuse_interactive, runs, seconds, share,
+    DATABASE, RunArgs, databases, databases_flag, number, refuse_interactive, runs, seconds, share,
 };
 pub(crate) use carry_out::{Inputs, Occasions, all_failed_failure, carry_out, stop_at_interrupt};
 pub(crate) use document::{Document, note_traces, print, without_secrets};
-pub(crate) use files::{ReportFile, of_run, spare_all, write_all};
+pub(crate) use files::{ReportFile, run_files, spare_all, write_all};
 pub(crate) use slices::check_slices;
 pub(crate) use timed::{Timed, timings};

@@ -24,7 +24,7 @@ impl<'a> RunWatch<'a> {
 }
 
 impl Beginning for RunWatch<'_> {
-    fn started(&self, run: &str, folder: &Path) {
+    fn on_start(&self, run: &str, folder: &Path) {
         (self.started)(folder);
         tracing::info!(target: "syrch.run", folder = %folder.display(), "run {run}");
         self.console.note(&format!(
@@ -34,7 +34,7 @@ impl Beginning for RunWatch<'_> {
 }
 
 impl Observer for RunWatch<'_> {
-    fn resumed(&self, resumed: &Resumed) {
+    fn on_resume(&self, resumed: &Resumed) {
         let Resumed { done, again, torn } = *resumed;
         if done > 0 {
             self.console.note(&already(done, again));

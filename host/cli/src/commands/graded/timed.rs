@@ -21,7 +21,7 @@ pub(crate) struct Timed {
 
 impl Timed {
     /// The timings of the answers of a run under a rule.
-    pub(crate) fn of(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
+    pub(crate) fn new(timings: &Timings, record: &RunRecord, rule: &str) -> Self {
         let left_out = |why: String| Self {
             r_ves: BTreeMap::new(),
             repeats: timings.repeats,
@@ -45,11 +45,17 @@ impl Timed {
             .arms
             .iter()
             .filter_map(|arm| Some((&arm.name, timings.untimed.get(&arm.name)?.len())));
-        let note = |(arm, number): (&String, usize)| {
-            let are = if number == 1 { "is left out, for it" } else { "are left out, for they" };
-            format!("{} of `{arm}` {are} could not be timed", count(number as u64, "right answer"))
-        };
-        let notes = untimed.filter(|(_, number)| *number > 0).map(note).collect();
+        let notes = untimed
+            .filter(|(_, number)| *number > 0)
+            .map(|(arm, number): (&String, usize)| {
+                let are =
+                    if number == 1 { "is left out, for it" } else { "are left out, for they" };
+                format!(
+                    "{} of `{arm}` {are} could not be timed",
+                    count(number as u64, "right answer")
+                )
+            })
+            .collect();
         Self { r_ves: timings.r_ves(), repeats: timings.repeats, notes }
     }
 

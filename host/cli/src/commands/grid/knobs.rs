@@ -41,10 +41,12 @@ impl FromStr for Named {
         match whose {
             "policy" => Knob::policy(key).map(Self::Knob).ok_or_else(|| {
                 let similar = alternatives(&nearest(key, Knob::policies()));
-                let known = || Knob::policies().collect::<Vec<_>>().join(", ");
                 format!(
                     "the policy has no `{key}`: {}",
-                    similar.map_or_else(known, |names| format!("did you mean {names}?"))
+                    similar.map_or_else(
+                        || Knob::policies().collect::<Vec<_>>().join(", "),
+                        |names| format!("did you mean {names}?")
+                    )
                 )
             }),
             "settings" => Ok(Self::Knob(Knob::Setting(key.to_owned()))),
@@ -82,7 +84,7 @@ impl<'a> Plugins<'a> {
     }
 
     /// The roles and settings of a plugin.
-    pub(crate) async fn of(
+    pub(crate) async fn inspect(
         &mut self,
         source: &PluginSource,
         settings: &Settings,
@@ -119,7 +121,7 @@ impl<'a> Plugins<'a> {
         let Some(source) = settings.strategy.roles.get(&role) else {
             return Err(Failure::usage(format!("{role}.{key}: no plugin implements the {role}")));
         };
-        let plugin = self.of(source, settings).await?;
+        let plugin = self.inspect(source, settings).await?;
         if !plugin.is_closed || plugin.keys.iter().any(|known| known == key) {
             return Ok(());
         }
@@ -139,7 +141,7 @@ impl<'a> Plugins<'a> {
         let of_search =
             settings.strategy.roles.iter().filter(|(role, _)| Role::SEARCH.contains(role));
         for (role, source) in of_search {
-            let plugin = self.of(source, settings).await?;
+            let plugin = self.inspect(source, settings).await?;
             all.extend(plugin.keys.iter().map(|key| format!("{role}.{key}")));
             owners.extend(
                 plugin.keys.contains(&key.to_owned()).then(|| Knob::Plugin(*role, key.to_owned())),

@@ -30,7 +30,7 @@ pub(super) struct One {
 
 impl One {
     /// The question of the flags.
-    pub(super) fn of(question: &str, arguments: &GridArgs) -> Self {
+    pub(super) fn new(question: &str, arguments: &GridArgs) -> Self {
         let GridArgs { evidence, expected, expected_sql, .. } = arguments;
         Self {
             question: question.to_owned(),
@@ -60,9 +60,9 @@ impl One {
             &rows.as_ref().map(|rows| String::from_utf8_lossy(rows)).unwrap_or_default(),
         ]);
         let folder = runs.parent().unwrap_or(runs).join("questions").join(format!("{id:016x}"));
-        let fail =
-            |error: std::io::Error| Failure::config(format!("`{}`: {error}", folder.display()));
-        fs::create_dir_all(&folder).map_err(fail)?;
+        fs::create_dir_all(&folder).map_err(|error: std::io::Error| {
+            Failure::config(format!("`{}`: {error}", folder.display()))
+        })?;
         if let Some(rows) = rows {
             Output::open(Some(&folder.join("expected.csv")))?.write_bytes(&rows)?;
         }

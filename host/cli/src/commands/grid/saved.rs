@@ -74,7 +74,7 @@ impl SavedGrid {
             report.cells.iter_mut().for_each(|cell| cell.p_to_best = None);
         }
         if let Some(timings) = timings {
-            let timed = Timed::of(timings, record, rule);
+            let timed = Timed::new(timings, record, rule);
             report.with_timings(&timed.r_ves, timed.repeats);
             timed.warn(&mut report.basis);
         }

@@ -41,18 +41,17 @@ pub(super) fn share(cells: &mut [(String, Settings)], runs: &Path) -> Calls {
 /// Removes what killed runs left.
 fn clear(runs: &Path) {
     let Ok(entries) = fs::read_dir(runs) else { return };
-    let is_old = |entry: &fs::DirEntry| {
+    for entry in entries.flatten().filter(|entry: &fs::DirEntry| {
         let changed = entry.metadata().and_then(|about| about.modified()).ok();
         let age = changed.and_then(|changed| SystemTime::now().duration_since(changed).ok());
         entry.file_name().to_string_lossy().starts_with(NAME) && age.is_some_and(|age| age > OLD)
-    };
-    for entry in entries.flatten().filter(is_old) {
+    }) {
         drop(fs::remove_dir_all(entry.path()));
     }
 }
 
 /// The reason why equal calls were made more than once. `None` if they were not.
-pub(super) fn unshared(cells: &[(String, Settings)]) -> Option<String> {
+pub(super) fn sharing_obstacle(cells: &[(String, Settings)]) -> Option<String> {
     let is_recorded = cells.iter().any(|(_, settings)| settings.model.record.is_some());
     is_recorded.then(|| {
         "equal calls were made anew in each cell: what is recorded comes from no cache".to_owned()
@@ -104,8 +103,8 @@ mod tests {
     #[test]
     fn what_is_recorded_is_not_shared() {
         let mut recorded = cells(None);
-        assert_eq!(unshared(&recorded), None);
+        assert_eq!(sharing_obstacle(&recorded), None);
         recorded[0].1.model.record = Some("r.jsonl".into());
-        assert!(unshared(&recorded).unwrap().contains("recorded"));
+        assert!(sharing_obstacle(&recorded).unwrap().contains("recorded"));
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
             .map_err(|error| Failure::usage(format!("--out `{}`: {error}", folder.display())));
     }
     FILES.iter().try_for_each(|(name, _)| {
-        let spared = Output::at("--out", &folder.join(name))?.spared("--out", inputs);
+        let spared = Output::at("--out", &folder.join(name))?.refuse_input("--out", inputs);
         spared.map_err(|failure| {
             failure.hint("--out replaces what its files hold; name another folder")
         })
@@ -111,7 +111,7 @@ pub(crate) fn json(report: &GridReport) -> Outcome<String> {
 pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
     match context.format {
         Format::Auto | Format::Table => {
-            context.output.write(&shown(report, context.output.width()))?
+            context.output.write(&render_best(report, context.output.width()))?
         }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
         Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
@@ -127,7 +127,7 @@ fn grid(report: &GridReport) -> Grid {
 }
 
 /// The best cells, in words and as a table.
-fn shown(report: &GridReport, width: Option<u16>) -> String {
+fn render_best(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
     out += &partial(&report.basis);
     let mut grid = grid(report);

@@ -72,7 +72,7 @@ pub(crate) struct LoopArgs {
 
 impl LoopArgs {
     /// The flags as the configuration takes them.
-    pub(super) fn given(&self) -> Given<'_> {
+    pub(super) fn config_flags(&self) -> Given<'_> {
         let named = self.rewriter.as_deref().map(|word| GivenRewriter::Flag(rewriter(word)));
         Given {
             rewriter: named.or_else(default_rewriter),
@@ -129,8 +129,10 @@ fn share(word: &str) -> Result<f64, String> {
         Some(percent) => percent.trim_end().parse::<f64>().map(|percent| percent / 100.0),
         None => word.parse(),
     };
-    let wrong = || format!("`{word}` is not a share such as 10% or 0.1, below 100%");
-    number.ok().filter(|share| (0.0..1.0).contains(share)).ok_or_else(wrong)
+    number
+        .ok()
+        .filter(|share| (0.0..1.0).contains(share))
+        .ok_or_else(|| format!("`{word}` is not a share such as 10% or 0.1, below 100%"))
 }
 
 #[cfg(test)]

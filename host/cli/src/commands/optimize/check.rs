@@ -42,7 +42,7 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
     }
     let database = context.open_database().await?;
     let limits = BenchLimits { real_sums: arguments.real_sums, ..BenchLimits::default() };
-    let mut bench = database.bench(limits).await.map_err(|error| unsupported(&error))?;
+    let mut bench = database.bench(limits).await.map_err(|error| engine_failure(&error))?;
     let mut all = Vec::new();
     for statement in statements {
         context.console.progress(&format!("{} · {}", all.len(), statement.name));
@@ -67,7 +67,7 @@ pub(super) async fn run(context: &Context, arguments: CheckArgs) -> Outcome {
 }
 
 /// A failure for databases whose engine compares no statements.
-pub(super) fn unsupported(error: &PortError) -> Failure {
+pub(super) fn engine_failure(error: &PortError) -> Failure {
     let why = match error {
         PortError::Unsupported => "its engine cannot compare statements exactly".to_owned(),
         error => error.to_string(),

@@ -63,7 +63,7 @@ impl AskConsent for Consent {
 }
 
 /// The failure of work that ended because the user had not agreed.
-pub(super) fn refused() -> Failure {
+pub(super) fn consent_failure() -> Failure {
     let message =
         "nothing was sent: the request above, and those that follow it, need your consent";
     Failure::new(Exit::Denied, message).hint(
@@ -72,9 +72,9 @@ pub(super) fn refused() -> Failure {
 }
 
 /// The result of work that may end for want of consent.
-pub(super) fn explained<T>(result: Result<T, syrch::Error>) -> Outcome<T> {
+pub(super) fn explain_consent<T>(result: Result<T, syrch::Error>) -> Outcome<T> {
     result.map_err(|error| match error {
-        syrch::Error::Consent(_) => refused(),
+        syrch::Error::Consent(_) => consent_failure(),
         error => error.into(),
     })
 }

@@ -88,10 +88,13 @@ fn add(context: &Context, arguments: &AddArgs) -> Outcome {
 
 fn list(context: &Context, corpus: &Corpus) -> Outcome {
     let mut grid = columns();
-    let row = |query: &syrch::corpus::Entry| {
-        vec![json!(query.file), json!(query.sha256), json!(query.description)]
-    };
-    grid.rows = corpus.queries().iter().map(row).collect();
+    grid.rows = corpus
+        .queries()
+        .iter()
+        .map(|query: &syrch::corpus::Entry| {
+            vec![json!(query.file), json!(query.sha256), json!(query.description)]
+        })
+        .collect();
     show(context, grid, corpus)?;
     Ok(Exit::Answered)
 }
@@ -133,9 +136,13 @@ fn columns() -> Grid {
 /// Prints rows of a corpus; as JSON the document `syrch.corpus/1`.
 fn show(context: &Context, grid: Grid, corpus: &Corpus) -> Outcome<()> {
     let names = grid.columns.clone();
-    let object =
-        |row: &Vec<Value>| Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect());
-    let queries: Vec<Value> = grid.rows.iter().map(object).collect();
+    let queries: Vec<Value> = grid
+        .rows
+        .iter()
+        .map(|row: &Vec<Value>| {
+            Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect())
+        })
+        .collect();
     let manifest = corpus.path().display().to_string();
     context.rows(
         grid,

@@ -20,7 +20,7 @@ use self::args::LoopArgs;
 pub(crate) use self::args::default_rewriter;
 use self::check::CheckArgs;
 use self::corpus::CorpusCommand;
-pub(crate) use self::one::{of_answer, replayed};
+pub(crate) use self::one::{optimize_answer, print_replay};
 use self::run::RunArgs;
 use self::saved::SavedArgs;
 use super::{Context, PLUGIN, Run};
@@ -73,11 +73,11 @@ impl Run for OptimizeArgs {
     const ENDS_INTERRUPTS: bool = true;
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         match &self.command {
-            None => Some(self.flags.given()),
+            None => Some(self.flags.config_flags()),
             Some(OptimizeCommand::Check(check)) => Some(Given::new(&check.flags, &[])),
-            Some(OptimizeCommand::Run(run)) => Some(run.flags.given()),
+            Some(OptimizeCommand::Run(run)) => Some(run.flags.config_flags()),
             Some(OptimizeCommand::Report(_)) => {
                 Some(Given { any_strategy: true, ..Given::default() })
             }
@@ -125,7 +125,7 @@ impl Run for OptimizeArgs {
         }
         match command {
             OptimizeCommand::Check(arguments) => {
-                uninterrupted(&context, check::run(&context, *arguments)).await
+                until_interrupt(&context, check::run(&context, *arguments)).await
             }
             OptimizeCommand::Run(arguments) => run::run(context, *arguments).await,
             OptimizeCommand::Corpus(arguments) => arguments.run(&context),
@@ -135,7 +135,7 @@ impl Run for OptimizeArgs {
 }
 
 /// Work that Ctrl-C ends at once.
-async fn uninterrupted(context: &Context, work: impl Future<Output = Outcome>) -> Outcome {
+async fn until_interrupt(context: &Context, work: impl Future<Output = Outcome>) -> Outcome {
     tokio::select! {
         result = work => result,
         () = context.interrupt.wait() => Err(Failure::new(Exit::Interrupted, "interrupted")),

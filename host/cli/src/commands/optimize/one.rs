@@ -54,13 +54,13 @@ pub(super) async fn resume(mut context: Context, run: &str, flags: LoopArgs) -> 
     let opened = opened::open(&mut context, &flags, COPIES).await?;
     opened.check_quiescent(&flags).await?;
     let document = opened.resume(&context, &journal).await?;
-    let name = Named::of_text(&document.report.given).name;
+    let name = Named::from_text(&document.report.given).name;
     print(&context, &name, document, &flags.report)
 }
 
 /// Looks for a faster form of an answer's statement, with the settings by which `optimize` works on
 /// one.
-pub(crate) async fn of_answer(
+pub(crate) async fn optimize_answer(
     context: &Context,
     host: &Host,
     report: &SearchReport,
@@ -86,15 +86,14 @@ pub(crate) async fn of_answer(
 }
 
 /// Prints a run again that was repeated from its journal, as it printed itself.
-pub(crate) fn replayed(context: &Context, document: Optimized) -> Outcome {
-    let name = Named::of_text(&document.report.given).name;
+pub(crate) fn print_replay(context: &Context, document: Optimized) -> Outcome {
+    let name = Named::from_text(&document.report.given).name;
     print(context, &name, document, &[])
 }
 
 /// Prints the statement, and what was found. Returns the exit code.
 fn print(context: &Context, name: &str, document: Optimized, files: &[ReportFile]) -> Outcome {
-    let report =
-        Report::Statement(name.to_owned(), Box::new(document)).scrubbed(&context.scrubber)?;
+    let report = Report::Statement(name.to_owned(), Box::new(document)).scrub(&context.scrubber)?;
     let Report::Statement(_, document) = &report else {
         return Err(Failure::new(Exit::Unexpected, "the report is none of a statement"));
     };
@@ -121,7 +120,7 @@ fn explain(context: &Context, document: &Optimized, exit: Exit) {
     }
     if let Some(cost) = Some(&document.cost).filter(|cost| cost.calls > 0) {
         let money = cost.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
-        let calls = words::counted(u64::from(cost.calls), "model call");
+        let calls = words::format_count(u64::from(cost.calls), "model call");
         context.console.note(&format!(
             "{calls}, {} + {} tokens, {money}",
             cost.input_tokens, cost.output_tokens

@@ -16,8 +16,8 @@ use syrch::syrch_core::roles::Role;
 use syrch::{Error, Host, Stop};
 
 use super::args::LoopArgs;
-use super::check::unsupported;
-use super::consent::{Consent, explained};
+use super::check::engine_failure;
+use super::consent::{Consent, explain_consent};
 use super::statement::Named;
 use crate::commands::{Context, search};
 use crate::console::Console;
@@ -142,7 +142,7 @@ impl Opened {
             return Ok(());
         }
         let bench = self.host.database().bench(self.limits).await;
-        let mut bench = bench.map_err(|error| unsupported(&error))?;
+        let mut bench = bench.map_err(|error| engine_failure(&error))?;
         match bench.version().await? {
             Some(_) => Ok(()),
             None => {
@@ -196,7 +196,7 @@ impl Opened {
         let optimized = Box::pin(work).await;
         listener.abort();
         self.console.clear();
-        explained(optimized)
+        explain_consent(optimized)
     }
 
     fn work(&self, sql: &str, stop: &Stop, name: &str) -> Optimize {
@@ -210,7 +210,7 @@ impl Opened {
             .accept_data_sent(self.is_accepted)
             .consent(self.consent.clone())
             .observer(Arc::clone(&self.watch) as _)
-            .progress(move |progress| console.progress(&shown(&name, progress)))
+            .progress(move |progress| console.progress(&describe_step(&name, progress)))
             .stop(stop.clone());
         match self.copies {
             Some(copies) => work.copies(copies),
@@ -239,7 +239,7 @@ impl Opened {
     }
 
     /// All settings on which the results of a run depend, as its folder records them.
-    pub(super) fn recorded(&self) -> Value {
+    pub(super) fn settings_record(&self) -> Value {
         let settings = self.host.settings();
         let config = settings.strategy.config.get(&Role::Rewriter);
         json!({
@@ -264,7 +264,7 @@ impl Opened {
 
     /// Continues from the journal of a process that was killed. `None` when there is none that can
     /// be continued.
-    async fn resumed(
+    async fn resume_from_journal(
         &self,
         sql: &str,
         journal: &Path,
@@ -287,7 +287,7 @@ impl Opened {
 #[async_trait]
 impl OptimizesStatements for Opened {
     async fn optimize(&self, sql: &str, journal: &Path, stop: &Stop) -> Result<Optimized, Error> {
-        let optimized = match self.resumed(sql, journal, stop).await? {
+        let optimized = match self.resume_from_journal(sql, journal, stop).await? {
             Some(optimized) => optimized,
             None => {
                 // The journals of a run are those of its unfinished statements, so this one is
@@ -317,7 +317,7 @@ impl OptimizesStatements for Opened {
 }
 
 /// The step that starts, with how far the work is.
-fn shown(name: &str, progress: &Progress<'_>) -> String {
+fn describe_step(name: &str, progress: &Progress<'_>) -> String {
     let number = progress.iterations.len() + 1;
     let doing = match progress.step {
         Step::AdmitOriginal => "checking".to_owned(),

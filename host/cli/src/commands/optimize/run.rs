@@ -89,7 +89,7 @@ fn folder(
         database: opened.database(),
         address: opened.address(),
         rewriter: opened.rewriter(),
-        settings: opened.recorded(),
+        settings: opened.settings_record(),
     };
     let runs = saved::runs(context)?;
     let (folder, done) = match resume {
@@ -130,7 +130,7 @@ async fn carry_out(
     let lines = run_corpus(folder, queries, done, opened, &Progress(context), &stop).await;
     listener.abort();
     opened.take_notes().iter().for_each(|warning| context.console.warn(warning));
-    consent::explained(lines)
+    consent::explain_consent(lines)
 }
 
 /// The failure with how the run continues.
@@ -144,11 +144,11 @@ fn with_resume(failure: Failure, run: &str) -> Failure {
 struct Progress<'a>(&'a Context);
 
 impl CorpusObserver for Progress<'_> {
-    fn begins(&self, done: u64, of: u64, query: &LockedQuery) {
+    fn on_begin(&self, done: u64, of: u64, query: &LockedQuery) {
         self.0.console.progress(&format!("{done}/{of} statements · {}", query.query.file));
     }
 
-    fn finished(&self, done: u64, of: u64, line: &CorpusLine) {
+    fn on_finish(&self, done: u64, of: u64, line: &CorpusLine) {
         let outcome = line.result.report.outcome.name();
         tracing::info!(target: "syrch.run", "`{}` is done: {outcome}", line.file);
         let speed = line

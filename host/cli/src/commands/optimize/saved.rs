@@ -96,7 +96,7 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
 
 /// Prints a run, and writes its report to all files.
 pub(super) fn write(context: &Context, run: &RunDocument, files: &[ReportFile]) -> Outcome<()> {
-    let report = Report::Run(Box::new(run.clone())).scrubbed(&context.scrubber)?;
+    let report = Report::Run(Box::new(run.clone())).scrub(&context.scrubber)?;
     let Report::Run(run) = &report else {
         return Err(Failure::new(Exit::Unexpected, "the report is none of a run"));
     };

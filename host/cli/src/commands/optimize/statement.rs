@@ -23,7 +23,7 @@ pub(super) struct Named {
 
 impl Named {
     /// A statement that has no other name than its beginning.
-    pub(super) fn of_text(sql: &str) -> Self {
+    pub(super) fn from_text(sql: &str) -> Self {
         let line: String = sql.split_whitespace().collect::<Vec<_>>().join(" ");
         let name: String = line.chars().take(NAME).collect();
         let more = if name.len() < line.len() { "…" } else { "" };
@@ -69,7 +69,7 @@ pub(super) fn read(word: &str) -> Outcome<Named> {
             Ok(named(word, text(File::open(&path).map_err(fail)?, word)?))
         }
         None if word.trim().is_empty() => Err(Failure::usage("the statement is empty")),
-        None => Ok(Named::of_text(word)),
+        None => Ok(Named::from_text(word)),
     }
 }
 

@@ -58,7 +58,7 @@ fn settings(text: &str) -> Result<Value, String> {
 impl Run for CallArgs {
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::new(&self.flags, &[]) })
     }
 
@@ -140,7 +140,7 @@ fn read() -> Outcome<String> {
 
 /// The exit code of a call: that of its error, or 0.
 fn exit(ran: &Ran) -> Exit {
-    ran.error.clone().map_or(Exit::Answered, |error| Exit::of(&Error::PluginFailed(error)))
+    ran.error.clone().map_or(Exit::Answered, |error| Exit::from_error(&Error::PluginFailed(error)))
 }
 
 /// The call as the document `syrch.call/1`.

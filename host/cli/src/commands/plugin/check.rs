@@ -10,7 +10,7 @@ use syrch::plugins::{self, NameCheck, Origins};
 use syrch::settings::PluginSource;
 use syrch::syrch_core::CONTRACT_VERSION;
 
-use super::sheet::inspected;
+use super::sheet::inspect_plugin;
 use super::{Context, Run};
 use crate::config::Given;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ pub(crate) struct CheckArgs {
 impl Run for CheckArgs {
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
@@ -49,7 +49,7 @@ impl Run for CheckArgs {
         let origins = read.await.map_err(|error| Error::Internal(error.to_string()))??;
         // The names are enough to refuse it; only what fits by its names is compiled, and its
         // functions compared.
-        let loaded = inspected(&context, &source).await;
+        let loaded = inspect_plugin(&context, &source).await;
         let refused = loaded.as_ref().err();
         show(&context, &self.plugin, &origins, refused)?;
         match loaded {

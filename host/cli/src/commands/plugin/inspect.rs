@@ -11,7 +11,7 @@ use syrch::plugins::{self, Inspection, Origins};
 use syrch::settings::PluginSource;
 use syrch::syrch_core::Limits;
 
-use super::sheet::{inspected, sheet};
+use super::sheet::{inspect_plugin, sheet};
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -39,7 +39,7 @@ impl Run for InspectArgs {
             move || plugins::origins(&source, &effective)
         });
         let origins = read.await.map_err(|error| Error::Internal(error.to_string()))?;
-        let one = inspected(&context, &source).await?;
+        let one = inspect_plugin(&context, &source).await?;
         // What refuses the bytes of a plugin refuses it when it is loaded, too, with more to say.
         let origins = origins?;
         let mut grid = Grid::new(["property", "value"]);
@@ -53,10 +53,9 @@ impl Run for InspectArgs {
         for (name, value) in properties.into_iter().filter(|(name, _)| name != "config_schema") {
             match value {
                 Value::Object(limits) => {
-                    let row = |(limit, value): (String, Value)| {
+                    grid.rows.extend(limits.into_iter().map(|(limit, value): (String, Value)| {
                         vec![json!(limit.replace('_', " ")), value]
-                    };
-                    grid.rows.extend(limits.into_iter().map(row));
+                    }));
                 }
                 value => grid.rows.push(vec![json!(name), value]),
             }
@@ -76,7 +75,7 @@ impl Run for InspectArgs {
 /// Returns the properties that `plugin inspect` shows besides those of `plugin list`.
 fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
     let granted: BTreeSet<&str> =
-        one.roles.iter().flat_map(|role| plugins::granted_ports(*role)).collect();
+        one.roles.iter().flat_map(|role| plugins::port_names(*role)).collect();
     json!({
         "granted": granted,
         "language": origins.toolchain.language(),
@@ -96,16 +95,19 @@ fn details(one: &Inspection, origins: &Origins, limits: &Limits) -> Value {
 /// A row for each of the plugin's own settings.
 fn settings(schema: &Value) -> Vec<Vec<Value>> {
     let properties = schema.get("properties").and_then(Value::as_object);
-    let row = |(key, about): (&String, &Value)| {
-        let text = |field: &str| about.get(field).filter(|value| !value.is_null());
-        let kind = text("type").map(crate::sink::plain).unwrap_or_default();
-        let default = text("default").map(|value| format!(" = {value}")).unwrap_or_default();
-        let words = text("description")
-            .map(|value| format!(": {}", crate::sink::plain(value)))
-            .unwrap_or_default();
-        vec![json!(format!("setting {key}")), json!(format!("{kind}{default}{words}"))]
-    };
-    properties.into_iter().flatten().map(row).collect()
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(key, about): (&String, &Value)| {
+            let text = |field: &str| about.get(field).filter(|value| !value.is_null());
+            let kind = text("type").map(crate::sink::plain).unwrap_or_default();
+            let default = text("default").map(|value| format!(" = {value}")).unwrap_or_default();
+            let words = text("description")
+                .map(|value| format!(": {}", crate::sink::plain(value)))
+                .unwrap_or_default();
+            vec![json!(format!("setting {key}")), json!(format!("{kind}{default}{words}"))]
+        })
+        .collect()
 }
 
 #[cfg(test)]

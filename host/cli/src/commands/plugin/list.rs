@@ -5,7 +5,7 @@ use serde_json::json;
 use syrch::plugins;
 use syrch::settings::PluginSource;
 
-use super::sheet::{inspected, roles, sheet};
+use super::sheet::{inspect_plugin, roles, sheet};
 use super::{Context, Run};
 use crate::exit::Exit;
 use crate::failure::Outcome;
@@ -18,8 +18,9 @@ impl Run for ListArgs {
     async fn run(self, context: Context) -> Outcome {
         let mut found = Vec::new();
         for builtin in plugins::builtins() {
-            found
-                .push(inspected(&context, &PluginSource::Builtin(builtin.name.to_string())).await?);
+            found.push(
+                inspect_plugin(&context, &PluginSource::Builtin(builtin.name.to_string())).await?,
+            );
         }
         let mut grid = Grid::new(["name", "version", "roles", "digest", "summary"]);
         for one in &found {
@@ -31,8 +32,7 @@ impl Run for ListArgs {
                 json!(one.summary),
             ]);
         }
-        let document = || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()});
-        context.rows(grid, document)?;
+        context.rows(grid, || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()}))?;
         Ok(Exit::Answered)
     }
 }

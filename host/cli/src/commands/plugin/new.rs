@@ -31,7 +31,7 @@ pub(crate) struct NewArgs {
 
 impl Run for NewArgs {
     // A wrong configuration is no reason not to write files.
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         None
     }
 
@@ -78,12 +78,12 @@ fn next(folder: &Path, name: &Name, roles: &[Role]) -> Vec<String> {
     // Commands would read a name that begins so as a flag.
     let shown = if shown.starts_with('-') { format!("./{shown}") } else { shown };
     // A path with a space is one word of a shell only within quotes.
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-~".contains(letter);
-    let shown = if shown.chars().all(is_plain) {
-        shown
-    } else {
-        format!("'{}'", shown.replace('\'', "'\\''"))
-    };
+    let shown =
+        if shown.chars().all(|letter: char| letter.is_alphanumeric() || "/._-~".contains(letter)) {
+            shown
+        } else {
+            format!("'{}'", shown.replace('\'', "'\\''"))
+        };
     let component = format!("{shown}/build/{}.wasm", name.as_str());
     let mut next =
         vec![format!("syrch-host plugin build {shown}"), format!("syrch-host plugin test {shown}")];

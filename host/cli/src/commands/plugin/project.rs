@@ -13,7 +13,7 @@ use syrch::syrch_core::roles::Role;
 use syrch_projects::{BuildOptions, Error, Language, Project};
 
 use super::Context;
-use super::sheet::{inspected, roles};
+use super::sheet::{inspect_plugin, roles};
 use crate::environment::Environment;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -29,7 +29,7 @@ pub(super) fn role_parser() -> impl TypedValueParser<Value = Role> {
 /// Reads the name of a language.
 pub(super) fn language_parser() -> impl TypedValueParser<Value = Language> {
     let parser = PossibleValuesParser::new(Language::ALL.map(Language::name));
-    parser.try_map(|name| Language::of(&name).ok_or("no such language"))
+    parser.try_map(|name| Language::from_name(&name).ok_or("no such language"))
 }
 
 impl From<Error> for Failure {
@@ -113,12 +113,12 @@ pub(super) async fn build(
             stop.store(true, Ordering::Relaxed);
             // The tool that runs ends first, with all that it has started.
             drop(building.await);
-            return Err(interrupted());
+            return Err(interrupt_failure());
         }
     };
     let checked = tokio::select! {
         checked = check(context, project, &built.made) => checked,
-        () = context.interrupt.wait() => Err(interrupted()),
+        () = context.interrupt.wait() => Err(interrupt_failure()),
     };
     context.console.clear();
     match checked {
@@ -138,12 +138,12 @@ pub(super) async fn build(
     }
 }
 
-fn interrupted() -> Failure {
+fn interrupt_failure() -> Failure {
     Failure::new(Exit::Interrupted, "interrupted")
 }
 
 async fn check(context: &Context, project: &Project, made: &Path) -> Outcome<Inspection> {
-    let plugin = inspected(context, &PluginSource::File(made.to_owned())).await?;
+    let plugin = inspect_plugin(context, &PluginSource::File(made.to_owned())).await?;
     if plugin.roles != project.roles {
         let wanted = project.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
         let message = format!(

@@ -12,7 +12,10 @@ use crate::console::progress::Watch;
 use crate::failure::Outcome;
 
 /// Loads a plugin and reads its description.
-pub(super) async fn inspected(context: &Context, source: &PluginSource) -> Outcome<Inspection> {
+pub(super) async fn inspect_plugin(
+    context: &Context,
+    source: &PluginSource,
+) -> Outcome<Inspection> {
     let watch = Watch::new(Arc::clone(&context.console));
     Ok(plugins::inspect(source, &context.config.effective.settings, &watch).await?)
 }

@@ -42,7 +42,7 @@ pub(crate) struct TestArgs {
 impl Run for TestArgs {
     const LOADS_PLUGINS: bool = true;
 
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         Some(Given { any_strategy: true, ..Given::default() })
     }
 
@@ -55,7 +55,7 @@ impl Run for TestArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        let tested = self.tested()?;
+        let tested = self.resolve_plugin()?;
         let files = self.files(&tested)?;
         let settings = context.config.effective.settings.clone();
         let base = Base { settings, with_database: false, rows: None, shared: Shared::new() };
@@ -101,7 +101,7 @@ struct Tested {
 }
 
 impl TestArgs {
-    fn tested(&self) -> Outcome<Tested> {
+    fn resolve_plugin(&self) -> Outcome<Tested> {
         let place = Path::new(&self.plugin);
         if place.is_dir() {
             let component = Project::read(place).map_err(|error| {

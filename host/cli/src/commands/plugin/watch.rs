@@ -55,7 +55,7 @@ pub(crate) struct WatchArgs {
 }
 
 impl Run for WatchArgs {
-    fn given(&self) -> Option<Given<'_>> {
+    fn config_flags(&self) -> Option<Given<'_>> {
         let mut given = Given::new(&self.flags, &self.parameters);
         // A project that cannot be read is reported when the command runs.
         let Ok(project) = Project::read(&self.project.folder) else { return Some(given) };

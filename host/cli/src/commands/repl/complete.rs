@@ -51,13 +51,19 @@ impl Words {
             let names = COMMANDS.iter().map(|(name, ..)| *name);
             return (start, names.filter(|name| name.starts_with(word)).collect());
         }
-        let fits = |name: &&str| {
-            let head = name.chars().flat_map(char::to_lowercase).take(word.chars().count());
-            !word.is_empty() && head.eq(word.chars().flat_map(char::to_lowercase))
-        };
         let names =
             if before.trim_start().starts_with("\\schema ") { &self.tables } else { &self.names };
-        (start, names.iter().map(String::as_str).filter(fits).collect())
+        (
+            start,
+            names
+                .iter()
+                .map(String::as_str)
+                .filter(|name: &&str| {
+                    let head = name.chars().flat_map(char::to_lowercase).take(word.chars().count());
+                    !word.is_empty() && head.eq(word.chars().flat_map(char::to_lowercase))
+                })
+                .collect(),
+        )
     }
 }
 
@@ -71,8 +77,13 @@ impl Completer for Words {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let (start, words) = self.find(line, pos);
-        let pair = |word: &str| Pair { display: word.to_owned(), replacement: word.to_owned() };
-        Ok((start, words.into_iter().map(pair).collect()))
+        Ok((
+            start,
+            words
+                .into_iter()
+                .map(|word: &str| Pair { display: word.to_owned(), replacement: word.to_owned() })
+                .collect(),
+        ))
     }
 }
 

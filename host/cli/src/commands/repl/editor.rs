@@ -52,20 +52,24 @@ impl Lines {
         let mut editor = editor(words, before).map_err(|error| {
             Failure::new(Exit::Unexpected, format!("the terminal cannot be read: {error}"))
         })?;
-        let work = move || {
-            for request in asked {
-                match request {
-                    Request::Read(prompt) if answers.send(read(&mut editor, prompt)).is_err() => {
-                        return;
+        std::thread::Builder::new()
+            .name("prompt".to_owned())
+            .spawn(move || {
+                for request in asked {
+                    match request {
+                        Request::Read(prompt)
+                            if answers.send(read(&mut editor, prompt)).is_err() =>
+                        {
+                            return;
+                        }
+                        Request::Read(_) => {}
+                        Request::Remember(line) => drop(editor.add_history_entry(line)),
                     }
-                    Request::Read(_) => {}
-                    Request::Remember(line) => drop(editor.add_history_entry(line)),
                 }
-            }
-        };
-        std::thread::Builder::new().name("prompt".to_owned()).spawn(work).map_err(|error| {
-            Failure::new(Exit::Unexpected, format!("no thread for the prompt: {error}"))
-        })?;
+            })
+            .map_err(|error| {
+                Failure::new(Exit::Unexpected, format!("no thread for the prompt: {error}"))
+            })?;
         Ok(Self { requests, replies: Mutex::new(Replies { receiver, outstanding: false }) })
     }
 

@@ -78,10 +78,12 @@ fn unknown(command: &str) -> Failure {
 
 /// The text that `\help` prints.
 pub(super) fn help() -> String {
-    let line = |(name, takes, does): &(&str, &str, &str)| {
-        format!("{:<16}  {does}\n", format!("{name} {takes}"))
-    };
-    let commands: String = COMMANDS.iter().map(line).collect();
+    let commands: String = COMMANDS
+        .iter()
+        .map(|(name, takes, does): &(&str, &str, &str)| {
+            format!("{:<16}  {does}\n", format!("{name} {takes}"))
+        })
+        .collect();
     format!(
         "{:<16}  ask it\n{commands}Ctrl-C stops a search with the best so far.\n",
         "any other text"

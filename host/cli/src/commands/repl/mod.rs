@@ -166,7 +166,7 @@ impl Session {
                 .await;
         self.context.console.clear();
         let report = report?;
-        let last = answer::scrubbed(&self.context, &report.document)?;
+        let last = answer::scrub_document(&self.context, &report.document)?;
         answer::print(&self.context, &report)?;
         self.last = Some(last);
         Ok(())

@@ -68,7 +68,7 @@ pub(super) fn document(document: &AnswerDocument) -> Value {
 mod tests {
     use super::*;
 
-    fn answered() -> AnswerDocument {
+    fn make_document() -> AnswerDocument {
         let candidate = |id: &str, status: &str, cluster: Value| {
             json!({"id": id, "task": "A", "sql": "SELECT 1", "status": status, "cluster": cluster,
                    "confidence": 0.8, "reason": "it ran"})
@@ -87,20 +87,20 @@ mod tests {
 
     #[test]
     fn every_candidate_has_its_end_and_reason() {
-        let grid = grid(&answered());
+        let grid = grid(&make_document());
         let expected = json!([
             ["1", "A", "dropped", null, "0.80", "it ran", "SELECT 1"],
             ["2", "A", "answer", 1, "0.80", "it ran", "SELECT 1"],
         ]);
         assert_eq!(json!(grid.rows), expected);
-        assert_eq!(document(&answered())["candidates"][1]["status"], "answer");
+        assert_eq!(document(&make_document())["candidates"][1]["status"], "answer");
     }
 
     #[test]
     fn the_heading_says_how_sure() {
         let expected = "question: q\\u{1b}[2J\nconfidence: 0.81 (claimed 0.90)\nbasis: A ran\n";
-        assert_eq!(heading(&answered()), expected);
-        let unanswered = AnswerDocument { confidence: None, answer: None, ..answered() };
+        assert_eq!(heading(&make_document()), expected);
+        let unanswered = AnswerDocument { confidence: None, answer: None, ..make_document() };
         assert!(heading(&unanswered).ends_with("confidence: none, since there is no answer\n"));
     }
 }

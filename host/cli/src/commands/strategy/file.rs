@@ -46,22 +46,23 @@ pub(super) fn text(one: &Definition, note: impl Fn(&Role) -> String) -> String {
 
 /// A mapping with a line for each key. What has no mapping within is written behind its key.
 fn block(map: &Map<String, Value>, level: usize) -> String {
-    let pair = |(key, value): (&String, &Value)| {
-        let start = format!("{}{}:", "  ".repeat(level), scalar(key));
-        match value {
-            Value::Object(inner) if !inner.is_empty() => {
-                format!("{start}\n{}", block(inner, level + 1))
+    map.iter()
+        .map(|(key, value): (&String, &Value)| {
+            let start = format!("{}{}:", "  ".repeat(level), scalar(key));
+            match value {
+                Value::Object(inner) if !inner.is_empty() => {
+                    format!("{start}\n{}", block(inner, level + 1))
+                }
+                Value::String(text) => format!("{start} {}\n", scalar(text)),
+                other => format!("{start} {}\n", escape(&other.to_string())),
             }
-            Value::String(text) => format!("{start} {}\n", scalar(text)),
-            other => format!("{start} {}\n", escaped(&other.to_string())),
-        }
-    };
-    map.iter().map(pair).collect()
+        })
+        .collect()
 }
 
 fn config(config: &Map<String, Value>) -> String {
     let settings = config.iter().map(|(key, value)| {
-        let value = value.as_str().map_or_else(|| escaped(&value.to_string()), scalar);
+        let value = value.as_str().map_or_else(|| escape(&value.to_string()), scalar);
         format!("      {}: {value}\n", scalar(key))
     });
     if config.is_empty() {
@@ -73,24 +74,25 @@ fn config(config: &Map<String, Value>) -> String {
 
 /// A text as YAML reads it, quoted where it must be.
 fn scalar(text: &str) -> String {
-    if is_bare(text) { text.to_owned() } else { escaped(&Value::from(text).to_string()) }
+    if is_bare(text) { text.to_owned() } else { escape(&Value::from(text).to_string()) }
 }
 
 /// JSON is YAML but for characters that have no place in either.
-fn escaped(json: &str) -> String {
-    let one = |c: char| match u32::from(c) {
-        _ if !is_dangerous(c) => c.to_string(),
-        code @ ..=0xffff => format!("\\u{code:04x}"),
-        code => format!("\\U{code:08x}"),
-    };
-    json.chars().map(one).collect()
+fn escape(json: &str) -> String {
+    json.chars()
+        .map(|c: char| match u32::from(c) {
+            _ if !is_dangerous(c) => c.to_string(),
+            code @ ..=0xffff => format!("\\u{code:04x}"),
+            code => format!("\\U{code:08x}"),
+        })
+        .collect()
 }
 
 /// A key with a text: words are folded into lines, which are read as one; what folding would change
 /// is quoted.
 fn prose(key: &str, text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
-    let short = escaped(&Value::from(text).to_string());
+    let short = escape(&Value::from(text).to_string());
     let fits = key.len() + 2 + short.len() <= WIDTH;
     if fits
         || words.iter().any(|word| {

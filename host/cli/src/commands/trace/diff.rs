@@ -16,7 +16,7 @@ const SHORT: usize = 30;
 
 /// Prints the differences of two runs.
 pub(crate) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
-    let diff = of(context, runs)?;
+    let diff = compare_runs(context, runs)?;
     if !diff.same_question {
         context.console.warn("the two searches were not asked the same question");
     }
@@ -30,16 +30,17 @@ pub(crate) fn run(context: &Context, runs: [&str; 2], fails: bool) -> Outcome {
 
 /// Returns true if two runs are equal but for times and costs.
 pub(crate) fn is_equal(context: &Context, runs: [&str; 2]) -> Outcome<bool> {
-    of(context, runs).map(|diff| diff.equal)
+    compare_runs(context, runs).map(|diff| diff.equal)
 }
 
-fn of(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
+fn compare_runs(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
     let tree = |run: &str| {
-        super::open(context, run).map(|(_, journal)| SearchTree::of(&journal, Shown::default()))
+        super::open(context, run)
+            .map(|(_, journal)| SearchTree::from_journal(&journal, Shown::default()))
     };
     let left = tree(runs[0])?;
     let right = tree(runs[1])?;
-    super::scrubbed(context, &TreeDiff::of(&left, &right))
+    super::scrub_document(context, &TreeDiff::compare(&left, &right))
 }
 
 /// A row for each difference.
@@ -139,12 +140,12 @@ pub(super) fn picture(diff: &TreeDiff, width: Option<u16>) -> String {
         .iter()
         .map(|count| vec![json!(count.what), number(count.left), number(count.right)])
         .collect();
-    picture.drawn(&table::render(&counts, width));
+    picture.push_raw(&table::render(&counts, width));
     picture.finish()
 }
 
 fn change(picture: &mut Picture, before: &str, what: &str, left: &Value, right: &Value) {
-    let both = [shown(left), shown(right)];
+    let both = [format_value(left), format_value(right)];
     if both.iter().all(|text| text.chars().count() <= SHORT) {
         let [left, right] = both;
         let what = (Style::Plain, format!("{what}:"));
@@ -162,7 +163,7 @@ fn change(picture: &mut Picture, before: &str, what: &str, left: &Value, right: 
     picture.line(&format!("{before}  + "), &below, &[(Style::Good, right)]);
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         Value::String(text) if text.is_empty() => "(none)".to_owned(),

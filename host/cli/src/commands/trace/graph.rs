@@ -213,11 +213,13 @@ fn line(svg: &mut Html, x: u64, y: u64, open: &'static str, text: &str) {
 /// The beginning of a text that is wider than so many columns.
 fn clip(text: &str, most: usize) -> String {
     let mut used = 0;
-    let fits = |c: &char| {
-        used += c.width().unwrap_or(0);
-        used <= most
-    };
-    let short: String = text.chars().take_while(fits).collect();
+    let short: String = text
+        .chars()
+        .take_while(|c: &char| {
+            used += c.width().unwrap_or(0);
+            used <= most
+        })
+        .collect();
     if short.len() < text.len() { format!("{short}…") } else { short }
 }
 
@@ -226,17 +228,25 @@ mod tests {
     use super::*;
 
     fn round(edges: &[(&str, &[&str])]) -> Round {
-        let task = |(id, after): &(&str, &[&str])| TaskNode {
-            id: (*id).to_owned(),
-            depends_on: after.iter().map(|id| (*id).to_owned()).collect(),
-            ..TaskNode::default()
-        };
-        Round { tasks: edges.iter().map(task).collect(), ..Round::default() }
+        Round {
+            tasks: edges
+                .iter()
+                .map(|(id, after): &(&str, &[&str])| TaskNode {
+                    id: (*id).to_owned(),
+                    depends_on: after.iter().map(|id| (*id).to_owned()).collect(),
+                    ..TaskNode::default()
+                })
+                .collect(),
+            ..Round::default()
+        }
     }
 
     fn places(edges: &[(&str, &[&str])]) -> Vec<(u64, u64)> {
-        let place = |(x, y): &(u64, u64)| ((x - MARGIN) / (WIDTH + GAP), (y - MARGIN) / ROW);
-        layout(&round(edges)).places.iter().map(place).collect()
+        layout(&round(edges))
+            .places
+            .iter()
+            .map(|(x, y): &(u64, u64)| ((x - MARGIN) / (WIDTH + GAP), (y - MARGIN) / ROW))
+            .collect()
     }
 
     fn columns(edges: &[(&str, &[&str])]) -> Vec<u64> {

@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context, count: usize) -> Outcome {
 }
 
 fn line(entry: Entry) -> Line {
-    let summary = Journal::read(&entry.path).map(|journal| Summary::of(&journal));
+    let summary = Journal::read(&entry.path).map(|journal| Summary::from_journal(&journal));
     let is_open = summary.as_ref().is_ok_and(|summary| summary.outcome == "unfinished");
     let is_running = is_open && entry.is_written();
     Line { entry, summary, is_running }

@@ -122,7 +122,7 @@ fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
 }
 
 /// A document without secrets: written, scrubbed and read back, so that no output can hold one.
-fn scrubbed<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
+fn scrub_document<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
     let unwritable = |error: serde_json::Error| {
         Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"))
     };

@@ -22,7 +22,7 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
     for (number, round) in tree.rounds.iter().enumerate() {
         draw_round(&mut html, round, number as u64, tree.rounds.len());
     }
-    spent(&mut html, tree);
+    add_costs(&mut html, tree);
     if !tree.calls.is_empty() {
         html.raw("<h2>Calls</h2>\n")
             .raw("<div class=\"wide\">")
@@ -37,22 +37,22 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
 }
 
 fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
-    html.raw("<header>\n").tagged("<h1>", &tree.question, "</h1>\n");
+    html.raw("<header>\n").wrap_text("<h1>", &tree.question, "</h1>\n");
     if let Some(evidence) = &tree.evidence {
-        html.tagged("<p>Evidence: ", evidence, "</p>\n");
+        html.wrap_text("<p>Evidence: ", evidence, "</p>\n");
     }
     let class = if tree.outcome.kind == "answered" {
         "<p class=\"good\"><strong>"
     } else {
         "<p class=\"bad\"><strong>"
     };
-    html.tagged(class, &words::outcome(&tree.outcome, is_running), "</strong>");
+    html.wrap_text(class, &words::outcome(&tree.outcome, is_running), "</strong>");
     let sure = tree
         .answer
         .as_ref()
         .and_then(|answer| words::confidence(answer.confidence, answer.claimed));
     if let Some(sure) = sure {
-        html.tagged(", with confidence ", &sure, "");
+        html.wrap_text(", with confidence ", &sure, "");
     }
     html.raw("</p>\n");
     let when = format!(
@@ -61,12 +61,16 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
         words::moment(tree.began_ms),
         words::seconds(tree.took_us)
     );
-    html.tagged("<p class=\"faint\">", &when, "<br>").tagged("", &words::setup(tree), "</p>\n");
+    html.wrap_text("<p class=\"faint\">", &when, "<br>").wrap_text(
+        "",
+        &words::setup(tree),
+        "</p>\n",
+    );
     for at_ms in &tree.resumed_ms {
-        html.tagged("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
+        html.wrap_text("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
     }
     for warning in tree.warnings.iter().chain(&show::remarks(tree)) {
-        html.tagged("<p class=\"warning\">", warning, "</p>\n");
+        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
     }
     html.raw("</header>\n");
 }
@@ -75,16 +79,16 @@ fn answer(html: &mut Html, tree: &SearchTree, grant: RowsGrant) {
     let Some(answer) = &tree.answer else { return };
     html.raw("<h2>Answer</h2>\n");
     if let Some(text) = &answer.text {
-        html.tagged("<p>", text, "</p>\n");
+        html.wrap_text("<p>", text, "</p>\n");
     }
     if !answer.rows.is_empty() {
         table(html, &show::rows(answer));
     }
     if let Some(why) = show::left_out(answer, grant) {
-        html.tagged("<p class=\"faint\">", &why, "</p>\n");
+        html.wrap_text("<p class=\"faint\">", &why, "</p>\n");
     }
     if let Some(sql) = &answer.sql {
-        html.tagged("<pre>", sql, "</pre>\n");
+        html.wrap_text("<pre>", sql, "</pre>\n");
     }
 }
 
@@ -107,39 +111,39 @@ fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
         candidates(html, &round.candidates);
     }
     let changes = round.changes.iter().map(words::change);
-    for line in changes.chain(round.questions.iter().map(words::asked)) {
-        html.tagged("<p class=\"mark\">", &line, "</p>\n");
+    for line in changes.chain(round.questions.iter().map(words::describe_clarification)) {
+        html.wrap_text("<p class=\"mark\">", &line, "</p>\n");
     }
     html.raw("</section>\n");
 }
 
 fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
-    html.tagged("<h3>", &task.id, "").tagged(" <small>", &words::ending(task), "</small>");
+    html.wrap_text("<h3>", &task.id, "").wrap_text(" <small>", &words::ending(task), "</small>");
     html.raw(if is_answer {
         " <small class=\"mark\">the answer</small></h3>\n"
     } else {
         "</h3>\n"
     });
-    html.tagged("<p>", &task.text, "</p>\n");
+    html.wrap_text("<p>", &task.text, "</p>\n");
     let about: Vec<String> = words::after(task)
         .into_iter()
         .chain(words::kinship(task))
         .chain(words::attempts(task))
         .collect();
     if !about.is_empty() {
-        html.tagged("<p class=\"faint\">", &about.join("; "), "</p>\n");
+        html.wrap_text("<p class=\"faint\">", &about.join("; "), "</p>\n");
     }
-    let stated = words::stated(task);
+    let stated = words::describe_plan(task);
     if !stated.is_empty() {
         html.raw("<ul class=\"faint\">\n");
-        stated.iter().for_each(|line| _ = html.tagged("<li>", line, "\n"));
+        stated.iter().for_each(|line| _ = html.wrap_text("<li>", line, "\n"));
         html.raw("</ul>\n");
     }
     if let Some(why) = words::reason(task) {
-        html.tagged("<p class=\"bad\">", &why, "</p>\n");
+        html.wrap_text("<p class=\"bad\">", &why, "</p>\n");
     }
     for visits in words::visits(task) {
-        html.tagged("<p class=\"faint\">", &visits, "</p>\n");
+        html.wrap_text("<p class=\"faint\">", &visits, "</p>\n");
     }
     if !task.candidates.is_empty() {
         candidates(html, &task.candidates);
@@ -150,25 +154,25 @@ fn candidates(html: &mut Html, all: &[CandidateNode]) {
     html.raw("<div class=\"wide\"><table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>reward<th>why<th>statement</thead>\n<tbody>\n");
     for candidate in all {
         html.raw("<tr class=\"").raw(show::class(candidate.status)).raw("\">");
-        html.tagged("<td>", &candidate.id, "").tagged("<td>", candidate.status.name(), "");
+        html.wrap_text("<td>", &candidate.id, "").wrap_text("<td>", candidate.status.name(), "");
         html.raw("<td><span class=\"dot").raw(graph::colour(candidate.cluster)).raw("\"></span>");
         html.text(&words::mark(candidate));
         if let Some(rows) = candidate.rows {
-            html.tagged(" <small>", &words::count(rows, "row"), "</small>");
+            html.wrap_text(" <small>", &words::count(rows, "row"), "</small>");
         }
         html.raw("<td>")
             .text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
         bar(html, candidate);
-        html.tagged("<td>", &words::reward(candidate).unwrap_or_default(), "");
+        html.wrap_text("<td>", &words::reward(candidate).unwrap_or_default(), "");
         html.raw("<td>").text(candidate.reason.as_deref().unwrap_or_default());
         let from = candidate.parents.join(", ");
         if !from.is_empty() {
-            html.tagged(" <small>from ", &from, "</small>");
+            html.wrap_text(" <small>from ", &from, "</small>");
         }
         if let Some(rationale) = &candidate.rationale {
-            html.tagged(" <small>", rationale, "</small>");
+            html.wrap_text(" <small>", rationale, "</small>");
         }
-        html.tagged("<td><pre>", &candidate.sql, "</pre>\n");
+        html.wrap_text("<td><pre>", &candidate.sql, "</pre>\n");
     }
     html.raw("</tbody></table></div>\n");
 }
@@ -185,10 +189,10 @@ fn bar(html: &mut Html, candidate: &CandidateNode) {
     html.decimal(confidence.clamp(0.0, 1.0) * 100.0, 0).raw("\"/></svg>");
 }
 
-fn spent(html: &mut Html, tree: &SearchTree) {
+fn add_costs(html: &mut Html, tree: &SearchTree) {
     html.raw("<h2>Costs</h2>\n<ul>\n");
     for line in words::cost(&tree.cost) {
-        html.tagged("<li>", &line, "\n");
+        html.wrap_text("<li>", &line, "\n");
     }
     html.raw("</ul>\n");
 }
@@ -200,7 +204,7 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
         if model.prompt.is_empty() && model.reply.is_none() {
             continue;
         }
-        html.tagged("<h3>Call ", &format!("{} {}", call.issued, model.purpose), "</h3>\n");
+        html.wrap_text("<h3>Call ", &format!("{} {}", call.issued, model.purpose), "</h3>\n");
         conversation(html, model);
     }
 }
@@ -208,14 +212,14 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
 fn conversation(html: &mut Html, model: &ModelNode) {
     for message in &model.prompt {
         let speaker = format!("{:?}", message.speaker).to_lowercase();
-        html.tagged("<p class=\"faint\">", &speaker, "</p>").tagged(
+        html.wrap_text("<p class=\"faint\">", &speaker, "</p>").wrap_text(
             "<pre>",
             &message.text,
             "</pre>\n",
         );
     }
     if let Some(reply) = &model.reply {
-        html.tagged("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
+        html.wrap_text("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
     }
 }
 
@@ -229,15 +233,24 @@ fn settings(html: &mut Html, tree: &SearchTree) {
             .push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
     }
     table(html, &grid);
-    html.tagged("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
-    html.tagged("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
+    html.wrap_text("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
+    html.wrap_text("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
 }
 
 /// A table of this program's rows, whose cells may also be lists and documents.
 fn table(html: &mut Html, grid: &Grid) {
-    let cell =
-        |cell: &Value| if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) };
-    let rows: Vec<Vec<Value>> =
-        grid.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let rows: Vec<Vec<Value>> = grid
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .map(
+                    |cell: &Value| {
+                        if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) }
+                    },
+                )
+                .collect()
+        })
+        .collect();
     html.table(&grid.columns, &rows);
 }

@@ -113,7 +113,7 @@ impl Picture {
     }
 
     /// Adds what another sink has drawn and escaped.
-    pub(super) fn drawn(&mut self, text: &str) {
+    pub(super) fn push_raw(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
@@ -163,7 +163,7 @@ mod tests {
 
     use super::*;
 
-    fn drawn(width: u16, text: &str) -> String {
+    fn draw_line(width: u16, text: &str) -> String {
         let mut picture = Picture::new(Some(width));
         picture.line("├─ ", "│  ", &[(Style::Plain, "A".into()), (Style::Bad, text.into())]);
         anstream::adapter::strip_str(&picture.finish()).to_string()
@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn a_long_line_goes_on_below_its_branch() {
-        let text = drawn(40, "one two three four five six seven eight nine");
+        let text = draw_line(40, "one two three four five six seven eight nine");
         assert_eq!(text, "├─ A one two three four five six seven\n│  eight nine\n");
-        assert_eq!(drawn(40, "a\nb\u{1b}[2J"), "├─ A a b\\u{1b}[2J\n");
+        assert_eq!(draw_line(40, "a\nb\u{1b}[2J"), "├─ A a b\\u{1b}[2J\n");
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_too_wide_or_obeyed(text in any::<String>(), width in 40_u16..120) {
-            for line in drawn(width, &text).lines() {
+            for line in draw_line(width, &text).lines() {
                 prop_assert!(line.width() <= usize::from(width), "{}", line);
                 prop_assert!(!line.chars().any(terminal::is_dangerous));
             }

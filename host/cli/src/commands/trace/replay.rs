@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use syrch::Host;
-use syrch::settings::recorded_settings;
+use syrch::settings::read_settings;
 use syrch::syrch_core::Problem;
 
 use super::super::resume::with_secrets;
@@ -31,7 +31,7 @@ async fn strict(context: &Context, run: &str) -> Outcome {
     if journal.header.optimize.is_some() {
         let optimized = host.optimize("").observer(watch).replay(journal).await;
         context.console.clear();
-        return optimize::replayed(context, optimized?);
+        return optimize::print_replay(context, optimized?);
     }
     let report = host.replay(journal, watch).await;
     context.console.clear();
@@ -47,7 +47,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
         );
         return Err(syrch::Error::Unfit(message).into());
     }
-    let mut settings = recorded_settings(&journal.header)?;
+    let mut settings = read_settings(&journal.header)?;
     if settings.model.embeddings.is_some() {
         let run = &journal.header.run;
         return Err(syrch::Error::Unfit(format!(

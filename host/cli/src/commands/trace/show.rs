@@ -40,7 +40,7 @@ pub(crate) struct ShowArgs {
 /// Prints a run in the chosen format, or writes its page.
 pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     let grant = arguments.rows.unwrap_or(context.config.effective.settings.rows);
-    let shown = shown(grant, arguments.prompts)?;
+    let shown = grant_limits(grant, arguments.prompts)?;
     let page_path = arguments.html.as_ref().and_then(Option::as_deref);
     if page_path.is_some() && !matches!(context.output, Output::Stdout) {
         return Err(
@@ -50,12 +50,12 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
     let output =
         page_path.map_or_else(|| Ok(context.output.clone()), |path| Output::at("--html", path))?;
     let (path, journal) = super::open(context, &arguments.run)?;
-    output.spared(
+    output.refuse_input(
         if page_path.is_some() { "--html" } else { "-o" },
         &inputs(context, &path, &journal),
     )?;
     let is_running = !journal.is_finished() && is_written(&path);
-    let tree = super::scrubbed(context, &SearchTree::of(&journal, shown))?;
+    let tree = super::scrub_document(context, &SearchTree::from_journal(&journal, shown))?;
     if arguments.html.is_some() {
         output.write(&page::page(&tree, is_running, grant))?;
         if let Some(path) = page_path {
@@ -96,7 +96,7 @@ fn inputs(context: &Context, path: &Path, journal: &Journal) -> Vec<(&'static st
 }
 
 /// Returns the limits of what may be shown under the grant.
-fn shown(grant: RowsGrant, prompts: bool) -> Outcome<Shown> {
+fn grant_limits(grant: RowsGrant, prompts: bool) -> Outcome<Shown> {
     let rows = match grant {
         RowsGrant::None | RowsGrant::Aggregates => None,
         RowsGrant::Sample(rows) => Some(rows as usize),
@@ -199,7 +199,7 @@ pub(super) fn picture(
         .for_each(|line| picture.line("", "  ", &[(Style::Doubtful, line)]));
     if with_calls {
         picture.gap();
-        picture.drawn(&table::render(&calls::grid(tree, true), width));
+        picture.push_raw(&table::render(&calls::grid(tree, true), width));
     }
     picture.finish()
 }
@@ -256,7 +256,7 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
     if let Some(linked) =
         round.linked.as_ref().filter(|linked| !linked.tables.is_empty() || linked.hints > 0)
     {
-        picture.line("", "  ", &[(Style::Mark, words::linked(linked))]);
+        picture.line("", "  ", &[(Style::Mark, words::describe_linking(linked))]);
     }
     picture.line(
         "",
@@ -274,7 +274,7 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
         picture.line("", "  ", &[(Style::Mark, words::change(change))]);
     }
     for asked in &round.questions {
-        picture.line("", "  ", &[(Style::Mark, words::asked(asked))]);
+        picture.line("", "  ", &[(Style::Mark, words::describe_clarification(asked))]);
     }
 }
 
@@ -294,7 +294,7 @@ fn draw_task(picture: &mut Picture, task: &TaskNode, is_answer: bool, is_last: b
     if let Some(why) = words::reason(task) {
         picture.line(&format!("{next}  "), &format!("{next}  "), &[(Style::Bad, why)]);
     }
-    for line in words::stated(task) {
+    for line in words::describe_plan(task) {
         picture.line(&format!("{next}  "), &format!("{next}    "), &[(Style::Dim, line)]);
     }
     if let Some(attempts) = words::attempts(task) {
@@ -349,7 +349,7 @@ fn draw_answer(picture: &mut Picture, answer: &AnswerNode, grant: RowsGrant, wid
         picture.line("", "  ", &[(Style::Strong, text.clone())]);
     }
     if !answer.rows.is_empty() {
-        picture.drawn(&table::render(&rows(answer), width));
+        picture.push_raw(&table::render(&rows(answer), width));
     }
     if let Some(why) = left_out(answer, grant) {
         picture.line("", "  ", &[(Style::Dim, why)]);

@@ -12,7 +12,7 @@ use crate::sink::terminal;
 
 const ALL: Shown = Shown { rows: Some(usize::MAX), prompts: true };
 
-fn stored() -> String {
+fn read_journal() -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../journal/tests/clarified.jsonl");
     std::fs::read_to_string(path).unwrap()
 }
@@ -25,27 +25,27 @@ fn journal(text: &str) -> Journal {
 }
 
 fn tree() -> SearchTree {
-    SearchTree::of(&journal(&stored()), ALL)
+    SearchTree::from_journal(&journal(&read_journal()), ALL)
 }
 
-fn drawn(tree: &SearchTree, grant: RowsGrant, width: Option<u16>) -> String {
+fn draw_tree(tree: &SearchTree, grant: RowsGrant, width: Option<u16>) -> String {
     anstream::adapter::strip_str(&show::picture(tree, false, grant, false, width)).to_string()
 }
 
 #[test]
 fn the_picture_of_a_run() {
-    let text = drawn(&tree(), RowsGrant::Full, None);
+    let text = draw_tree(&tree(), RowsGrant::Full, None);
     let expected = include_str!("tests/clarified.txt");
     assert_eq!(text, expected, "\n{text}");
 }
 
 #[test]
 fn a_killed_run_is_drawn_without_an_answer() {
-    let text = stored();
+    let text = read_journal();
     let whole: Vec<&str> = text.lines().collect();
     let cut = whole[..whole.len() / 2].join("\n") + "\n{\"record\":\"ev";
-    let tree = SearchTree::of(&journal(&cut), ALL);
-    let text = drawn(&tree, RowsGrant::Full, Some(80));
+    let tree = SearchTree::from_journal(&journal(&cut), ALL);
+    let text = draw_tree(&tree, RowsGrant::Full, Some(80));
     assert!(text.contains("not finished: it was killed") && text.contains("not ended"), "{text}");
     assert!(page::page(&tree, true, RowsGrant::Full).contains("still going on"));
 }
@@ -60,10 +60,11 @@ fn lines_fit_the_terminal_and_calls_have_bars() {
 
 #[test]
 fn rows_and_prompts_come_only_under_the_grant() {
-    let journal = journal(&stored());
-    let shown = |rows| SearchTree::of(&journal, Shown { rows, prompts: false });
+    let journal = journal(&read_journal());
+    let shown = |rows| SearchTree::from_journal(&journal, Shown { rows, prompts: false });
     let none = shown(None);
-    for text in [drawn(&none, RowsGrant::None, None), page::page(&none, false, RowsGrant::None)] {
+    for text in [draw_tree(&none, RowsGrant::None, None), page::page(&none, false, RowsGrant::None)]
+    {
         assert!(!text.contains("Ada") && !text.contains("the prompt of"), "{text}");
         assert!(text.contains("2 rows, left out under --rows none"), "{text}");
     }
@@ -107,7 +108,7 @@ fn hostile() -> String {
 fn hostile_texts_stay_texts_everywhere() {
     let inner = json!(hostile()).to_string();
     let inner = inner.trim_matches('"');
-    let mut text = stored();
+    let mut text = read_journal();
     for word in [
         "What did the French spend?",
         "SELECT nmae FROM customers",
@@ -127,19 +128,19 @@ fn hostile_texts_stay_texts_everywhere() {
     text = text
         .replace("\"D.x\"", &format!("\"{inner}\""))
         .replace("\"Ada\"", &format!("\"{inner}\""));
-    let tree = SearchTree::of(&journal(&text), ALL);
+    let tree = SearchTree::from_journal(&journal(&text), ALL);
     let page = page::page(&tree, false, RowsGrant::Full);
     for raw in ["</script>", "<img", "\"' onload", "\u{1b}", "\u{202e}", "\u{7}"] {
         assert!(!page.contains(raw), "{raw:?}");
     }
     assert!(page.contains("&lt;/script&gt;") && page.len() < 4 << 20, "{}", page.len());
     for width in [None, Some(80)] {
-        let text = drawn(&tree, RowsGrant::Full, width);
+        let text = draw_tree(&tree, RowsGrant::Full, width);
         assert!(
             !text.chars().any(|c| c != '\n' && terminal::is_dangerous(c)) && text.len() < 1 << 20
         );
     }
-    let diff = TreeDiff::of(&tree, &self::tree());
+    let diff = TreeDiff::compare(&tree, &self::tree());
     let text = anstream::adapter::strip_str(&diff::picture(&diff, Some(80))).to_string();
     assert!(!text.chars().any(|c| c != '\n' && terminal::is_dangerous(c)));
 }
@@ -147,12 +148,13 @@ fn hostile_texts_stay_texts_everywhere() {
 #[test]
 fn a_difference_is_drawn_with_both_sides() {
     let left = tree();
-    let text = stored();
+    let text = read_journal();
     let text =
         text.replace("\"seed\":7", "\"seed\":8").replace("SELECT count(*) FROM orders", "SELECT 5");
-    let right = SearchTree::of(&journal(&text), ALL);
+    let right = SearchTree::from_journal(&journal(&text), ALL);
     let picture = |right: &SearchTree| {
-        anstream::adapter::strip_str(&diff::picture(&TreeDiff::of(&left, right), None)).to_string()
+        anstream::adapter::strip_str(&diff::picture(&TreeDiff::compare(&left, right), None))
+            .to_string()
     };
     let text = picture(&right);
     assert!(text.contains("settings.seed: 7 → 8\n"), "{text}");

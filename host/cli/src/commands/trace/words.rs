@@ -111,7 +111,7 @@ pub(super) fn kinship(task: &TaskNode) -> Vec<String> {
 
 /// Writes what the planner states of a task, a line each: its confidence, the expected result, the
 /// plan, the parts and the requirements.
-pub(super) fn stated(task: &TaskNode) -> Vec<String> {
+pub(super) fn describe_plan(task: &TaskNode) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(
         task.confidence.map(|confidence| format!("planned with confidence {confidence:.2}")),
@@ -203,18 +203,21 @@ pub(super) fn visits(task: &TaskNode) -> Vec<String> {
     let mut branches: Vec<u64> = task.visits.iter().map(|visit| visit.branch).collect();
     branches.sort_unstable();
     branches.dedup();
-    let line = |branch: &u64| {
-        let own = task.visits.iter().filter(|visit| visit.branch == *branch);
-        let nodes: Vec<String> = own
-            .map(|visit| match visit.action.as_str() {
-                "default" => visit.node.clone(),
-                action => format!("{} ({action})", visit.node),
-            })
-            .collect();
-        let name = if branches.len() > 1 { format!(", branch {branch}") } else { String::new() };
-        format!("flow{name}: {}", nodes.join(" → "))
-    };
-    branches.iter().map(line).collect()
+    branches
+        .iter()
+        .map(|branch: &u64| {
+            let own = task.visits.iter().filter(|visit| visit.branch == *branch);
+            let nodes: Vec<String> = own
+                .map(|visit| match visit.action.as_str() {
+                    "default" => visit.node.clone(),
+                    action => format!("{} ({action})", visit.node),
+                })
+                .collect();
+            let name =
+                if branches.len() > 1 { format!(", branch {branch}") } else { String::new() };
+            format!("flow{name}: {}", nodes.join(" → "))
+        })
+        .collect()
 }
 
 /// The mark of a candidate's result: the same for equal ones of a task.
@@ -223,7 +226,7 @@ pub(super) fn mark(candidate: &CandidateNode) -> String {
 }
 
 /// The tables that the linker selected.
-pub(super) fn linked(linked: &LinkedNode) -> String {
+pub(super) fn describe_linking(linked: &LinkedNode) -> String {
     /// Tables that are named at most.
     const NAMED: usize = 12;
     let hints = match linked.hints {
@@ -246,19 +249,26 @@ pub(super) fn change(change: &Change) -> String {
     if let Some(reason) = &change.refused {
         return format!("the planner's step was refused: {reason}");
     }
-    let edit = |edit: &Edit| match edit {
-        Edit::Add(task) => format!("added {}", task.id),
-        Edit::Update(task) => format!("changed {}", task.id),
-        Edit::Cancel(task) => format!("cancelled {task}"),
-        Edit::Answer(task) => format!("made {task} the answer"),
-        Edit::Finish => "finished".to_owned(),
-        Edit::Other(name) => name.clone(),
-    };
-    format!("the planner {}", change.edits.iter().map(edit).collect::<Vec<_>>().join(", "))
+    format!(
+        "the planner {}",
+        change
+            .edits
+            .iter()
+            .map(|edit: &Edit| match edit {
+                Edit::Add(task) => format!("added {}", task.id),
+                Edit::Update(task) => format!("changed {}", task.id),
+                Edit::Cancel(task) => format!("cancelled {task}"),
+                Edit::Answer(task) => format!("made {task} the answer"),
+                Edit::Finish => "finished".to_owned(),
+                Edit::Other(name) => name.clone(),
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
 }
 
 /// A question to the user and the answer.
-pub(super) fn asked(asked: &Asked) -> String {
+pub(super) fn describe_clarification(asked: &Asked) -> String {
     let choices = if asked.choices.is_empty() {
         String::new()
     } else {

@@ -49,7 +49,7 @@ impl Reader<'_> {
             let key = format!("{}.{}", spec.key, name.value);
             let entry = match mapping {
                 Mapping::Databases => self.field(&key, super::Kind::Text, content),
-                Mapping::Purposes => self.named(&key, Mapping::Models, content),
+                Mapping::Purposes => self.read_name(&key, Mapping::Models, content),
                 _ => Some(self.entry(mapping, &key, name.referenced, content)),
             };
             entries.extend(entry.map(|entry| (name.value, entry)));
@@ -92,7 +92,7 @@ impl Reader<'_> {
             };
             let full = format!("{key}.{}", field.name);
             let value = match (mapping, field.name) {
-                (Mapping::Models, "endpoint") => self.named(&full, Mapping::Endpoints, value),
+                (Mapping::Models, "endpoint") => self.read_name(&full, Mapping::Endpoints, value),
                 _ => self.field(&full, field.kind, value),
             };
             entry.insert(name.value, value.unwrap_or_default());
@@ -117,7 +117,7 @@ impl Reader<'_> {
     }
 
     /// The name of an entry of another mapping, which may follow further below.
-    fn named(&mut self, key: &str, of: Mapping, tree: Spanned<Tree>) -> Option<Value> {
+    fn read_name(&mut self, key: &str, of: Mapping, tree: Spanned<Tree>) -> Option<Value> {
         let at = tree.referenced;
         let value = self.field(key, super::Kind::Text, tree)?;
         let name = value.as_str().unwrap_or_default().to_owned();

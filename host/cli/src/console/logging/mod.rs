@@ -85,8 +85,7 @@ impl Record {
             document["fields"] = Value::Object(self.fields.clone());
         }
         if !self.spans.is_empty() {
-            let span = |(name, fields): &(&str, Map<String, Value>)| json!({"name": name, "fields": fields});
-            document["spans"] = self.spans.iter().map(span).collect();
+            document["spans"] = self.spans.iter().map(|(name, fields): &(&str, Map<String, Value>)| json!({"name": name, "fields": fields})).collect();
         }
         document
     }

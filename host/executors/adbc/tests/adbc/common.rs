@@ -9,7 +9,7 @@ use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind, Value};
 
 /// A driver that `tests/databases/install.sh` has installed.
 pub(crate) fn driver(name: &str) -> Option<PathBuf> {
-    syrch_kit::installed(&format!("adbc/{name}")).map(|path| path.canonicalize().unwrap())
+    syrch_kit::find_installed(&format!("adbc/{name}")).map(|path| path.canonicalize().unwrap())
 }
 
 /// An engine and the limits of its statements.
@@ -95,14 +95,14 @@ pub(crate) async fn is_capped(config: AdbcConfig, many: &str, cell: &str) {
     let direct = Direct::open(AdbcConfig { limits, ..config.clone() }).await;
     let started = Instant::now();
     let result = direct.run(many).await.unwrap();
-    assert_eq!((result.row_count(), result.truncated()), (7, true));
+    assert_eq!((result.row_count(), result.is_truncated()), (7, true));
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert_eq!(direct.rows("SELECT 1").await, [[Value::Integer(1)]]);
     let limits = Limits { result_bytes: 10_000, cell_bytes: 1_000, ..Limits::default() };
     let direct = Direct::open(AdbcConfig { limits, ..config }).await;
     let result = direct.run(many).await.unwrap();
     assert!(
-        result.truncated() && (10..1_000).contains(&result.row_count()),
+        result.is_truncated() && (10..1_000).contains(&result.row_count()),
         "{}",
         result.row_count()
     );

@@ -152,13 +152,12 @@ async fn views_that_do_what_a_statement_may_not_are_left_out() {
             .map(|(place, (view, _))| format!("CREATE VIEW hidden{place} AS {view}")),
     );
     statements.push("CREATE VIEW twice0 AS SELECT id FROM people".to_owned());
-    let twice = |step: i32| {
+    statements.extend((0..11).map(|step: i32| {
         format!(
             "CREATE VIEW twice{} AS SELECT id FROM twice{step} UNION ALL SELECT id FROM twice{step}",
             step + 1
         )
-    };
-    statements.extend((0..11).map(twice));
+    }));
     statements.push("CHECKPOINT".to_owned());
     script(&shop.library, &shop.file, &statements.iter().map(String::as_str).collect::<Vec<_>>());
     let database = AdbcDatabase::open(shop.config()).await.unwrap();

@@ -24,8 +24,8 @@ const SHOP: &str = "CREATE DATABASE shop;
 /// The server's socket in the folder in which the tests on it run.
 const SOCKET: &str = "mariadb.sock";
 
-fn installed() -> Option<PathBuf> {
-    let folder = syrch_kit::installed("mariadb")?.canonicalize().unwrap();
+fn find_installation() -> Option<PathBuf> {
+    let folder = syrch_kit::find_installed("mariadb")?.canonicalize().unwrap();
     let Ok(reason) = fs::read_to_string(folder.join("skipped")) else { return Some(folder) };
     syrch_kit::skip(&format!("there is no `mariadb`: {}", reason.trim()));
     None
@@ -87,7 +87,7 @@ impl Server {
 
 #[test]
 fn mariadb_is_read_by_odbc() {
-    let Some(installed) = installed() else { return };
+    let Some(installed) = find_installation() else { return };
     let folder = syrch_kit::scratch();
     let _server = Server::start(&installed, folder.path());
     let mut tests = Command::new(std::env::current_exe().unwrap());
@@ -107,7 +107,7 @@ mod on_the_server {
     use super::*;
 
     fn config() -> AdbcConfig {
-        let installed = installed().unwrap();
+        let installed = find_installation().unwrap();
         let socket = std::env::current_dir().unwrap().join(SOCKET);
         let driver = libraries(&installed).join("odbc/libmaodbc.so");
         let library = installed.join("libadbc_driver_odbc.so");

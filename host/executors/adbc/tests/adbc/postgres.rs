@@ -27,7 +27,7 @@ const ENDLESS: &str =
 /// A configuration for a database of its own.
 fn config(database: &str, user: &str) -> Option<(AdbcConfig, &'static Server)> {
     let library = driver("libadbc_driver_postgresql.so")?;
-    let server = Server::shared()?;
+    let server = Server::get_shared()?;
     server.database(database, &SHOP.replace("reader", &format!("{database}_reader")));
     let mut config = AdbcConfig::new(database, library, Dialect::Postgres);
     let user = user.replace("reader", &format!("{database}_reader"));

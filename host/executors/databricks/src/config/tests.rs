@@ -9,7 +9,7 @@ fn config(url: &str, variables: &[(&str, &str)]) -> DatabricksConfig {
     config
 }
 
-fn described(credentials: &Credentials) -> String {
+fn describe_credentials(credentials: &Credentials) -> String {
     match credentials {
         Credentials::Token(token) => format!("token {}", token.expose_secret()),
         Credentials::Client { token_url, id, secret, scope, in_body } => {
@@ -32,15 +32,21 @@ fn an_address_names_host_warehouse_catalog_and_schema() {
         (one.warehouse.as_str(), one.catalog.as_deref(), one.schema.as_deref()),
         ("ab12", Some("main"), Some("my shop"))
     );
-    assert_eq!((described(&one.credentials), one.warnings.len()), ("token da/pi".to_owned(), 1));
-    assert_eq!(one.shown(), "databricks://adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12");
+    assert_eq!(
+        (describe_credentials(&one.credentials), one.warnings.len()),
+        ("token da/pi".to_owned(), 1)
+    );
+    assert_eq!(
+        one.display_address(),
+        "databricks://adb-1.2.azuredatabricks.net/sql/1.0/warehouses/ab12"
+    );
     let local = target(&config(
         "databricks://127.0.0.1:8080/sql/1.0/endpoints/e?disposition=inline",
         &[TOKEN],
     ))
     .unwrap();
     assert_eq!((local.base.as_str(), local.is_inline), ("http://127.0.0.1:8080/", true));
-    assert_eq!(local.shown(), "databricks://127.0.0.1:8080/sql/1.0/warehouses/e");
+    assert_eq!(local.display_address(), "databricks://127.0.0.1:8080/sql/1.0/warehouses/e");
 }
 
 #[test]
@@ -72,7 +78,7 @@ fn each_kind_of_credentials_has_its_variables() {
     let client = [("DATABRICKS_CLIENT_ID", "me"), ("DATABRICKS_CLIENT_SECRET", "s1")];
     let azure = [("ARM_TENANT_ID", "t-1"), ("ARM_CLIENT_ID", "az"), ("ARM_CLIENT_SECRET", "s2")];
     let of = |variables: &[&[(&str, &str)]]| {
-        described(&target(&config(url, &variables.concat())).unwrap().credentials)
+        describe_credentials(&target(&config(url, &variables.concat())).unwrap().credentials)
     };
     let machine = "me:s1 at https://h.example/oidc/v1/token for all-apis, false";
     let principal = |id: &str| {
@@ -94,7 +100,7 @@ fn credentials_of_variables_go_to_hosts_that_the_user_names() {
     let sent = |url: &str, variables: &[(&str, &str)]| {
         let mut config = config(url, variables);
         config.is_untrusted = true;
-        described(&target(&config).unwrap().credentials)
+        describe_credentials(&target(&config).unwrap().credentials)
     };
     assert!(sent(url, &[TOKEN]).starts_with("none: "));
     assert!(sent(url, &[TOKEN, ("DATABRICKS_HOST", "other.example")]).starts_with("none: "));

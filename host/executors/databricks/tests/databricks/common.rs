@@ -33,7 +33,7 @@ pub(crate) fn config(mock: &Mock) -> DatabricksConfig {
     config
 }
 
-pub(crate) async fn opened(mock: &Mock) -> DatabricksDatabase {
+pub(crate) async fn open_database(mock: &Mock) -> DatabricksDatabase {
     syrch_databricks::open(config(mock)).await.unwrap()
 }
 

@@ -7,12 +7,12 @@ use syrch_core::{Dialect, Table};
 use syrch_databricks::{DatabricksConfig, open};
 use syrch_kit::databricks::{Behaviour, CLIENT, TENANT, TOKEN};
 
-use crate::common::{Mock, config, mock, opened, refusal, rows};
+use crate::common::{Mock, config, mock, open_database, refusal, rows};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_catalog_has_tables_columns_keys_and_comments() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     let catalog = database.catalog().await.unwrap();
     let names: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(
@@ -66,7 +66,7 @@ async fn a_catalog_that_is_too_large_is_read_for_one_schema() {
     mock.workspace.change(
         "INSERT INTO information_schema.tables SELECT 'main', 'other', 't' || a.i, 'MANAGED', NULL FROM shop.numbers a, shop.numbers b WHERE b.i <= 9;",
     );
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     assert_eq!(database.catalog().await.unwrap().tables.len(), 4);
     let warnings = database.warnings();
     assert!(warnings.len() == 1 && warnings[0].contains("schema `shop`"), "{warnings:?}");
@@ -117,7 +117,7 @@ async fn what_cannot_be_opened_has_its_reason() {
     mock.workspace.on("information_schema.tables", Behaviour::Takes(1_000));
     assert!(matches!(error(slow).await, DatabaseError::Starting { .. }));
     mock.workspace.on("information_schema.tables", Behaviour::Takes(4));
-    opened(&mock).await;
+    open_database(&mock).await;
     let mut foreign = config(&mock);
     foreign.is_untrusted = true;
     foreign.url = "databricks://h.example/sql/1.0/warehouses/w".to_owned().into();
@@ -193,7 +193,7 @@ async fn a_server_says_what_it_is_and_what_its_user_could_do() {
     mock.workspace.change(
         "INSERT INTO information_schema.table_privileges VALUES ('reader@example.com', 'SELECT', 'shop', 'orders'), ('reader@example.com', 'MODIFY', 'shop', 'orders'), ('else', 'MODIFY', 'shop', 'orders');",
     );
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     let details = database.engine().server().await.unwrap();
     assert_eq!(
         (details.warehouse.as_str(), details.user.as_str(), details.version.as_deref()),

@@ -5,14 +5,14 @@ use syrch_core::{SqlErrorKind, Value};
 use syrch_databricks::open;
 use syrch_kit::databricks::Behaviour;
 
-use crate::common::{config, mock, opened, refusal, rows, run};
+use crate::common::{config, mock, open_database, refusal, rows, run};
 
 const ALL: &str = "SELECT i, half FROM numbers ORDER BY i";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn all_chunks_arrive_from_links_and_in_replies() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     let mut inline = config(&mock);
     inline.url = format!("{}&disposition=inline", mock.workspace.url()).into();
     let inline = open(inline).await.unwrap();
@@ -24,7 +24,7 @@ async fn all_chunks_arrive_from_links_and_in_replies() {
             (cells.len(), &cells[2_499]),
             (2_500, &vec![Value::Integer(2_500), Value::Real(1_250.0)])
         );
-        assert!(!result.truncated() && result.columns()[0].sql_type == "BIGINT");
+        assert!(!result.is_truncated() && result.columns()[0].sql_type == "BIGINT");
         assert_eq!(run(&inline, ALL).await.unwrap().rows(0, u64::MAX), cells);
     }
     let requests = mock.workspace.requests();
@@ -56,11 +56,11 @@ async fn results_are_cut_at_the_caps() {
     };
     for (rows, cut) in [(2_500, false), (2_499, true), (10, true)] {
         let result = run(&with(rows, 16 << 20).await.unwrap(), ALL).await.unwrap();
-        assert_eq!((result.row_count(), result.truncated()), (rows, cut));
+        assert_eq!((result.row_count(), result.is_truncated()), (rows, cut));
     }
     let result = run(&with(10_000, 10_000).await.unwrap(), ALL).await.unwrap();
     assert!(
-        result.truncated() && (100..2_500).contains(&result.row_count()),
+        result.is_truncated() && (100..2_500).contains(&result.row_count()),
         "{}",
         result.row_count()
     );
@@ -78,7 +78,7 @@ async fn results_are_cut_at_the_caps() {
 async fn links_that_expire_are_renewed() {
     let mock = mock();
     mock.workspace.set_chunk_rows(1_000);
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     mock.workspace.expire_links(2);
     assert_eq!(rows(&database, ALL).await.len(), 2_500);
     mock.workspace.give_stale_links(2);
@@ -98,7 +98,7 @@ async fn links_that_expire_are_renewed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_that_break_off_are_made_again_without_rows_twice() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     mock.workspace.break_transfers(2);
     let cells = rows(&database, ALL).await;
     assert!(
@@ -115,7 +115,7 @@ async fn transfers_that_break_off_are_made_again_without_rows_twice() {
 async fn replies_lead_nowhere_else() {
     let mock = mock();
     mock.workspace.set_chunk_rows(1_000);
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     for (behaviour, shown) in [
         (Behaviour::Damaged, "no Arrow stream"),
         (Behaviour::LeadsTo("http://h.example/results/x"), "over https"),

@@ -9,7 +9,7 @@ use crate::common::mock;
 
 #[test]
 fn the_sdk_of_databricks_accepts_the_mock() {
-    let Some(python) = syrch_kit::installed("databricks/bin/python") else { return };
+    let Some(python) = syrch_kit::find_installed("databricks/bin/python") else { return };
     let mock = mock();
     mock.workspace.set_chunk_rows(1_000);
     mock.workspace.on("hangs", Behaviour::Hangs);

@@ -7,12 +7,12 @@ use syrch_core::ports::{Database, STARTING, SqlQuery};
 use syrch_databricks::open;
 use syrch_kit::databricks::Behaviour;
 
-use crate::common::{becomes, config, mock, opened, refusal, rows, run};
+use crate::common::{becomes, config, mock, open_database, refusal, rows, run};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_have_kinds_and_quote_no_cells() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     // The guard and the engine both refuse names; what only the engine knows it says at the check.
     for (behaviour, expected, shown) in [
         (
@@ -69,7 +69,7 @@ async fn errors_have_kinds_and_quote_no_cells() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_check_asks_for_a_plan_and_a_plan_may_be_an_error() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     let query = SqlQuery::new("SELECT name FROM customers");
     let facts = database.check(&query).await.unwrap();
     assert_eq!(facts.tables.len(), 1);
@@ -98,7 +98,7 @@ async fn a_check_asks_for_a_plan_and_a_plan_may_be_an_error() {
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_that_take_time_are_waited_for() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     mock.workspace.on("country", Behaviour::Takes(4));
     assert_eq!(rows(&database, "SELECT country FROM customers").await.len(), 4);
     let requests = mock.workspace.requests();
@@ -117,7 +117,7 @@ async fn statements_that_take_time_are_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_busy_server_is_asked_again_within_the_deadline() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     mock.workspace.throttle(2, "0.1");
     assert_eq!(rows(&database, "SELECT country FROM customers").await.len(), 4);
     // Also while a statement is waited for.
@@ -141,7 +141,7 @@ async fn a_busy_server_is_asked_again_within_the_deadline() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_nobody_waits_for_is_cancelled() {
     let mock = mock();
-    let database = opened(&mock).await;
+    let database = open_database(&mock).await;
     mock.workspace.on("country", Behaviour::Hangs);
     let statement = run(&database, "SELECT country FROM customers");
     assert!(tokio::time::timeout(Duration::from_millis(500), statement).await.is_err());

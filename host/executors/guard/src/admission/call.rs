@@ -17,16 +17,16 @@ use super::rules::{Form, Rules};
 const ARGUMENTS: usize = 100;
 
 impl Walk<'_> {
-    pub(super) fn called(&mut self, function: &str) {
+    pub(super) fn record_call(&mut self, function: &str) {
         self.functions.insert(function.to_owned());
     }
 
     /// Checks the name of a function and writes it as the list does.
     pub(super) fn function_name(&mut self, name: &mut ObjectName) -> Result<(), SqlError> {
-        let Some((plain, span)) = self.listed(name) else {
+        let Some((plain, span)) = self.find_listed(name) else {
             return Err(self.function_refused(name));
         };
-        self.called(&plain);
+        self.record_call(&plain);
         // Unquoted, since some of them are words of the grammar.
         let ident = Ident { value: plain, quote_style: None, span };
         *name = ObjectName(vec![ObjectNamePart::Identifier(ident)]);
@@ -35,7 +35,7 @@ impl Walk<'_> {
 
     /// The listed function that a name means, in lower case. The session of PostgreSQL searches
     /// functions in `pg_catalog` only.
-    fn listed(&self, name: &ObjectName) -> Option<(String, Span)> {
+    fn find_listed(&self, name: &ObjectName) -> Option<(String, Span)> {
         let ident = match &name.0[..] {
             [ObjectNamePart::Identifier(ident)] => ident,
             [ObjectNamePart::Identifier(schema), ObjectNamePart::Identifier(ident)]
@@ -53,7 +53,7 @@ impl Walk<'_> {
 
     /// Returns true if a function may stand in FROM.
     pub(super) fn stands_in_from(&self, name: &ObjectName) -> bool {
-        let listed = self.listed(name);
+        let listed = self.find_listed(name);
         listed.is_some_and(|(name, _)| {
             self.rules.tables.is_none_or(|tables| tables.contains(&name.as_str()))
         })
@@ -135,7 +135,7 @@ impl Walk<'_> {
             }
         }
         self.order(within_group)?;
-        self.boxed(filter)?;
+        self.optional_expr(filter)?;
         match over {
             None => Ok(()),
             Some(WindowType::WindowSpec(spec)) => self.window(spec),
@@ -144,7 +144,7 @@ impl Walk<'_> {
     }
 
     /// Checks a list of expressions that a call of a mark carries.
-    pub(super) fn carried_list(&mut self, function: &mut Function) -> Result<(), SqlError> {
+    pub(super) fn check_carried_list(&mut self, function: &mut Function) -> Result<(), SqlError> {
         match &mut function.args {
             FunctionArguments::List(FunctionArgumentList {
                 duplicate_treatment: None,
@@ -232,7 +232,7 @@ impl Walk<'_> {
             _ => None,
         };
         if let Some(name) = name.filter(|name| self.rules.is_listed(name)) {
-            self.called(&name);
+            self.record_call(&name);
             return Ok(());
         }
         let message = format!(

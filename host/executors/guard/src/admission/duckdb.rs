@@ -99,7 +99,7 @@ pub(super) static RULES: Rules = Rules {
     names: Names::Quoted('"'),
     ignores_case: true,
     system: &["information_schema", "pg_catalog", "system", "temp"],
-    text: super::literal::doubled,
+    text: super::literal::quote_with_doubling,
     is_hex_text: false,
     forms: &[
         Form::ArrayQuery,

@@ -49,7 +49,7 @@ impl Walk<'_> {
         expr.as_mut().map_or(Ok(()), |expr| self.expr(expr))
     }
 
-    pub(super) fn boxed(&mut self, expr: &mut Option<Box<Expr>>) -> Result<(), SqlError> {
+    pub(super) fn optional_expr(&mut self, expr: &mut Option<Box<Expr>>) -> Result<(), SqlError> {
         expr.as_mut().map_or(Ok(()), |expr| self.expr(expr))
     }
 
@@ -100,11 +100,11 @@ impl Walk<'_> {
             | Expr::ILike { negated: _, any, expr, pattern, escape_char } => {
                 self.absent(!*any, "LIKE ANY (…)")?;
                 self.two(expr, pattern)?;
-                self.boxed(escape_char)
+                self.optional_expr(escape_char)
             }
             Expr::SimilarTo { negated: _, expr, pattern, escape_char } => {
                 self.two(expr, pattern)?;
-                self.boxed(escape_char)
+                self.optional_expr(escape_char)
             }
             Expr::AnyOp { left, compare_op, right, is_some: _ }
             | Expr::AllOp { left, compare_op, right } => {
@@ -127,7 +127,7 @@ impl Walk<'_> {
             Expr::Extract { field, syntax, expr } => {
                 self.absent(matches!(syntax, ExtractSyntax::From), "EXTRACT (…, …)")?;
                 self.field(field)?;
-                self.called("extract");
+                self.record_call("extract");
                 self.expr(expr)
             }
             Expr::Ceil { expr, field } | Expr::Floor { expr, field } => {
@@ -138,21 +138,21 @@ impl Walk<'_> {
             }
             Expr::Position { expr, r#in } => self.two(expr, r#in),
             Expr::Substring { expr, substring_from, substring_for, special: _, shorthand: _ } => {
-                self.called("substring");
+                self.record_call("substring");
                 self.expr(expr)?;
-                self.boxed(substring_from)?;
-                self.boxed(substring_for)
+                self.optional_expr(substring_from)?;
+                self.optional_expr(substring_for)
             }
             Expr::Trim { trim_where: _, trim_what, expr, trim_characters } => {
-                self.called("trim");
-                self.boxed(trim_what)?;
+                self.record_call("trim");
+                self.optional_expr(trim_what)?;
                 self.expr(expr)?;
                 trim_characters.as_mut().map_or(Ok(()), |characters| self.exprs(characters))
             }
             Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 self.expr(expr)?;
                 self.two(overlay_what, overlay_from)?;
-                self.boxed(overlay_for)
+                self.optional_expr(overlay_for)
             }
             Expr::Collate { expr, collation } => {
                 let is_one = matches!(self.object_name(collation)?[..], [_]);
@@ -167,11 +167,11 @@ impl Walk<'_> {
             }
             Expr::Function(function) => self.function(function),
             Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
-                self.boxed(operand)?;
+                self.optional_expr(operand)?;
                 for CaseWhen { condition, result } in conditions {
                     self.two(condition, result)?;
                 }
-                self.boxed(else_result)
+                self.optional_expr(else_result)
             }
             Expr::Exists { subquery, negated: _ } | Expr::Subquery(subquery) => {
                 self.subquery(subquery)
@@ -250,7 +250,7 @@ impl Walk<'_> {
         if key.quote_style != Some('\'') {
             return self.ident(key);
         }
-        match self.spelled(&key.value) {
+        match self.literal_value(&key.value) {
             Some(Value::Placeholder(spelled)) => {
                 key.value = spelled;
                 key.quote_style = None;
@@ -361,7 +361,7 @@ impl Walk<'_> {
                 match bound {
                     WindowFrameBound::CurrentRow => {}
                     WindowFrameBound::Preceding(offset) | WindowFrameBound::Following(offset) => {
-                        self.boxed(offset)?
+                        self.optional_expr(offset)?
                     }
                 }
             }

@@ -31,10 +31,9 @@ impl Walk<'_> {
             }
         };
         // The parser's output takes these for quotes that are escaped already.
-        let is_escaped =
-            |pair: &[u8]| char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1]);
-        let is_odd = value.as_bytes().windows(2).any(is_escaped)
-            || value.contains(['\0'])
+        let is_odd = value.as_bytes().windows(2).any(|pair: &[u8]| {
+            char::from(pair[1]) == quote && (pair[0] == b'\\' || pair[0] == pair[1])
+        }) || value.contains(['\0'])
             || value.contains("${");
         if is_odd || value.is_empty() {
             return Err(self.name_refused(value, *span));
@@ -147,7 +146,7 @@ impl Walk<'_> {
             | Value::DoubleQuotedString(_)
             | Value::Placeholder(_) => return Err(self.literal_refused(*span)),
         };
-        *value = match self.spelled(&text) {
+        *value = match self.literal_value(&text) {
             Some(spelled) => spelled,
             None => return Err(self.literal_refused(*span)),
         };
@@ -155,7 +154,7 @@ impl Walk<'_> {
     }
 
     /// A text as the parser's tree writes it without a change.
-    pub(super) fn spelled(&self, text: &str) -> Option<Value> {
+    pub(super) fn literal_value(&self, text: &str) -> Option<Value> {
         (!text.contains('\0')).then(|| (self.rules.text)(text)).flatten().map(Value::Placeholder)
     }
 
@@ -170,7 +169,7 @@ impl Walk<'_> {
 }
 
 /// `'…'`, or `E'…'` if there is a quote or a backslash in the text: it has an escape for each.
-pub(super) fn prefixed(text: &str) -> Option<String> {
+pub(super) fn quote_with_prefix(text: &str) -> Option<String> {
     Some(match text.contains(['\'', '\\']) {
         true => Value::EscapedStringLiteral(text.to_owned()).to_string(),
         false => format!("'{text}'"),
@@ -178,13 +177,13 @@ pub(super) fn prefixed(text: &str) -> Option<String> {
 }
 
 /// `'…'`, in which a quote is doubled and a backslash stands for itself.
-pub(super) fn doubled(text: &str) -> Option<String> {
+pub(super) fn quote_with_doubling(text: &str) -> Option<String> {
     Some(format!("'{}'", text.replace('\'', "''")))
 }
 
 /// `'…'` with a backslash before quotes and backslashes. Spark replaces `${…}` by settings and
 /// variables of its process, in texts too.
-pub(super) fn escaped(text: &str) -> Option<String> {
+pub(super) fn quote_with_escapes(text: &str) -> Option<String> {
     (!text.contains("${")).then(|| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")))
 }
 

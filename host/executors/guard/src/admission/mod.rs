@@ -89,7 +89,7 @@ pub fn readable(text: &str) -> String {
 /// Returns true if statements of a dialect may call a function, by its name in lower case.
 #[must_use]
 pub fn is_listed(function: &str, dialect: &Dialect) -> bool {
-    Rules::of(dialect).is_listed(function)
+    Rules::for_dialect(dialect).is_listed(function)
 }
 
 /// Works on a text where the stack is large enough for its depth.
@@ -102,20 +102,23 @@ pub(crate) fn on_a_stack<T>(
         return work();
     }
     let chains = facts::check_chains(text, tokens)
-        .map_err(|error| refused(error).rule("expression-depth"))?;
-    let failed = || Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"));
-    stack::on_a_large_stack(chains, work).unwrap_or_else(failed)
+        .map_err(|error| into_error(error).rule("expression-depth"))?;
+    stack::on_a_large_stack(chains, work).unwrap_or_else(|| {
+        Err(SqlError::new(SqlErrorKind::Other, "the statement could not be analysed"))
+    })
 }
 
-fn refused(error: Unresolved) -> SqlError {
+fn into_error(error: Unresolved) -> SqlError {
     match error {
         Unresolved::Unparsed(error) | Unresolved::Refused(error) => error,
     }
 }
 
 fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, SqlError> {
-    let rules = Rules::of(granted.dialect());
-    let once = |text: &str, tokens: &[Token]| written(text, tokens, granted, rules, |_, _| Ok(()));
+    let rules = Rules::for_dialect(granted.dialect());
+    let once = |text: &str, tokens: &[Token]| {
+        rewrite_statement(text, tokens, granted, rules, |_, _| Ok(()))
+    };
     let (admitted, qualified, ()) = once(text, tokens)?;
     // What runs must be what was checked: either it has the same tokens, or it is admitted itself
     // and written in the same way.
@@ -134,7 +137,7 @@ fn walk(text: &str, tokens: &[Token], granted: &Granted) -> Result<Admitted, Sql
 
 /// Walks over a statement by these rules, and returns it written again, with the relations in it
 /// that were qualified. `first` works on the query before it.
-pub(crate) fn written<T>(
+pub(crate) fn rewrite_statement<T>(
     text: &str,
     tokens: &[Token],
     granted: &Granted,
@@ -142,8 +145,9 @@ pub(crate) fn written<T>(
     first: impl FnOnce(&mut Query, &Places<'_>) -> Result<T, SqlError>,
 ) -> Result<(Admitted, Vec<faithful::Qualified>, T), SqlError> {
     let places = Places::new(text);
-    let tokens = facts::parse_tokens(text, tokens, Reading::of(granted.dialect()), &places);
-    let mut statement = tokens.map_err(|error| refused(error).rule("syntax"))?;
+    let tokens =
+        facts::parse_tokens(text, tokens, Reading::for_dialect(granted.dialect()), &places);
+    let mut statement = tokens.map_err(|error| into_error(error).rule("syntax"))?;
     let mut walk = Walk::new(granted, rules, &places);
     let found = match &mut statement {
         Statement::Query(query) => {
@@ -168,7 +172,7 @@ pub(crate) fn written<T>(
 pub(crate) fn deterministic_rules(granted: &Granted) -> &'static Rules {
     match granted.dialect() {
         Dialect::Sqlite => &standard::DETERMINISTIC,
-        other => Rules::of(other),
+        other => Rules::for_dialect(other),
     }
 }
 
@@ -218,7 +222,7 @@ impl<'w> Walk<'w> {
         message: impl Into<String>,
         span: Span,
     ) -> SqlError {
-        let mut error = SqlError::new(kind, carry::shown(&message.into())).rule(rule);
+        let mut error = SqlError::new(kind, carry::strip_marks(&message.into())).rule(rule);
         error.position = self.places.byte(span.start);
         error
     }

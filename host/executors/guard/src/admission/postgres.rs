@@ -85,7 +85,7 @@ pub(super) static RULES: Rules = Rules {
     names: Names::Folded,
     ignores_case: false,
     system: &["information_schema"],
-    text: super::literal::prefixed,
+    text: super::literal::quote_with_prefix,
     is_hex_text: true,
     forms: &[
         Form::ArrayQuery,

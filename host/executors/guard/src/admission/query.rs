@@ -314,10 +314,10 @@ impl Walk<'_> {
                 alias,
             } => {
                 self.factor(table)?;
-                self.aliased(aggregate_functions)?;
+                self.exprs_with_alias(aggregate_functions)?;
                 self.exprs(value_column)?;
                 match value_source {
-                    PivotValueSource::List(values) => self.aliased(values)?,
+                    PivotValueSource::List(values) => self.exprs_with_alias(values)?,
                     PivotValueSource::Any(_) | PivotValueSource::Subquery(_) => {
                         self.absent(false, "PIVOT without a list of values")?;
                     }
@@ -325,7 +325,7 @@ impl Walk<'_> {
                 match default_on_null {
                     None => {}
                     Some(Expr::Function(function)) if carry::is_call(function, carry::GROUP) => {
-                        self.carried_list(function)?;
+                        self.check_carried_list(function)?;
                     }
                     Some(_) => self.absent(false, "DEFAULT ON NULL")?,
                 }
@@ -335,14 +335,14 @@ impl Walk<'_> {
                 self.factor(table)?;
                 self.expr(value)?;
                 self.ident(name)?;
-                self.aliased(columns)?;
+                self.exprs_with_alias(columns)?;
                 self.optional_alias(alias)
             }
             _ => self.absent(false, "this form of FROM"),
         }
     }
 
-    fn aliased(&mut self, items: &mut [ExprWithAlias]) -> Result<(), SqlError> {
+    fn exprs_with_alias(&mut self, items: &mut [ExprWithAlias]) -> Result<(), SqlError> {
         for ExprWithAlias { expr, alias } in items {
             self.expr(expr)?;
             alias.as_mut().map_or(Ok(()), |alias| self.ident(alias))?;

@@ -145,7 +145,7 @@ pub(super) enum Form {
 }
 
 impl Rules {
-    pub(super) fn of(dialect: &Dialect) -> &'static Self {
+    pub(super) fn for_dialect(dialect: &Dialect) -> &'static Self {
         match dialect {
             Dialect::Postgres => &postgres::RULES,
             Dialect::Duckdb => &duckdb::RULES,
@@ -191,7 +191,7 @@ mod tests {
             other("snowflake"),
             other("flight"),
         ] {
-            let rules = Rules::of(&dialect);
+            let rules = Rules::for_dialect(&dialect);
             assert!(rules.listed.is_sorted(), "{dialect:?}");
             assert!(
                 rules.is_listed("count")

@@ -43,7 +43,7 @@ impl Granted {
     /// only relation of that name.
     #[must_use]
     pub fn new(catalog: &Catalog, path: Vec<String>) -> Self {
-        let ignores_case = Rules::of(&catalog.dialect).ignores_case;
+        let ignores_case = Rules::for_dialect(&catalog.dialect).ignores_case;
         let mut relations: HashMap<String, Vec<Relation>> = HashMap::new();
         for table in &catalog.tables {
             let schema = table.schema_name.clone().unwrap_or_default();
@@ -68,7 +68,7 @@ impl Granted {
     }
 
     /// Reads the names of another dialect.
-    pub(crate) fn of_dialect(mut self, dialect: &Dialect) -> Self {
+    pub(crate) fn with_dialect(mut self, dialect: &Dialect) -> Self {
         self.dialect = dialect.clone();
         self
     }
@@ -83,7 +83,7 @@ impl Granted {
 
     /// Returns true if two names are the same to the engine.
     pub(super) fn is_one(&self, left: &str, right: &str) -> bool {
-        let ignores_case = Rules::of(&self.dialect).ignores_case;
+        let ignores_case = Rules::for_dialect(&self.dialect).ignores_case;
         left == right || (ignores_case && key(left, true) == key(right, true))
     }
 
@@ -98,7 +98,7 @@ impl Granted {
         schema: Option<&str>,
         name: &str,
     ) -> Result<&Relation, NotGranted> {
-        let rules = Rules::of(&self.dialect);
+        let rules = Rules::for_dialect(&self.dialect);
         let candidates =
             self.relations.get(&key(name, rules.ignores_case)).map_or(&[][..], Vec::as_slice);
         let is_system = |schema: &str| {
@@ -167,10 +167,12 @@ impl Granted {
         }
         // Names in other letters need quotes in PostgreSQL.
         let known = || self.relations.values().flatten().map(|relation| relation.name.as_str());
-        let spelled = |known: &&str| known.eq_ignore_ascii_case(name) && *known != name;
         let mut near: Vec<String> = Vec::new();
-        if !Rules::of(&self.dialect).ignores_case {
-            near = known().filter(spelled).map(|known| format!("\"{known}\"")).collect();
+        if !Rules::for_dialect(&self.dialect).ignores_case {
+            near = known()
+                .filter(|known: &&str| known.eq_ignore_ascii_case(name) && *known != name)
+                .map(|known| format!("\"{known}\""))
+                .collect();
             near.dedup();
         }
         if near.is_empty() {

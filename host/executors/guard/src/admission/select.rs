@@ -136,7 +136,7 @@ impl Walk<'_> {
                         .iter()
                         .any(|mark| carry::is_call(function, mark)) =>
             {
-                self.carried_list(function)
+                self.check_carried_list(function)
             }
             SelectItem::UnnamedExpr(expr) => self.expr(expr),
             SelectItem::ExprWithAlias { expr, alias } => {

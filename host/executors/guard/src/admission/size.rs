@@ -244,10 +244,11 @@ fn step_of(expr: &Expr) -> Option<u64> {
 
 /// Returns true if no number in a format is a large width, and no width in it is an argument.
 fn has_small_numbers(text: &str) -> bool {
-    let is_small = |digits: &str| digits.len() <= 4 && digits.parse::<u64>().unwrap_or(0) <= 1_000;
     !is_nested(text)
         && !text.contains('*')
-        && text.split(|letter: char| !letter.is_ascii_digit()).all(is_small)
+        && text
+            .split(|letter: char| !letter.is_ascii_digit())
+            .all(|digits: &str| digits.len() <= 4 && digits.parse::<u64>().unwrap_or(0) <= 1_000)
 }
 
 /// Returns true if braces stand within braces. A pair of braces outside is one brace of the result.

@@ -101,7 +101,7 @@ pub(super) static RULES: Rules = Rules {
     names: Names::Quoted('`'),
     ignores_case: true,
     system: &["global_temp", "information_schema", "system"],
-    text: super::literal::escaped,
+    text: super::literal::quote_with_escapes,
     is_hex_text: true,
     forms: &[
         Form::ColumnAliases,

@@ -84,10 +84,10 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
     }
 }
 
-pub(super) static SQLITE: Rules = rules(Names::Quoted('"'), super::literal::doubled);
-pub(super) static MYSQL: Rules = rules(Names::Quoted('`'), super::literal::doubled);
-pub(super) static ANSI: Rules = rules(Names::Plain('"'), super::literal::doubled);
-pub(super) static SNOWFLAKE: Rules = rules(Names::Plain('"'), super::literal::doubled);
+pub(super) static SQLITE: Rules = rules(Names::Quoted('"'), super::literal::quote_with_doubling);
+pub(super) static MYSQL: Rules = rules(Names::Quoted('`'), super::literal::quote_with_doubling);
+pub(super) static ANSI: Rules = rules(Names::Plain('"'), super::literal::quote_with_doubling);
+pub(super) static SNOWFLAKE: Rules = rules(Names::Plain('"'), super::literal::quote_with_doubling);
 pub(super) static BIGQUERY: Rules = rules(Names::Quoted('`'), super::literal::either_quote);
 
 /// SQLite for statements whose rows do not depend on the plan.
@@ -98,5 +98,5 @@ pub(super) static DETERMINISTIC: Rules = Rules {
     is_hex_text: true,
     system: &[],
     forms: &[],
-    ..rules(Names::Quoted('"'), super::literal::doubled)
+    ..rules(Names::Quoted('"'), super::literal::quote_with_doubling)
 };

@@ -5,7 +5,7 @@ use syrch_core::{Catalog, Column, Table};
 
 use super::*;
 
-fn granted() -> Granted {
+fn example_grant() -> Granted {
     let table = |schema: &str, name: &str| Table {
         schema_name: Some(schema.into()),
         name: name.into(),
@@ -27,14 +27,14 @@ fn granted() -> Granted {
     granted
 }
 
-fn admitted(text: &str) -> String {
-    admit(text, &granted(), &Bounds::default())
+fn admit_text(text: &str) -> String {
+    admit(text, &example_grant(), &Bounds::default())
         .unwrap_or_else(|error| panic!("{text}: {error:?}"))
         .sql
 }
 
 fn rule(text: &str) -> String {
-    admit(text, &granted(), &Bounds::default()).unwrap_err().rule.unwrap()
+    admit(text, &example_grant(), &Bounds::default()).unwrap_err().rule.unwrap()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn relations_are_qualified_and_names_quoted() {
         ),
         ("SELECT 5 BETWEEN SYMMETRIC 9 AND 1", "SELECT (5 BETWEEN 9 AND 1 OR 5 BETWEEN 1 AND 9)"),
     ] {
-        assert_eq!(admitted(text), expected, "{text}");
+        assert_eq!(admit_text(text), expected, "{text}");
     }
 }
 
@@ -105,17 +105,18 @@ fn refusals_name_their_rule() {
 
 #[test]
 fn an_error_has_the_place_of_its_token() {
-    let position = |text: &str| admit(text, &granted(), &Bounds::default()).unwrap_err().position;
+    let position =
+        |text: &str| admit(text, &example_grant(), &Bounds::default()).unwrap_err().position;
     assert_eq!(position("SELECT id, pg_sleep(1) FROM orders"), Some(11));
     assert_eq!(position("TABLE secret"), Some(6));
-    let error = admit("SELECT * FROM custmers", &granted(), &Bounds::default()).unwrap_err();
+    let error = admit("SELECT * FROM custmers", &example_grant(), &Bounds::default()).unwrap_err();
     assert_eq!(error.suggestions, ["customers"]);
-    let error = admit("SELECT * FROM mixed", &granted(), &Bounds::default()).unwrap_err();
+    let error = admit("SELECT * FROM mixed", &example_grant(), &Bounds::default()).unwrap_err();
     assert_eq!(error.suggestions, ["\"Mixed\""]);
 }
 
 /// The same tables in another dialect.
-fn granted_in(dialect: Dialect) -> Granted {
+fn example_grant_in(dialect: Dialect) -> Granted {
     let table = |schema: &str, name: &str| Table {
         schema_name: (!schema.is_empty()).then(|| schema.into()),
         name: name.into(),
@@ -132,8 +133,8 @@ fn granted_in(dialect: Dialect) -> Granted {
     Granted::new(&Catalog { database: "shop".into(), dialect, tables }, path)
 }
 
-fn admitted_in(dialect: Dialect, text: &str) -> String {
-    let granted = granted_in(dialect.clone());
+fn admit_text_in(dialect: Dialect, text: &str) -> String {
+    let granted = example_grant_in(dialect.clone());
     let admitted = admit(text, &granted, &Bounds::default());
     let admitted = admitted.unwrap_or_else(|error| panic!("{dialect:?} {text}: {error:?}")).sql;
     let again = admit(&admitted, &granted, &Bounds::default()).map(|again| again.sql);
@@ -195,7 +196,7 @@ fn each_dialect_is_written_in_its_own_quotes() {
             r#"SELECT "it's", `id` FROM `sales`.`Orders`"#,
         ),
     ] {
-        assert_eq!(admitted_in(dialect, text), expected, "{text}");
+        assert_eq!(admit_text_in(dialect, text), expected, "{text}");
     }
 }
 
@@ -205,7 +206,7 @@ fn the_databases_own_catalog_may_stand_before_a_schema() {
         (Dialect::Databricks, "SELECT * FROM `main`.`sales`.`Orders`"),
         (Dialect::Duckdb, r#"SELECT * FROM "main"."sales"."Orders""#),
     ] {
-        let granted = granted_in(dialect).in_catalog("main");
+        let granted = example_grant_in(dialect).in_catalog("main");
         for text in [
             "SELECT * FROM main.sales.orders",
             "SELECT * FROM sales.orders",
@@ -229,7 +230,9 @@ fn the_databases_own_catalog_may_stand_before_a_schema() {
 #[test]
 fn sizes_of_a_series_are_counted() {
     let rule = |dialect: Dialect, text: &str| {
-        admit(text, &granted_in(dialect), &Bounds::default()).err().and_then(|error| error.rule)
+        admit(text, &example_grant_in(dialect), &Bounds::default())
+            .err()
+            .and_then(|error| error.rule)
     };
     for text in [
         "SELECT * FROM range(1000)",
@@ -280,10 +283,16 @@ fn the_stack_is_large_enough() {
         let operators = facts::check_chains(&text, &tokens).unwrap();
         let size = stack::BASE + operators * stack::PER_OPERATOR + (256 << 10);
         let thread = std::thread::Builder::new().stack_size(size);
-        let read = move || {
-            admit(&text, &granted(), &Bounds::default()).map(|_| ()).map_err(|error| (error, text))
-        };
-        thread.spawn(read).unwrap().join().unwrap().unwrap();
+        thread
+            .spawn(move || {
+                admit(&text, &example_grant(), &Bounds::default())
+                    .map(|_| ())
+                    .map_err(|error| (error, text))
+            })
+            .unwrap()
+            .join()
+            .unwrap()
+            .unwrap();
     }
 }
 
@@ -347,10 +356,10 @@ proptest! {
             text.splice(at..end, PIECES[piece].chars());
         }
         let text: String = text.into_iter().collect();
-        if let Ok(first) = admit(&text, &granted(), &Bounds::default()) {
+        if let Ok(first) = admit(&text, &example_grant(), &Bounds::default()) {
             // Admitted again, it is the same statement: nothing in it reads otherwise than it was
             // checked.
-            let second = admit(&first.sql, &granted(), &Bounds::default());
+            let second = admit(&first.sql, &example_grant(), &Bounds::default());
             prop_assert_eq!(second.map(|second| second.sql), Ok(first.sql), "{}", text);
             prop_assert!(!first.functions.iter().any(|function| function.starts_with("pg_")));
         }
@@ -358,7 +367,7 @@ proptest! {
 
     #[test]
     fn no_text_crashes_the_guard(text in any::<String>()) {
-        let _ = admit(&text, &granted(), &Bounds::default());
+        let _ = admit(&text, &example_grant(), &Bounds::default());
     }
 }
 
@@ -376,7 +385,7 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
         "WITH RECURSIVE b AS (WITH c AS (SELECT 1) SELECT 1 UNION ALL SELECT 2), d AS (SELECT 1 UNION ALL SELECT * FROM secret), secret AS (SELECT 1) SELECT 1",
     ] {
         for dialect in [Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi] {
-            let rule = admit(text, &granted_in(dialect.clone()), &Bounds::default())
+            let rule = admit(text, &example_grant_in(dialect.clone()), &Bounds::default())
                 .unwrap_err()
                 .rule
                 .unwrap();
@@ -387,7 +396,7 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
     }
     // A granted table is read where the name means no common table yet.
     assert_eq!(
-        admitted_in(
+        admit_text_in(
             Dialect::Duckdb,
             "WITH RECURSIVE a AS (SELECT * FROM orders), orders AS (SELECT 1) SELECT * FROM a"
         ),
@@ -401,7 +410,7 @@ fn a_common_table_is_read_only_where_every_engine_takes_the_name_for_it() {
         for dialect in
             [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Mysql, Dialect::Ansi]
         {
-            admit(text, &granted_in(dialect.clone()), &Bounds::default())
+            admit(text, &example_grant_in(dialect.clone()), &Bounds::default())
                 .unwrap_or_else(|error| panic!("{dialect:?} {text}: {error}"));
         }
     }
@@ -432,11 +441,14 @@ fn a_common_table_is_written_as_it_was_defined() {
             "WITH \"A\" AS (SELECT 1) SELECT * FROM \"A\"",
         ),
     ] {
-        assert_eq!(admitted_in(dialect, text), expected);
+        assert_eq!(admit_text_in(dialect, text), expected);
     }
     let text = "WITH \"A\" AS (SELECT 1) SELECT * FROM a";
     assert_eq!(
-        admit(text, &granted_in(Dialect::Postgres), &Bounds::default()).unwrap_err().rule.unwrap(),
+        admit(text, &example_grant_in(Dialect::Postgres), &Bounds::default())
+            .unwrap_err()
+            .rule
+            .unwrap(),
         "granted-tables"
     );
 }

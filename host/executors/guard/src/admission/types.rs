@@ -111,13 +111,14 @@ impl Walk<'_> {
             ["pg_catalog", plain] if self.rules.is_postgres() => plain,
             _ => return Err(self.type_refused(&shown)),
         };
-        let is_number = |modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit());
-        let is_short =
-            |modifier: &String| modifier.parse().is_ok_and(|length: u64| length <= LONGEST);
         let plain = plain.to_ascii_lowercase();
         if !self.rules.types.contains(&plain.as_str())
-            || !modifiers.iter().all(is_number)
-            || !modifiers.iter().all(is_short)
+            || !modifiers
+                .iter()
+                .all(|modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit()))
+            || !modifiers.iter().all(|modifier: &String| {
+                modifier.parse().is_ok_and(|length: u64| length <= LONGEST)
+            })
         {
             return Err(self.type_refused(&shown));
         }

@@ -81,15 +81,19 @@ pub fn definition(text: &str) -> Result<Definition, SqlError> {
     let bounds = Bounds::default();
     let source = rewrite::rewrite(text, &Dialect::Postgres, bounds.comment_depth);
     let tokens = prelex(&source.text, &Dialect::Postgres, &bounds)?;
-    let read = || {
+    super::on_a_stack(&source.text, &tokens, || {
         let places = Places::new(&source.text);
-        let statement =
-            facts::parse_tokens(&source.text, &tokens, Reading::of(&Dialect::Postgres), &places);
+        let statement = facts::parse_tokens(
+            &source.text,
+            &tokens,
+            Reading::for_dialect(&Dialect::Postgres),
+            &places,
+        );
         let mut found = Definition::default();
-        let _ = statement.map_err(|error| super::refused(error).rule("syntax"))?.visit(&mut found);
+        let _ =
+            statement.map_err(|error| super::into_error(error).rule("syntax"))?.visit(&mut found);
         Ok(found)
-    };
-    super::on_a_stack(&source.text, &tokens, read)
+    })
 }
 
 #[cfg(test)]

@@ -68,6 +68,6 @@ pub(crate) fn split_exclusion(ident: &Ident) -> Option<(Ident, &'static str)> {
 }
 
 /// Removes the marks from a text, for messages.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn strip_marks(text: &str) -> String {
     text.replace(MARK, "")
 }

@@ -160,7 +160,7 @@ impl Reader {
         self.at += 1;
     }
 
-    fn unsupported<T>(&self, form: &str) -> Result<T, TokenizerError> {
+    fn fail_unsupported<T>(&self, form: &str) -> Result<T, TokenizerError> {
         let token = self.tokens.get(self.at).or(self.tokens.last());
         let location =
             token.map_or(sqlparser::tokenizer::Location::empty(), |token| token.span.start);
@@ -197,7 +197,8 @@ impl Reader {
             }
             Symbol::SemiColon => self.end_pivot()?,
             Symbol::Comma if matches!(self.frame().pivot, Some((Part::Source, _))) => {
-                return self.unsupported("PIVOT of several tables; put a query in parentheses");
+                return self
+                    .fail_unsupported("PIVOT of several tables; put a query in parentheses");
             }
             Symbol::Word(Word { quote_style: None, .. }) => return self.word(),
             _ => {}
@@ -281,12 +282,13 @@ impl Reader {
             self.push_words(&["RIGHT", "ANTI", "JOIN"]);
             self.at += 4;
         } else if self.ahead(0, "asof") && (1..4).any(|by| self.ahead(by, "join")) {
-            return self
-                .unsupported("ASOF with this kind of JOIN; only ASOF JOIN and ASOF LEFT JOIN are");
+            return self.fail_unsupported(
+                "ASOF with this kind of JOIN; only ASOF JOIN and ASOF LEFT JOIN are",
+            );
         } else if self.ahead(0, "straight_join") {
-            return self.unsupported("STRAIGHT_JOIN");
+            return self.fail_unsupported("STRAIGHT_JOIN");
         } else if self.ahead(0, "right") && (self.ahead(1, "semi") || self.ahead(1, "anti")) {
-            return self.unsupported("RIGHT SEMI JOIN and RIGHT ANTI JOIN");
+            return self.fail_unsupported("RIGHT SEMI JOIN and RIGHT ANTI JOIN");
         } else if self.are(&["using", "sample"]) {
             return self.sample();
         } else if self.ahead(0, "for") && self.frame().is_square {
@@ -315,7 +317,7 @@ impl Reader {
             },
         );
         let Some((exclusion, words)) = found.filter(|_| self.frames.len() > 1) else {
-            return self.unsupported("EXCLUDE in this place");
+            return self.fail_unsupported("EXCLUDE in this place");
         };
         let mark = format!("{MARK}{exclusion}");
         let place = self.frame().open + 1;
@@ -347,7 +349,7 @@ impl Reader {
         }
         if clauses.is_empty() {
             if self.ahead(1, "depth") || self.ahead(1, "breadth") {
-                return self.unsupported("this form of SEARCH");
+                return self.fail_unsupported("this form of SEARCH");
             }
             self.take();
             return Ok(());
@@ -404,8 +406,8 @@ impl Reader {
     /// PERCENT) REPEATABLE (42)`.
     fn sample(&mut self) -> Result<(), TokenizerError> {
         self.at += 2;
-        let Some((clause, length)) = self.sampled() else {
-            return self.unsupported(
+        let Some((clause, length)) = self.read_sample() else {
+            return self.fail_unsupported(
                 "this form of USING SAMPLE; write `USING SAMPLE 10%` or `USING SAMPLE 50 ROWS`",
             );
         };
@@ -415,7 +417,7 @@ impl Reader {
         Ok(())
     }
 
-    fn sampled(&self) -> Option<(String, usize)> {
+    fn read_sample(&self) -> Option<(String, usize)> {
         const METHODS: [&str; 3] = ["bernoulli", "reservoir", "system"];
         let method = |by: usize| METHODS.into_iter().find(|method| self.ahead(by, method));
         let number = |by: usize| match self.symbol(by) {
@@ -468,7 +470,7 @@ impl Reader {
     fn pivot(&mut self, part: Part, is_unpivot: bool) -> Result<(), TokenizerError> {
         match part {
             Part::Source if self.ahead(0, "join") => {
-                return self.unsupported("PIVOT of a join; put a query in parentheses");
+                return self.fail_unsupported("PIVOT of a join; put a query in parentheses");
             }
             Part::Source if self.ahead(0, "on") => {
                 self.push_words(&["SELECT"]);
@@ -497,7 +499,8 @@ impl Reader {
             Part::Rest
                 if ["select", "from", "where", "having"].iter().any(|word| self.ahead(0, word)) =>
             {
-                return self.unsupported("this clause behind PIVOT; put the PIVOT in parentheses");
+                return self
+                    .fail_unsupported("this clause behind PIVOT; put the PIVOT in parentheses");
             }
             _ => {}
         }
@@ -512,7 +515,7 @@ impl Reader {
     fn names_of_unpivot(&mut self) -> Result<(), TokenizerError> {
         let is_name = |by: usize| matches!(self.symbol(by), Some(Symbol::Word(_)));
         if !(is_name(2) && self.ahead(3, "value") && is_name(4)) {
-            return self.unsupported("this form of UNPIVOT; write `INTO NAME n VALUE v`");
+            return self.fail_unsupported("this form of UNPIVOT; write `INTO NAME n VALUE v`");
         }
         self.push(Symbol::RParen);
         self.push(Symbol::Comma);
@@ -530,7 +533,7 @@ impl Reader {
         match self.frame().pivot.take() {
             None | Some((Part::Rest, _)) => {}
             Some((Part::List, _)) => self.push(Symbol::RParen),
-            Some((Part::Source, _)) => return self.unsupported("PIVOT without ON"),
+            Some((Part::Source, _)) => return self.fail_unsupported("PIVOT without ON"),
         }
         Ok(())
     }

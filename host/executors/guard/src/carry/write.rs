@@ -136,7 +136,7 @@ impl Writer<'_> {
         let token = self.tokens[self.at];
         match (token.kind, token.text(self.text)) {
             (Kind::Symbol, "\0") => self.mark(),
-            (Kind::Quoted, quoted) if quoted.contains(MARK) => self.quoted(),
+            (Kind::Quoted, quoted) if quoted.contains(MARK) => self.write_window_name(),
             (Kind::Symbol, "(") => self.open(),
             (Kind::Symbol, ")") => self.close(),
             (Kind::Symbol, ",") => {
@@ -196,7 +196,7 @@ impl Writer<'_> {
     }
 
     /// The name of a window with a mark behind it.
-    fn quoted(&mut self) {
+    fn write_window_name(&mut self) {
         let token = self.tokens[self.at];
         let quoted = token.text(self.text);
         let ident = sqlparser::ast::Ident::new(quoted.trim_end_matches('"'));

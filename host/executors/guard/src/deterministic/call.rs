@@ -62,7 +62,7 @@ impl Walk<'_> {
         let span = span(name);
         let (args, clauses) = match args {
             FunctionArguments::None => return Err(self.clock(&plain, span)),
-            FunctionArguments::Subquery(_) => return Err(self.ordered(&plain, span)),
+            FunctionArguments::Subquery(_) => return Err(self.refuse_order_dependent(&plain, span)),
             FunctionArguments::List(FunctionArgumentList {
                 duplicate_treatment: _,
                 args,
@@ -71,7 +71,7 @@ impl Walk<'_> {
         };
         let class = class(&plain, args.len(), self.is_sqlite);
         match class {
-            Class::Ordered => return Err(self.ordered(&plain, span)),
+            Class::Ordered => return Err(self.refuse_order_dependent(&plain, span)),
             Class::Clock => return Err(self.clock(&plain, span)),
             Class::Rows => {
                 let why = "is refused: it makes rows, and only tables are read";
@@ -84,7 +84,7 @@ impl Walk<'_> {
             Class::Aggregate | Class::Ranking | Class::Scalar => {}
         }
         if !within_group.is_empty() || !clauses.is_empty() {
-            return Err(self.ordered(&plain, span));
+            return Err(self.refuse_order_dependent(&plain, span));
         }
         if let Some(over) = over {
             if class == Class::Scalar
@@ -158,7 +158,7 @@ impl Walk<'_> {
         match plain {
             "count" => Ok(Kind::INT),
             "max" | "min" if kind.is_canonical() => Ok(kind),
-            "max" | "min" => Err(self.mixed(plain, span)),
+            "max" | "min" => Err(self.refuse_mixed(plain, span)),
             _ if !kind.is_integer() && self.sums == RealSums::Admitted => Ok(Kind::NUMBER),
             _ if !kind.is_integer() => {
                 let why = "is refused over what may be a real: its last digits depend on the order in which rows are added";
@@ -234,7 +234,7 @@ impl Walk<'_> {
         )
     }
 
-    fn ordered(&self, token: &str, span: Span) -> SqlError {
+    fn refuse_order_dependent(&self, token: &str, span: Span) -> SqlError {
         self.refuse("aggregate", token, "is refused: its result depends on the order of rows", span)
     }
 

@@ -55,10 +55,9 @@ pub(super) fn column(scopes: &[Scope], expr: &Expr) -> Option<Found> {
         _ => return None,
     };
     let (qualifier, name) = parts_of(idents)?;
-    let found = |(depth, scope): (usize, &Scope)| {
+    scopes.iter().enumerate().rev().find_map(|(depth, scope): (usize, &Scope)| {
         scope.find(qualifier, name).map(|(id, kind, affinity)| Found { depth, id, kind, affinity })
-    };
-    scopes.iter().enumerate().rev().find_map(found)
+    })
 }
 
 fn side(scopes: &[Scope], expr: &Expr) -> Option<(Side, Affinity)> {
@@ -151,13 +150,17 @@ impl Dependencies {
                 }
             }
             for (index, source) in scope.sources.iter().enumerate() {
-                let is_set = |column: &usize| {
-                    let is_stored =
-                        source.columns.list.get(*column).is_none_or(|column| column.is_not_null);
-                    determined.columns.contains(&(index, *column))
-                        && (is_stored || self.not_null.contains(&(index, *column)))
-                };
-                let has_key = source.columns.keys.iter().any(|key| key.iter().all(is_set));
+                let has_key = source.columns.keys.iter().any(|key| {
+                    key.iter().all(|column: &usize| {
+                        let is_stored = source
+                            .columns
+                            .list
+                            .get(*column)
+                            .is_none_or(|column| column.is_not_null);
+                        determined.columns.contains(&(index, *column))
+                            && (is_stored || self.not_null.contains(&(index, *column)))
+                    })
+                });
                 let has_rowid = determined.columns.contains(&(index, source.columns.list.len()));
                 if has_key || has_rowid {
                     determined.rows.insert(index);

@@ -64,7 +64,7 @@ impl Walk<'_> {
                 self.query(query, if is_value { Purpose::Value } else { Purpose::Rows })?;
             kinds.push(columns.list.first().map_or(Kind::ANY, |column| column.kind));
         }
-        Ok(Kind::of(expr, &kinds))
+        Ok(Kind::for_expr(expr, &kinds))
     }
 
     /// A name that stands where a column may stand.
@@ -100,12 +100,12 @@ impl Walk<'_> {
         for depth in (0..self.scopes.len()).rev() {
             if let Some((id, kind, _)) = self.scopes[depth].find(qualifier, name) {
                 let name = name.to_owned();
-                return self.used(depth, id, &name, span).map(|()| kind);
+                return self.record_use(depth, id, &name, span).map(|()| kind);
             }
             if qualifier.is_none()
                 && let Some(alias) = self.scopes[depth].alias(name)
             {
-                return self.aliased(depth, alias);
+                return self.alias_kind(depth, alias);
             }
         }
         // SQLite would read such a name as a text, as it reads views: in a statement it is a column
@@ -113,7 +113,7 @@ impl Walk<'_> {
         Err(self.unknown(name, span))
     }
 
-    fn used(
+    fn record_use(
         &mut self,
         depth: usize,
         id: super::scope::Id,

@@ -67,7 +67,7 @@ impl Kind {
     /// The kind and the affinity of a column by its declared type, by the rules of "Datatypes In
     /// SQLite", 3.1. A column that is declared for integers or reals is taken at its word, though
     /// only a STRICT table holds it to that.
-    pub(super) fn of_column(declared: &str) -> (Self, Affinity) {
+    pub(super) fn for_column(declared: &str) -> (Self, Affinity) {
         let declared = declared.to_ascii_uppercase();
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
         if declared.trim() == "ANY" {
@@ -87,8 +87,8 @@ impl Kind {
         }
     }
 
-    fn of_cast(data_type: &DataType, inner: Self) -> Self {
-        let (kind, affinity) = Self::of_column(&data_type.to_string());
+    fn for_cast(data_type: &DataType, inner: Self) -> Self {
+        let (kind, affinity) = Self::for_column(&data_type.to_string());
         match (affinity, kind.int) {
             (Affinity::Text, _) => Self::TEXT,
             (Affinity::Any, _) => Self::ANY,
@@ -106,7 +106,7 @@ impl Kind {
         if left.is_integer() && right.is_integer() { Self::INT } else { Self::COMPUTED }
     }
 
-    fn of_binary(op: &BinaryOperator, kinds: &[Self]) -> Self {
+    fn for_binary(op: &BinaryOperator, kinds: &[Self]) -> Self {
         let [left, right] = kinds else { return Self::ANY };
         match op {
             BinaryOperator::Plus
@@ -131,7 +131,7 @@ impl Kind {
         }
     }
 
-    fn of_value(value: &Value) -> Self {
+    fn for_value(value: &Value) -> Self {
         match value {
             Value::Number(digits, _)
                 if digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.len() < 19 =>
@@ -148,10 +148,10 @@ impl Kind {
 
     /// The kind of an expression that is neither a column nor a call, by the kinds of its parts:
     /// those of expressions, then those of queries. What is not listed here may have any value.
-    pub(super) fn of(expr: &Expr, kinds: &[Self]) -> Self {
+    pub(super) fn for_expr(expr: &Expr, kinds: &[Self]) -> Self {
         let first = kinds.first().copied().unwrap_or(Self::ANY);
         match expr {
-            Expr::Value(value) => Self::of_value(&value.value),
+            Expr::Value(value) => Self::for_value(&value.value),
             Expr::Nested(_) | Expr::Subquery(_) | Expr::Collate { .. } => first,
             Expr::UnaryOp { op: UnaryOperator::Plus, .. } => first,
             Expr::UnaryOp { op: UnaryOperator::Minus, .. } => match first.is_integer() {
@@ -159,8 +159,8 @@ impl Kind {
                 false => Self::COMPUTED,
             },
             Expr::UnaryOp { op: UnaryOperator::Not | UnaryOperator::BitwiseNot, .. } => Self::INT,
-            Expr::BinaryOp { op, .. } => Self::of_binary(op, kinds),
-            Expr::Cast { data_type, .. } => Self::of_cast(data_type, first),
+            Expr::BinaryOp { op, .. } => Self::for_binary(op, kinds),
+            Expr::Cast { data_type, .. } => Self::for_cast(data_type, first),
             Expr::IsFalse(_)
             | Expr::IsNotFalse(_)
             | Expr::IsTrue(_)
@@ -209,20 +209,20 @@ mod tests {
             ("any", false, false),
             ("BLOB", false, false),
         ] {
-            let (kind, _) = Kind::of_column(declared);
+            let (kind, _) = Kind::for_column(declared);
             assert_eq!(
                 (kind.is_canonical(), kind.is_integer()),
                 (is_canonical, is_integer),
                 "{declared}"
             );
         }
-        let real = Kind::of_column("REAL").0;
+        let real = Kind::for_column("REAL").0;
         assert!(!real.or(Kind::INT).is_canonical() && real.or(Kind::TEXT).is_canonical());
     }
 
     #[test]
     fn arithmetic_with_a_real_may_be_a_negative_zero() {
-        let binary = |op, left, right| Kind::of_binary(&op, &[left, right]);
+        let binary = |op, left, right| Kind::for_binary(&op, &[left, right]);
         assert_eq!(binary(BinaryOperator::Divide, Kind::INT, Kind::INT), Kind::INT);
         assert_eq!(binary(BinaryOperator::Multiply, Kind::ANY, Kind::REAL), Kind::COMPUTED);
         assert!(!Kind::COMPUTED.is_canonical() && Kind::REAL.is_canonical());

@@ -129,7 +129,7 @@ pub fn admit_with(
         let message = format!("statements of `{}` are not checked for determinism", dialect.name());
         return Err(SqlError::new(SqlErrorKind::Denied, message).rule("dialect"));
     }
-    let granted = Granted::new(catalog, path(catalog)).of_dialect(dialect);
+    let granted = Granted::new(catalog, path(catalog)).with_dialect(dialect);
     let bounds = Bounds::default();
     let first = once(text, catalog, &granted, &bounds, sums)?;
     // With a quote around each name it is longer.
@@ -165,7 +165,7 @@ fn once(
     let source = admission::rewrite(text, granted.dialect(), bounds.comment_depth);
     let work = |tokens: &[Token]| {
         admission::on_a_stack(&source.text, tokens, || {
-            admission::written(
+            admission::rewrite_statement(
                 &source.text,
                 tokens,
                 granted,
@@ -271,7 +271,6 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     fn new(catalog: &'w Catalog, dialect: &Dialect, places: &'w Places<'w>) -> Self {
-        let name = |(place, table): (usize, &Table)| (table.name.to_lowercase(), place);
         Self {
             catalog,
             is_sqlite: *dialect == Dialect::Sqlite,
@@ -279,7 +278,12 @@ impl<'w> Walk<'w> {
             commons: Vec::new(),
             scopes: Vec::new(),
             tables: HashMap::new(),
-            names: catalog.tables.iter().enumerate().map(name).collect(),
+            names: catalog
+                .tables
+                .iter()
+                .enumerate()
+                .map(|(place, table): (usize, &Table)| (table.name.to_lowercase(), place))
+                .collect(),
             unnamed: Vec::new(),
             sums: RealSums::Refused,
         }

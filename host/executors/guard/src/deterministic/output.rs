@@ -27,19 +27,19 @@ pub(super) fn name(expr: &Expr, is_sqlite: bool) -> String {
         let name = clip(&text, BYTES).trim();
         return if name.is_empty() { "column".to_owned() } else { name.to_owned() };
     }
-    implied(expr).unwrap_or_else(|| "?column?".to_owned())
+    derive_name(expr).unwrap_or_else(|| "?column?".to_owned())
 }
 
 /// The name that an expression implies.
-fn implied(expr: &Expr) -> Option<String> {
+fn derive_name(expr: &Expr) -> Option<String> {
     match expr {
-        Expr::Nested(inner) => implied(inner),
+        Expr::Nested(inner) => derive_name(inner),
         Expr::Identifier(ident) => Some(ident.value.clone()),
         Expr::CompoundIdentifier(idents) => idents.last().map(|ident| ident.value.clone()),
         Expr::Function(Function { name, .. }) => Some(plain(name)),
-        Expr::Cast { expr, .. } => implied(expr),
+        Expr::Cast { expr, .. } => derive_name(expr),
         Expr::Case { else_result, .. } => {
-            let of_else = else_result.as_ref().and_then(|expr| implied(expr));
+            let of_else = else_result.as_ref().and_then(|expr| derive_name(expr));
             Some(of_else.unwrap_or_else(|| "case".to_owned()))
         }
         Expr::Exists { .. } => Some("exists".to_owned()),

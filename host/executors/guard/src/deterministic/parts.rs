@@ -14,12 +14,12 @@ pub(super) struct Parts<'e> {
 }
 
 impl<'e> Parts<'e> {
-    fn of(exprs: impl IntoIterator<Item = &'e mut Expr>) -> Self {
+    fn from_exprs(exprs: impl IntoIterator<Item = &'e mut Expr>) -> Self {
         Self { exprs: exprs.into_iter().collect(), queries: Vec::new() }
     }
 
-    fn boxed(exprs: impl IntoIterator<Item = Option<&'e mut Box<Expr>>>) -> Self {
-        Self::of(exprs.into_iter().flatten().map(Box::as_mut))
+    fn from_boxed(exprs: impl IntoIterator<Item = Option<&'e mut Box<Expr>>>) -> Self {
+        Self::from_exprs(exprs.into_iter().flatten().map(Box::as_mut))
     }
 
     fn and(mut self, query: &'e mut Query) -> Self {
@@ -36,7 +36,7 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
             Parts::default()
         }
         Expr::CompoundFieldAccess { root, access_chain } => {
-            let mut parts = Parts::boxed([Some(root)]);
+            let mut parts = Parts::from_boxed([Some(root)]);
             for access in access_chain {
                 match access {
                     AccessExpr::Dot(_) => return None,
@@ -62,9 +62,9 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
         | Expr::IsNotNull(inner)
         | Expr::IsUnknown(inner)
         | Expr::IsNotUnknown(inner)
-        | Expr::Nested(inner) => Parts::boxed([Some(inner)]),
+        | Expr::Nested(inner) => Parts::from_boxed([Some(inner)]),
         Expr::IsDistinctFrom(left, right) | Expr::IsNotDistinctFrom(left, right) => {
-            Parts::boxed([Some(left), Some(right)])
+            Parts::from_boxed([Some(left), Some(right)])
         }
         Expr::IsJson { expr, kind: _, unique_keys: _, negated: _ }
         | Expr::IsNormalized { expr, form: _, negated: _ }
@@ -72,43 +72,50 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
         | Expr::UnaryOp { op: _, expr }
         | Expr::Extract { field: _, syntax: _, expr }
         | Expr::Ceil { expr, field: _ }
-        | Expr::Floor { expr, field: _ } => Parts::boxed([Some(expr)]),
+        | Expr::Floor { expr, field: _ } => Parts::from_boxed([Some(expr)]),
         Expr::Cast { kind, expr, data_type: _, format: _ } => match kind {
-            CastKind::Cast | CastKind::DoubleColon => Parts::boxed([Some(expr)]),
+            CastKind::Cast | CastKind::DoubleColon => Parts::from_boxed([Some(expr)]),
             CastKind::TryCast | CastKind::SafeCast => return None,
         },
         Expr::InList { expr, list, negated: _ } => {
-            Parts::of(std::iter::once(&mut **expr).chain(list))
+            Parts::from_exprs(std::iter::once(&mut **expr).chain(list))
         }
-        Expr::InSubquery { expr, subquery, negated: _ } => Parts::boxed([Some(expr)]).and(subquery),
+        Expr::InSubquery { expr, subquery, negated: _ } => {
+            Parts::from_boxed([Some(expr)]).and(subquery)
+        }
         Expr::Between { expr, negated: _, low, high } => {
-            Parts::boxed([Some(expr), Some(low), Some(high)])
+            Parts::from_boxed([Some(expr), Some(low), Some(high)])
         }
         Expr::BinaryOp { left, op: _, right }
         | Expr::AnyOp { left, compare_op: _, right, is_some: _ }
-        | Expr::AllOp { left, compare_op: _, right } => Parts::boxed([Some(left), Some(right)]),
+        | Expr::AllOp { left, compare_op: _, right } => {
+            Parts::from_boxed([Some(left), Some(right)])
+        }
         Expr::Like { negated: _, any: _, expr, pattern, escape_char }
         | Expr::ILike { negated: _, any: _, expr, pattern, escape_char }
         | Expr::SimilarTo { negated: _, expr, pattern, escape_char } => {
-            Parts::boxed([Some(expr), Some(pattern), escape_char.as_mut()])
+            Parts::from_boxed([Some(expr), Some(pattern), escape_char.as_mut()])
         }
         Expr::AtTimeZone { timestamp, time_zone } => {
-            Parts::boxed([Some(timestamp), Some(time_zone)])
+            Parts::from_boxed([Some(timestamp), Some(time_zone)])
         }
-        Expr::Position { expr, r#in } => Parts::boxed([Some(expr), Some(r#in)]),
+        Expr::Position { expr, r#in } => Parts::from_boxed([Some(expr), Some(r#in)]),
         Expr::Substring { expr, substring_from, substring_for, special: _, shorthand: _ } => {
-            Parts::boxed([Some(expr), substring_from.as_mut(), substring_for.as_mut()])
+            Parts::from_boxed([Some(expr), substring_from.as_mut(), substring_for.as_mut()])
         }
         Expr::Trim { trim_where: _, trim_what, expr, trim_characters } => {
-            let mut parts = Parts::boxed([trim_what.as_mut(), Some(expr)]);
+            let mut parts = Parts::from_boxed([trim_what.as_mut(), Some(expr)]);
             parts.exprs.extend(trim_characters.iter_mut().flatten());
             parts
         }
-        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
-            Parts::boxed([Some(expr), Some(overlay_what), Some(overlay_from), overlay_for.as_mut()])
-        }
+        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => Parts::from_boxed([
+            Some(expr),
+            Some(overlay_what),
+            Some(overlay_from),
+            overlay_for.as_mut(),
+        ]),
         Expr::Case { case_token: _, end_token: _, operand, conditions, else_result } => {
-            let mut parts = Parts::boxed([operand.as_mut()]);
+            let mut parts = Parts::from_boxed([operand.as_mut()]);
             for CaseWhen { condition, result } in conditions {
                 parts.exprs.extend([condition, result]);
             }
@@ -119,20 +126,22 @@ pub(super) fn parts(expr: &mut Expr) -> Option<Parts<'_>> {
             Parts::default().and(subquery)
         }
         Expr::GroupingSets(sets) | Expr::Cube(sets) | Expr::Rollup(sets) => {
-            Parts::of(sets.iter_mut().flatten())
+            Parts::from_exprs(sets.iter_mut().flatten())
         }
-        Expr::Tuple(items) => Parts::of(items),
-        Expr::Array(Array { elem, named: _ }) => Parts::of(elem),
+        Expr::Tuple(items) => Parts::from_exprs(items),
+        Expr::Array(Array { elem, named: _ }) => Parts::from_exprs(elem),
         Expr::Interval(Interval {
             value,
             leading_field: _,
             leading_precision: _,
             last_field: _,
             fractional_seconds_precision: _,
-        }) => Parts::boxed([Some(value)]),
+        }) => Parts::from_boxed([Some(value)]),
         // What the parser takes for a lambda may be `document -> 'part'`; the guard's own walk
         // refuses all others.
-        Expr::Lambda(LambdaFunction { params: _, body, syntax: _ }) => Parts::boxed([Some(body)]),
+        Expr::Lambda(LambdaFunction { params: _, body, syntax: _ }) => {
+            Parts::from_boxed([Some(body)])
+        }
         // Calls are not for this function; the other forms are of other engines, or stand for a
         // row.
         Expr::Function(_)

@@ -95,8 +95,7 @@ impl Walk<'_> {
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
         };
-        let is_number = |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
-        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(is_number) {
+        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(|expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))) {
             return Ok(true);
         }
         let token = if limit.is_some() { "LIMIT" } else { "OFFSET" };
@@ -132,7 +131,7 @@ impl Walk<'_> {
                 }) => self.recursive(&name, alias, left.clone(), query)?,
                 _ => self.query(query, Purpose::Result)?,
             };
-            let columns = self.renamed(columns, alias)?;
+            let columns = self.rename_columns(columns, alias)?;
             self.commons.push(Common { name, columns });
         }
         Ok(())
@@ -149,10 +148,18 @@ impl Walk<'_> {
     ) -> Result<Rc<Columns>, SqlError> {
         let around = Around { order: None, is_limited: false, purpose: Purpose::Result };
         let first = self.body(&mut first, around)?;
-        let first = self.renamed(first, alias)?;
-        let any =
-            |column: &Column| Column { kind: Kind::ANY, affinity: Affinity::Any, ..column.clone() };
-        let columns = Rc::new(Columns::new(first.list.iter().map(any).collect()));
+        let first = self.rename_columns(first, alias)?;
+        let columns = Rc::new(Columns::new(
+            first
+                .list
+                .iter()
+                .map(|column: &Column| Column {
+                    kind: Kind::ANY,
+                    affinity: Affinity::Any,
+                    ..column.clone()
+                })
+                .collect(),
+        ));
         self.commons.push(Common { name: name.to_owned(), columns: Rc::clone(&columns) });
         let depth = self.commons.len();
         self.query(query, Purpose::Result)?;
@@ -184,7 +191,7 @@ impl Walk<'_> {
                     | SetQuantifier::ByName
                     | SetQuantifier::DistinctByName => false,
                 };
-                let columns = self.merged(&left, &right, is_all)?;
+                let columns = self.merge_columns(&left, &right, is_all)?;
                 self.order_of_names(around, &[Rc::clone(&columns), right])?;
                 Ok(columns)
             }
@@ -205,7 +212,7 @@ impl Walk<'_> {
     }
 
     /// The columns of a set operation, named as those of its left side.
-    fn merged(
+    fn merge_columns(
         &self,
         left: &Columns,
         right: &Columns,
@@ -216,7 +223,7 @@ impl Walk<'_> {
             let kind =
                 right.list.get(index).map_or(column.kind, |other| column.kind.or(other.kind));
             if self.is_sqlite && !is_all && !kind.is_canonical() {
-                return Err(self.mixed(&column.name, Span::empty()));
+                return Err(self.refuse_mixed(&column.name, Span::empty()));
             }
             list.push(Column {
                 kind,
@@ -249,9 +256,12 @@ impl Walk<'_> {
             let is_named = match expr {
                 Expr::Value(_) => true,
                 Expr::Identifier(Ident { value, quote_style: _, span: _ }) => {
-                    let is_it =
-                        |column: &Column| column.name.to_lowercase() == value.to_lowercase();
-                    !self.is_sqlite || parts.iter().any(|part| part.list.iter().any(is_it))
+                    !self.is_sqlite
+                        || parts.iter().any(|part| {
+                            part.list.iter().any(|column: &Column| {
+                                column.name.to_lowercase() == value.to_lowercase()
+                            })
+                        })
                 }
                 _ => false,
             };
@@ -264,7 +274,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    pub(super) fn mixed(&self, token: &str, span: Span) -> SqlError {
+    pub(super) fn refuse_mixed(&self, token: &str, span: Span) -> SqlError {
         let why = "may hold equal values that differ, such as 1 and 1.0: which of them is shown depends on the plan";
         self.refuse("mixed-values", token, why, span)
     }
@@ -287,7 +297,7 @@ impl Walk<'_> {
     }
 
     /// The columns with the names of a column list.
-    pub(super) fn renamed(
+    pub(super) fn rename_columns(
         &self,
         columns: Rc<Columns>,
         alias: &TableAlias,

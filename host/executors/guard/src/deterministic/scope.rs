@@ -51,19 +51,32 @@ impl Columns {
 
     /// The columns of a table, with its primary key and its unique indexes. The number of a row is
     /// one column more.
-    pub(super) fn of_table(table: &Table) -> Self {
-        let column = |column: &syrch_core::Column| {
-            let (kind, affinity) = Kind::of_column(&column.sql_type);
-            Column { name: column.name.clone(), kind, affinity, is_not_null: !column.nullable }
-        };
-        let mut columns = Self::new(table.columns.iter().map(column).collect());
+    pub(super) fn for_table(table: &Table) -> Self {
+        let mut columns = Self::new(
+            table
+                .columns
+                .iter()
+                .map(|column: &syrch_core::Column| {
+                    let (kind, affinity) = Kind::for_column(&column.sql_type);
+                    Column {
+                        name: column.name.clone(),
+                        kind,
+                        affinity,
+                        is_not_null: !column.nullable,
+                    }
+                })
+                .collect(),
+        );
         let unique =
             table.indexes.iter().filter(|index| index.is_unique && index.predicate.is_none());
         let keys = std::iter::once(&table.primary_key).chain(unique.map(|index| &index.columns));
-        let place = |name: &String| columns.by_name.get(&name.to_lowercase()).copied();
         let keys = keys
             .filter(|key| !key.is_empty())
-            .filter_map(|key| key.iter().map(place).collect())
+            .filter_map(|key| {
+                key.iter()
+                    .map(|name: &String| columns.by_name.get(&name.to_lowercase()).copied())
+                    .collect()
+            })
             .collect();
         columns.keys = keys;
         columns.has_rowid = !table.extra.iter().any(|(key, _)| key == "kind");

@@ -32,12 +32,12 @@ impl Walk<'_> {
         let mut sources = self.sources(&mut select.from)?;
         sources.shrink_to_fit();
         self.scopes.push(Scope { sources, ..Scope::default() });
-        let columns = self.selected(select, around);
+        let columns = self.walk_select(select, around);
         self.scopes.pop();
         columns
     }
 
-    fn selected(
+    fn walk_select(
         &mut self,
         select: &mut Select,
         around: Around<'_>,
@@ -120,7 +120,7 @@ impl Walk<'_> {
             && self.is_sqlite
             && let Some(column) = columns.list.iter().find(|column| !column.kind.is_canonical())
         {
-            return Err(self.mixed(&column.name, Span::empty()));
+            return Err(self.refuse_mixed(&column.name, Span::empty()));
         }
         if self.is_sqlite && !picked.is_empty() && !is_one_group {
             let sorted = if is_limited { order } else { Default::default() };
@@ -177,13 +177,13 @@ impl Walk<'_> {
         let mut keys = Vec::with_capacity(items.len());
         for item in items {
             let kind = self.in_sight(|walk| walk.expr(item))?;
-            let meant = self.meant(item, projection);
+            let meant = self.resolve_reference(item, projection);
             let kind = match &meant {
                 Some(meant) => self.expr(&mut meant.clone())?,
                 None => kind,
             };
             if self.is_sqlite && !kind.is_canonical() {
-                return Err(self.mixed(&item.to_string(), Span::empty()));
+                return Err(self.refuse_mixed(&item.to_string(), Span::empty()));
             }
             keys.push(meant.unwrap_or_else(|| item.clone()));
         }
@@ -192,7 +192,7 @@ impl Walk<'_> {
 
     /// Returns the expression in the list of results that a number or a name in GROUP BY or ORDER
     /// BY stands for.
-    fn meant(&self, item: &Expr, projection: &[SelectItem]) -> Option<Expr> {
+    fn resolve_reference(&self, item: &Expr, projection: &[SelectItem]) -> Option<Expr> {
         let of = |item: &SelectItem| match item {
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
                 Some(expr.clone())
@@ -231,28 +231,27 @@ impl Walk<'_> {
         if !self.is_sqlite {
             return Ok(Groups::None);
         }
-        let of = |item: &mut SelectItem| match item {
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
-                self.has_aggregate(expr)
-            }
-            SelectItem::ExprWithAliases { .. }
-            | SelectItem::QualifiedWildcard(..)
-            | SelectItem::Wildcard(_) => false,
-        };
         let is_grouped = keys.is_some()
             || having.is_some()
-            || projection.iter_mut().any(of)
+            || projection.iter_mut().any(|item: &mut SelectItem| match item {
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, alias: _ } => {
+                    self.has_aggregate(expr)
+                }
+                SelectItem::ExprWithAliases { .. }
+                | SelectItem::QualifiedWildcard(..)
+                | SelectItem::Wildcard(_) => false,
+            })
             || order.iter_mut().any(|item| self.has_aggregate(&mut item.expr));
         if !is_grouped {
             return Ok(Groups::None);
         }
-        let mut determined = self.determined(keys.unwrap_or_default(), dependencies);
+        let mut determined = self.determine(keys.unwrap_or_default(), dependencies);
         determined.has_aggregates = true;
         Ok(Groups::Some(determined))
     }
 
     /// Returns the columns and expressions that have one value where these expressions have one.
-    fn determined(&self, exprs: &[Expr], dependencies: &Dependencies) -> Determined {
+    fn determine(&self, exprs: &[Expr], dependencies: &Dependencies) -> Determined {
         let mut determined = Determined::default();
         for expr in exprs {
             match depend::column(&self.scopes, expr)
@@ -280,21 +279,19 @@ impl Walk<'_> {
         is_value: bool,
     ) -> Result<(), SqlError> {
         // SQLite takes a name in ORDER BY for an alias before it takes it for a column.
-        let is_alias = |item: &OrderByExpr| {
+        if order.iter().any(|item: &OrderByExpr| {
             let mut expr = &item.expr;
             while let Expr::Nested(inner) = expr {
                 expr = inner;
             }
             let Expr::Identifier(ident) = expr else { return false };
-            let is_other = |item: &SelectItem| match item {
+            projection.iter().any(|item: &SelectItem| match item {
                 SelectItem::ExprWithAlias { expr: inner, alias } => {
                     alias.value.eq_ignore_ascii_case(&ident.value) && inner != expr
                 }
                 _ => false,
-            };
-            projection.iter().any(is_other) && depend::column(&self.scopes, expr).is_some()
-        };
-        if order.iter().any(is_alias) {
+            }) && depend::column(&self.scopes, expr).is_some()
+        }) {
             let why = "is refused: a name in ORDER BY is that of a column and of another result";
             return Err(self.refuse(
                 if is_value { "scalar-rows" } else { "limit" },
@@ -303,11 +300,11 @@ impl Walk<'_> {
                 Span::empty(),
             ));
         }
-        let sorted = order
-            .iter()
-            .map(|item| self.meant(&item.expr, projection).unwrap_or_else(|| item.expr.clone()));
+        let sorted = order.iter().map(|item| {
+            self.resolve_reference(&item.expr, projection).unwrap_or_else(|| item.expr.clone())
+        });
         let sorted: Vec<Expr> = sorted.collect();
-        let mut determined = self.determined(&sorted, dependencies);
+        let mut determined = self.determine(&sorted, dependencies);
         determined.is_choice = true;
         // Where one group is left, so is one value of each aggregate.
         determined.has_aggregates = keys.is_some_and(|keys| {
@@ -415,7 +412,7 @@ impl Walk<'_> {
     }
 
     /// The kind of an alias of a scope, which is walked as if it stood in that scope.
-    pub(super) fn aliased(&mut self, depth: usize, alias: usize) -> Result<Kind, SqlError> {
+    pub(super) fn alias_kind(&mut self, depth: usize, alias: usize) -> Result<Kind, SqlError> {
         let Some(scope) = self.scopes.get(depth) else { return Ok(Kind::ANY) };
         let known = (alias, scope.determined.is_some() && scope.aggregates == 0);
         if let Some(kind) = scope.known.get(&known) {

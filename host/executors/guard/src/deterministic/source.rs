@@ -62,7 +62,7 @@ impl Walk<'_> {
                 index_hints: _,
             } => {
                 if args.is_some() {
-                    return Err(self.made(&name.to_string()));
+                    return Err(self.refuse_table_function(&name.to_string()));
                 }
                 self.sample(sample.is_some())?;
                 self.table(name, alias.as_mut())?
@@ -74,7 +74,7 @@ impl Walk<'_> {
                     None => (None, columns),
                     Some(alias) => {
                         self.alias(alias, None)?;
-                        (Some(alias.name.value.clone()), self.renamed(columns, alias)?)
+                        (Some(alias.name.value.clone()), self.rename_columns(columns, alias)?)
                     }
                 }
             }
@@ -86,7 +86,7 @@ impl Walk<'_> {
                 return Err(self.refuse("clause", &alias.name.value, why, alias.name.span));
             }
             TableFactor::Function { lateral: _, name, args: _, with_ordinality: _, alias: _ } => {
-                return Err(self.made(&name.to_string()));
+                return Err(self.refuse_table_function(&name.to_string()));
             }
             TableFactor::UNNEST {
                 alias: _,
@@ -95,24 +95,26 @@ impl Walk<'_> {
                 with_offset_alias: _,
                 with_ordinality: _,
             } => {
-                return Err(self.made("UNNEST"));
+                return Err(self.refuse_table_function("UNNEST"));
             }
-            TableFactor::XmlTable { .. } => return Err(self.made("XMLTABLE")),
+            TableFactor::XmlTable { .. } => return Err(self.refuse_table_function("XMLTABLE")),
             TableFactor::JsonTable { .. } | TableFactor::OpenJsonTable { .. } => {
-                return Err(self.made("JSON_TABLE"));
+                return Err(self.refuse_table_function("JSON_TABLE"));
             }
             TableFactor::TableFunction { .. }
             | TableFactor::Pivot { .. }
             | TableFactor::Unpivot { .. }
             | TableFactor::UnpivotExpr { .. }
             | TableFactor::MatchRecognize { .. }
-            | TableFactor::SemanticView { .. } => return Err(self.made("this form of FROM")),
+            | TableFactor::SemanticView { .. } => {
+                return Err(self.refuse_table_function("this form of FROM"));
+            }
         };
         sources.push(Source { name, columns, merged: HashSet::new() });
         Ok(())
     }
 
-    fn made(&self, shown: &str) -> SqlError {
+    fn refuse_table_function(&self, shown: &str) -> SqlError {
         let why =
             "is refused in FROM: only tables, sub-queries and common table expressions are read";
         self.refuse("table-function", shown, why, Span::empty())
@@ -138,7 +140,7 @@ impl Walk<'_> {
     ) -> Result<(Option<String>, Rc<Columns>), SqlError> {
         let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
         let Some(last) = parts.last().filter(|_| parts.len() == name.0.len()) else {
-            return Err(self.made(&name.to_string()));
+            return Err(self.refuse_table_function(&name.to_string()));
         };
         let lower = last.value.to_lowercase();
         let common =
@@ -166,7 +168,7 @@ impl Walk<'_> {
             None => Ok((Some(last.value.clone()), columns)),
             Some(alias) => {
                 self.alias(alias, own)?;
-                Ok((Some(alias.name.value.clone()), self.renamed(columns, alias)?))
+                Ok((Some(alias.name.value.clone()), self.rename_columns(columns, alias)?))
             }
         }
     }
@@ -176,9 +178,9 @@ impl Walk<'_> {
             return Rc::default();
         }
         let catalog = self.catalog;
-        let columns =
-            || Rc::new(catalog.tables.get(place).map(Columns::of_table).unwrap_or_default());
-        Rc::clone(self.tables.entry(place).or_insert_with(columns))
+        Rc::clone(self.tables.entry(place).or_insert_with(|| {
+            Rc::new(catalog.tables.get(place).map(Columns::for_table).unwrap_or_default())
+        }))
     }
 
     /// Walks the conditions of joins, whose tables are in sight by now, and returns what they
@@ -203,11 +205,11 @@ impl Walk<'_> {
     ) -> Result<(), SqlError> {
         let TableWithJoins { relation, joins } = tree;
         let first = *next;
-        self.nested(relation, next)?;
+        self.walk_nested_join(relation, next)?;
         for Join { relation, global: _, join_operator } in joins {
             let joined = *next;
             let is_one = !matches!(relation, TableFactor::NestedJoin { .. });
-            self.nested(relation, next)?;
+            self.walk_nested_join(relation, next)?;
             let retains_right = matches!(
                 join_operator,
                 JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
@@ -233,7 +235,9 @@ impl Walk<'_> {
                 | JoinOperator::StraightJoin(_)
                 | JoinOperator::ArrayJoin
                 | JoinOperator::LeftArrayJoin
-                | JoinOperator::InnerArrayJoin => return Err(self.made("a join of another engine")),
+                | JoinOperator::InnerArrayJoin => {
+                    return Err(self.refuse_table_function("a join of another engine"));
+                }
             };
             let is_merged =
                 matches!(constraint, JoinConstraint::Using(_) | JoinConstraint::Natural);
@@ -276,7 +280,11 @@ impl Walk<'_> {
     }
 
     /// The conditions within a nested join, from which nothing is concluded.
-    fn nested(&mut self, factor: &mut TableFactor, next: &mut usize) -> Result<(), SqlError> {
+    fn walk_nested_join(
+        &mut self,
+        factor: &mut TableFactor,
+        next: &mut usize,
+    ) -> Result<(), SqlError> {
         match factor {
             TableFactor::NestedJoin { table_with_joins, alias: _ } => {
                 self.conditions(table_with_joins, next, None)
@@ -298,10 +306,15 @@ impl Walk<'_> {
     ) {
         let Some(scope) = self.scopes.last_mut() else { return };
         let find = |sources: &[Source], range: &std::ops::Range<usize>, name: &str| -> Option<Id> {
-            let is_it =
-                |column: &super::scope::Column| column.name.to_lowercase() == name.to_lowercase();
             let within = |index: &usize| {
-                Some((*index, sources.get(*index)?.columns.list.iter().position(is_it)?))
+                Some((
+                    *index,
+                    sources.get(*index)?.columns.list.iter().position(
+                        |column: &super::scope::Column| {
+                            column.name.to_lowercase() == name.to_lowercase()
+                        },
+                    )?,
+                ))
             };
             range.clone().find_map(|index| within(&index))
         };
@@ -320,13 +333,12 @@ impl Walk<'_> {
 
 /// Returns true if all joins are inner ones, or outer ones that retain the rows of the left side.
 fn keeps_the_left(tree: &TableWithJoins) -> bool {
-    let is_kept = |join: &Join| {
+    tree.joins.iter().all(|join: &Join| {
         !matches!(
             join.join_operator,
             JoinOperator::Right(_) | JoinOperator::RightOuter(_) | JoinOperator::FullOuter(_)
         )
-    };
-    tree.joins.iter().all(is_kept)
+    })
 }
 
 fn plain(name: &ObjectName) -> Option<String> {

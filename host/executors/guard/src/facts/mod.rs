@@ -54,28 +54,33 @@ pub fn facts(text: &str, relations: &[Relation], catalog: &Catalog) -> Result<Fa
         return resolve(text, relations, catalog);
     }
     let tokens = lex(text, &catalog.dialect, usize::MAX)
-        .map_err(|error| unparsed(&error.to_string(), None))?;
+        .map_err(|error| parse_error(&error.to_string(), None))?;
     let chains = check_chains(text, &tokens)?;
     let resolved = stack::on_a_large_stack(chains, || resolve(text, relations, catalog));
-    resolved.unwrap_or_else(|| Err(unparsed("the statement could not be analysed", None)))
+    resolved.unwrap_or_else(|| Err(parse_error("the statement could not be analysed", None)))
 }
 
 /// Bounds the depth of the tree, and returns the number of operators: the parser follows a chain of
 /// operators in a loop, but what walks the tree does not.
 pub(crate) fn check_chains(text: &str, tokens: &[Token]) -> Result<usize, Unresolved> {
-    let chains = |token: &&Token| match token.kind {
-        Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
-        Kind::Word => {
-            let word = token.text(text);
-            ["and", "or", "not", "is", "like", "union", "except", "intersect"]
-                .iter()
-                .any(|w| w.eq_ignore_ascii_case(word))
-        }
-        _ => false,
-    };
-    let operators = tokens.iter().filter(chains).count();
+    let operators = tokens
+        .iter()
+        .filter(|token: &&Token| match token.kind {
+            Kind::Symbol => !matches!(token.text(text), "," | "(" | ")" | "." | ";"),
+            Kind::Word => {
+                let word = token.text(text);
+                ["and", "or", "not", "is", "like", "union", "except", "intersect"]
+                    .iter()
+                    .any(|w| w.eq_ignore_ascii_case(word))
+            }
+            _ => false,
+        })
+        .count();
     if operators > OPERATORS {
-        return Err(unparsed(&format!("more than {OPERATORS} operators in one statement"), None));
+        return Err(parse_error(
+            &format!("more than {OPERATORS} operators in one statement"),
+            None,
+        ));
     }
     Ok(operators)
 }
@@ -139,11 +144,11 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
     } else {
         stack::on_a_large_stack(chains, find).unwrap_or_default()
     };
-    let is_text =
-        |token: &&Token| u32::try_from(token.start).is_ok_and(|start| texts.contains(&start));
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
-    for token in tokens.iter().filter(is_text) {
+    for token in tokens.iter().filter(|token: &&Token| {
+        u32::try_from(token.start).is_ok_and(|start| texts.contains(&start))
+    }) {
         let name = token.name(text)?;
         out.push_str(&text[end..token.start]);
         out.push_str(&format!("'{}'", name.replace('\'', "''")));
@@ -156,8 +161,8 @@ fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement
     match dialect {
         Dialect::Postgres | Dialect::Duckdb | Dialect::Spark | Dialect::Databricks => {
             let tokens = lex(text, dialect, usize::MAX)
-                .map_err(|error| unparsed(&error.to_string(), None))?;
-            parse_tokens(text, &tokens, Reading::of(dialect), places)
+                .map_err(|error| parse_error(&error.to_string(), None))?;
+            parse_tokens(text, &tokens, Reading::for_dialect(dialect), places)
         }
         // The parser's own tokenizer is enough where nothing runs as it is written again.
         Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
@@ -200,7 +205,7 @@ fn one(
         let position = places.in_message(&message);
         let message = message.split(" at Line").next().unwrap_or(&message);
         let is_own = !is_parsers || message.starts_with("not supported: ");
-        unparsed(
+        parse_error(
             &if is_own { message.to_owned() } else { in_own_words(message, text, position) },
             position,
         )
@@ -208,7 +213,7 @@ fn one(
     let mut statements = statements.into_iter();
     match (statements.next(), statements.next()) {
         (Some(statement), None) => Ok(statement),
-        _ => Err(unparsed("not exactly one statement", None)),
+        _ => Err(parse_error("not exactly one statement", None)),
     }
 }
 
@@ -247,14 +252,15 @@ fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
     }
 }
 
-fn unparsed(message: &str, position: Option<u32>) -> Unresolved {
-    let mut error = SqlError::new(SqlErrorKind::Syntax, carry::shown(&lowered(message)));
+fn parse_error(message: &str, position: Option<u32>) -> Unresolved {
+    let mut error =
+        SqlError::new(SqlErrorKind::Syntax, carry::strip_marks(&lower_first_letter(message)));
     error.position = position;
     Unresolved::Unparsed(error)
 }
 
 /// The parser's message with a lower-case first letter, as errors of the host have it.
-fn lowered(message: &str) -> String {
+fn lower_first_letter(message: &str) -> String {
     let mut letters = message.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

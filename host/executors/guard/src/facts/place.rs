@@ -21,10 +21,10 @@ impl<'t> Places<'t> {
     }
 
     pub(crate) fn byte(&self, at: Location) -> Option<u32> {
-        self.of(at.line, at.column)
+        self.byte_offset(at.line, at.column)
     }
 
-    fn of(&self, line: u64, column: u64) -> Option<u32> {
+    fn byte_offset(&self, line: u64, column: u64) -> Option<u32> {
         let start = *self.lines.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
         let column = usize::try_from(column).ok()?.checked_sub(1)?;
         let line = &self.text[start..];
@@ -41,7 +41,7 @@ impl<'t> Places<'t> {
         let (_, place) = message.rsplit_once("Line: ")?;
         let (line, column) = place.split_once(", Column: ")?;
         let digits: String = column.chars().take_while(char::is_ascii_digit).collect();
-        self.of(line.parse().ok()?, digits.parse().ok()?)
+        self.byte_offset(line.parse().ok()?, digits.parse().ok()?)
     }
 }
 

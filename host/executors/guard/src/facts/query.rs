@@ -91,7 +91,7 @@ impl<'a> Resolver<'a> {
             literals: self.literals,
             subqueries: self.subqueries,
             tasks: self.tasks.into_iter().collect(),
-            uses: uses::merged(self.uses),
+            uses: uses::merge_texts(self.uses),
             outline: self.outline,
             ..Facts::default()
         }
@@ -126,13 +126,13 @@ impl<'a> Resolver<'a> {
             // All names come first, columns unknown: engines differ in which of them see each
             // other.
             for cte in &with.cte_tables {
-                let declared = declared(Some(&cte.alias));
+                let declared = alias_columns(Some(&cte.alias));
                 self.ctes.push((cte.alias.name.value.clone(), declared));
             }
             for (index, cte) in with.cte_tables.iter().enumerate() {
                 let columns = self.query(&cte.query, outer)?;
                 // SEARCH and CYCLE add columns.
-                let columns = renamed(columns, Some(&cte.alias));
+                let columns = rename_columns(columns, Some(&cte.alias));
                 self.ctes[base + index].1 = columns.filter(|_| cte.from.is_none());
             }
         }
@@ -160,9 +160,16 @@ impl<'a> Resolver<'a> {
                 let columns = self.body(left, None, outer)?;
                 self.body(right, None, outer)?;
                 self.order_in_the_open(order, outer)?;
-                let unknown =
-                    |column: Output| Output { name: column.name, origin: None, is_whole: false };
-                Ok(columns.map(|columns| columns.into_iter().map(unknown).collect()))
+                Ok(columns.map(|columns| {
+                    columns
+                        .into_iter()
+                        .map(|column: Output| Output {
+                            name: column.name,
+                            origin: None,
+                            is_whole: false,
+                        })
+                        .collect()
+                }))
             }
             SetExpr::Values(values) => {
                 outer.push(Scope::default());
@@ -170,9 +177,9 @@ impl<'a> Resolver<'a> {
                 outer.pop();
                 walked?;
                 let width = values.rows.first().map_or(0, |row| row.len());
-                Ok(self
-                    .is_sqlite()
-                    .then(|| (1..=width).map(|n| Output::named(format!("column{n}"))).collect()))
+                Ok(self.is_sqlite().then(|| {
+                    (1..=width).map(|n| Output::with_name(format!("column{n}"))).collect()
+                }))
             }
             SetExpr::Table(_) => Ok(None),
             SetExpr::Insert(_) => Err(place::write_refused("INSERT")),
@@ -309,7 +316,7 @@ impl<'a> Resolver<'a> {
                 let name = alias
                     .as_ref()
                     .map_or_else(|| last(name).cloned(), |alias| Some(alias.name.clone()));
-                let columns = renamed(columns, alias.as_ref());
+                let columns = rename_columns(columns, alias.as_ref());
                 scope.sources.push(Source { name: name.map(|name| name.value), schema, columns });
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => {
@@ -326,7 +333,7 @@ impl<'a> Resolver<'a> {
                 scope.sources.push(Source {
                     name,
                     schema: None,
-                    columns: renamed(columns, alias.as_ref()),
+                    columns: rename_columns(columns, alias.as_ref()),
                 });
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
@@ -371,7 +378,7 @@ impl<'a> Resolver<'a> {
                 let columns = relation
                     .columns
                     .iter()
-                    .map(|column| Output::named(&column.name))
+                    .map(|column| Output::with_name(&column.name))
                     .collect::<Vec<_>>();
                 return Ok(((!columns.is_empty()).then_some(columns), None));
             }
@@ -380,7 +387,7 @@ impl<'a> Resolver<'a> {
         if let Some((table, is_certain)) =
             self.table(schema.map(|schema| schema.value.as_str()), plain)
         {
-            let shown = self.shown(table);
+            let shown = self.display_name(table);
             let is_known = is_certain && !is_call && !is_virtual(table);
             let columns = is_known.then(|| columns_of(table, &shown));
             self.tables.insert(shown);
@@ -407,29 +414,34 @@ impl<'a> Resolver<'a> {
     /// begins with the schema that the engine makes by itself.
     fn table(&self, schema: Option<&str>, name: &str) -> Option<(&'a Table, bool)> {
         let catalog = self.catalog;
-        let is_there = |table: &&Table| {
-            same(&table.name, name)
-                && schema.is_none_or(|wanted| {
-                    table.schema_name.as_deref().is_none_or(|own| same(own, wanted))
-                })
-        };
-        let found: Vec<&Table> = catalog.tables.iter().filter(is_there).collect();
-        let is_usual = |table: &&&Table| {
-            let own = table.schema_name.as_deref().unwrap_or_default();
-            USUAL.iter().any(|usual| same(usual, own))
-        };
+        let found: Vec<&Table> = catalog
+            .tables
+            .iter()
+            .filter(|table: &&Table| {
+                same(&table.name, name)
+                    && schema.is_none_or(|wanted| {
+                        table.schema_name.as_deref().is_none_or(|own| same(own, wanted))
+                    })
+            })
+            .collect();
         match found.as_slice() {
             [] => None,
             [table] => Some((table, true)),
-            [first, ..] => {
-                Some(found.iter().find(is_usual).map_or((first, false), |table| (*table, true)))
-            }
+            [first, ..] => Some(
+                found
+                    .iter()
+                    .find(|table: &&&Table| {
+                        let own = table.schema_name.as_deref().unwrap_or_default();
+                        USUAL.iter().any(|usual| same(usual, own))
+                    })
+                    .map_or((first, false), |table| (*table, true)),
+            ),
         }
     }
 
     /// A table's name in the facts: with its schema where several schemas have a table of that
     /// name.
-    pub(super) fn shown(&self, table: &Table) -> String {
+    pub(super) fn display_name(&self, table: &Table) -> String {
         let is_another = |other: &&Table| {
             same(&other.name, &table.name) && other.schema_name != table.schema_name
         };
@@ -547,15 +559,15 @@ fn aliases(item: &SelectItem) -> HashSet<String> {
 }
 
 /// The columns that an alias declares, when it declares any.
-fn declared(alias: Option<&TableAlias>) -> Columns {
+fn alias_columns(alias: Option<&TableAlias>) -> Columns {
     let columns = &alias?.columns;
     (!columns.is_empty())
-        .then(|| columns.iter().map(|column| Output::named(&column.name.value)).collect())
+        .then(|| columns.iter().map(|column| Output::with_name(&column.name.value)).collect())
 }
 
 /// Columns under the names that an alias gives them.
-fn renamed(columns: Columns, alias: Option<&TableAlias>) -> Columns {
-    let Some(names) = declared(alias) else {
+fn rename_columns(columns: Columns, alias: Option<&TableAlias>) -> Columns {
+    let Some(names) = alias_columns(alias) else {
         return columns;
     };
     let Some(mut columns) = columns else {

@@ -24,7 +24,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn named(name: impl Into<String>) -> Self {
+    pub(super) fn with_name(name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), origin: None, is_whole: false }
     }
 
@@ -89,9 +89,9 @@ impl Scope {
                 Found::Perhaps
             }
             [] => Found::Nothing,
-            [_, _, ..] if !merged && !self.has_alias(name) => {
-                Found::Many(hits.iter().map(|(source, _)| self.shown(source, name)).collect())
-            }
+            [_, _, ..] if !merged && !self.has_alias(name) => Found::Many(
+                hits.iter().map(|(source, _)| self.display_column(source, name)).collect(),
+            ),
             [(_, column), ..] => Found::Column(column.origin.clone()),
         }
     }
@@ -103,25 +103,35 @@ impl Scope {
     /// The source that the names before a column mean: a table's name, with its schema where that
     /// stands before it.
     pub(super) fn source_of(&self, schema: Option<&str>, name: &str) -> Option<&Source> {
-        let is_of = |source: &&Source| {
-            source.name.as_ref().is_some_and(|own| same(own, name))
-                && source
-                    .schema
-                    .as_deref()
-                    .zip(schema)
-                    .is_some_and(|(own, schema)| same(own, schema))
-        };
-        self.sources.iter().find(is_of).or_else(|| self.source(name))
+        self.sources
+            .iter()
+            .find(|source: &&Source| {
+                source.name.as_ref().is_some_and(|own| same(own, name))
+                    && source
+                        .schema
+                        .as_deref()
+                        .zip(schema)
+                        .is_some_and(|(own, schema)| same(own, schema))
+            })
+            .or_else(|| self.source(name))
     }
 
     /// A column with what must stand before it, the schema too where two sources have one name.
-    fn shown(&self, source: &Source, column: &str) -> String {
+    fn display_column(&self, source: &Source, column: &str) -> String {
         let Some(name) = &source.name else {
             return column.to_owned();
         };
-        let is_name = |other: &&Source| other.name.as_ref().is_some_and(|other| same(other, name));
         match &source.schema {
-            Some(schema) if self.sources.iter().filter(is_name).count() > 1 => {
+            Some(schema)
+                if self
+                    .sources
+                    .iter()
+                    .filter(|other: &&Source| {
+                        other.name.as_ref().is_some_and(|other| same(other, name))
+                    })
+                    .count()
+                    > 1 =>
+            {
                 format!("{schema}.{name}.{column}")
             }
             _ => format!("{name}.{column}"),

@@ -104,7 +104,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 Ok(())
             }
             Expr::Identifier(name) => self.name(name),
-            Expr::CompoundIdentifier(names) => self.qualified(names),
+            Expr::CompoundIdentifier(names) => self.resolve_qualified(names),
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
                 if !name.starts_with(carry::MARK) {
@@ -144,7 +144,7 @@ impl<'w, 'a> Walk<'w, 'a> {
                 Ok(())
             }
             Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
-                if let Expr::InSubquery { subquery, negated: false, .. } = unnested(expr) {
+                if let Expr::InSubquery { subquery, negated: false, .. } = strip_parentheses(expr) {
                     self.expect_not_in(subquery);
                 }
                 Ok(())
@@ -232,18 +232,17 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// Columns of that name in tables that do not stand in any scope.
     fn elsewhere(&self, name: &str) -> Vec<String> {
-        let has = |table: &&syrch_core::Table| table.column(name).is_some();
         self.resolver
             .catalog
             .tables
             .iter()
-            .filter(has)
+            .filter(|table: &&syrch_core::Table| table.column(name).is_some())
             .take(3)
-            .map(|table| format!("{}.{name}", self.resolver.shown(table)))
+            .map(|table| format!("{}.{name}", self.resolver.display_name(table)))
             .collect()
     }
 
-    fn qualified(&mut self, names: &[Ident]) -> Result<(), SqlError> {
+    fn resolve_qualified(&mut self, names: &[Ident]) -> Result<(), SqlError> {
         let [rest @ .., qualifier, name] = names else {
             return Ok(());
         };
@@ -251,7 +250,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let Some(source) =
             self.scopes.iter().rev().find_map(|scope| scope.source_of(schema, &qualifier.value))
         else {
-            return self.unqualified(names, qualifier);
+            return self.refuse_unknown_qualifier(names, qualifier);
         };
         let Some(columns) = &source.columns else {
             return Ok(());
@@ -276,7 +275,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// A qualifier that no source has: certainly wrong only where everything about the scopes is
     /// known.
-    fn unqualified(&self, names: &[Ident], qualifier: &Ident) -> Result<(), SqlError> {
+    fn refuse_unknown_qualifier(&self, names: &[Ident], qualifier: &Ident) -> Result<(), SqlError> {
         if self.may_be_field() || self.lambdas > 0 || self.scopes.iter().any(Scope::is_uncertain) {
             return Ok(());
         }
@@ -380,9 +379,9 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 }
 
-fn unnested(expr: &Expr) -> &Expr {
+fn strip_parentheses(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Nested(inner) => unnested(inner),
+        Expr::Nested(inner) => strip_parentheses(inner),
         other => other,
     }
 }
@@ -395,7 +394,7 @@ fn leaves_out_null(query: &Query) -> bool {
     else {
         return false;
     };
-    let name = |expr: &Expr| match unnested(expr) {
+    let name = |expr: &Expr| match strip_parentheses(expr) {
         Expr::Identifier(name) => Some(name.value.to_lowercase()),
         Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.to_lowercase()),
         _ => None,
@@ -404,7 +403,7 @@ fn leaves_out_null(query: &Query) -> bool {
     let is_it = |expr: &Expr| name(expr).is_some_and(|name| name == column);
     let mut left: Vec<&Expr> = select.selection.iter().collect();
     while let Some(condition) = left.pop() {
-        let compares = match unnested(condition) {
+        let compares = match strip_parentheses(condition) {
             Expr::BinaryOp { left: one, op: BinaryOperator::And, right: other } => {
                 left.extend([&**one, &**other]);
                 false

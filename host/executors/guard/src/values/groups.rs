@@ -6,7 +6,7 @@ use std::mem;
 use syrch_core::SqlError;
 
 use super::trigram::{Trigram, trigrams};
-use super::{grown_by, held, reserve};
+use super::{grown_by, list_bytes, reserve};
 
 /// Bytes of a group in the table of groups, when one eighth of its places are free. It doubles when
 /// it is full.
@@ -100,7 +100,10 @@ impl Groups {
     /// each other.
     fn bytes(&self) -> usize {
         let known = self.known.capacity() * GROUP + self.known.len() * size_of::<u32>();
-        known + held(&self.counts) + held(&self.numbers) + self.numbers.len() * size_of::<u32>()
+        known
+            + list_bytes(&self.counts)
+            + list_bytes(&self.numbers)
+            + self.numbers.len() * size_of::<u32>()
     }
 
     /// The number of bytes that it would hold in addition with so many groups of one more cell: a

@@ -60,12 +60,14 @@ impl Phrase {
                 texts.len()
             )));
         }
-        let phrase = |text: &String| {
-            let text = text.trim();
-            let kept = text::clip(text, PHRASE_BYTES);
-            Self { text: kept.to_owned(), is_cut: kept.len() < text.len() }
-        };
-        Ok(texts.iter().map(phrase).collect())
+        Ok(texts
+            .iter()
+            .map(|text: &String| {
+                let text = text.trim();
+                let kept = text::clip(text, PHRASE_BYTES);
+                Self { text: kept.to_owned(), is_cut: kept.len() < text.len() }
+            })
+            .collect())
     }
 }
 
@@ -128,10 +130,16 @@ impl Values {
         resumed.places.clone_from(&self.places);
         resumed.read.clone_from(&self.read);
         resumed.is_out_of_space = self.is_out_of_space;
-        let is_whole = |cell: &&Cell| {
-            self.places.get(cell.place as usize).is_some_and(|(table, _)| self.read.contains(table))
-        };
-        resumed.cells = self.cells.iter().filter(is_whole).cloned().collect();
+        resumed.cells = self
+            .cells
+            .iter()
+            .filter(|cell: &&Cell| {
+                self.places
+                    .get(cell.place as usize)
+                    .is_some_and(|(table, _)| self.read.contains(table))
+            })
+            .cloned()
+            .collect();
         resumed.texts = resumed.cells.iter().map(|cell| cell.text.len() + BLOCK).sum();
         resumed
     }
@@ -211,14 +219,18 @@ impl Values {
 
     /// The bytes of values that it holds while it is built.
     fn bytes(&self) -> usize {
-        self.texts + held(&self.cells) + (SEEN + EXACT) * self.cells.len()
+        self.texts + list_bytes(&self.cells) + (SEEN + EXACT) * self.cells.len()
     }
 
     /// Makes what was added ready to be found; called once, after the last value.
     pub fn finish(&mut self) {
         self.cells.sort_by_key(|cell| cell.place);
-        let digest = |(cell, id): (&Cell, u32)| (self.hasher.hash_one(normal(&cell.text)), id);
-        self.exact = self.cells.iter().zip(0..).map(digest).collect();
+        self.exact = self
+            .cells
+            .iter()
+            .zip(0..)
+            .map(|(cell, id): (&Cell, u32)| (self.hasher.hash_one(normal(&cell.text)), id))
+            .collect();
         self.exact.sort_unstable();
     }
 
@@ -274,10 +286,12 @@ impl Values {
         let digest = self.hasher.hash_one(wanted);
         let first = self.exact.partition_point(|(other, _)| *other < digest);
         let same = self.exact[first..].iter().take_while(|(other, _)| *other == digest);
-        let is_equal = |id: &u32| {
-            self.cells.get(*id as usize).is_some_and(|cell| normal(&cell.text) == wanted)
-        };
-        same.map(|(_, id)| *id).filter(is_equal).map(|id| (1.0, id)).collect()
+        same.map(|(_, id)| *id)
+            .filter(|id: &u32| {
+                self.cells.get(*id as usize).is_some_and(|cell| normal(&cell.text) == wanted)
+            })
+            .map(|id| (1.0, id))
+            .collect()
     }
 
     /// The best of them in order. Equal scores: the text that is spelled like the phrase first,
@@ -335,7 +349,7 @@ fn by_groups(phrase: &str, shared: &mut Shared<'_>) -> Vec<(f64, u32)> {
 }
 
 /// Bytes of a list.
-fn held<T>(list: &Vec<T>) -> usize {
+fn list_bytes<T>(list: &Vec<T>) -> usize {
     list.capacity() * size_of::<T>()
 }
 
@@ -404,7 +418,7 @@ mod tests {
         index
     }
 
-    fn found(index: &Values, phrase: &str, how: &Match) -> Vec<String> {
+    fn find_ids(index: &Values, phrase: &str, how: &Match) -> Vec<String> {
         let phrases = Phrase::all(&[phrase.to_owned()]).unwrap();
         let mut found = index.find(&phrases, how, 5, || Ok(())).unwrap();
         found.remove(0).into_iter().map(|hit| hit.id).collect()
@@ -415,9 +429,13 @@ mod tests {
         let mut index = small();
         index.finish();
         for how in [Match::Exact, Match::Ngram, Match::Fuzzy] {
-            assert_eq!(found(&index, "vienna", &how), ["people.name#0", "towns.name#2"], "{how:?}");
+            assert_eq!(
+                find_ids(&index, "vienna", &how),
+                ["people.name#0", "towns.name#2"],
+                "{how:?}"
+            );
         }
-        assert_eq!(found(&index, "viena", &Match::Fuzzy).len(), 2);
+        assert_eq!(find_ids(&index, "viena", &Match::Fuzzy).len(), 2);
     }
 
     #[test]
@@ -429,8 +447,8 @@ mod tests {
         resumed.add(0, "Graz");
         resumed.complete(&"people".into());
         resumed.finish();
-        assert_eq!(found(&resumed, "vienna", &Match::Exact), ["towns.name#1"]);
-        assert_eq!(found(&resumed, "graz", &Match::Exact), ["people.name#0"]);
+        assert_eq!(find_ids(&resumed, "vienna", &Match::Exact), ["towns.name#1"]);
+        assert_eq!(find_ids(&resumed, "graz", &Match::Exact), ["people.name#0"]);
         assert_eq!(resumed.texts, "ViennaGraz".len() + 2 * BLOCK);
     }
 
@@ -439,12 +457,18 @@ mod tests {
         let mut index = small();
         index.finish();
         let phrases = Phrase::all(&["vienna".to_owned()]).unwrap();
-        let late = || Err(SqlError::new(syrch_core::SqlErrorKind::Timeout, "late"));
-        assert!(index.find(&phrases, &Match::Ngram, 5, late).is_err());
+        assert!(
+            index
+                .find(&phrases, &Match::Ngram, 5, || Err(SqlError::new(
+                    syrch_core::SqlErrorKind::Timeout,
+                    "late"
+                )))
+                .is_err()
+        );
         assert!(index.groups.lock().unwrap().is_none());
-        assert_eq!(found(&index, "vienna", &Match::Exact).len(), 2);
+        assert_eq!(find_ids(&index, "vienna", &Match::Exact).len(), 2);
         assert!(index.groups.lock().unwrap().is_none(), "equality needs no groups");
-        assert_eq!(found(&index, "vienna", &Match::Ngram).len(), 2);
+        assert_eq!(find_ids(&index, "vienna", &Match::Ngram).len(), 2);
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl PostgresBench {
     ) -> Result<Self, DatabaseError> {
         let watch = Connection::new(Arc::clone(&connector), limits);
         let mut connection = Connection::new(connector, limits);
-        let pinned = connection.pinned().await?;
+        let pinned = connection.take_session().await?;
         connection.put(pinned);
         Ok(Self { snapshot, bounds, limits, connection, watch })
     }
@@ -94,7 +94,7 @@ impl PostgresBench {
     }
 
     /// Runs a statement, whose rows are counted and, for a comparison, retained.
-    async fn counted(&mut self, sql: &str, is_retained: bool) -> Result<Counted, SqlError> {
+    async fn count_rows(&mut self, sql: &str, is_retained: bool) -> Result<Counted, SqlError> {
         let limits = self.limits;
         self.connection
             .work(sql, |pinned, sql| {
@@ -102,24 +102,24 @@ impl PostgresBench {
                     pinned.allow_rows();
                     let mut counted = Counted::new(limits, is_retained);
                     let ended = rows::each(pinned.client(), sql, |row| counted.take(row)).await;
-                    ended.map(|_| counted).map_err(|ended| pinned.ended(ended, sql))
+                    ended.map(|_| counted).map_err(|ended| pinned.stream_error(ended, sql))
                 })
             })
             .await
     }
 
     async fn rows(&mut self, sql: &str) -> Result<Rows, SqlError> {
-        Ok(self.counted(sql, true).await?.rows())
+        Ok(self.count_rows(sql, true).await?.rows())
     }
 }
 
 /// The server's analysis of a statement with what it uses; the statement does not run. The inner
 /// error is a refusal, after which the snapshot is still there.
-async fn analysed(
+async fn analyse(
     pinned: &mut Pinned,
     sql: &str,
 ) -> Result<Result<(Used, Objects), SqlError>, SqlError> {
-    let failed = |error: &tokio_postgres::Error| pinned.failed(error, sql, false);
+    let failed = |error: &tokio_postgres::Error| pinned.server_error(error, sql, false);
     pinned.allow(ANALYSIS);
     pinned.each(&REPORT).await.map_err(|error| failed(&error))?;
     pinned.expect_tree();
@@ -140,7 +140,7 @@ async fn analysed(
             "parameters cannot be bound: write the value",
         )));
     }
-    let used = match used(tree.as_deref(), sql) {
+    let used = match read_uses(tree.as_deref(), sql) {
         Ok(used) => used,
         Err(refusal) => return Ok(Err(refusal)),
     };
@@ -156,7 +156,7 @@ fn unreadable(reason: String) -> SqlError {
 }
 
 /// Returns the objects that an analysed statement uses.
-fn used(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
+fn read_uses(tree: Option<&str>, sql: &str) -> Result<Used, SqlError> {
     let tree = tree.ok_or_else(|| unreadable("it reported none".to_owned()))?;
     let nodes = tree::read(tree).map_err(|error| unreadable(error.to_string()))?;
     let used = analysed::check(&nodes)?;
@@ -203,7 +203,7 @@ impl Bench for PostgresBench {
     async fn admit(&mut self, text: &str, within: Option<&[String]>) -> Result<Admitted, SqlError> {
         let Checked { sql, tables: _, is_ordered, unnamed } = self.read(text)?;
         let checked =
-            self.connection.work(&sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
+            self.connection.work(&sql, |pinned, sql| Box::pin(analyse(pinned, sql))).await;
         let catalog = &self.snapshot.catalog;
         let (used, objects) = checked
             .and_then(|checked| checked)
@@ -225,26 +225,30 @@ impl Bench for PostgresBench {
             .work(&admitted.sql, |pinned, sql| {
                 Box::pin(async move {
                     let prepared = pinned.client().prepare(sql).await;
-                    let statement = prepared.map_err(|error| pinned.failed(&error, sql, false))?;
-                    let column = |column: &tokio_postgres::Column| {
-                        let of = column.type_();
-                        match lists::OUTPUTS.binary_search(&of.oid()) {
-                            Ok(_) => Ok(Column {
-                                name: column.name().to_owned(),
-                                sql_type: name(of),
-                                ..Column::default()
-                            }),
-                            Err(_) => Err(rows::unsupported(of)),
-                        }
-                    };
-                    statement.columns().iter().map(column).collect()
+                    let statement =
+                        prepared.map_err(|error| pinned.server_error(&error, sql, false))?;
+                    statement
+                        .columns()
+                        .iter()
+                        .map(|column: &tokio_postgres::Column| {
+                            let of = column.type_();
+                            match lists::OUTPUTS.binary_search(&of.oid()) {
+                                Ok(_) => Ok(Column {
+                                    name: column.name().to_owned(),
+                                    sql_type: name(of),
+                                    ..Column::default()
+                                }),
+                                Err(_) => Err(rows::type_error(of)),
+                            }
+                        })
+                        .collect()
                 })
             })
             .await
     }
 
     async fn size(&mut self, admitted: &Admitted) -> Result<ResultSize, SqlError> {
-        Ok(self.counted(&admitted.sql, false).await?.size())
+        Ok(self.count_rows(&admitted.sql, false).await?.size())
     }
 
     async fn compare(
@@ -281,7 +285,7 @@ impl Bench for PostgresBench {
                     let started = Instant::now();
                     let drained = rows::each(pinned.client(), sql, |_| Ok(())).await;
                     let wall_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                    let rows = drained.map_err(|ended| pinned.ended(ended, sql))?;
+                    let rows = drained.map_err(|ended| pinned.stream_error(ended, sql))?;
                     Ok(Timing { wall_ns, cpu_ns: None, work: None, rows })
                 })
             })
@@ -296,18 +300,18 @@ impl Bench for PostgresBench {
                     let lines = pinned.client().query_typed(sql, &[]).await;
                     lines
                         .and_then(|lines| read_plan(&lines))
-                        .map_err(|error| pinned.failed(&error, sql, false))
+                        .map_err(|error| pinned.server_error(&error, sql, false))
                 })
             })
             .await
     }
 
     async fn version(&mut self) -> Result<Option<String>, SqlError> {
-        let pinned = self.watch.pinned().await.map_err(unavailable)?;
+        let pinned = self.watch.take_session().await.map_err(unavailable)?;
         let limit = Duration::from_millis(self.limits.statement_ms);
         let read = timeout(limit + LATER, pinned.client().query_typed_one(VERSION, &[])).await;
         let row = read.map_err(|_| error::deadline(limit))?.and_then(|row| row.try_get(0));
-        let version = row.map_err(|error| pinned.failed(&error, VERSION, true))?;
+        let version = row.map_err(|error| pinned.server_error(&error, VERSION, true))?;
         self.watch.put(pinned);
         Ok(Some(version))
     }

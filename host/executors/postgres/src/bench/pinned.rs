@@ -78,7 +78,7 @@ impl Pinned {
 
     /// The error of a stream of rows. Afterwards the session is not used again if the server may
     /// still send rows.
-    pub(super) fn ended(&mut self, ended: Ended, sql: &str) -> SqlError {
+    pub(super) fn stream_error(&mut self, ended: Ended, sql: &str) -> SqlError {
         match ended {
             Ended::Here(error) => {
                 self.session.is_spent = true;
@@ -88,12 +88,12 @@ impl Pinned {
                 self.session.is_spent = true;
                 too_large(&self.limits)
             }
-            Ended::Server(error) => self.failed(&error, sql, true),
+            Ended::Server(error) => self.server_error(&error, sql, true),
         }
     }
 
     /// An error of the server; `is_running` as [`error::statement`] has it.
-    pub(super) fn failed(&self, error: &Error, sql: &str, is_running: bool) -> SqlError {
+    pub(super) fn server_error(&self, error: &Error, sql: &str, is_running: bool) -> SqlError {
         error::statement(error, sql, is_running, Duration::from_millis(self.limits.statement_ms))
     }
 
@@ -139,7 +139,7 @@ impl Connection {
     ///
     /// # Errors
     /// Why there is no connection.
-    pub(super) async fn pinned(&mut self) -> Result<Pinned, DatabaseError> {
+    pub(super) async fn take_session(&mut self) -> Result<Pinned, DatabaseError> {
         match self.pinned.take() {
             Some(pinned) if !pinned.client().is_closed() => Ok(pinned),
             _ => self.connect().await,
@@ -153,7 +153,7 @@ impl Connection {
 
     async fn connect(&self) -> Result<Pinned, DatabaseError> {
         let limits = self.limits;
-        let path = self.connector.target.shown();
+        let path = self.connector.target.display_address();
         let link = self.connector.connect().await?;
         let lock = limits.lock_ms.max(1).to_string();
         // Literals and results mean the same in every session; intervals show all their parts.
@@ -194,15 +194,15 @@ impl Connection {
         work: impl for<'p> FnOnce(&'p mut Pinned, &'p str) -> BoxFuture<'p, Result<T, SqlError>>,
     ) -> Result<T, SqlError> {
         let limit = Duration::from_millis(self.limits.statement_ms);
-        let pinned = self.pinned().await.map_err(unavailable)?;
+        let pinned = self.take_session().await.map_err(unavailable)?;
         let mut working = Working { pinned: Some(pinned), connector: Arc::clone(&self.connector) };
-        let Some(pinned) = working.pinned.as_mut() else { return Err(gone()) };
+        let Some(pinned) = working.pinned.as_mut() else { return Err(session_error()) };
         pinned.allow(OWN);
         if !pinned.has_snapshot {
             let started = timeout(limit + LATER, pinned.begin()).await;
             started
                 .map_err(|_| error::deadline(limit))?
-                .map_err(|error| pinned.failed(&error, "", true))?;
+                .map_err(|error| pinned.server_error(&error, "", true))?;
             self.snapshots += 1;
         }
         let worked = timeout(limit + LATER, work(pinned, sql)).await;
@@ -211,7 +211,7 @@ impl Connection {
             working.cancel().await;
         }
         // From here on nothing is cancelled when this future is dropped.
-        let Some(mut pinned) = working.pinned.take() else { return Err(gone()) };
+        let Some(mut pinned) = working.pinned.take() else { return Err(session_error()) };
         let is_fine = matches!(worked, Ok(Ok(_)));
         let settled = timeout(CANCELLED, async {
             let ended = if is_fine { Ok(()) } else { pinned.end().await };
@@ -236,7 +236,7 @@ impl Connection {
     /// # Errors
     /// When the server is gone.
     pub(super) async fn fresh(&mut self) -> Result<(), SqlError> {
-        let mut pinned = self.pinned().await.map_err(unavailable)?;
+        let mut pinned = self.take_session().await.map_err(unavailable)?;
         if !pinned.has_snapshot || matches!(timeout(CANCELLED, pinned.end()).await, Ok(Ok(()))) {
             self.put(pinned);
         }
@@ -278,6 +278,6 @@ pub(super) fn unavailable(error: DatabaseError) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, error.to_string())
 }
 
-fn gone() -> SqlError {
+fn session_error() -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, "the session is gone")
 }

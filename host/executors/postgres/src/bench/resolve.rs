@@ -94,11 +94,10 @@ impl Objects {
     }
 
     fn get(&self, kind: char, oid: u32) -> Result<&Object, SqlError> {
-        let gone = || {
+        self.0.get(&(kind, oid)).ok_or_else(|| {
             SqlError::new(SqlErrorKind::Other, "the server's catalogs changed meanwhile")
                 .rule("catalog")
-        };
-        self.0.get(&(kind, oid)).ok_or_else(gone)
+        })
     }
 
     /// Checks all objects; returns the names of the tables as the catalog shows them, sorted.
@@ -239,11 +238,12 @@ impl Objects {
 
     /// Refuses places where the order of rows decides which of several equal values is seen.
     fn judge_merges(&self, used: &Used) -> Result<(), SqlError> {
-        let is_extreme = |function: &Object| {
-            matches!(function.name.as_str(), "min" | "max") && argument(function) == "numeric"
-        };
         let mut is_loose = used.aggregates.iter().any(|aggregate| {
-            !aggregate.is_fixed && self.0.get(&('f', aggregate.function)).is_some_and(is_extreme)
+            !aggregate.is_fixed
+                && self.0.get(&('f', aggregate.function)).is_some_and(|function: &Object| {
+                    matches!(function.name.as_str(), "min" | "max")
+                        && argument(function) == "numeric"
+                })
         });
         for Merge { operator, is_fixed, aggregate } in &used.merges {
             // It counts each once, whichever it is.
@@ -267,18 +267,17 @@ impl Objects {
         if !is_loose {
             return Ok(());
         }
-        let function = |oid: &u32| self.0.get(&('f', *oid));
-        let operator = |oid: &u32| self.0.get(&('o', *oid));
         let mut called = used
             .operators
             .iter()
-            .filter_map(operator)
-            .chain(used.functions.iter().filter_map(function));
-        let shows = |object: &&Object| {
-            let shown = object.second.as_deref().unwrap_or_default();
-            lists::SHOWS_SCALE.binary_search(&shown).is_ok()
-        };
-        let token = called.find(shows).map(|object| object.name.as_str());
+            .filter_map(|oid: &u32| self.0.get(&('o', *oid)))
+            .chain(used.functions.iter().filter_map(|oid: &u32| self.0.get(&('f', *oid))));
+        let token = called
+            .find(|object: &&Object| {
+                let shown = object.second.as_deref().unwrap_or_default();
+                lists::SHOWS_SCALE.binary_search(&shown).is_ok()
+            })
+            .map(|object| object.name.as_str());
         match token.or(used.spells_numbers.then_some("CAST")) {
             Some(token) => Err(refuse(
                 "mixed-values",

@@ -102,15 +102,18 @@ pub(super) fn too_large(limits: &BenchLimits) -> SqlError {
     SqlError::new(SqlErrorKind::TooLarge, message).rule(TOO_MANY_ROWS)
 }
 
-pub(super) fn unsupported(of: &Type) -> SqlError {
+pub(super) fn type_error(of: &Type) -> SqlError {
     let message = format!("values of type `{}` are not compared exactly", name(of));
     SqlError::new(SqlErrorKind::Denied, message).rule(UNSUPPORTED_TYPE)
 }
 
 fn raw(row: &Row, index: usize) -> Result<Option<&[u8]>, SqlError> {
-    let unread =
-        |_| SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read");
-    Ok(row.try_get::<_, Option<Raw<'_>>>(index).map_err(unread)?.map(|raw| raw.0))
+    Ok(row
+        .try_get::<_, Option<Raw<'_>>>(index)
+        .map_err(|_| {
+            SqlError::new(SqlErrorKind::Other, "the server sent a row that cannot be read")
+        })?
+        .map(|raw| raw.0))
 }
 
 impl Rows {
@@ -123,7 +126,7 @@ impl Rows {
             self.bytes.extend([u8::MAX; CELL]);
             let Some(value) = raw(row, index)? else { continue };
             let of = column.type_();
-            canonical::cell(of, value, &mut self.bytes).ok_or_else(|| unsupported(of))?;
+            canonical::cell(of, value, &mut self.bytes).ok_or_else(|| type_error(of))?;
             let length = u32::try_from(self.bytes.len() - start - CELL).unwrap_or(u32::MAX - 1);
             self.bytes[start..start + CELL].copy_from_slice(&length.to_be_bytes());
         }

@@ -133,9 +133,10 @@ fn begin<'t>(
     if stack.len() >= MAX_DEPTH {
         return Err(Unreadable::TooDeep);
     }
-    let is_kind =
-        |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let kind = words.next().filter(is_kind).ok_or(Unreadable::Malformed)?;
+    let kind = words
+        .next()
+        .filter(|word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+        .ok_or(Unreadable::Malformed)?;
     let (parent, field) =
         stack.last().map_or((None, ""), |open| (Some(open.node), open.field.unwrap_or_default()));
     stack.push(Open { node: nodes.len(), field: None, lists: 0 });

@@ -28,13 +28,13 @@ async fn bench(server: &Server, limits: BenchLimits) -> Box<dyn Bench> {
         .unwrap()
 }
 
-async fn admitted(bench: &mut dyn Bench, sql: &str) -> Admitted {
+async fn admit_statement(bench: &mut dyn Bench, sql: &str) -> Admitted {
     bench.admit(sql, None).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"))
 }
 
-async fn compared(bench: &mut dyn Bench, original: &str, candidate: &str) -> Compared {
-    let original = admitted(bench, original).await;
-    let candidate = admitted(bench, candidate).await;
+async fn compare_statements(bench: &mut dyn Bench, original: &str, candidate: &str) -> Compared {
+    let original = admit_statement(bench, original).await;
+    let candidate = admit_statement(bench, candidate).await;
     bench.compare(&original, &candidate).await.unwrap()
 }
 
@@ -43,7 +43,7 @@ async fn statements_are_admitted_with_their_tables_and_columns() {
     let Some(server) = Server::start() else { return };
     server.database("shop", SCRIPT);
     let mut bench = bench(&server, BenchLimits::default()).await;
-    let statement = admitted(
+    let statement = admit_statement(
         bench.as_mut(),
         "SELECT t.id AS id, r AS ratio FROM t JOIN u ON u.id = t.id -- why\n ORDER BY 1",
     )
@@ -143,7 +143,7 @@ async fn cells_are_compared_as_they_are() {
     );
     for (row, one, two, is_equal) in values {
         let statement = |value: &str| format!("SELECT {value} AS v FROM t");
-        let found = compared(bench, &statement(one), &statement(two)).await;
+        let found = compare_statements(bench, &statement(one), &statement(two)).await;
         let expected = if is_equal { Compared::Equal(100) } else { Compared::Different };
         assert_eq!(found, expected, "{row}: {one} {two}");
     }
@@ -159,7 +159,7 @@ async fn cells_are_compared_as_they_are() {
             Compared::Equal(100),
         ),
     ] {
-        assert_eq!(compared(bench, original, candidate).await, expected, "{candidate}");
+        assert_eq!(compare_statements(bench, original, candidate).await, expected, "{candidate}");
     }
 }
 
@@ -170,17 +170,16 @@ async fn the_listed_types_are_compared_and_no_others() {
     let listed = "bool bytea int8 int2 int4 text json float4 float8 bpchar varchar date time timestamp timestamptz interval timetz numeric uuid jsonb \
         _bool _bytea _int2 _int4 _text _varchar _int8 _timestamp _date _timestamptz _uuid";
     let others = "point money inet macaddr bit varbit int4range xml tsvector name oid _numeric _float8 _jsonb";
-    let create = |name: &str| {
+    let script: String =
+        listed.split_whitespace().chain(others.split_whitespace()).map(|name: &str| {
         format!(
             "CREATE TABLE of_{name}(id int PRIMARY KEY, v {name}); INSERT INTO of_{name} VALUES (1, NULL);"
         )
-    };
-    let script: String =
-        listed.split_whitespace().chain(others.split_whitespace()).map(create).collect();
+    }).collect();
     server.database("shop", &script);
     let mut bench = bench(&server, BenchLimits::default()).await;
     for name in listed.split_whitespace() {
-        let statement = admitted(bench.as_mut(), &format!("SELECT v FROM of_{name}")).await;
+        let statement = admit_statement(bench.as_mut(), &format!("SELECT v FROM of_{name}")).await;
         let shown = name.strip_prefix('_').map_or_else(|| name.to_owned(), |of| format!("{of}[]"));
         assert_eq!(bench.columns(&statement).await.unwrap()[0].sql_type, shown);
         assert_eq!(bench.compare(&statement, &statement).await, Ok(Compared::Equal(1)), "{name}");
@@ -211,14 +210,15 @@ async fn results_are_bounded_and_statements_end_in_time() {
     };
     let mut bench = bench(&server, limits).await;
     let bench = bench.as_mut();
-    let small = admitted(bench, "SELECT id AS id FROM t").await;
+    let small = admit_statement(bench, "SELECT id AS id FROM t").await;
     let size = bench.size(&small).await.unwrap();
     assert_eq!((size.rows, size.bytes), (100, 800));
     assert_eq!(bench.time(&small).await.unwrap().rows, 100);
     let rows = |error: syrch_core::SqlError| (error.kind, error.rule.unwrap_or_default());
     let many =
-        admitted(bench, "SELECT a.id AS id FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
-    let wide = admitted(bench, "SELECT repeat(s, 100000) AS s FROM t").await;
+        admit_statement(bench, "SELECT a.id AS id FROM t AS a, t AS b, t AS c, t AS d, t AS e")
+            .await;
+    let wide = admit_statement(bench, "SELECT repeat(s, 100000) AS s FROM t").await;
     let large = (SqlErrorKind::TooLarge, TOO_MANY_ROWS.to_owned());
     for statement in [&many, &wide] {
         let started = Instant::now();
@@ -233,17 +233,18 @@ async fn results_are_bounded_and_statements_end_in_time() {
     }
     // One that computes for ever.
     let slow =
-        admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
+        admit_statement(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e")
+            .await;
     assert_eq!(
         rows(bench.time(&slow).await.unwrap_err()),
         (SqlErrorKind::Timeout, "deadline".to_owned())
     );
-    let one = admitted(bench, "SELECT count(*) AS n FROM t").await;
+    let one = admit_statement(bench, "SELECT count(*) AS n FROM t").await;
     let failed = rows(bench.compare(&one, &slow).await.unwrap_err());
     assert_eq!(failed, (SqlErrorKind::Timeout, format!("{CANDIDATE}: deadline")));
     assert_ne!(failed.1, OVERRUN);
     // One that fails on a row.
-    let failing = admitted(bench, "SELECT 1 / (g - g) AS n FROM t").await;
+    let failing = admit_statement(bench, "SELECT 1 / (g - g) AS n FROM t").await;
     let failed = bench.compare(&one, &failing).await.unwrap_err();
     assert!(
         failed.rule.as_deref() == Some(CANDIDATE) && failed.message.contains("division by zero"),
@@ -278,7 +279,7 @@ async fn a_snapshot_stays_and_a_writer_is_seen() {
     server.database("shop", SCRIPT);
     let mut bench = bench(&server, BenchLimits::default()).await;
     let bench = bench.as_mut();
-    let all = admitted(bench, "SELECT id AS id FROM t").await;
+    let all = admit_statement(bench, "SELECT id AS id FROM t").await;
     bench.snapshot().await.unwrap();
     let before = bench.version().await.unwrap();
     assert_eq!(bench.size(&all).await.unwrap().rows, 100);
@@ -321,9 +322,10 @@ async fn a_server_that_dies_is_an_error_and_a_dropped_call_ends_its_statement() 
     server.database("shop", SCRIPT);
     let mut bench = bench(&server, BenchLimits::default()).await;
     let bench = bench.as_mut();
-    let small = admitted(bench, "SELECT id AS id FROM t").await;
+    let small = admit_statement(bench, "SELECT id AS id FROM t").await;
     let slow =
-        admitted(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e").await;
+        admit_statement(bench, "SELECT count(*) AS n FROM t AS a, t AS b, t AS c, t AS d, t AS e")
+            .await;
     assert!(tokio::time::timeout(Duration::from_millis(500), bench.time(&slow)).await.is_err());
     let running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND application_name = 'syrch-host'";
     let started = Instant::now();

@@ -40,14 +40,17 @@ async fn verdicts(
     database: &PostgresDatabase,
     lines: &[Json],
 ) -> Vec<(usize, String, Result<ResultSet, SqlError>)> {
-    let run = |(index, line): (usize, &Json)| {
-        let sql = text(line);
-        async move {
-            let verdict = database.run(&SqlQuery::new(sql.as_str())).await;
-            (index, sql, verdict)
-        }
-    };
-    let runs: Vec<_> = lines.iter().enumerate().map(run).collect();
+    let runs: Vec<_> = lines
+        .iter()
+        .enumerate()
+        .map(|(index, line): (usize, &Json)| {
+            let sql = text(line);
+            async move {
+                let verdict = database.run(&SqlQuery::new(sql.as_str())).await;
+                (index, sql, verdict)
+            }
+        })
+        .collect();
     futures::stream::iter(runs).buffer_unordered(4).collect().await
 }
 
@@ -92,7 +95,7 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
                     && !matches!(error.rule.as_deref(), Some("deadline" | "overrun" | "memory"))
             }
             (Err(_), "limit") => true,
-            (Ok(result), "limit") => result.truncated() || line["class"] == "dos_time",
+            (Ok(result), "limit") => result.is_truncated() || line["class"] == "dos_time",
             _ => false,
         };
         let shown = match &verdict {

@@ -186,12 +186,12 @@ async fn a_database_is_read_within_its_limits() {
 
     // Caps.
     let result = run(&database, "SELECT id FROM orders").await.unwrap();
-    assert_eq!((result.row_count(), result.truncated()), (10_000, true));
+    assert_eq!((result.row_count(), result.is_truncated()), (10_000, true));
     let result =
         run(&database, "SELECT a.note || b.note || a.note || b.note FROM orders a, orders b")
             .await
             .unwrap();
-    assert!(result.truncated() && result.row_count() > 1_000, "{}", result.row_count());
+    assert!(result.is_truncated() && result.row_count() > 1_000, "{}", result.row_count());
     let error = refusal(&database, "SELECT string_agg(note, ',') FROM orders").await;
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::TooLarge, Some("cell-bytes")));
     assert_eq!(rows(&database, "SELECT 1").await, [[Value::Integer(1)]]);
@@ -292,7 +292,7 @@ async fn a_server_that_refuses_says_why_without_the_password() {
 
 /// Opens a connection with these parameters, such as `sslmode` and root certificates, and returns
 /// whether it is encrypted, or the error.
-async fn encrypted(
+async fn check_encryption(
     server: &Server,
     host: &str,
     parameters: &str,
@@ -333,7 +333,7 @@ async fn connections_are_encrypted_as_sslmode_says() {
         ("localhost", format!("sslmode=verify-ca&sslrootcert={broken}"), None),
         ("localhost", "sslmode=verify-ca&sslrootcert=/nowhere.pem".to_owned(), None),
     ] {
-        match (encrypted(&server, host, &parameters).await, expected) {
+        match (check_encryption(&server, host, &parameters).await, expected) {
             (Ok(how), Some(expected)) => assert_eq!(how, expected, "{host} {parameters}"),
             (Err(DatabaseError::Encryption { reason, .. }), None) => assert!(!reason.is_empty()),
             (other, _) => panic!("{host} {parameters}: {other:?}"),

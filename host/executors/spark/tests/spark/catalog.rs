@@ -10,7 +10,7 @@ use crate::common::usual;
 pub(crate) async fn tables_columns_and_comments(server: &'static Server) {
     let engine = usual(server).await;
     assert_eq!((engine.name(), engine.dialect()), ("default", Dialect::Spark));
-    assert_eq!(engine.shown(), format!("sc://127.0.0.1:{}", server.port()));
+    assert_eq!(engine.display_address(), format!("sc://127.0.0.1:{}", server.port()));
     let schema = engine.schema().await.unwrap();
     assert_eq!(schema.path, ["default"]);
     let find =

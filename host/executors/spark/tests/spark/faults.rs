@@ -10,7 +10,7 @@ use syrch_spark::{SparkConfig, SparkEngine};
 
 use crate::common::{ENDLESS, rows, run, text};
 
-async fn refused(address: &str) -> DatabaseError {
+async fn connect_error(address: &str) -> DatabaseError {
     match SparkEngine::connect(&SparkConfig::new(address)).await {
         Ok(_) => panic!("{address} is open"),
         Err(error) => error,
@@ -20,7 +20,7 @@ async fn refused(address: &str) -> DatabaseError {
 #[tokio::test]
 async fn nobody_listens() {
     let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-    let error = refused(&format!("sc://127.0.0.1:{free}/;token=secret")).await;
+    let error = connect_error(&format!("sc://127.0.0.1:{free}/;token=secret")).await;
     assert!(matches!(&error, DatabaseError::Unreachable { .. }), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("no server listens there") && !text.contains("secret"), "{text}");
@@ -31,7 +31,7 @@ async fn what_listens_is_silent_or_speaks_otherwise() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("sc://127.0.0.1:{}", listener.local_addr().unwrap().port());
     let started = Instant::now();
-    let error = refused(&address).await;
+    let error = connect_error(&address).await;
     assert!(matches!(&error, DatabaseError::Unreachable { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(45), "{:?}", started.elapsed());
     std::thread::spawn(move || {
@@ -39,8 +39,8 @@ async fn what_listens_is_silent_or_speaks_otherwise() {
             let _ = std::io::Write::write_all(&mut &stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
         }
     });
-    assert!(matches!(refused(&address).await, DatabaseError::Unreachable { .. }));
-    let encrypted = refused(&format!("{address}/;use_ssl=true")).await;
+    assert!(matches!(connect_error(&address).await, DatabaseError::Unreachable { .. }));
+    let encrypted = connect_error(&format!("{address}/;use_ssl=true")).await;
     assert!(matches!(&encrypted, DatabaseError::Encryption { .. }), "{encrypted:?}");
 }
 
@@ -62,7 +62,7 @@ async fn restarts(kind: Kind) {
     assert_eq!(error.kind, SqlErrorKind::Unavailable, "{error:?}");
     killed.await.unwrap();
     assert_eq!(run(&engine, "SELECT 1").await.unwrap_err().kind, SqlErrorKind::Unavailable);
-    assert!(matches!(refused(&address).await, DatabaseError::Unreachable { .. }));
+    assert!(matches!(connect_error(&address).await, DatabaseError::Unreachable { .. }));
     let again = tokio::task::spawn_blocking(move || Server::start_at(kind, port)).await.unwrap();
     assert_eq!(rows(&engine, "SELECT 1").await, [[Value::Integer(1)]]);
     assert_eq!(rows(&engine, "SELECT '${env:HOME}'").await, [[text("${env:HOME}")]]);

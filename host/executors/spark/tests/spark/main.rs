@@ -42,7 +42,7 @@ const CASES: [Case; 16] = cases![
 
 /// Runs all cases and names those that fail.
 async fn all(kind: Kind) {
-    let Some(server) = tokio::task::spawn_blocking(move || Server::shared(kind)).await.unwrap()
+    let Some(server) = tokio::task::spawn_blocking(move || Server::get_shared(kind)).await.unwrap()
     else {
         return;
     };

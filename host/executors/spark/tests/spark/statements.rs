@@ -63,7 +63,7 @@ pub(crate) async fn nulls_and_unicode(server: &'static Server) {
         [[text("it's"), text(r"a\b"), Value::Integer(1)]]
     );
     let empty = run(&engine, "SELECT id, name FROM shop.items WHERE id < 0").await.unwrap();
-    assert_eq!((empty.row_count(), empty.columns().len(), empty.truncated()), (0, 2, false));
+    assert_eq!((empty.row_count(), empty.columns().len(), empty.is_truncated()), (0, 2, false));
 }
 
 pub(crate) async fn the_order_survives_the_limit(server: &'static Server) {
@@ -71,7 +71,7 @@ pub(crate) async fn the_order_survives_the_limit(server: &'static Server) {
     let sql = "SELECT id, id * 7919 % 10007 AS r FROM range(50000) ORDER BY r DESC, id";
     let limits = Limits { rows: 700, ..Limits::default() };
     let result = run_until(&engine, limits, sql, soon()).await.unwrap();
-    assert_eq!((result.row_count(), result.truncated()), (700, true));
+    assert_eq!((result.row_count(), result.is_truncated()), (700, true));
     let mut expected: Vec<(i64, i64)> = (0..50_000).map(|id| (id * 7919 % 10007, id)).collect();
     expected.sort_unstable_by_key(|(r, id)| (-r, *id));
     let expected: Vec<Vec<Value>> = expected[..700]
@@ -91,18 +91,18 @@ pub(crate) async fn rows_and_bytes_are_capped(server: &'static Server) {
     let limits = Limits { rows: 3, result_bytes: 100_000, cell_bytes: 20_000, ..Limits::default() };
     let exact =
         run_until(&engine, limits.clone(), "SELECT id FROM range(3)", soon()).await.unwrap();
-    assert_eq!((exact.row_count(), exact.truncated()), (3, false));
+    assert_eq!((exact.row_count(), exact.is_truncated()), (3, false));
     let started = Instant::now();
     let many = run_until(&engine, limits.clone(), "SELECT id FROM range(100000000000)", soon())
         .await
         .unwrap();
-    assert_eq!((many.row_count(), many.truncated()), (3, true));
+    assert_eq!((many.row_count(), many.is_truncated()), (3, true));
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     let wide = Limits { rows: 10_000, ..limits };
     let sql = "SELECT id, repeat('x', 9000) AS t FROM range(1000000)";
     let large = run_until(&engine, wide.clone(), sql, soon()).await.unwrap();
     assert!(
-        large.truncated() && (1..12).contains(&large.row_count()),
+        large.is_truncated() && (1..12).contains(&large.row_count()),
         "{} rows",
         large.row_count()
     );

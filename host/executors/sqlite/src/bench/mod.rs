@@ -115,7 +115,7 @@ impl SqliteBench {
     }
 
     /// Runs a statement, whose rows are counted and, for a comparison, retained.
-    async fn counted(
+    async fn count_rows(
         &mut self,
         admitted: &Admitted,
         is_retained: bool,
@@ -136,7 +136,7 @@ impl SqliteBench {
     }
 
     async fn rows(&mut self, admitted: &Admitted) -> Result<Rows, SqlError> {
-        Ok(self.counted(admitted, true).await?.rows())
+        Ok(self.count_rows(admitted, true).await?.rows())
     }
 }
 
@@ -199,7 +199,7 @@ impl Statement {
         Ok(Self { query, spliced })
     }
 
-    fn composed(&self) -> Composed<'_> {
+    fn as_composed(&self) -> Composed<'_> {
         Composed { query: &self.query, spliced: &self.spliced }
     }
 
@@ -208,7 +208,7 @@ impl Statement {
         session: &'s Session,
         snapshot: &Snapshot,
     ) -> Result<rusqlite::Statement<'s>, SqlError> {
-        self.composed().compile(session, snapshot)
+        self.as_composed().compile(session, snapshot)
     }
 }
 
@@ -221,7 +221,7 @@ fn tables(
     snapshot: &Snapshot,
 ) -> Result<Vec<String>, SqlError> {
     drop(statement.compile(session, snapshot)?);
-    let seen = session.authorizer.seen();
+    let seen = session.authorizer.take_seen();
     session.authorizer.own();
     if let Some(function) = seen.functions().find(|function| !deterministic::is_listed(function)) {
         return Err(refuse(
@@ -273,8 +273,8 @@ impl Bench for SqliteBench {
             let checked =
                 deterministic::admit_with(&text, &snapshot.catalog, &Dialect::Sqlite, sums)?;
             let statement = Statement::new(&checked.sql)?;
-            let without_place = |error: SqlError| SqlError { position: None, ..error };
-            let tables = tables(&statement, session, snapshot).map_err(without_place)?;
+            let tables = tables(&statement, session, snapshot)
+                .map_err(|error: SqlError| SqlError { position: None, ..error })?;
             match tables.iter().find(|table| !checked.tables.contains(table)) {
                 Some(table) => Err(refuse(
                     "tables",
@@ -305,17 +305,19 @@ impl Bench for SqliteBench {
         let statement = Statement::new(&admitted.sql)?;
         self.work(move |session, snapshot| {
             let compiled = statement.compile(session, snapshot)?;
-            let column = |column: rusqlite::Column<'_>| Column {
-                name: column.name().to_owned(),
-                ..Column::default()
-            };
-            Ok(compiled.columns().map(column).collect())
+            Ok(compiled
+                .columns()
+                .map(|column: rusqlite::Column<'_>| Column {
+                    name: column.name().to_owned(),
+                    ..Column::default()
+                })
+                .collect())
         })
         .await
     }
 
     async fn size(&mut self, admitted: &Admitted) -> Result<ResultSize, SqlError> {
-        Ok(self.counted(admitted, false).await?.size())
+        Ok(self.count_rows(admitted, false).await?.size())
     }
 
     async fn compare(
@@ -370,7 +372,7 @@ impl Bench for SqliteBench {
 
     async fn explain(&mut self, admitted: &Admitted) -> Result<Plan, SqlError> {
         let statement = Statement::new(&admitted.sql)?;
-        self.work(move |session, snapshot| statement.composed().plan(session, snapshot)).await
+        self.work(move |session, snapshot| statement.as_composed().plan(session, snapshot)).await
     }
 
     async fn version(&mut self) -> Result<Option<String>, SqlError> {

@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-async fn admitted(bench: &mut dyn Bench, sql: &str) -> Admitted {
+async fn admit_statement(bench: &mut dyn Bench, sql: &str) -> Admitted {
     bench.admit(sql, None).await.unwrap_or_else(|error| panic!("{sql}: {error:?}"))
 }
 
@@ -56,12 +56,12 @@ async fn sums_of_reals_are_compared_bit_for_bit() {
     let place = Place::new();
     let limits = BenchLimits { real_sums: true, ..BenchLimits::default() };
     let mut bench = place.bench(limits).await;
-    let sum = admitted(bench.as_mut(), "SELECT sum(r) FROM t").await;
+    let sum = admit_statement(bench.as_mut(), "SELECT sum(r) FROM t").await;
     assert_eq!(sum.unnamed, ["sum(r)"]);
     bench.snapshot().await.unwrap();
-    let same = admitted(bench.as_mut(), "SELECT sum(r) AS s FROM t WHERE id < 9").await;
+    let same = admit_statement(bench.as_mut(), "SELECT sum(r) AS s FROM t WHERE id < 9").await;
     assert_eq!(bench.compare(&sum, &same).await.unwrap(), Compared::Equal(1));
-    let near = admitted(bench.as_mut(), "SELECT sum(r) + 2e-16 FROM t").await;
+    let near = admit_statement(bench.as_mut(), "SELECT sum(r) + 2e-16 FROM t").await;
     assert_eq!(bench.compare(&sum, &near).await.unwrap(), Compared::Different);
     assert_eq!(
         rule(place.bench(BenchLimits::default()).await.as_mut(), "SELECT sum(r) FROM t", None)
@@ -75,7 +75,7 @@ async fn the_engine_reports_the_tables_behind_common_table_expressions() {
     let place = Place::new();
     let mut bench = place.bench(BenchLimits::default()).await;
     let sql = "WITH c AS (SELECT v FROM secret) SELECT a FROM t UNION ALL SELECT v FROM c";
-    assert_eq!(admitted(&mut *bench, sql).await.tables, ["secret", "t"]);
+    assert_eq!(admit_statement(&mut *bench, sql).await.tables, ["secret", "t"]);
     let only = ["t".to_owned()];
     assert_eq!(rule(&mut *bench, sql, Some(&only)).await, "within");
     let hidden =
@@ -85,7 +85,7 @@ async fn the_engine_reports_the_tables_behind_common_table_expressions() {
         assert_eq!(rule(&mut *bench, sql, None).await, "ordinary-table", "{sql}");
     }
     assert_eq!(rule(&mut *bench, "SELECT word FROM folded GROUP BY word", None).await, "collation");
-    admitted(&mut *bench, "SELECT id FROM folded").await;
+    admit_statement(&mut *bench, "SELECT id FROM folded").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,8 +104,8 @@ async fn cells_are_compared_by_type_and_bytes() {
         ("SELECT b FROM t WHERE id = 3", "SELECT '�A' FROM t WHERE id = 3", Compared::Different),
         ("SELECT r FROM t WHERE id = 2", "SELECT NULL FROM t WHERE id = 2", Compared::Equal(1)),
     ] {
-        let one = admitted(&mut *bench, original).await;
-        let two = admitted(&mut *bench, candidate).await;
+        let one = admit_statement(&mut *bench, original).await;
+        let two = admit_statement(&mut *bench, candidate).await;
         assert_eq!(bench.compare(&one, &two).await.unwrap(), expected, "{original} / {candidate}");
     }
 }
@@ -118,7 +118,7 @@ async fn a_comparison_reads_one_snapshot_and_a_writer_is_noticed() {
     let writer = place.other();
     writer.execute("UPDATE t SET a = 8 WHERE id = 1", []).unwrap();
     let mut bench = place.bench(BenchLimits::default()).await;
-    let all = admitted(&mut *bench, "SELECT id, a FROM t").await;
+    let all = admit_statement(&mut *bench, "SELECT id, a FROM t").await;
     bench.snapshot().await.unwrap();
     let before = bench.version().await.unwrap();
     assert_eq!(bench.version().await.unwrap(), before);
@@ -139,9 +139,9 @@ async fn what_is_endless_or_too_large_ends_within_its_limits() {
     let joins: String =
         (0..12).map(|n| format!(" CROSS JOIN t AS t{n} CROSS JOIN t AS u{n}")).collect();
     let many = format!("SELECT t.id FROM t{joins}");
-    let one = admitted(&mut *bench, "SELECT id FROM t").await;
-    let endless = admitted(&mut *bench, &format!("SELECT count(*) FROM t{joins}")).await;
-    let many = admitted(&mut *bench, &many).await;
+    let one = admit_statement(&mut *bench, "SELECT id FROM t").await;
+    let endless = admit_statement(&mut *bench, &format!("SELECT count(*) FROM t{joins}")).await;
+    let many = admit_statement(&mut *bench, &many).await;
     let started = Instant::now();
     assert_eq!(bench.columns(&many).await.unwrap().len(), 1);
     assert!(started.elapsed() < Duration::from_millis(200), "the rows were read for the columns");
@@ -175,7 +175,7 @@ async fn a_locked_database_is_an_error_in_time() {
     assert_eq!(error.kind, SqlErrorKind::Unavailable, "{error:?}");
     writer.execute_batch("ROLLBACK").unwrap();
     bench.snapshot().await.unwrap();
-    let named = admitted(&mut *bench, "SELECT id AS n FROM t").await;
+    let named = admit_statement(&mut *bench, "SELECT id AS n FROM t").await;
     assert_eq!(bench.columns(&named).await.unwrap()[0].name, "n");
 }
 
@@ -206,6 +206,6 @@ async fn what_depends_on_the_plan_or_the_clock_is_refused_in_every_disguise() {
         "SELECT a AS n, id FROM t ORDER BY id LIMIT 2",
         "SELECT min(r) AS m FROM t",
     ] {
-        admitted(&mut *bench, sql).await;
+        admit_statement(&mut *bench, sql).await;
     }
 }

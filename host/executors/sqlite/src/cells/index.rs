@@ -135,8 +135,11 @@ impl Reading<'_> {
         }
         self.is_busy |= error.kind == SqlErrorKind::Unavailable;
         if columns.len() == 1 || error.kind == SqlErrorKind::Unavailable {
-            let name = |column: &String| format!("{} ({})", text::clip(column, 64), error.message);
-            self.left_out.extend(columns.iter().map(name));
+            self.left_out.extend(
+                columns.iter().map(|column: &String| {
+                    format!("{} ({})", text::clip(column, 64), error.message)
+                }),
+            );
             return Ok(());
         }
         index.forget(before);
@@ -152,7 +155,7 @@ impl Reading<'_> {
         place: usize,
     ) -> Result<(), SqlError> {
         let list = columns.iter().map(|column| short(column)).collect::<Vec<_>>().join(", ");
-        let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quoted(self.table));
+        let sql = format!("SELECT {list} FROM {} LIMIT {ROWS}", Dialect::Sqlite.quote(self.table));
         let mut statement = compile(&sql, self.session, self.snapshot)?;
         let mut seen: Vec<HashSet<u64>> = vec![HashSet::new(); columns.len()];
         let mut rows = statement.raw_query();
@@ -179,7 +182,7 @@ impl Reading<'_> {
 /// An expression for the values of a column that are looked at. The engine skips long texts and
 /// blobs by their header, without reading them.
 fn short(column: &str) -> String {
-    let name = Dialect::Sqlite.quoted(column);
+    let name = Dialect::Sqlite.quote(column);
     format!(
         "CASE WHEN typeof({name}) = 'text' AND octet_length({name}) <= {} THEN {name} END",
         CHARACTERS * 4
@@ -197,7 +200,7 @@ fn statements(table: &Table) -> Vec<Vec<String>> {
             }
             _ => {
                 all.push(vec![column.name.clone()]);
-                bytes = Dialect::Sqlite.quoted(&table.name).len();
+                bytes = Dialect::Sqlite.quote(&table.name).len();
             }
         }
         bytes += more;

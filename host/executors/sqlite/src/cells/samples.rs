@@ -9,7 +9,7 @@ use syrch_core::{Dialect, SqlError, Value, text};
 
 use super::compile;
 use crate::session::Session;
-use crate::value::owned;
+use crate::value::to_value;
 use crate::watch::Snapshot;
 
 /// Rows that samples read.
@@ -37,8 +37,8 @@ fn sample(
     column: &str,
     limit: u32,
 ) -> Result<Sample, SqlError> {
-    let name = Dialect::Sqlite.quoted(column);
-    let table = Dialect::Sqlite.quoted(table);
+    let name = Dialect::Sqlite.quote(column);
+    let table = Dialect::Sqlite.quote(table);
     let first = format!("(SELECT {name} AS v FROM {table} LIMIT {SAMPLED})");
     let ends = rows(session, snapshot, &format!("SELECT min(v), max(v) FROM {first}"))?;
     let (least, greatest) = match ends.into_iter().next().as_deref() {
@@ -66,15 +66,15 @@ fn rows(session: &Session, snapshot: &Snapshot, sql: &str) -> Result<Vec<Vec<Val
     let mut all = Vec::new();
     while let Some(row) = rows.next().map_err(|error| session.step_error(&error))? {
         let cells = (0..width)
-            .map(|column| row.get_ref(column).map(clipped))
+            .map(|column| row.get_ref(column).map(clip_value))
             .collect::<rusqlite::Result<Vec<_>>>();
         all.push(cells.map_err(|error| session.step_error(&error))?);
     }
     Ok(all)
 }
 
-fn clipped(value: ValueRef<'_>) -> Value {
-    match owned(value).0 {
+fn clip_value(value: ValueRef<'_>) -> Value {
+    match to_value(value).0 {
         Value::Text(whole) => Value::Text(text::clip(&whole, CLIP).to_owned()),
         Value::Bytes(mut bytes) => {
             bytes.truncate(CLIP);
@@ -100,8 +100,8 @@ fn stats(
     table: &str,
     column: &str,
 ) -> Result<ColumnStats, SqlError> {
-    let name = Dialect::Sqlite.quoted(column);
-    let table = Dialect::Sqlite.quoted(table);
+    let name = Dialect::Sqlite.quote(column);
+    let table = Dialect::Sqlite.quote(table);
     let sql = format!(
         "SELECT r, octet_length(v) FROM (SELECT v, rank() OVER (ORDER BY v) AS r, p FROM \
          (SELECT {name} AS v, row_number() OVER () AS p FROM {table} LIMIT {COUNTED}) WHERE v IS NOT NULL) ORDER BY p"

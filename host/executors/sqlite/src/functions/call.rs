@@ -273,7 +273,7 @@ pub(super) struct Copied(*mut sqlite3_value);
 
 #[allow(unsafe_code)]
 impl Copied {
-    pub(super) fn of(value: *mut sqlite3_value) -> Self {
+    pub(super) fn new(value: *mut sqlite3_value) -> Self {
         // SAFETY: a value of the call; null when there is no memory.
         Self(unsafe { ffi::sqlite3_value_dup(value) })
     }

@@ -61,8 +61,8 @@ impl Checked for Instr {
             (true, true) => find(call, call.blob(0)?, call.blob(1)?, false)?,
             (false, false) => find(call, call.text(0)?, call.text(1)?, true)?,
             _ => {
-                let whole = Copied::of(call.value(0)?);
-                let part = Copied::of(call.value(1)?);
+                let whole = Copied::new(call.value(0)?);
+                let part = Copied::new(call.value(1)?);
                 find(call, whole.text()?, part.text()?, true)?
             }
         };
@@ -419,13 +419,6 @@ mod tests {
     /// The result with its type, or the error's words.
     fn result(connection: &Connection, sql: &str, arguments: &[Value]) -> Result<Value, String> {
         let text = |bytes: &[u8]| Value::Blob([b"text:", bytes].concat());
-        let own = |value: ValueRef<'_>| match value {
-            ValueRef::Text(bytes) => text(bytes),
-            ValueRef::Null => Value::Null,
-            ValueRef::Integer(number) => Value::Integer(number),
-            ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
-        };
         let mut statement =
             connection.prepare_cached(sql).map_err(|error| error::message(&error))?;
         // A text of any bytes stands in a blob that begins so.
@@ -436,8 +429,15 @@ mod tests {
             },
             other => ToSqlOutput::Borrowed(other.into()),
         });
-        let found = statement
-            .query_row(rusqlite::params_from_iter(arguments), |row| row.get_ref(0).map(own));
+        let found = statement.query_row(rusqlite::params_from_iter(arguments), |row| {
+            row.get_ref(0).map(|value: ValueRef<'_>| match value {
+                ValueRef::Text(bytes) => text(bytes),
+                ValueRef::Null => Value::Null,
+                ValueRef::Integer(number) => Value::Integer(number),
+                ValueRef::Real(number) => Value::Real(number),
+                ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
+            })
+        });
         found.map_err(|error| error::message(&error))
     }
 
@@ -513,8 +513,7 @@ mod tests {
                         // Documents are merged by an engine in UTF-8. Of a blob that holds the text
                         // of a document, which SQLite takes for the sake of old programs, the
                         // encoding of the database decides its result.
-                        let is_blob = |value: &Value| matches!(value, Value::Blob(bytes) if !bytes.starts_with(b"text:"));
-                        if encoding > 0 && sql.contains("_patch") && arguments.iter().any(is_blob) {
+                        if encoding > 0 && sql.contains("_patch") && arguments.iter().any(|value: &Value| matches!(value, Value::Blob(bytes) if !bytes.starts_with(b"text:"))) {
                             continue;
                         }
                         let expected = result(engine, sql, arguments);

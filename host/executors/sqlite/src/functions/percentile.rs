@@ -88,7 +88,7 @@ struct Call<K> {
 
 #[allow(unsafe_code)]
 impl<K: Kind> Call<K> {
-    fn of(context: *mut sqlite3_context) -> Self {
+    fn new(context: *mut sqlite3_context) -> Self {
         Self { context, kind: PhantomData }
     }
 
@@ -245,7 +245,7 @@ unsafe extern "C" fn step<K: Kind>(
     // SAFETY: the engine passes as many values as it counts.
     let arguments =
         unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
-    let mut call = Call::<K>::of(context);
+    let mut call = Call::<K>::new(context);
     let Some(fraction) = call.fraction(arguments) else { return };
     let Some(group) = call.group(true) else { return };
     if !group.has_fraction {
@@ -272,7 +272,7 @@ unsafe extern "C" fn inverse<K: Kind>(
     // SAFETY: the engine passes as many values as it counts.
     let arguments =
         unsafe { std::slice::from_raw_parts(values, usize::try_from(count).unwrap_or(0)) };
-    let mut call = Call::<K>::of(context);
+    let mut call = Call::<K>::new(context);
     if let (Some(number), Some(group)) = (call.number(arguments), call.group(false)) {
         group.remove(number);
     }
@@ -280,7 +280,7 @@ unsafe extern "C" fn inverse<K: Kind>(
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn value<K: Kind>(context: *mut sqlite3_context) {
-    let mut call = Call::<K>::of(context);
+    let mut call = Call::<K>::new(context);
     if let Some(group) = call.group(false) {
         call.give(group);
     }
@@ -288,7 +288,7 @@ unsafe extern "C" fn value<K: Kind>(context: *mut sqlite3_context) {
 
 #[allow(unsafe_code)]
 unsafe extern "C" fn finish<K: Kind>(context: *mut sqlite3_context) {
-    let mut call = Call::<K>::of(context);
+    let mut call = Call::<K>::new(context);
     if let Some(group) = call.group(false) {
         call.give(group);
         group.free();

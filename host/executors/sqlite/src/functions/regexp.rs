@@ -39,8 +39,10 @@ impl Checked for Regexp {
         let pattern = call.text(0)?;
         let text = call.text(1)?;
         let is_match = KNOWN.with_borrow_mut(|known| {
-            let is_it = |(one, _): &(Vec<u8>, Compiled)| one.as_slice() == pattern;
-            let place = match known.iter().position(is_it) {
+            let place = match known
+                .iter()
+                .position(|(one, _): &(Vec<u8>, Compiled)| one.as_slice() == pattern)
+            {
                 Some(place) => place,
                 None => {
                     let compiled = compile(pattern)?;

@@ -19,19 +19,26 @@ fn verdicts(
     database: &SqliteDatabase,
     lines: &[Json],
 ) -> Vec<(String, String, Result<bool, SqlError>)> {
-    let runtime = runtime();
-    let run = |line: &Json| {
-        let sql = text(line);
-        let verdict = runtime.block_on(database.run(&SqlQuery::new(sql.as_str())));
-        let id = line["id"].as_str().unwrap().to_owned();
-        (id, sql, verdict.map(|result| result.truncated()))
-    };
+    let runtime = &runtime();
     std::thread::scope(|scope| {
         let chunks: Vec<Vec<&Json>> =
             (0..8).map(|n| lines.iter().skip(n).step_by(8).collect()).collect();
         let threads: Vec<_> = chunks
             .into_iter()
-            .map(|chunk| scope.spawn(move || chunk.into_iter().map(run).collect::<Vec<_>>()))
+            .map(|chunk| {
+                scope.spawn(move || {
+                    chunk
+                        .into_iter()
+                        .map(|line: &Json| {
+                            let sql = text(line);
+                            let verdict =
+                                runtime.block_on(database.run(&SqlQuery::new(sql.as_str())));
+                            let id = line["id"].as_str().unwrap().to_owned();
+                            (id, sql, verdict.map(|result| result.is_truncated()))
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
             .collect();
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     })

@@ -30,11 +30,15 @@ fn rows(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let cell = |index| match row.get_ref_unwrap(index) {
-            ValueRef::Real(number) => format!("real {:x}", number.to_bits()),
-            other => format!("{other:?}"),
-        };
-        found.push((0..width).map(cell).collect::<Vec<_>>().join(" "));
+        found.push(
+            (0..width)
+                .map(|index| match row.get_ref_unwrap(index) {
+                    ValueRef::Real(number) => format!("real {:x}", number.to_bits()),
+                    other => format!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
     }
     found.sort_unstable();
     Ok(found)
@@ -60,7 +64,7 @@ fn without_indexes(connection: &Connection) {
         connection,
         "SELECT name, tbl_name FROM sqlite_schema WHERE type = 'index' AND sql NOT NULL",
     ) {
-        connection.execute_batch(&format!("DROP INDEX {}", Dialect::Sqlite.quoted(&name))).unwrap();
+        connection.execute_batch(&format!("DROP INDEX {}", Dialect::Sqlite.quote(&name))).unwrap();
     }
     connection
         .execute_batch("PRAGMA automatic_index = 0; PRAGMA reverse_unordered_selects = 1")
@@ -70,7 +74,7 @@ fn without_indexes(connection: &Connection) {
 fn with_every_index(connection: &Connection) {
     let sql = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'";
     for (number, (table, column)) in names(connection, sql).into_iter().enumerate() {
-        let [table, column] = [table, column].map(|name| Dialect::Sqlite.quoted(&name));
+        let [table, column] = [table, column].map(|name| Dialect::Sqlite.quote(&name));
         let direction = if number % 2 == 0 { "DESC" } else { "ASC" };
         let _ = connection
             .execute_batch(&format!("CREATE INDEX more_{number} ON {table}({column} {direction})"));

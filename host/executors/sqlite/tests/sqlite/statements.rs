@@ -17,7 +17,7 @@ const SHOP: &str = "CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, co
     CREATE VIEW broken AS SELECT lost FROM nowhere;
     CREATE VIRTUAL TABLE notes USING fts5(title, body); INSERT INTO notes VALUES ('a', 'the quick fox');";
 
-fn granted(fixture: &Fixture) -> SqliteDatabase {
+fn open_granted(fixture: &Fixture) -> SqliteDatabase {
     let mut config = hasty(fixture);
     config.tables =
         ["customers", "orders", "odd", "notes", "leak", "broken"].map(str::to_owned).to_vec();
@@ -71,23 +71,23 @@ fn caps_cut_and_say_so() {
     let result =
         run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
     assert_eq!(
-        (result.row_count(), result.truncated(), result.profile().warnings.len()),
+        (result.row_count(), result.is_truncated(), result.profile().warnings.len()),
         (2, true, 1)
     );
     let exact =
         run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM customers").unwrap();
-    assert!(!exact.truncated());
+    assert!(!exact.is_truncated());
 
     config.limits.rows = 1_000;
     // A number has 8 bytes and a NULL none, and each cell counts for 24 more.
     config.limits.result_bytes = 70;
     let result =
         run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT id FROM orders").unwrap();
-    assert_eq!((result.row_count(), result.truncated()), (2, true));
+    assert_eq!((result.row_count(), result.is_truncated()), (2, true));
     let nulls =
         run(&SqliteDatabase::open(config.clone()).unwrap(), "SELECT NULL, NULL FROM orders")
             .unwrap();
-    assert_eq!((nulls.row_count(), nulls.truncated()), (1, true));
+    assert_eq!((nulls.row_count(), nulls.is_truncated()), (1, true));
 
     let long = "n".repeat(30_000);
     let columns = |count: usize| {
@@ -127,14 +127,14 @@ fn large_results_are_whole_in_several_batches() {
     let mut config = fixture.config();
     config.limits.result_bytes = 5_000_000;
     let cut = run(&SqliteDatabase::open(config).unwrap(), sql).unwrap();
-    assert_eq!((cut.row_count(), cut.truncated()), (19, true));
+    assert_eq!((cut.row_count(), cut.is_truncated()), (19, true));
     assert_eq!(cut.rows(18, 1)[0][0], Value::Integer(19));
 }
 
 #[test]
 fn refusals_name_rule_and_token() {
     let fixture = Fixture::new(SHOP);
-    let database = granted(&fixture);
+    let database = open_granted(&fixture);
     use SqlErrorKind::{Denied, FunctionRefused, Syntax, TooLarge, WriteRefused};
     let deep = format!("SELECT {}1", "1+".repeat(300));
     let wide = format!("SELECT {}1", "1,".repeat(600));

@@ -66,7 +66,7 @@ impl<'a> Moment<'a> {
                 (day, Some(Time::read(&text[at + 1..])?))
             }
         };
-        let (form, day) = numbers(day).or_else(|| named(day))?;
+        let (form, day) = numbers(day).or_else(|| parse_named_month(day))?;
         Some(Self { form, day, time })
     }
 
@@ -126,9 +126,10 @@ fn numbers(text: &str) -> Option<(Form, Day)> {
         text.bytes().find(|byte| !byte.is_ascii_digit()).filter(|byte| b"-/.".contains(byte))?;
     let mut parts = text.split(char::from(separator)).map(str::trim);
     let parts = [parts.next()?, parts.next()?, parts.next().filter(|_| parts.next().is_none())?];
-    let is_number =
-        |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !parts.iter().all(is_number) {
+    if !parts
+        .iter()
+        .all(|part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return None;
     }
     let [first, second, third] = parts.map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
@@ -155,7 +156,7 @@ fn numbers(text: &str) -> Option<(Form, Day)> {
 }
 
 /// A day whose month has a name: `5 Feb 2024`, `Feb 5, 2024`, `05-Feb-24`, `Mon, 5 Feb 2024`.
-fn named(text: &str) -> Option<(Form, Day)> {
+fn parse_named_month(text: &str) -> Option<(Form, Day)> {
     let mut words =
         text.split([' ', '-', '/', '.', ',']).filter(|word| !word.is_empty()).peekable();
     words.next_if(|word| is_weekday(word));

@@ -30,7 +30,7 @@ impl Counts {
 
     /// The markers that occur among the first so many, with their number: ``2 values `NA` ``, or of
     /// several ``3 values (2 `NA`, 1 `-`)``.
-    pub(super) fn listed(&self, most: usize) -> Option<String> {
+    pub(super) fn list_markers(&self, most: usize) -> Option<String> {
         let found = MARKERS.iter().zip(self.0).take(most).filter(|(_, count)| *count > 0);
         let found: Vec<(&str, u64)> = found.map(|(marker, count)| (*marker, count)).collect();
         match found.as_slice() {

@@ -42,7 +42,7 @@ impl Group {
         }
     }
 
-    fn shown(self, decimal: Decimal) -> String {
+    fn describe(self, decimal: Decimal) -> String {
         match self {
             Self::Mark => format!("`{}`", decimal.other().mark()),
             Self::Blank => "a blank".to_owned(),
@@ -420,7 +420,7 @@ impl Numbers {
             "thousands"
         };
         let group =
-            form.group.map(|group| format!("{} between {between}", group.shown(form.decimal)));
+            form.group.map(|group| format!("{} between {between}", group.describe(form.decimal)));
         let comma = (form.decimal == Decimal::Comma).then(|| "a decimal comma".to_owned());
         let marks: Vec<String> = group.into_iter().chain(comma).collect();
         if !marks.is_empty() {

@@ -12,7 +12,7 @@ fn read_with(values: &[&str], options: &ReadOptions) -> (ColumnType, Vec<String>
     let mut column = Column::new(options);
     cells.iter().for_each(|cell| column.add(cell, options));
     let decision = decide(&[column], options).remove(0);
-    let read = cells.into_iter().map(|cell| shown(&decision.read(cell, options))).collect();
+    let read = cells.into_iter().map(|cell| cell_text(&decision.read(cell, options))).collect();
     (decision.kind, read, decision.notes)
 }
 
@@ -20,7 +20,7 @@ fn read(values: &[&str]) -> (ColumnType, Vec<String>, Vec<String>) {
     read_with(values, &ReadOptions::default())
 }
 
-fn shown(cell: &Cell<'_>) -> String {
+fn cell_text(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => "NULL".to_owned(),
         Cell::Untyped(text) => (*text).to_owned(),
@@ -336,7 +336,7 @@ fn a_text_of_a_typed_file_is_no_number() {
         cells.iter().for_each(|cell| column.add(cell, &options));
         let decision = decide(&[column], &options).remove(0);
         let read: Vec<String> =
-            cells.iter().map(|cell| shown(&decision.read(cell.clone(), &options))).collect();
+            cells.iter().map(|cell| cell_text(&decision.read(cell.clone(), &options))).collect();
         (decision.kind, read)
     };
     let text = |text: &'static str| Cell::Text(text.into());

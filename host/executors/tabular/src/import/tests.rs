@@ -26,7 +26,7 @@ fn config(path: &Path, folder: Option<&Path>) -> TabularConfig {
     }
 }
 
-fn opened(config: &TabularConfig) -> Result<SqliteDatabase, DatabaseError> {
+fn open_database(config: &TabularConfig) -> Result<SqliteDatabase, DatabaseError> {
     open(config, &AtomicBool::new(false))
 }
 
@@ -57,7 +57,7 @@ async fn a_folder_becomes_a_database_that_is_used_again_until_a_file_changes() {
     let folder = cache.path().join("tables");
     let mut config = config(data.path(), Some(&folder));
     let read = reports(&mut config);
-    let database = opened(&config).unwrap();
+    let database = open_database(&config).unwrap();
     let catalog = database.catalog().await.unwrap();
     let tables: Vec<&str> = catalog.tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(
@@ -77,17 +77,17 @@ async fn a_folder_becomes_a_database_that_is_used_again_until_a_file_changes() {
     assert!(first(&database, "SELECT sum(amount) FROM big_orders").await.contains("6.5"));
     let identity = database.identity().unwrap();
     // Again, also at the same time: nothing is read.
-    let again = opened(&config).unwrap();
+    let again = open_database(&config).unwrap();
     assert_eq!((read.lock().unwrap().len(), again.identity().unwrap()), (2, identity.clone()));
     drop((database, again));
     fs::write(data.path().join("big orders.csv"), "id,amount\n1,2.5\n2,5\n").unwrap();
-    let changed = opened(&config).unwrap();
+    let changed = open_database(&config).unwrap();
     assert!(first(&changed, "SELECT sum(amount) FROM big_orders").await.contains("7.5"));
     assert_eq!(read.lock().unwrap().len(), 4);
     assert_ne!(changed.identity().unwrap(), identity);
     // Nothing was written beside the files.
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 2);
-    assert_eq!(store::stored(&folder).unwrap().count, 2);
+    assert_eq!(store::store_size(&folder).unwrap().count, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,11 +96,11 @@ async fn without_a_folder_the_database_is_gone_when_it_is_closed() {
     let path = data.path().join("a.csv");
     fs::write(&path, "x\n7\n").unwrap();
     let Filled { path: private, held, .. } =
-        filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
+        ensure_filled(&config(&path, None), &AtomicBool::new(false)).unwrap();
     assert!(private.is_file());
     drop(held);
     assert!(!private.exists());
-    let database = opened(&config(&path, None)).unwrap();
+    let database = open_database(&config(&path, None)).unwrap();
     assert!(first(&database, "SELECT x FROM a").await.contains('7'));
 }
 
@@ -115,7 +115,7 @@ async fn several_that_open_at_once_have_one_read_it() {
     let threads: Vec<_> = (0..4)
         .map(|_| {
             let config = config.clone();
-            std::thread::spawn(move || opened(&config).unwrap())
+            std::thread::spawn(move || open_database(&config).unwrap())
         })
         .collect();
     for thread in threads {
@@ -129,16 +129,16 @@ fn errors_name_the_file_and_say_what_the_user_gave() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("a.csv"), "x\n1\n").unwrap();
     fs::write(data.path().join("b.csv"), "x,y\n1\n").unwrap();
-    let error = opened(&config(data.path(), Some(data.path()))).err().unwrap().to_string();
+    let error = open_database(&config(data.path(), Some(data.path()))).err().unwrap().to_string();
     assert!(
         error.contains("cannot be read: `b.csv`, line 2: it has 1 value, and the first line has 2"),
         "{error}"
     );
-    let missing = opened(&config(&data.path().join("c.csv"), None)).err().unwrap();
+    let missing = open_database(&config(&data.path().join("c.csv"), None)).err().unwrap();
     assert!(matches!(missing, DatabaseError::Missing { .. }), "{missing}");
     let mut wrong = config(&data.path().join("a.csv"), None);
     wrong.tables = vec!["none".to_owned()];
-    let error = opened(&wrong).err().unwrap().to_string();
+    let error = open_database(&wrong).err().unwrap().to_string();
     assert!(error.contains("a.csv` matches"), "{error}");
 }
 
@@ -151,7 +151,7 @@ fn a_database_that_grows_too_large_is_given_up() {
         .unwrap();
     let mut config = config(&path, None);
     config.caps.bytes = 400_000;
-    let error = opened(&config).err().unwrap().to_string();
+    let error = open_database(&config).err().unwrap().to_string();
     assert!(error.contains("bytes of it: raise --max-import-bytes to read more"), "{error}");
 }
 

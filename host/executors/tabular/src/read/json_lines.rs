@@ -170,7 +170,7 @@ fn each_line(
         }
         let pairs = serde_json::from_slice(text).map_err(|error| {
             if number == 1
-                && let Some(reason) = text::unmarked_utf16(text)
+                && let Some(reason) = text::detect_utf16(text)
             {
                 return wrong(reason);
             }

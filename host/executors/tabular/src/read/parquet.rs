@@ -44,7 +44,7 @@ const BATCH_BYTES: u64 = 256 << 20;
 const YEARS: RangeInclusive<i32> = 0..=9_999;
 
 pub(super) fn shape(source: &Source, work: &Work<'_>) -> Result<Shape, ImportError> {
-    let (file, described) = described(source)?;
+    let (file, described) = read_metadata(source)?;
     let schema = described.schema();
     let (flat, nested): (Vec<_>, Vec<_>) =
         schema.fields().iter().partition(|field| column_type(field).is_some());
@@ -108,19 +108,27 @@ pub(super) fn rows(
     work: &Work<'_>,
     sink: Sink<'_>,
 ) -> Result<Vec<Note>, ImportError> {
-    let (file, described) = described(source)?;
+    let (file, described) = read_metadata(source)?;
     let mut absent = vec![0_u64; shape.types.len()];
-    let is_flat = |field: &Field| column_type(field).is_some();
-    each_batch(source, file, &described, work, is_flat, |batch| {
-        each_row(batch, shape, work, &mut absent, &mut *sink)
-    })?;
+    each_batch(
+        source,
+        file,
+        &described,
+        work,
+        |field: &Field| column_type(field).is_some(),
+        |batch| each_row(batch, shape, work, &mut absent, &mut *sink),
+    )?;
     let counts = shape.names.iter().zip(absent).filter(|(_, count)| *count > 0);
-    let note = |(name, count): (&String, u64)| {
-        let values =
-            if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
-        Note::new(name.clone(), format!("{values} out of the calendar's years 0 to 9999, and NULL"))
-    };
-    Ok(counts.map(note).collect())
+    Ok(counts
+        .map(|(name, count): (&String, u64)| {
+            let values =
+                if count == 1 { "1 value is".to_owned() } else { format!("{count} values are") };
+            Note::new(
+                name.clone(),
+                format!("{values} out of the calendar's years 0 to 9999, and NULL"),
+            )
+        })
+        .collect())
 }
 
 /// Reads the columns that are wanted, some rows at a time.
@@ -132,7 +140,6 @@ fn each_batch(
     is_wanted: impl Fn(&Field) -> bool,
     mut each: impl FnMut(&RecordBatch) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
-    let wrong = |error: ParquetError| ImportError::content(&source.name, None, reason(&error));
     let metadata = described.metadata();
     work.take_bytes(file.metadata().map_err(|error| ImportError::io(&source.name, &error))?.len())?;
     let repeating = pages::check(&file, metadata)
@@ -145,9 +152,11 @@ fn each_batch(
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, described.clone());
     let batch_size = usize::try_from(rows).unwrap_or(BATCH);
     let mut reader =
-        contained(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
-            .map_err(wrong)?;
-    while let Some(batch) = contained(source, || reader.next())? {
+        catch_panic(source, || builder.with_projection(mask).with_batch_size(batch_size).build())?
+            .map_err(|error: ParquetError| {
+                ImportError::content(&source.name, None, reason(&error))
+            })?;
+    while let Some(batch) = catch_panic(source, || reader.next())? {
         let batch =
             batch.map_err(|error| ImportError::content(&source.name, None, error.to_string()))?;
         work.look()?;
@@ -158,10 +167,10 @@ fn each_batch(
 
 /// Work of the crate `parquet`, which panics at some damaged files, such as one whose values name a
 /// dictionary that it does not have.
-fn contained<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
-    let damaged =
-        |_| ImportError::content(&source.name, None, "it is damaged: its reader failed at it");
-    catch_unwind(AssertUnwindSafe(work)).map_err(damaged)
+fn catch_panic<T>(source: &Source, work: impl FnOnce() -> T) -> Result<T, ImportError> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        ImportError::content(&source.name, None, "it is damaged: its reader failed at it")
+    })
 }
 
 /// Passes on the rows; values that are out of range are absent, and counted by column.
@@ -188,7 +197,7 @@ fn each_row(
 
 /// The file and its description of itself. Texts and bytes are read as views, which repeat no value
 /// that the file has once.
-fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
+fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
     let io = |error: std::io::Error| ImportError::io(&source.name, &error);
     let wrong = |reason: String| ImportError::content(&source.name, None, reason);
     let mut file = File::open(&source.path).map_err(io)?;
@@ -219,7 +228,7 @@ fn described(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError
     };
     let read = |error: ParquetError| wrong(reason(&error));
     let described =
-        contained(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
+        catch_panic(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
         return Err(wrong(format!("there are more than {COLUMNS} columns")));
     }

@@ -20,7 +20,7 @@ use super::*;
 use crate::sources;
 
 fn source(path: &Path) -> Source {
-    sources::found(path).unwrap().remove(0)
+    sources::find_sources(path).unwrap().remove(0)
 }
 
 /// The columns with their types, all rows of a file as texts, and the notes.
@@ -36,7 +36,7 @@ fn table(path: &Path, caps: ImportCaps, options: &ReadOptions) -> Result<Table, 
     let shape = shape(&source, &Work::new(caps, options, &wanted))?;
     let mut all = Vec::new();
     let later = rows(&source, &shape, &Work::new(caps, options, &wanted), &mut |cells| {
-        all.push(cells.iter().map(shown).collect());
+        all.push(cells.iter().map(cell_text).collect());
         Ok(())
     })?;
     let columns =
@@ -63,7 +63,7 @@ fn with_options(
 }
 
 /// A file of that content, with its notes as the lines `column: note`.
-fn noted(content: impl AsRef<[u8]>) -> (Vec<String>, Vec<Vec<String>>, Vec<String>) {
+fn read_with_notes(content: impl AsRef<[u8]>) -> (Vec<String>, Vec<Vec<String>>, Vec<String>) {
     let Table { columns, rows, notes } =
         with_options("a.csv", content, &ReadOptions::default()).unwrap();
     let notes = notes.into_iter().map(|Note { column, text }| {
@@ -72,7 +72,7 @@ fn noted(content: impl AsRef<[u8]>) -> (Vec<String>, Vec<Vec<String>>, Vec<Strin
     (columns, rows, notes.collect())
 }
 
-fn shown(cell: &Cell<'_>) -> String {
+fn cell_text(cell: &Cell<'_>) -> String {
     match cell {
         Cell::Null => "-".to_owned(),
         Cell::Untyped(text) => (*text).to_owned(),
@@ -84,7 +84,7 @@ fn shown(cell: &Cell<'_>) -> String {
     }
 }
 
-fn of(
+fn read_content(
     name: &str,
     content: impl AsRef<[u8]>,
 ) -> Result<(Vec<String>, Vec<Vec<String>>), ImportError> {
@@ -106,7 +106,7 @@ fn with_caps(
 fn comma_separated_values_have_names_and_types() {
     let text =
         "\u{feff}id, Name ,born,,id\r\n1,\"Ann, \"\"A\"\"\nB\",2024-02-29,x,0.5\r\n\r\n2,,,y,1\r\n";
-    let (columns, rows) = of("a.csv", text).unwrap();
+    let (columns, rows) = read_content("a.csv", text).unwrap();
     assert_eq!(columns, ["id INTEGER", "Name TEXT", "born DATE", "column_4 TEXT", "id_2 REAL"]);
     assert_eq!(
         rows,
@@ -122,21 +122,21 @@ fn the_first_line_tells_what_stands_between_values() {
         ("a.tsv", "a\tb;c;d\n1\t2\n"),
         ("a.csv", "a\tb\n1\t2"),
     ] {
-        let (columns, rows) = of(name, text).unwrap();
+        let (columns, rows) = read_content(name, text).unwrap();
         assert_eq!(
             (columns.len(), rows),
             (2, vec![vec!["1".to_owned(), "2".to_owned()]]),
             "{text}"
         );
     }
-    assert_eq!(of("a.csv", "name\nann\n").unwrap().0, ["name TEXT"]);
-    assert_eq!(of("a.csv", "a,b\n").unwrap().1.len(), 0);
+    assert_eq!(read_content("a.csv", "name\nann\n").unwrap().0, ["name TEXT"]);
+    assert_eq!(read_content("a.csv", "a,b\n").unwrap().1.len(), 0);
 }
 
 #[test]
 fn objects_in_lines_have_the_columns_of_all_of_them() {
     let text = "{\"id\": 1, \"x\": {\"a\": [1, 2]}, \"ok\": true}\n\n{\"big\": 12345678901234567890, \"id\": null, \"ID\": \"7\", \"f\": 1e2}\n";
-    let (columns, rows) = of("a.jsonl", text).unwrap();
+    let (columns, rows) = read_content("a.jsonl", text).unwrap();
     assert_eq!(columns, ["id INTEGER", "x TEXT", "ok BOOLEAN", "big TEXT", "ID_2 TEXT", "f REAL"]);
     assert_eq!(rows[0], ["1", "{\"a\": [1, 2]}", "true", "-", "-", "-"]);
     assert_eq!(rows[1], ["-", "-", "-", "12345678901234567890", "7", "100.0"]);
@@ -148,7 +148,7 @@ fn packed_files_are_unpacked() {
     packed.write_all(b"a,b\n1,2\n").unwrap();
     let packed = packed.finish().unwrap();
     let twice = [packed.clone(), packed].concat();
-    let (columns, rows) = of("a.csv.gz", twice).unwrap();
+    let (columns, rows) = read_content("a.csv.gz", twice).unwrap();
     assert_eq!(columns, ["a TEXT", "b TEXT"]);
     assert_eq!(rows, [["1", "2"], ["a", "b"], ["1", "2"]]);
 }
@@ -196,7 +196,7 @@ fn what_cannot_be_read_is_named_with_its_line() {
             "`a.parquet`: its description of itself has more than",
         ),
     ] {
-        let error = of(name, content).unwrap_err().to_string();
+        let error = read_content(name, content).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }
@@ -223,15 +223,15 @@ fn what_is_too_much_ends_the_reading() {
     let error = with_caps("a.csv.gz", packed.finish().unwrap(), caps).unwrap_err();
     assert!(error.to_string().starts_with("there are more than 1000 bytes"), "{error}");
     let quote = format!("a\n\"{}", "x,\n".repeat(3_000_000));
-    let error = of("a.csv", quote).unwrap_err().to_string();
+    let error = read_content("a.csv", quote).unwrap_err().to_string();
     assert!(error.contains("a row has more than 4194304 bytes; is a quote not closed?"), "{error}");
-    let error = of("a.csv", format!("{}\n", "a,".repeat(2_001))).unwrap_err().to_string();
+    let error = read_content("a.csv", format!("{}\n", "a,".repeat(2_001))).unwrap_err().to_string();
     assert_eq!(error, "`a.csv`, line 1: there are more than 2000 columns");
-    let error = of("a.jsonl", "{\"a\": 1, ".repeat(5_000_000)).unwrap_err().to_string();
+    let error = read_content("a.jsonl", "{\"a\": 1, ".repeat(5_000_000)).unwrap_err().to_string();
     assert_eq!(error, "`a.jsonl`, line 1: the line has more than 4194304 bytes");
     let wide: String = (0..2_001).map(|at| format!("{{\"c{at}\": 1}}\n")).collect();
     assert_eq!(
-        of("a.jsonl", wide).unwrap_err().to_string(),
+        read_content("a.jsonl", wide).unwrap_err().to_string(),
         "`a.jsonl`, line 2001: there are more than 2000 columns"
     );
 }
@@ -244,7 +244,7 @@ fn a_quote_that_nobody_closes_is_named() {
         ("\u{feff}\"a\",\"b\"\n\"1\n\",\"it said \"\"x\n", 3),
         ("\"a", 1),
     ] {
-        let error = of("a.csv", text).unwrap_err().to_string();
+        let error = read_content("a.csv", text).unwrap_err().to_string();
         assert_eq!(
             error,
             format!("`a.csv`, line {line}: the quote that opens there is not closed"),
@@ -259,7 +259,7 @@ fn a_quote_that_nobody_closes_is_named() {
         "a\n\"x\"y\"\n",
         "a\r\n\"1\r\n\"\r\n",
     ] {
-        assert!(of("a.csv", text).is_ok(), "{text}");
+        assert!(read_content("a.csv", text).is_ok(), "{text}");
     }
 }
 
@@ -335,7 +335,8 @@ fn parquet_has_types_of_its_own_whatever_packs_it() {
         ] {
             let properties =
                 WriterProperties::builder().set_compression(packing).set_writer_version(version);
-            let (columns, rows) = of("a.parquet", parquet(sample(), properties.build())).unwrap();
+            let (columns, rows) =
+                read_content("a.parquet", parquet(sample(), properties.build())).unwrap();
             assert_eq!(
                 columns,
                 [
@@ -373,14 +374,14 @@ fn parquet_has_types_of_its_own_whatever_packs_it() {
 
 #[test]
 fn parquet_without_rows_is_a_table() {
-    let (columns, rows) = of("a.parquet", parquet_without_rows()).unwrap();
+    let (columns, rows) = read_content("a.parquet", parquet_without_rows()).unwrap();
     assert_eq!((columns, rows), (vec!["a INTEGER".to_owned()], Vec::<Vec<String>>::new()));
 }
 
 #[test]
 fn parquet_that_costs_more_than_it_says_is_refused() {
     let old = WriterProperties::builder().set_compression(Compression::LZ4).build();
-    let error = of("a.parquet", parquet(sample(), old)).unwrap_err().to_string();
+    let error = read_content("a.parquet", parquet(sample(), old)).unwrap_err().to_string();
     assert!(
         error.contains("is compressed by LZ4; write it with Zstandard, Snappy or gzip"),
         "{error}"
@@ -426,8 +427,9 @@ fn parquet_that_costs_more_than_it_says_is_refused() {
     let properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_compression(Compression::SNAPPY);
-    let error =
-        of("a.parquet", parquet(vec![("t", value)], properties.build())).unwrap_err().to_string();
+    let error = read_content("a.parquet", parquet(vec![("t", value)], properties.build()))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("a page of column `t` has"), "{error}");
 }
 
@@ -441,7 +443,7 @@ fn a_page_by_gzip_is_as_large_as_it_says() {
     let size = [0x15, 0x00, 0x15].as_slice();
     let at = file.windows(3).position(|bytes| bytes == size).unwrap() + 3;
     file[at..at + 4].copy_from_slice(&[0x80, 0x81, 0x80, 0x00]);
-    let error = of("a.parquet", file).unwrap_err().to_string();
+    let error = read_content("a.parquet", file).unwrap_err().to_string();
     assert!(error.ends_with("the pages of column `t` are damaged"), "{error}");
 }
 
@@ -479,7 +481,7 @@ fn titles_above_the_table_are_left_out() {
         ("Sales report,,\n,,\nid,town,price\n1,Bari,2\n2,Rome,3\n", 2),
         ("\"Source\",\"Bank\",\n\ncountry,code,1960,1961\nItaly,IT,1,2\nSpain,ES,2,3\n", 1),
     ] {
-        let (columns, rows, notes) = noted(text);
+        let (columns, rows, notes) = read_with_notes(text);
         assert!(columns[0].starts_with("id ") || columns[0].starts_with("country "), "{columns:?}");
         assert_eq!(rows.len(), 2, "{text}");
         let expected = if titles == 1 { "a line above" } else { "2 lines above" };
@@ -499,15 +501,15 @@ fn titles_above_the_table_are_left_out() {
             "`a.csv`, line 6: it has 1 value, and the line with the names has 2",
         ),
     ] {
-        let found = of("a.csv", text).unwrap_err().to_string();
+        let found = read_content("a.csv", text).unwrap_err().to_string();
         assert!(found.starts_with(error), "{found}");
     }
     let mut long = "T\n\na,b\n".to_owned() + &"1,2\n".repeat(30_000);
     long.push_str("5\n");
-    let error = of("a.csv", long).unwrap_err().to_string();
+    let error = read_content("a.csv", long).unwrap_err().to_string();
     assert_eq!(error, "`a.csv`, line 30004: it has 1 value, and the line with the names has 2");
     // Separators at the ends of lines are no values.
-    assert_eq!(of("a.csv", "a,b\n1,2,\n3,4,,\n").unwrap().1, [["1", "2"], ["3", "4"]]);
+    assert_eq!(read_content("a.csv", "a,b\n1,2,\n3,4,,\n").unwrap().1, [["1", "2"], ["3", "4"]]);
 }
 
 #[test]
@@ -520,7 +522,7 @@ fn the_first_line_names_no_columns_if_it_is_like_the_others() {
         "1,2\n3,4\n",
         "1,NA,\n2,3,4\n",
     ] {
-        let (columns, rows, notes) = noted(text);
+        let (columns, rows, notes) = read_with_notes(text);
         assert!(columns[0].starts_with("column_1 "), "{columns:?}");
         assert_eq!((rows.len(), notes[0].as_str()), (2, said), "{text}");
     }
@@ -534,7 +536,7 @@ fn the_first_line_names_no_columns_if_it_is_like_the_others() {
         "a,b\n",
         "1,2\n",
     ] {
-        let (columns, _, notes) = noted(text);
+        let (columns, _, notes) = read_with_notes(text);
         assert!(
             !columns.last().unwrap().starts_with("column_") && notes.is_empty(),
             "{columns:?} {notes:?}"
@@ -553,15 +555,15 @@ fn a_row_of_totals_is_left_out_if_it_is_the_sum() {
         // Whichever reading of its numbers is the right one.
         "town,n\nBari,\"1,234\"\nRome,\"2,345\"\nTotal,\"3,579\"\n",
     ] {
-        let (_, rows, notes) = noted(text);
+        let (_, rows, notes) = read_with_notes(text);
         assert_eq!((rows.len(), notes[0].as_str()), (2, said), "{text}");
     }
     // A sum beyond all numbers is no row's.
-    assert_eq!(noted("town,n\nBari,1e308\nRome,1e308\nTotal,5\n").1.len(), 3);
-    let (_, rows, notes) = noted("town,n\nBari,2\nRome,3\nTotal,7\n");
+    assert_eq!(read_with_notes("town,n\nBari,1e308\nRome,1e308\nTotal,5\n").1.len(), 3);
+    let (_, rows, notes) = read_with_notes("town,n\nBari,2\nRome,3\nTotal,7\n");
     assert_eq!(rows.len(), 3);
     assert!(notes[0].contains("not found to be the sum"), "{notes:?}");
-    let (_, rows, notes) = noted("town,n\nBari,2\nTotal,5\nRome,3\n");
+    let (_, rows, notes) = read_with_notes("town,n\nBari,2\nTotal,5\nRome,3\n");
     assert_eq!((rows.len(), notes.len()), (3, 0));
     // One that has fewer values than the others cannot stay.
     for text in [
@@ -569,14 +571,14 @@ fn a_row_of_totals_is_left_out_if_it_is_the_sum() {
         "town,n,note\nBari,2,x\nRome,3,y\nTotal\n",
         "town;n;note\nBari;2;x\nRome;3;y\nSumme:;7\n\n",
     ] {
-        let (_, rows, notes) = noted(text);
+        let (_, rows, notes) = read_with_notes(text);
         assert_eq!(rows.len(), 2, "{text}");
         assert!(notes[0].contains("fewer values than the others: it is left out"), "{notes:?}");
     }
     for (text, line) in
         [("town,n,note\nBari,2,x\nTotal,2\nRome,3,y\n", 3), ("town,n,note\nBari,2,x\nRome,3\n", 3)]
     {
-        let error = of("a.csv", text.as_bytes()).unwrap_err().to_string();
+        let error = read_content("a.csv", text.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(&format!("line {line}: it has 2 values")), "{error}");
     }
 }
@@ -595,18 +597,18 @@ fn texts_in_other_encodings_are_read() {
         for (name, content) in
             [("a.csv", content.clone()), ("a.csv", packed), ("a.csv.gz", content)]
         {
-            assert_eq!(of(name, content).unwrap().1, [["José", "1"], ["Zoë", "2"]]);
+            assert_eq!(read_content(name, content).unwrap().1, [["José", "1"], ["Zoë", "2"]]);
         }
     }
     let latin =
         text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect::<Vec<u8>>();
-    let error = of("a.csv", &latin).unwrap_err().to_string();
+    let error = read_content("a.csv", &latin).unwrap_err().to_string();
     let reason =
         "the text is not UTF-8, but probably windows-1252: `--encoding windows-1252` reads it";
     assert_eq!(error, format!("`a.csv`, line 2: {reason}"));
     let cyrillic: Vec<u8> =
         encoding_rs::WINDOWS_1251.encode("город,n\nМосква,1\nСанкт-Петербург,2\n").0.into_owned();
-    let error = of("a.csv", &cyrillic).unwrap_err().to_string();
+    let error = read_content("a.csv", &cyrillic).unwrap_err().to_string();
     assert!(error.contains("line 1: ") && error.contains("--encoding windows-1251"), "{error}");
     let options = |name: &str| ReadOptions {
         encoding: crate::Encoding::for_name(name),
@@ -618,15 +620,17 @@ fn texts_in_other_encodings_are_read() {
         ["Москва", "1"]
     );
     let unmarked = utf16(u16::to_be_bytes);
-    let error = of("a.csv", &unmarked).unwrap_err().to_string();
+    let error = read_content("a.csv", &unmarked).unwrap_err().to_string();
     assert!(error.contains("--encoding utf-16be"), "{error}");
     assert_eq!(
         with_options("a.csv", &unmarked, &options("utf-16be")).unwrap().rows[0],
         ["José", "1"]
     );
     let lines: Vec<u8> = "{\"a\": \"é\"}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(of("a.jsonl", &lines).unwrap_err().to_string().contains("--encoding utf-16le"));
-    assert_eq!(of("a.jsonl", [vec![0xff, 0xfe], lines].concat()).unwrap().1, [["é"]]);
+    assert!(
+        read_content("a.jsonl", &lines).unwrap_err().to_string().contains("--encoding utf-16le")
+    );
+    assert_eq!(read_content("a.jsonl", [vec![0xff, 0xfe], lines].concat()).unwrap().1, [["é"]]);
     let error =
         with_options("a.csv", b"a\n\xff\xff\n", &options("euc-jp")).err().unwrap().to_string();
     assert!(error.contains("the text is not EUC-JP"), "{error}");
@@ -641,12 +645,13 @@ fn a_value_has_few_readings_whatever_its_file_holds() {
     packed.write_all(&[vec![0xff, 0xfe], bomb].concat()).unwrap();
     let error = with_caps("a.csv", packed.finish().unwrap(), caps).unwrap_err();
     assert!(error.to_string().starts_with("there are more than 1000 bytes"), "{error}");
-    let error = of("a.csv", format!("{}\n", "a,".repeat(100_000))).unwrap_err().to_string();
+    let error =
+        read_content("a.csv", format!("{}\n", "a,".repeat(100_000))).unwrap_err().to_string();
     assert!(error.contains("more than 2000 columns"), "{error}");
 }
 
 /// A file of which one byte is another.
-fn damaged(at: usize, byte: u8) -> Vec<u8> {
+fn damage_file(at: usize, byte: u8) -> Vec<u8> {
     static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
     let properties = || {
         WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build()
@@ -661,7 +666,7 @@ fn damaged(at: usize, byte: u8) -> Vec<u8> {
 // need.
 #[test]
 fn a_file_at_which_its_reader_panics_is_an_error() {
-    let error = of("a.parquet", damaged(1_919, 148)).unwrap_err().to_string();
+    let error = read_content("a.parquet", damage_file(1_919, 148)).unwrap_err().to_string();
     assert!(error.contains("damaged"), "{error}");
 }
 
@@ -669,13 +674,13 @@ proptest! {
     #[test]
     fn any_bytes_are_rows_or_an_error(content in proptest::collection::vec(any::<u8>(), 0..300)) {
         for name in ["a.csv", "a.tsv", "a.jsonl", "a.csv.gz", "a.parquet"] {
-            drop(of(name, &content));
+            drop(read_content(name, &content));
         }
     }
 
     #[test]
     fn a_damaged_parquet_file_is_rows_or_an_error(at in 4_usize..2_000, byte: u8) {
-        drop(of("a.parquet", damaged(at, byte)));
+        drop(read_content("a.parquet", damage_file(at, byte)));
     }
 
     #[test]
@@ -687,7 +692,7 @@ proptest! {
         for (at, cell) in cells.iter().enumerate() {
             writer.write_record([&at.to_string(), cell]).unwrap();
         }
-        let (_, rows) = of("a.csv", writer.into_inner().unwrap()).unwrap();
+        let (_, rows) = read_content("a.csv", writer.into_inner().unwrap()).unwrap();
         let read: Vec<String> = rows.into_iter().skip(1).map(|mut row| row.remove(1)).collect();
         let written: Vec<String> = cells.into_iter().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell }).collect();
         prop_assert_eq!(read, written);

@@ -1,7 +1,9 @@
 //! HTML: a page with the verdict, the pictures with their numbers, and the questions.
 
 use super::tables::{self, Table};
-use super::words::{UNKNOWN, count, counted, decimal, of_answers, percent, percents, rule, time};
+use super::words::{
+    UNKNOWN, answer_counts, count, decimal, percent, percents, question_counts, rule, time,
+};
 use crate::Verdict;
 use crate::page::Html;
 use crate::picture;
@@ -32,7 +34,7 @@ pub fn page(report: &RunReport) -> String {
 
 fn draw(html: &mut Html, report: &RunReport, section: Section) {
     let (benchmark, compare) = report.split();
-    let own = tables::of(report, section);
+    let own = tables::for_section(report, section);
     let figures: Vec<(&str, &Figures)> =
         report.arms().into_iter().map(|(arm, figures)| (arm.name.as_str(), figures)).collect();
     match section {
@@ -50,11 +52,11 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
         }
         Section::RightAnswers => {
             if let Some(benchmark) = benchmark {
-                let all = [own, tables::of(report, Section::Slices)].concat();
+                let all = [own, tables::for_section(report, Section::Slices)].concat();
                 html.raw("<h2>Right answers</h2>\n").figure(&picture::shares(benchmark), &all);
             }
         }
-        Section::Arms => titled(html, "<h2>Arms</h2>\n", None, &own),
+        Section::Arms => add_section(html, "<h2>Arms</h2>\n", None, &own),
         Section::Pareto => {
             if let Some(compare) = compare {
                 html.raw("<div class=\"pictures\">\n");
@@ -63,35 +65,35 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
             }
         }
         Section::Pairs => {
-            titled(html, "<h2>Differences</h2>\n", None, &own);
+            add_section(html, "<h2>Differences</h2>\n", None, &own);
             for pair in compare.iter().flat_map(|compare| &compare.pairs) {
                 differences(html, pair, report.rows());
             }
         }
         Section::Ends => {
-            titled(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own)
+            add_section(html, "<h2>Ends and errors</h2>\n", picture::errors(&figures), &own)
         }
-        Section::Costs => titled(html, "<h2>Costs</h2>\n", None, &own),
-        Section::Expensive => titled(html, "<h2>Most expensive questions</h2>\n", None, &own),
+        Section::Costs => add_section(html, "<h2>Costs</h2>\n", None, &own),
+        Section::Expensive => add_section(html, "<h2>Most expensive questions</h2>\n", None, &own),
         // Each pair has them in its article; the slices of one arm are in the picture of its right
         // answers.
         Section::OneMoreRight | Section::RulesOfPairs | Section::Slices | Section::Flipped => {}
         Section::Confidence => confidence(html, &figures),
-        Section::Judges => titled(html, "<h2>Judge against truth</h2>\n", None, &own),
+        Section::Judges => add_section(html, "<h2>Judge against truth</h2>\n", None, &own),
         Section::Budget => {
             let curves: Vec<_> = figures
                 .iter()
                 .map(|(name, figures)| (*name, figures.budget_curve.as_slice()))
                 .collect();
-            titled(html, "<h2>Budget</h2>\n", picture::budget(&curves), &own);
+            add_section(html, "<h2>Budget</h2>\n", picture::budget(&curves), &own);
         }
         // The page of a comparison shows the answers that differ, in the articles of the pairs.
         Section::Answers => benchmark.iter().for_each(|report| results(html, &report.results)),
         Section::Setup => {
-            titled(html, "<h2>What was run</h2>\n", None, &own);
+            add_section(html, "<h2>What was run</h2>\n", None, &own);
             for (arm, _) in report.arms() {
                 html.fold(&format!("Settings of {}", arm.name), |html| {
-                    _ = html.tagged("<pre>", &format!("{:#}", arm.settings), "</pre>\n");
+                    _ = html.wrap_text("<pre>", &format!("{:#}", arm.settings), "</pre>\n");
                 });
             }
             footer(html, report.head());
@@ -101,7 +103,7 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
 
 /// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there
 /// is neither.
-fn titled(
+fn add_section(
     html: &mut Html,
     heading: &'static str,
     picture: Option<picture::Picture>,
@@ -120,10 +122,10 @@ fn titled(
 fn headline(html: &mut Html, report: &BenchmarkReport) {
     let share = &report.figures.share;
     let outcomes = &report.figures.outcomes;
-    html.tagged("<h1>Benchmark of ", &report.arm.name, "</h1>\n");
-    html.tagged("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
-    html.text(&counted(share.of, outcomes.not_graded));
-    html.tagged(
+    html.wrap_text("<h1>Benchmark of ", &report.arm.name, "</h1>\n");
+    html.wrap_text("<p class=\"headline\"><strong>", &percent(share.share), " right</strong> of ");
+    html.text(&question_counts(share.of, outcomes.not_graded));
+    html.wrap_text(
         " <span class=\"faint\">(95 % interval ",
         &percents(share.interval),
         ")</span></p>\n",
@@ -142,47 +144,51 @@ fn verdict(html: &mut Html, pair: &PairReport) {
 
 fn notes(html: &mut Html, basis: &Basis) {
     if let Some(model) = &basis.simulated {
-        html.tagged(
+        html.wrap_text(
             "<p class=\"simulated\"><strong>Simulated</strong>",
             &in_brackets(model),
             ": the answers are not those of a model.</p>\n",
         );
     }
     if let Some(partial) = &basis.partial {
-        html.tagged(
+        html.wrap_text(
             "<p class=\"warning\"><strong>Not whole</strong>: ",
-            &of_answers(partial),
+            &answer_counts(partial),
             "; ",
         );
         html.text(&partial.why).raw(".</p>\n");
     }
     for warning in &basis.warnings {
-        html.tagged("<p class=\"warning\">", warning, "</p>\n");
+        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
     }
 }
 
 fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
-    html.tagged("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(
+    html.wrap_text("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(
         suite.questions,
         "question",
         "questions",
     ));
-    html.tagged(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
+    html.wrap_text(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
 fn differences(html: &mut Html, pair: &PairReport, rows: &[ResultRow]) {
-    html.tagged("<article>\n<h3>", &format!("{} against {}", pair.second, pair.first), "</h3>\n");
+    html.wrap_text(
+        "<article>\n<h3>",
+        &format!("{} against {}", pair.second, pair.first),
+        "</h3>\n",
+    );
     let more = tables::one_more_right(pair).into_iter();
     let own: Vec<Table> =
         more.chain([tables::pair_rules(pair), tables::pair_slices(pair)]).collect();
     html.figure(&picture::differences(pair), &own);
     html.figure(&picture::strip(pair, rows), &[]);
-    flipped(html, pair);
+    add_flips(html, pair);
     html.raw("</article>\n");
 }
 
-fn flipped(html: &mut Html, pair: &PairReport) {
+fn add_flips(html: &mut Html, pair: &PairReport) {
     let number = count(pair.flipped.len() as u64, "question", "questions");
     html.fold(&format!("{number} that only one answers right"), |html| {
         for (shown, one) in pair.flipped.iter().enumerate() {
@@ -197,8 +203,8 @@ fn flipped(html: &mut Html, pair: &PairReport) {
 
 fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
-    html.tagged("<h3>", &one.id, "").tagged(" <small>", &one.db, "</small></h3>\n");
-    html.tagged("<p>", &one.question, "</p>\n").tagged(
+    html.wrap_text("<h3>", &one.id, "").wrap_text(" <small>", &one.db, "</small></h3>\n");
+    html.wrap_text("<p>", &one.question, "</p>\n").wrap_text(
         "<p class=\"good\">right: ",
         right,
         "</p>\n",
@@ -209,8 +215,8 @@ fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
         ("expected", &one.gold_sql),
     ];
     for (who, sql) in statements {
-        html.tagged("<p class=\"faint\">", who, "</p>");
-        html.tagged("<pre>", sql.as_deref().unwrap_or("no statement"), "</pre>\n");
+        html.wrap_text("<p class=\"faint\">", who, "</p>");
+        html.wrap_text("<pre>", sql.as_deref().unwrap_or("no statement"), "</pre>\n");
     }
 }
 
@@ -219,7 +225,7 @@ fn left_out(html: &mut Html, number: usize) {
         1 => "1 more is left out here; the JSON has it.".to_owned(),
         number => format!("{number} more are left out here; the JSON has them."),
     };
-    html.tagged("<p class=\"warning\">", &left, "</p>\n");
+    html.wrap_text("<p class=\"warning\">", &left, "</p>\n");
 }
 
 fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
@@ -267,39 +273,39 @@ fn results(html: &mut Html, rows: &[ResultRow]) {
 }
 
 fn result(html: &mut Html, row: &ResultRow) {
-    html.tagged("<tr><td>", &row.id, "</td><td>").text(&super::words::status(row)).raw("</td>");
+    html.wrap_text("<tr><td>", &row.id, "</td><td>").text(&super::words::status(row)).raw("</td>");
     html.raw(match row.verdict {
         Some(Verdict::Right) => "<td class=\"good\">right</td>",
         Some(Verdict::Wrong) => "<td class=\"bad\">wrong</td>",
         Some(Verdict::Excluded) => "<td>cannot tell</td>",
         None => "<td>not graded</td>",
     });
-    html.tagged("<td class=\"number\">", &super::words::of_rows(row), "</td>");
-    html.tagged("<td class=\"number\">", &decimal(row.confidence, 2), "</td>");
-    html.tagged(
+    html.wrap_text("<td class=\"number\">", &super::words::row_counts(row), "</td>");
+    html.wrap_text("<td class=\"number\">", &decimal(row.confidence, 2), "</td>");
+    html.wrap_text(
         "<td class=\"number\">",
         &row.calls.map_or_else(|| UNKNOWN.to_owned(), |calls| calls.to_string()),
         "</td>",
     );
-    html.tagged(
+    html.wrap_text(
         "<td class=\"number\">",
         &row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
         "</td>",
     );
-    html.tagged(
+    html.wrap_text(
         "<td class=\"number\">",
         &time(row.duration.map(|seconds| seconds * 1000.0)),
         "</td><td class=\"text\">",
     );
     html.fold(&row.question, |html| {
-        html.tagged("<p class=\"faint\">", &row.db, "</p>");
+        html.wrap_text("<p class=\"faint\">", &row.db, "</p>");
         if row.end == End::Answered || row.sql.is_some() {
-            html.tagged("<pre>", row.sql.as_deref().unwrap_or("no statement"), "</pre>");
+            html.wrap_text("<pre>", row.sql.as_deref().unwrap_or("no statement"), "</pre>");
         }
         if let Some(error) = row.error.as_ref().or(row.gold_fault.as_ref()) {
-            html.tagged("<p class=\"bad\">", error, "</p>");
+            html.wrap_text("<p class=\"bad\">", error, "</p>");
         }
-        html.tagged(
+        html.wrap_text(
             "<p class=\"faint\">expected</p><pre>",
             row.gold_sql.as_deref().unwrap_or("rows or a text"),
             "</pre>\n",
@@ -309,9 +315,9 @@ fn result(html: &mut Html, row: &ResultRow) {
 }
 
 fn footer(html: &mut Html, head: &ReportHead) {
-    html.tagged("<footer class=\"faint\">syrch-host ", &head.host, "");
+    html.wrap_text("<footer class=\"faint\">syrch-host ", &head.host, "");
     if let Some(run) = &head.run {
-        html.tagged(", run ", run, "");
+        html.wrap_text(", run ", run, "");
     }
     html.raw("</footer>\n");
 }

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use syrch_core::text::escape::{self as escapes, clipped, fenced, markdown as escape};
+use syrch_core::text::escape::{self as escapes, clip_with_remark, fence_code, markdown as escape};
 
 use super::tables::{self, Table};
 use super::words::{
-    UNKNOWN, capital, count, counted, decimal, dollars, of_answers, of_rows, percent, percents,
-    rule, status, time,
+    UNKNOWN, answer_counts, capital, count, decimal, dollars, percent, percents, question_counts,
+    row_counts, rule, status, time,
 };
 use crate::Verdict;
 use crate::report::sentence::in_brackets;
@@ -52,7 +52,9 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         Section::Notes => notes(out, report.basis()),
         Section::Suite => about(out, report.head(), report.basis()),
         Section::RightAnswers | Section::Arms | Section::Pairs => {
-            tables::of(report, section).iter().for_each(|one| *out += &format!("{}\n", table(one)));
+            tables::for_section(report, section)
+                .iter()
+                .for_each(|one| *out += &format!("{}\n", table(one)));
         }
         Section::Pareto => compare.iter().for_each(|report| pareto(out, report)),
         Section::Ends
@@ -65,7 +67,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         | Section::Judges
         | Section::Budget => {
             let most = if compare.is_some() { LONGEST } else { usize::MAX };
-            for one in tables::of(report, section) {
+            for one in tables::for_section(report, section) {
                 let body = table(&one);
                 if out.len() + body.len() < most {
                     fold(out, &one.title, &body);
@@ -73,7 +75,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
             }
         }
         Section::Flipped => {
-            compare.iter().flat_map(|report| &report.pairs).for_each(|pair| flipped(out, pair))
+            compare.iter().flat_map(|report| &report.pairs).for_each(|pair| write_flips(out, pair))
         }
         Section::Answers => {
             if let Some(report) = benchmark {
@@ -97,7 +99,7 @@ fn headline(out: &mut String, report: &BenchmarkReport) {
         "## Benchmark of {}\n\n**{} right** of {} under {} (95 % interval {}).\n\n",
         escape(&report.arm.name),
         percent(share.share),
-        counted(share.of, report.figures.outcomes.not_graded),
+        question_counts(share.of, report.figures.outcomes.not_graded),
         escape(&report.basis.rule),
         percents(share.interval)
     );
@@ -113,7 +115,7 @@ fn results(rows: &[ResultRow]) -> String {
             escape(&row.id),
             escape(&status(row)),
             yes_no(row.metrics.exact_match).to_owned(),
-            of_rows(row),
+            row_counts(row),
             columns(row).to_owned(),
             decimal(row.confidence, 2),
             row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
@@ -135,10 +137,11 @@ fn yes_no(is_so: Option<bool>) -> &'static str {
 /// Says whether the columns are as many as expected: a rule that counts them and calls rows right
 /// says so; else it is not known.
 fn columns(row: &ResultRow) -> &'static str {
-    let says_so = |rule: &Rule| {
-        rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)
-    };
-    if row.rows.is_some_and(|rows| rows > 0) && Rule::all().iter().any(says_so) {
+    if row.rows.is_some_and(|rows| rows > 0)
+        && Rule::all().iter().any(|rule: &Rule| {
+            rule.counts_columns() && row.verdicts.get(rule.name()) == Some(&Verdict::Right)
+        })
+    {
         "yes"
     } else {
         UNKNOWN
@@ -159,7 +162,7 @@ fn pareto(out: &mut String, report: &CompareReport) {
     out.push('\n');
 }
 
-fn flipped(out: &mut String, pair: &PairReport) {
+fn write_flips(out: &mut String, pair: &PairReport) {
     if pair.flipped.is_empty() {
         return;
     }
@@ -186,7 +189,7 @@ fn flipped(out: &mut String, pair: &PairReport) {
 
 fn flip(pair: &PairReport, one: &Flipped) -> String {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
-    let question = escape(&clipped(&one.question, STATEMENT));
+    let question = escape(&clip_with_remark(&one.question, STATEMENT));
     let mut out = format!(
         "**{}** ({}): {question}  \nright: {}\n\n",
         escape(&one.id),
@@ -201,7 +204,11 @@ fn flip(pair: &PairReport, one: &Flipped) -> String {
     for (who, sql) in statements {
         match sql {
             Some(sql) => {
-                out += &format!("{}:\n\n{}\n", escape(who), fenced("sql", &clipped(sql, STATEMENT)))
+                out += &format!(
+                    "{}:\n\n{}\n",
+                    escape(who),
+                    fence_code("sql", &clip_with_remark(sql, STATEMENT))
+                )
             }
             None => out += &format!("{}: no statement\n\n", escape(who)),
         }
@@ -270,7 +277,7 @@ fn notes(out: &mut String, basis: &Basis) {
     if let Some(partial) = &basis.partial {
         *out += &format!(
             "> **Not whole**: {}. {}.\n\n",
-            of_answers(partial),
+            answer_counts(partial),
             escape(&capital(&partial.why))
         );
     }
@@ -310,9 +317,12 @@ fn table(table: &Table) -> String {
         let mut cells = table.rows.iter().filter_map(|row| row.get(column)).peekable();
         cells.peek().is_some() && cells.all(Value::is_number)
     };
-    let rule = |column| if is_numeric(column) { "---:" } else { "---" }.to_owned();
     let mut out = line(table.columns.iter().map(|name| escape(name)).collect());
-    out += &line((0..table.columns.len()).map(rule).collect());
+    out += &line(
+        (0..table.columns.len())
+            .map(|column| if is_numeric(column) { "---:" } else { "---" }.to_owned())
+            .collect(),
+    );
     for row in &table.rows {
         out += &line(
             row.iter()

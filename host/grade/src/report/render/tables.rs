@@ -46,7 +46,7 @@ impl Table {
 /// The tables of a section. Empty where the report has nothing of the section, or the section is
 /// not made of tables.
 #[must_use]
-pub fn of(report: &RunReport, section: Section) -> Vec<Table> {
+pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
     let (benchmark, compare) = report.split();
     let pairs = || compare.iter().flat_map(|compare| &compare.pairs);
     match section {
@@ -123,7 +123,7 @@ pub fn grid(report: &GridReport) -> Table {
     table.columns.extend(seeds.map(|seeds| format!("over {seeds} seeds")));
     table.columns.extend(beside.iter().map(|name| (*name).to_owned()));
     table.columns.extend(report.timed_repeats.map(r_ves_name));
-    for cell in report.ranked() {
+    for cell in report.rank_cells() {
         let is_best = Some(&cell.name) == report.best.as_ref();
         let note = if is_best {
             "best"
@@ -308,7 +308,7 @@ fn bins(calibration: &Calibration) -> Table {
 fn risk(calibration: &Calibration) -> Table {
     let mut table =
         Table::new("Risk and coverage", ["answers given", "wrong of them", "least confidence"]);
-    for point in crate::report::thinned(&calibration.risk_coverage, POINTS) {
+    for point in crate::report::thin_out(&calibration.risk_coverage, POINTS) {
         table.row([
             json!(percent(Some(point.coverage))),
             json!(percent(Some(point.risk))),
@@ -356,7 +356,7 @@ fn judges(report: &RunReport) -> Option<Table> {
 fn budget(figures: &Figures) -> Option<Table> {
     let mut table =
         Table::new("Budget", ["calls a question at most", "right", "of", "share", "95 % interval"]);
-    for point in crate::report::thinned(&figures.budget_curve, POINTS) {
+    for point in crate::report::thin_out(&figures.budget_curve, POINTS) {
         table.row([
             json!(point.calls),
             json!(point.right),
@@ -544,7 +544,7 @@ pub(crate) fn pair_slices(pair: &PairReport) -> Table {
 fn equal_budget(report: &CompareReport) -> Option<Table> {
     let mut table = Table::new("Share right at equal budget", ["calls a question at most"]);
     table.columns.extend(report.arms.iter().map(|arm| arm.arm.name.clone()));
-    for row in crate::report::thinned(&report.equal_budget, POINTS) {
+    for row in crate::report::thin_out(&report.equal_budget, POINTS) {
         let shares = row.arms.iter().map(|arm| json!(percent(arm.share)));
         table.rows.push(std::iter::once(json!(row.calls)).chain(shares).collect());
     }

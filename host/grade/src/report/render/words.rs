@@ -70,7 +70,7 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// Questions that count, and how many are not graded.
-pub(crate) fn counted(of: u64, not_graded: u64) -> String {
+pub(crate) fn question_counts(of: u64, not_graded: u64) -> String {
     let questions = count(of, "question", "questions");
     if not_graded == 0 { questions } else { format!("{questions}, {not_graded} not graded") }
 }
@@ -82,7 +82,7 @@ pub(crate) fn rule(name: &str) -> String {
 }
 
 /// Writes how many answers of a partial run there are, `3 of 4 answers`.
-pub(crate) fn of_answers(partial: &Partial) -> String {
+pub(crate) fn answer_counts(partial: &Partial) -> String {
     format!("{} of {}", partial.done, count(partial.of, "answer", "answers"))
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn status(row: &ResultRow) -> String {
 }
 
 /// Rows of the answer, of those expected.
-pub(crate) fn of_rows(row: &ResultRow) -> String {
+pub(crate) fn row_counts(row: &ResultRow) -> String {
     match (row.rows, row.gold_rows) {
         (Some(rows), Some(expected)) => format!("{rows}/{expected}"),
         (Some(rows), None) => rows.to_string(),

@@ -23,10 +23,16 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
         assert_eq!(elements.iter().filter(|(name, _)| name == "h1").count(), 1);
         assert!(!page.contains("NaN") && !page.contains("inf "), "a figure that is none");
     }
-    let of = |report: &RunReport| {
-        Section::ALL.iter().flat_map(|section| tables::of(report, *section)).collect::<Vec<_>>()
-    };
-    for table in reports.iter().flat_map(of).chain([tables::grid(&grid)]) {
+    for table in reports
+        .iter()
+        .flat_map(|report: &RunReport| {
+            Section::ALL
+                .iter()
+                .flat_map(|section| tables::for_section(report, *section))
+                .collect::<Vec<_>>()
+        })
+        .chain([tables::grid(&grid)])
+    {
         assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
     }
     let json = serde_json::to_string(&compare).unwrap();
@@ -215,8 +221,13 @@ fn ten_thousand_questions_are_a_page_that_opens() {
 #[test]
 fn many_arms_are_drawn() {
     let names: Vec<String> = (0..54).map(|number| format!("cell-{number}")).collect();
-    let skill = |name: &String| Skill { name: String::leak(name.clone()), right: 0.7, calls: 2 };
-    let (header, graded) = made::run(&names.iter().map(skill).collect::<Vec<_>>(), 12);
+    let (header, graded) = made::run(
+        &names
+            .iter()
+            .map(|name: &String| Skill { name: String::leak(name.clone()), right: 0.7, calls: 2 })
+            .collect::<Vec<_>>(),
+        12,
+    );
     let (compare, _) = everything(&header, &graded);
     assert_eq!((compare.arms.len(), compare.pairs.len()), (54, 53));
 }
@@ -234,7 +245,7 @@ const HOSTILE: [&str; 8] = [
     "漢字 ﷽ 👩‍👧 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 ];
 
-fn poisoned(text: &str, other: &str) -> (Header, Vec<Graded>) {
+fn make_hostile_run(text: &str, other: &str) -> (Header, Vec<Graded>) {
     let (mut header, mut graded) = made::run(&[SKILLS[0], SKILLS[1]], 40);
     for one in &mut graded {
         one.arm = if one.arm == SKILLS[0].name { text.into() } else { format!("{other}2") };
@@ -283,7 +294,7 @@ fn outside_of_code(text: &str) -> Vec<&str> {
 #[test]
 fn hostile_texts_stay_texts() {
     for (text, other) in HOSTILE.iter().zip(HOSTILE.iter().cycle().skip(1)) {
-        let (header, graded) = poisoned(text, other);
+        let (header, graded) = make_hostile_run(text, other);
         let (_, texts) = everything(&header, &graded);
         for made in texts.iter().filter(|made| made.starts_with("<!doctype")) {
             for (name, attributes) in markup::elements(made) {
@@ -292,10 +303,15 @@ fn hostile_texts_stay_texts() {
                         .contains(&name.as_str()),
                     "{name}"
                 );
-                let is_harmless = |name: &String| {
-                    !name.starts_with("on") && name != "href" && name != "src" && name != "style"
-                };
-                assert!(attributes.keys().all(is_harmless), "{attributes:?}");
+                assert!(
+                    attributes.keys().all(|name: &String| {
+                        !name.starts_with("on")
+                            && name != "href"
+                            && name != "src"
+                            && name != "style"
+                    }),
+                    "{attributes:?}"
+                );
             }
             assert!(
                 !made

@@ -6,7 +6,7 @@ use crate::Verdict::{Right, Wrong};
 use crate::report::{CompareOptions, CompareReport, Decision, FailOn, all_failed, fail_on};
 use crate::run::{Graded, Header};
 
-fn compared(b: u64, c: u64, questions: u64) -> CompareReport {
+fn compare_arms(b: u64, c: u64, questions: u64) -> CompareReport {
     let (header, graded) = two(b, c, questions);
     CompareReport::new(&header, &graded, "bag-v1", &CompareOptions::default())
 }
@@ -18,7 +18,7 @@ fn fails(report: &CompareReport) -> [bool; 5] {
 
 #[test]
 fn a_real_difference() {
-    let report = compared(8, 28, 310);
+    let report = compare_arms(8, 28, 310);
     assert_eq!(report.pairs[0].decision, Decision::Better);
     assert_eq!(
         report.pairs[0].verdict,
@@ -26,7 +26,7 @@ fn a_real_difference() {
          right alone: `b` 28, `a` 8; p = 0.001): the difference is real"
     );
     assert_eq!(fails(&report), [false, true, false, false, false]);
-    let report = compared(28, 8, 310);
+    let report = compare_arms(28, 8, 310);
     assert_eq!(report.pairs[0].decision, Decision::Worse);
     assert!(
         report.pairs[0]
@@ -43,7 +43,7 @@ fn a_real_difference() {
 
 #[test]
 fn no_difference() {
-    let report = compared(18, 21, 325);
+    let report = compare_arms(18, 21, 325);
     assert_eq!(report.pairs[0].decision, Decision::None);
     let verdict = &report.pairs[0].verdict;
     assert!(
@@ -58,18 +58,18 @@ fn no_difference() {
     );
     assert!(verdict.ends_with(" points or more would have been seen"), "{verdict}");
     assert_eq!(fails(&report), [false, false, true, false, false]);
-    let same = compared(0, 0, 30);
+    let same = compare_arms(0, 0, 30);
     assert_eq!(
         same.pairs[0].verdict,
         "no difference was found: `a` and `b` agree on all of 30 questions"
     );
     assert!(
-        compared(1, 2, 4).pairs[0].verdict.ends_with(
+        compare_arms(1, 2, 4).pairs[0].verdict.ends_with(
             "): with 4 questions of which 75 % differ, even the largest possible difference would be missed in more than \
              1 of 5 such runs; it takes 9 questions"
         ),
         "{:?}",
-        compared(1, 2, 4).pairs[0]
+        compare_arms(1, 2, 4).pairs[0]
     );
 }
 

@@ -22,7 +22,7 @@ fn settings() -> BTreeMap<String, BTreeMap<String, Value>> {
     CELLS.iter().enumerate().map(|(place, cell)| ((*cell).to_owned(), one(place))).collect()
 }
 
-fn made(right: [u64; 4]) -> Vec<Graded> {
+fn make_answers(right: [u64; 4]) -> Vec<Graded> {
     let mut graded = Vec::new();
     for (cell, right) in CELLS.iter().zip(right) {
         graded.extend(
@@ -38,8 +38,8 @@ fn report(graded: &[Graded]) -> GridReport {
 
 #[test]
 fn the_best_has_the_most_right_then_costs_least_then_is_first() {
-    assert_eq!(report(&made([10, 30, 29, 5])).best.as_deref(), Some("cell-2"));
-    let mut graded = made([30, 30, 30, 30]);
+    assert_eq!(report(&make_answers([10, 30, 29, 5])).best.as_deref(), Some("cell-2"));
+    let mut graded = make_answers([30, 30, 30, 30]);
     assert_eq!(report(&graded).best.as_deref(), Some("cell-1"));
     graded[130].cost.input_tokens -= 1;
     // Which cell pays the tokens of a call that several share is chance.
@@ -51,9 +51,9 @@ fn the_best_has_the_most_right_then_costs_least_then_is_first() {
 #[test]
 fn cells_are_shown_as_they_are_ranked() {
     let names = |report: &GridReport| {
-        report.ranked().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>()
+        report.rank_cells().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>()
     };
-    let mut made = report(&made([10, 30, 29, 5]));
+    let mut made = report(&make_answers([10, 30, 29, 5]));
     assert_eq!(names(&made), ["cell-2", "cell-3", "cell-1", "cell-4"]);
     assert_eq!(made.cells[0].name, "cell-1");
     let shown = tables::grid(&made);
@@ -62,7 +62,7 @@ fn cells_are_shown_as_they_are_ranked() {
         names(&made)
     );
     // Of equal ones that with the fewest calls is first, also where calls are left out.
-    let mut graded = self::made([30, 30, 30, 5]);
+    let mut graded = self::make_answers([30, 30, 30, 5]);
     graded[90].cost.calls = 0;
     made = report(&graded);
     assert_eq!(names(&made), ["cell-3", "cell-1", "cell-2", "cell-4"]);
@@ -113,7 +113,7 @@ fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
 
 #[test]
 fn what_is_not_worse_beyond_chance_ties() {
-    let report = report(&made([10, 30, 29, 5]));
+    let report = report(&make_answers([10, 30, 29, 5]));
     assert_eq!(report.ties, ["cell-3"]);
     let p: Vec<bool> =
         report.cells.iter().map(|cell| cell.p_to_best.is_some_and(|p| p < 0.05)).collect();
@@ -122,7 +122,7 @@ fn what_is_not_worse_beyond_chance_ties() {
 
 #[test]
 fn without_expected_answers_the_surest_is_best() {
-    let mut graded = made([0; 4]);
+    let mut graded = make_answers([0; 4]);
     for one in &mut graded {
         one.verdicts.clear();
         one.confidence = Some(if one.arm == "cell-3" { 0.9 } else { 0.6 });
@@ -134,7 +134,7 @@ fn without_expected_answers_the_surest_is_best() {
 
 #[test]
 fn the_files_have_their_founding_names() {
-    let made = report(&made([10, 30, 29, 5]));
+    let made = report(&make_answers([10, 30, 29, 5]));
     let files = made.files();
     assert_eq!(
         files.each_ref().map(|(name, _)| *name),
@@ -154,7 +154,7 @@ fn a_grid_without_cells_has_no_best() {
     assert!(empty.files()[3].1.contains("No cell was tried."));
     assert_eq!(empty.files()[2].1, "null\n");
     // Cells that were tried without an answer differ from no cells.
-    let mut made = report(&made([0; 4]));
+    let mut made = report(&make_answers([0; 4]));
     made.best = None;
     assert!(made.files()[3].1.contains("\n\nNo cell has an answer.\n\n"), "{}", made.files()[3].1);
     assert!(report(&[]).head.suite.asked == 0 && report(&[]).without_best() == "no cell was tried");
@@ -162,7 +162,7 @@ fn a_grid_without_cells_has_no_best() {
 
 #[test]
 fn equal_grids_make_equal_documents() {
-    let graded = made([10, 30, 29, 5]);
+    let graded = make_answers([10, 30, 29, 5]);
     let mut later = graded.clone();
     later.iter_mut().for_each(|one| one.time_ms += 5.0);
     let mut one = report(&graded);

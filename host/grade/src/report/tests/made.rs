@@ -35,17 +35,6 @@ impl Dice {
 }
 
 pub(crate) fn header(arms: &[&str], questions: u64) -> Header {
-    let arm = |name: &&str| Arm {
-        name: (*name).to_owned(),
-        strategy: format!("{name}-strategy"),
-        plugins: vec![PluginOfArm {
-            role: "planner".into(),
-            source: "direct".into(),
-            digest: "ab".repeat(32),
-        }],
-        settings: json!({"model": "mock", "samples": 5}),
-        again: None,
-    };
     Header {
         format: RUN_FORMAT.into(),
         id: "20260101T000000-0001".into(),
@@ -55,7 +44,20 @@ pub(crate) fn header(arms: &[&str], questions: u64) -> Header {
             digest: "cd".repeat(32),
             questions,
         },
-        arms: arms.iter().map(arm).collect(),
+        arms: arms
+            .iter()
+            .map(|name: &&str| Arm {
+                name: (*name).to_owned(),
+                strategy: format!("{name}-strategy"),
+                plugins: vec![PluginOfArm {
+                    role: "planner".into(),
+                    source: "direct".into(),
+                    digest: "ab".repeat(32),
+                }],
+                settings: json!({"model": "mock", "samples": 5}),
+                again: None,
+            })
+            .collect(),
         databases: DATABASES.iter().map(|db| ((*db).to_owned(), "ef".repeat(32))).collect(),
         rule: "bag-v1".into(),
         shard: None,

@@ -47,13 +47,13 @@ fn read(mut text: &str) -> BTreeMap<String, String> {
         let (name, rest) = text.trim_start().split_once("=\"").expect("a quoted attribute");
         let (value, rest) = rest.split_once('"').expect("the quote's end");
         assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == ':'), "{name}");
-        assert!(attributes.insert(name.to_owned(), unescaped(value)).is_none(), "{name} twice");
+        assert!(attributes.insert(name.to_owned(), unescape(value)).is_none(), "{name} twice");
         text = rest;
     }
     attributes
 }
 
-pub(crate) fn unescaped(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let named = [
         ("&lt;", "<"),
         ("&gt;", ">"),

@@ -37,8 +37,10 @@ fn the_most_expensive_questions_are_listed_by_their_tokens() {
     for (answer, tokens) in graded.iter_mut().zip([5, 0, 900, 70].into_iter().chain(100..)) {
         (answer.cost.input_tokens, answer.cost.output_tokens) = (tokens, 0);
     }
-    let tables =
-        tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive);
+    let tables = tables::for_section(
+        &BenchmarkReport::new(&header, &graded, "bag-v1").into(),
+        Section::Expensive,
+    );
     let listed: Vec<(&str, u64)> = tables[0]
         .rows
         .iter()
@@ -52,8 +54,11 @@ fn the_most_expensive_questions_are_listed_by_their_tokens() {
         .iter_mut()
         .for_each(|answer| (answer.cost.input_tokens, answer.cost.output_tokens) = (0, 0));
     assert!(
-        tables::of(&BenchmarkReport::new(&header, &graded, "bag-v1").into(), Section::Expensive)
-            .is_empty()
+        tables::for_section(
+            &BenchmarkReport::new(&header, &graded, "bag-v1").into(),
+            Section::Expensive
+        )
+        .is_empty()
     );
 }
 

@@ -12,7 +12,7 @@ fn options(workers: usize, early: StopEarly) -> Options {
 }
 
 /// The question at which a run stops, computed from all of its answers.
-fn expected(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
+fn compute_stop(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
     let verdict = |place: u64, arm: &str| {
         whole
             .graded
@@ -46,8 +46,8 @@ fn shaky(seed: &'static str) -> Arc<Pretender> {
 #[tokio::test(start_paused = true)]
 async fn it_stops_at_the_same_question_whatever_ends_first() {
     let header = header(&["a", "b", "c"], 200);
-    let whole = undisturbed(&header).await;
-    let early = expected(&whole, ["a", "c"], 4);
+    let whole = run_undisturbed(&header).await;
+    let early = compute_stop(&whole, ["a", "c"], 4);
     assert!(early.at > 10 && early.at < 150, "{early:?}");
     let counted = |graded: &Graded| graded.place <= early.at;
     let counting: Vec<Graded> =
@@ -69,14 +69,14 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
         );
         assert_eq!(counting.len() as u64 + record.ahead, finished.progress.done);
         assert!(workers == 1 || record.ahead > 0, "nothing ran ahead with {workers}");
-        assert!((system.asked().len() as u64) <= finished.progress.done + workers as u64);
+        assert!((system.questions_asked().len() as u64) <= finished.progress.done + workers as u64);
         // Going on changes nothing.
         let before = std::fs::read(place.path().join("results.jsonl")).unwrap();
         let again = shaky(seed);
         let finished = run(place.path(), &header, Arc::clone(&again), &options).await.unwrap();
         assert!(matches!(finished.stopped, Some(Stopped::Early(reported)) if reported == early));
         assert!(
-            again.asked().is_empty()
+            again.questions_asked().is_empty()
                 && std::fs::read(place.path().join("results.jsonl")).unwrap() == before
         );
     }
@@ -85,8 +85,8 @@ async fn it_stops_at_the_same_question_whatever_ends_first() {
 #[tokio::test(start_paused = true)]
 async fn a_killed_comparison_stops_where_an_unkilled_one_does() {
     let header = header(&["a", "b"], 120);
-    let whole = undisturbed(&header).await;
-    let early = expected(&whole, ["b", "a"], 3);
+    let whole = run_undisturbed(&header).await;
+    let early = compute_stop(&whole, ["b", "a"], 3);
     let place = tempfile::tempdir().unwrap();
     let options = options(6, ahead_by(3, 1, 0));
     run(place.path(), &header, shaky("5"), &options).await.unwrap();
@@ -115,7 +115,7 @@ async fn without_the_rule_it_goes_on_to_the_end() {
     assert!(read(place.path()).unwrap().stopped.is_some());
     let finished = run(place.path(), &header, shaky("8"), &with_workers(4)).await.unwrap();
     assert!(finished.stopped.is_none());
-    assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
+    assert_eq!(without_times(read(place.path()).unwrap()), run_undisturbed(&header).await);
     // A comparison that is never decided ends as well.
     let place = tempfile::tempdir().unwrap();
     let finished =
@@ -132,16 +132,21 @@ async fn a_stop_that_rested_on_failures_is_taken_back_when_they_are_made_again()
         let verdicts = BTreeMap::from([("bag-v1".to_owned(), right)]);
         Graded { end: End::Answered, fault: None, gold_fault: None, verdicts, ..answer_of(item) }
     };
-    let failing = move |item: &Item| {
-        let graded = right(item);
-        let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
-        let verdicts = BTreeMap::from([("bag-v1".to_owned(), wrong)]);
-        let failed = Graded { end: End::Failed, verdicts, ..graded.clone() };
-        Answered::Graded(Box::new(if item.arm == 1 { failed } else { graded }))
-    };
     let options = options(2, ahead_by(5, 0, 1));
-    let finished =
-        run(place.path(), &header, Arc::new(Pretender::acting(failing)), &options).await.unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(move |item: &Item| {
+            let graded = right(item);
+            let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
+            let verdicts = BTreeMap::from([("bag-v1".to_owned(), wrong)]);
+            let failed = Graded { end: End::Failed, verdicts, ..graded.clone() };
+            Answered::Graded(Box::new(if item.arm == 1 { failed } else { graded }))
+        })),
+        &options,
+    )
+    .await
+    .unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Early(Early { at: 4, b: 5, c: 0, .. }))));
     let plan = Plan::new(&header, questions(40)).retry_failed(true);
     let healed = Arc::new(Pretender::acting(move |item| Answered::Graded(Box::new(right(item)))));

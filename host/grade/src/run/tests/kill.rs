@@ -11,16 +11,15 @@ const WORKER: &str = "SYRCH_TEST_RUN_WORKER";
 const QUESTIONS: u64 = 500;
 const KILLS: usize = 100;
 
-fn compared() -> Header {
+fn comparison_header() -> Header {
     header(&["a", "b"], QUESTIONS)
 }
 
 /// Takes a moment now and then, so that items end out of order and some hold the others up.
 fn system() -> Arc<Pretender> {
-    let delay = |item: &Item| {
+    Arc::new(Pretender::new().slow(|item: &Item| {
         Duration::from_micros(chance(&item.arm_name, &item.question.id, "kill") % 6_000)
-    };
-    Arc::new(Pretender::new().slow(delay))
+    }))
 }
 
 #[test]
@@ -36,8 +35,9 @@ fn one_process() {
         .enable_time()
         .build()
         .unwrap();
-    let finished =
-        runtime.block_on(run(Path::new(&path), &compared(), system(), &with_workers(8))).unwrap();
+    let finished = runtime
+        .block_on(run(Path::new(&path), &comparison_header(), system(), &with_workers(8)))
+        .unwrap();
     assert!(finished.stopped.is_none());
 }
 
@@ -52,7 +52,7 @@ fn bytes(path: &Path) -> u64 {
 }
 
 /// The record as its bytes, times set aside.
-fn written(path: &Path) -> String {
+fn serialize_record(path: &Path) -> String {
     let record = without_times(read(path).unwrap());
     let lines = record.graded.iter().map(|graded| serde_json::to_string(graded).unwrap() + "\n");
     serde_json::to_string(&record.header).unwrap() + &lines.collect::<String>()
@@ -102,7 +102,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_nobody_had() {
         finish(&killed);
         assert!(read(&killed).unwrap().is_whole());
         assert!(
-            written(&killed) == written(&whole),
+            serialize_record(&killed) == serialize_record(&whole),
             "the record of the killed run {runs} is another"
         );
         // No line was written twice either.

@@ -38,23 +38,25 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
 }
 
 fn header(arms: &[&str], questions: u64) -> Header {
-    let arm = |name: &&str| Arm {
-        name: (*name).to_owned(),
-        strategy: "plain".to_owned(),
-        plugins: vec![PluginOfArm {
-            role: "planner".into(),
-            source: "chase".into(),
-            digest: "1234abcd5678".into(),
-        }],
-        settings: json!({"model": {"temperature": 0.7, "name": "m"}, "budget": 10}),
-        again: None,
-    };
     Header {
         format: RUN_FORMAT.to_owned(),
         id: "00112233445566ff".to_owned(),
         host: "0.1.0".to_owned(),
         suite: SuiteOfRun { path: "suite.jsonl".into(), digest: "feedc0de00".into(), questions },
-        arms: arms.iter().map(arm).collect(),
+        arms: arms
+            .iter()
+            .map(|name: &&str| Arm {
+                name: (*name).to_owned(),
+                strategy: "plain".to_owned(),
+                plugins: vec![PluginOfArm {
+                    role: "planner".into(),
+                    source: "chase".into(),
+                    digest: "1234abcd5678".into(),
+                }],
+                settings: json!({"model": {"temperature": 0.7, "name": "m"}, "budget": 10}),
+                again: None,
+            })
+            .collect(),
         databases: (0..3).map(|db| (format!("db{db}"), format!("content {db}"))).collect(),
         rule: "bag-v1".to_owned(),
         shard: None,
@@ -147,7 +149,7 @@ impl Pretender {
         self
     }
 
-    fn asked(&self) -> Vec<(String, u64)> {
+    fn questions_asked(&self) -> Vec<(String, u64)> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -176,7 +178,7 @@ struct Listener {
 }
 
 impl Observer for Listener {
-    fn resumed(&self, resumed: &Resumed) {
+    fn on_resume(&self, resumed: &Resumed) {
         self.resumed.lock().unwrap().push(*resumed);
     }
 
@@ -211,7 +213,7 @@ fn open(path: &Path, header: &Header) -> RunFolder {
 }
 
 /// The record of a run that nothing disturbs.
-async fn undisturbed(header: &Header) -> RunRecord {
+async fn run_undisturbed(header: &Header) -> RunRecord {
     let place = tempfile::tempdir().unwrap();
     let finished =
         run(place.path(), header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();

@@ -42,7 +42,7 @@ async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
     assert_eq!(without_times(read(place.path()).unwrap()), *whole);
     let text = std::fs::read(place.path().join(RESULTS)).unwrap();
     assert_eq!(text.iter().filter(|byte| **byte == b'\n').count(), whole.graded.len());
-    let asked = system.asked();
+    let asked = system.questions_asked();
     assert_eq!(asked.len(), plan.items() as usize - complete);
     asked.len()
 }
@@ -50,7 +50,7 @@ async fn goes_on(header: &Header, log: &[u8], whole: &RunRecord) -> usize {
 #[tokio::test(start_paused = true)]
 async fn a_run_goes_on_from_any_line_and_any_byte_of_the_last() {
     let header = header(&["a", "b"], 12);
-    let whole = undisturbed(&header).await;
+    let whole = run_undisturbed(&header).await;
     let log = log_of(&header, 4).await;
     let ends: Vec<usize> = (0..log.len()).filter(|at| log[*at] == b'\n').map(|at| at + 1).collect();
     assert_eq!((ends.len(), goes_on(&header, b"", &whole).await), (24, 24));
@@ -72,7 +72,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
             let header = header(&["a", "b", "c"][..arms], number);
-            let whole = undisturbed(&header).await;
+            let whole = run_undisturbed(&header).await;
             let mut log = log_of(&header, workers).await;
             for part in cuts {
                 log.truncate((log.len() as f64 * part) as usize);
@@ -123,7 +123,7 @@ async fn a_damaged_line_is_named_and_nothing_is_written_over_it() {
         .filter(|(at, _)| *at != 2)
         .map(|(_, line)| line)
         .collect();
-    assert_eq!(goes_on(&header, without.as_bytes(), &undisturbed(&header).await).await, 1);
+    assert_eq!(goes_on(&header, without.as_bytes(), &run_undisturbed(&header).await).await, 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,13 +159,12 @@ async fn lines_that_are_not_the_runs_are_refused() {
 #[tokio::test(start_paused = true)]
 async fn the_order_in_which_items_end_changes_nothing() {
     let header = header(&["a", "b", "c"], 40);
-    let whole = undisturbed(&header).await;
+    let whole = run_undisturbed(&header).await;
     for seed in ["1", "2", "3"] {
         let place = tempfile::tempdir().unwrap();
-        let delay = move |item: &Item| {
+        let system = Arc::new(Pretender::new().slow(move |item: &Item| {
             Duration::from_millis(chance(&item.arm_name, &item.question.id, seed) % 500)
-        };
-        let system = Arc::new(Pretender::new().slow(delay));
+        }));
         run(place.path(), &header, Arc::clone(&system), &with_workers(8)).await.unwrap();
         let log = std::fs::read_to_string(place.path().join(RESULTS)).unwrap();
         let place_of =
@@ -177,7 +176,7 @@ async fn the_order_in_which_items_end_changes_nothing() {
         assert_eq!(without_times(read(place.path()).unwrap()), whole);
         assert_eq!(system.most.load(Ordering::SeqCst), 8);
         // Question by question, and in each one arm after the other.
-        let asked = system.asked();
+        let asked = system.questions_asked();
         let expected =
             (0..40_u64).flat_map(|place| ["a", "b", "c"].map(|arm| (arm.to_owned(), place)));
         assert_eq!(asked, expected.collect::<Vec<_>>());
@@ -198,7 +197,7 @@ async fn resume_is_not_retry() {
     // Going on does nothing: all is done.
     let again = Arc::new(Pretender::new());
     let finished = run(place.path(), &header, Arc::clone(&again), &with_workers(4)).await.unwrap();
-    assert_eq!((again.asked(), finished.progress.failed), (vec![], failed.len() as u64));
+    assert_eq!((again.questions_asked(), finished.progress.failed), (vec![], failed.len() as u64));
     let before = finished.progress;
     // Trying again does those that failed, and marks them.
     let mended = Arc::new(Pretender::acting(|item| {
@@ -212,7 +211,7 @@ async fn resume_is_not_retry() {
     let finished = execute(&plan, &mut folder, asking, &with_workers(1), &listener, &Stop::new())
         .await
         .unwrap();
-    assert_eq!(mended.asked(), failed);
+    assert_eq!(mended.questions_asked(), failed);
     let resumed = Resumed { done: 120, again: failed.len() as u64, torn: 0 };
     assert_eq!(*listener.resumed.lock().unwrap(), [resumed]);
     let last = read(place.path()).unwrap();
@@ -247,7 +246,7 @@ async fn resume_is_not_retry() {
     execute(&plan, &mut folder, Arc::clone(&nothing), &with_workers(1), &Silent, &Stop::new())
         .await
         .unwrap();
-    assert!(nothing.asked().is_empty());
+    assert!(nothing.questions_asked().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -300,16 +299,18 @@ async fn a_search_that_was_cut_off_keeps_its_journal_and_one_that_ended_does_not
     std::fs::write(&ended, "a search that ended").unwrap();
     std::fs::write(&under_way, "a search that was cut off").unwrap();
     let journal = under_way.clone();
-    let act = move |item: &Item| {
+    let plan = Plan::new(&header, questions(6));
+    let system = Arc::new(Pretender::acting(move |item: &Item| {
         assert_eq!(journal.exists(), item.place == 1);
         Answered::Graded(Box::new(answer_of(item)))
-    };
-    let plan = Plan::new(&header, questions(6));
-    let system = Arc::new(Pretender::acting(act));
+    }));
     execute(&plan, &mut folder, Arc::clone(&system), &with_workers(1), &Silent, &Stop::new())
         .await
         .unwrap();
-    assert_eq!((ended.exists(), under_way.exists(), system.asked().len()), (false, false, 5));
+    assert_eq!(
+        (ended.exists(), under_way.exists(), system.questions_asked().len()),
+        (false, false, 5)
+    );
     assert!(
         read(place.path())
             .unwrap()

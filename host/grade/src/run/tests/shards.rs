@@ -6,7 +6,8 @@ use super::*;
 
 async fn shard(header: &Header, index: u32, of: u32) -> RunRecord {
     let id = format!("{index:016x}");
-    undisturbed(&Header { id, shard: Some(Shard::new(index, of).unwrap()), ..header.clone() }).await
+    run_undisturbed(&Header { id, shard: Some(Shard::new(index, of).unwrap()), ..header.clone() })
+        .await
 }
 
 async fn all(header: &Header, of: u32) -> Vec<RunRecord> {
@@ -27,7 +28,7 @@ proptest! {
             let mut shards = all(&header, of).await;
             shards.rotate_left(turn % of as usize);
             let merged = merge(shards).unwrap();
-            let whole = undisturbed(&header).await;
+            let whole = run_undisturbed(&header).await;
             assert_eq!(merged.warnings, Vec::<String>::new());
             let id = merged.record.header.id.clone();
             assert!(id.len() == 16 && merged.record.is_whole());
@@ -41,7 +42,7 @@ proptest! {
 async fn what_is_missing_is_reported_and_the_rest_is_merged() {
     let header = header(&["a", "b"], 20);
     let mut shards = all(&header, 8).await;
-    let whole = undisturbed(&header).await;
+    let whole = run_undisturbed(&header).await;
     shards[1].graded.truncate(3);
     let five = shards.remove(4);
     let three = shards.remove(2);
@@ -80,7 +81,7 @@ async fn what_is_no_shard_of_the_run_is_refused() {
         merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string()
     };
     assert_eq!(message(&[]), "there is no run to merge");
-    let whole = undisturbed(&header).await;
+    let whole = run_undisturbed(&header).await;
     assert_eq!(
         message(&[&one, &whole]),
         "the run `00112233445566ff` is no shard: it was over the whole suite"

@@ -9,7 +9,7 @@ fn failing(item: &Item, class: &str) -> Answered<String> {
     Answered::Graded(Box::new(Graded { end: End::Failed, fault, ..answer_of(item) }))
 }
 
-fn answered(item: &Item) -> Answered<String> {
+fn make_answer(item: &Item) -> Answered<String> {
     Answered::Graded(Box::new(Graded { end: End::Answered, fault: None, ..answer_of(item) }))
 }
 
@@ -19,26 +19,28 @@ async fn a_dead_endpoint_stops_the_run_and_a_retry_heals_it() {
     let place = tempfile::tempdir().unwrap();
     // Nine failures in a row are borne, and so are failures of another kind; from place 30 on the
     // endpoint is dead.
-    let act = |item: &Item| match item.place {
+    let dying = Arc::new(Pretender::acting(|item: &Item| match item.place {
         3..12 | 30.. => failing(item, "model"),
         15..28 => failing(item, "database"),
-        _ => answered(item),
-    };
-    let dying = Arc::new(Pretender::acting(act));
+        _ => make_answer(item),
+    }));
     let finished = run(place.path(), &header, Arc::clone(&dying), &with_workers(1)).await.unwrap();
     let Some(Stopped::Outage { items: 10, message }) = finished.stopped else {
         panic!("{finished:?}")
     };
-    assert_eq!((message.as_str(), dying.asked().len()), ("model at 39", 40));
+    assert_eq!((message.as_str(), dying.questions_asked().len()), ("model at 39", 40));
     assert_eq!((finished.progress.done, finished.progress.failed), (40, 9 + 13 + 10));
     let plan = Plan::new(&header, questions(60)).retry_failed(true);
-    let healed = Arc::new(Pretender::acting(answered));
+    let healed = Arc::new(Pretender::acting(make_answer));
     let mut folder = open(place.path(), &header);
     let asking = Arc::clone(&healed);
     let finished =
         execute(&plan, &mut folder, asking, &with_workers(4), &Silent, &Stop::new()).await.unwrap();
     assert!(finished.stopped.is_none());
-    assert_eq!((healed.asked().len(), read(place.path()).unwrap().is_whole()), (20 + 32, true));
+    assert_eq!(
+        (healed.questions_asked().len(), read(place.path()).unwrap().is_whole()),
+        (20 + 32, true)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -53,7 +55,7 @@ async fn the_time_of_a_run_ends_what_is_under_way() {
     let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Budget(UsedUp::Time))));
     assert_eq!(
-        (finished.progress.done, system.asked().len(), began.elapsed()),
+        (finished.progress.done, system.questions_asked().len(), began.elapsed()),
         (2, 4, Duration::from_secs(100))
     );
 }
@@ -67,9 +69,9 @@ async fn what_is_under_way_when_the_endpoint_dies_is_begun_again() {
     let options = Options { max_outages: 2, ..with_workers(4) };
     let finished = run(place.path(), &header, Arc::new(dying), &options).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Outage { items: 2, .. })));
-    let again = Arc::new(Pretender::acting(answered));
+    let again = Arc::new(Pretender::acting(make_answer));
     run(place.path(), &header, Arc::clone(&again), &options).await.unwrap();
-    assert_eq!(again.asked().len(), 38);
+    assert_eq!(again.questions_asked().len(), 38);
     // No bound: all of them fail.
     let place = tempfile::tempdir().unwrap();
     let options = Options { max_outages: 0, ..with_workers(4) };
@@ -89,8 +91,6 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
         usd: Some(0.5),
         sql_runs: 0,
     };
-    let costly = move |item: &Item| Answered::Graded(Box::new(Graded { cost, ..answer_of(item) }));
-    let second = |_: &Item| Duration::from_secs(1);
     let none = RunBudgets::default();
     let cases = [
         (
@@ -107,12 +107,19 @@ async fn each_budget_stops_the_run_and_counts_what_the_log_holds() {
     ];
     for (ten, eleven, used_up) in cases {
         let place = tempfile::tempdir().unwrap();
-        let pretender = || Arc::new(Pretender::acting(costly).slow(second));
+        let pretender = || {
+            Arc::new(
+                Pretender::acting(move |item: &Item| {
+                    Answered::Graded(Box::new(Graded { cost, ..answer_of(item) }))
+                })
+                .slow(|_: &Item| Duration::from_secs(1)),
+            )
+        };
         let go = async |budgets: RunBudgets, workers: usize| {
             let system = pretender();
             let options = Options { budgets, ..with_workers(workers) };
             let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
-            (system.asked().len(), finished.progress.done, finished.stopped)
+            (system.questions_asked().len(), finished.progress.done, finished.stopped)
         };
         assert!(
             matches!(go(ten, 1).await, (10, 10, Some(Stopped::Budget(reported))) if reported == used_up)
@@ -143,7 +150,7 @@ async fn what_is_under_way_when_a_budget_is_used_up_comes_to_its_end() {
     let options = Options { budgets, ..with_workers(4) };
     let finished = run(place.path(), &header, Arc::clone(&system), &options).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Budget(UsedUp::Calls))));
-    assert_eq!((finished.progress.done, system.asked().len()), (13, 13));
+    assert_eq!((finished.progress.done, system.questions_asked().len()), (13, 13));
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,20 +160,21 @@ async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
     let stop = Stop::new();
     let hand = stop.clone();
     // The 21st item to end presses Ctrl-C; the others hang.
-    let act = move |item: &Item| {
-        if item.place == 10 && item.arm == 0 {
-            hand.trigger();
-        }
-        Answered::Graded(Box::new(answer_of(item)))
-    };
-    let delay = |item: &Item| {
-        Duration::from_secs(if item.place > 10 || item.arm == 1 && item.place == 10 {
-            900
-        } else {
-            1
+    let system = Arc::new(
+        Pretender::acting(move |item: &Item| {
+            if item.place == 10 && item.arm == 0 {
+                hand.trigger();
+            }
+            Answered::Graded(Box::new(answer_of(item)))
         })
-    };
-    let system = Arc::new(Pretender::acting(act).slow(delay));
+        .slow(|item: &Item| {
+            Duration::from_secs(if item.place > 10 || item.arm == 1 && item.place == 10 {
+                900
+            } else {
+                1
+            })
+        }),
+    );
     let plan = Plan::new(&header, questions(30));
     let mut folder = open(place.path(), &header);
     let journals: Vec<_> =
@@ -177,59 +185,69 @@ async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
     let finished =
         execute(&plan, &mut folder, asking, &with_workers(4), &Silent, &stop).await.unwrap();
     assert!(matches!(finished.stopped, Some(Stopped::Interrupted)));
-    assert_eq!((finished.progress.done, system.asked().len()), (21, 24));
+    assert_eq!((finished.progress.done, system.questions_asked().len()), (21, 24));
     assert_eq!((journals[5].exists(), journals[11].exists()), (false, true));
     // Triggered before the first item, it begins none.
     let idle = Arc::new(Pretender::new());
     execute(&plan, &mut folder, Arc::clone(&idle), &with_workers(4), &Silent, &stop).await.unwrap();
-    assert!(idle.asked().is_empty() && journals[11].exists());
+    assert!(idle.questions_asked().is_empty() && journals[11].exists());
     drop(folder);
     let again = Arc::new(Pretender::new());
     run(place.path(), &header, Arc::clone(&again), &with_workers(4)).await.unwrap();
-    assert_eq!((again.asked().len(), journals[11].exists()), (39, false));
-    assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
+    assert_eq!((again.questions_asked().len(), journals[11].exists()), (39, false));
+    assert_eq!(without_times(read(place.path()).unwrap()), run_undisturbed(&header).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_no_item_would_survive_stops_the_run_and_is_no_result() {
     let header = header(&["a"], 30);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| match item.place {
-        7 => Answered::Fatal("the database is gone".to_owned()),
-        _ => Answered::Graded(Box::new(answer_of(item))),
-    };
-    let finished = run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1))
-        .await
-        .unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| match item.place {
+            7 => Answered::Fatal("the database is gone".to_owned()),
+            _ => Answered::Graded(Box::new(answer_of(item))),
+        })),
+        &with_workers(1),
+    )
+    .await
+    .unwrap();
     assert!(
         matches!(finished.stopped, Some(Stopped::Fatal(message)) if message == "the database is gone")
     );
     assert_eq!(read(place.path()).unwrap().graded.len(), 7);
     run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(1)).await.unwrap();
-    assert_eq!(without_times(read(place.path()).unwrap()), undisturbed(&header).await);
+    assert_eq!(without_times(read(place.path()).unwrap()), run_undisturbed(&header).await);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_counts_where_the_question_counts() {
     let header = header(&["a", "b"], 4);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| {
-        assert_ne!(item.arm, 0, "all searches of the first arm panic");
-        let judged =
-            |verdict| [("bag-v1".to_owned(), Judged { verdict, fingerprint: None })].into();
-        let (verdicts, gold_fault) = match item.place {
-            0 => (judged(Verdict::Excluded), None),
-            1 => (std::collections::BTreeMap::new(), Some("it does not run".to_owned())),
-            _ => (judged(Verdict::Right), None),
-        };
-        Answered::Graded(Box::new(Graded {
-            end: End::Answered,
-            verdicts,
-            gold_fault,
-            ..answer_of(item)
-        }))
-    };
-    run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(1)).await.unwrap();
+    run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| {
+            assert_ne!(item.arm, 0, "all searches of the first arm panic");
+            let judged =
+                |verdict| [("bag-v1".to_owned(), Judged { verdict, fingerprint: None })].into();
+            let (verdicts, gold_fault) = match item.place {
+                0 => (judged(Verdict::Excluded), None),
+                1 => (std::collections::BTreeMap::new(), Some("it does not run".to_owned())),
+                _ => (judged(Verdict::Right), None),
+            };
+            Answered::Graded(Box::new(Graded {
+                end: End::Answered,
+                verdicts,
+                gold_fault,
+                ..answer_of(item)
+            }))
+        })),
+        &with_workers(1),
+    )
+    .await
+    .unwrap();
     let record = read(place.path()).unwrap();
     let reported = |arm: usize| -> Vec<(Option<Verdict>, bool)> {
         let of_arm = record.graded.iter().skip(arm).step_by(2);
@@ -253,14 +271,18 @@ async fn a_panic_counts_where_the_question_counts() {
 async fn a_panic_is_one_items_failure() {
     let header = header(&["a", "b"], 10);
     let place = tempfile::tempdir().unwrap();
-    let act = |item: &Item| match (item.place, item.arm) {
-        (3, 0) => panic!("no such {}", "thing"),
-        (4, 1) => std::panic::panic_any(7),
-        _ => Answered::Graded(Box::new(answer_of(item))),
-    };
-    let finished = run(place.path(), &header, Arc::new(Pretender::acting(act)), &with_workers(3))
-        .await
-        .unwrap();
+    let finished = run(
+        place.path(),
+        &header,
+        Arc::new(Pretender::acting(|item: &Item| match (item.place, item.arm) {
+            (3, 0) => panic!("no such {}", "thing"),
+            (4, 1) => std::panic::panic_any(7),
+            _ => Answered::Graded(Box::new(answer_of(item))),
+        })),
+        &with_workers(3),
+    )
+    .await
+    .unwrap();
     assert!(finished.stopped.is_none());
     let record = read(place.path()).unwrap();
     assert!(record.is_whole());
@@ -281,7 +303,7 @@ async fn a_panic_is_one_items_failure() {
     );
     assert_eq!(panicked.verdicts.len(), crate::rules::Rule::all().len());
     // The others are what they are without it.
-    let whole = undisturbed(&header).await;
+    let whole = run_undisturbed(&header).await;
     let others = |record: &RunRecord| -> Vec<Graded> {
         let all = without_times(record.clone()).graded.into_iter().enumerate();
         all.filter(|(at, _)| *at != 6 && *at != 9).map(|(_, graded)| graded).collect()
@@ -311,12 +333,15 @@ async fn progress_tells_how_the_run_stands() {
     let last = &reported[39];
     let record = read(place.path()).unwrap();
     for (arm, name) in last.arms.iter().zip(["a", "b"]) {
-        let of_arm = |graded: &&Graded| graded.arm == name;
         let count = |verdicts: &[Verdict]| {
-            let counted = |graded: &&Graded| {
-                graded.verdict("bag-v1").is_some_and(|verdict| verdicts.contains(&verdict))
-            };
-            record.graded.iter().filter(of_arm).filter(counted).count() as u64
+            record
+                .graded
+                .iter()
+                .filter(|graded: &&Graded| graded.arm == name)
+                .filter(|graded: &&Graded| {
+                    graded.verdict("bag-v1").is_some_and(|verdict| verdicts.contains(&verdict))
+                })
+                .count() as u64
         };
         assert_eq!(
             (arm.right, arm.of),

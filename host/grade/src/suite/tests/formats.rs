@@ -63,12 +63,13 @@ fn csv_of(objects: &[serde_json::Map<String, Value>]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(&names).unwrap();
     for object in objects {
-        let cell = |name: &&String| match object.get(*name) {
-            None | Some(Value::Null) => String::new(),
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        };
-        writer.write_record(names.iter().map(cell)).unwrap();
+        writer
+            .write_record(names.iter().map(|name: &&String| match object.get(*name) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            }))
+            .unwrap();
     }
     writer.into_inner().unwrap()
 }
@@ -89,14 +90,13 @@ proptest! {
             (Format::Spider, ["id", "db_id", "query"]),
         ] {
             // The alternatives are of our own format, which they would make the others.
-            let named = |question: &Question| {
+            let objects: Vec<_> = questions.iter().map(|question: &Question| {
                 let mut object = object(question, names);
                 if names != ours && question.golds.len() == 1 {
                     object.remove("gold_alternatives");
                 }
                 object
-            };
-            let objects: Vec<_> = questions.iter().map(named).collect();
+            }).collect();
             let lines: String = objects.iter().map(|object| format!("{}\n", json!(object))).collect();
             for content in [lines.into_bytes(), json!(objects).to_string().into_bytes(), csv_of(&objects)] {
                 let suite = place.read(&content).unwrap();

@@ -16,7 +16,7 @@ impl Observer for Quiet {
 }
 
 impl Beginning for Quiet {
-    fn started(&self, _: &str, _: &Path) {}
+    fn on_start(&self, _: &str, _: &Path) {}
 }
 
 /// Answers rightly, but to the second question only when it is well.
@@ -109,7 +109,7 @@ async fn a_run_does_not_go_on_with_anything_else() {
 async fn a_run_that_is_decided_early_is_timed() {
     let home = Home::new();
     home.suite(&["SELECT COUNT(*) FROM customers"; 12]);
-    let answer = |request: &Recorded, _| {
+    let endpoint = MockEndpoint::start(Script::new().with(|request: &Recorded, _| {
         if request.prompt().contains("You plan how to answer") {
             let task =
                 json!({"id": "A", "description": "all of it", "depends_on": [], "is_atomic": true});
@@ -120,8 +120,7 @@ async fn a_run_that_is_decided_early_is_timed() {
             if is_good { "SELECT COUNT(*) AS n FROM customers" } else { "SELECT 7 AS n" },
             0.95,
         ))
-    };
-    let endpoint = MockEndpoint::start(Script::new().with(answer));
+    }));
     let arm = |model: &str| {
         let mut settings = home.settings();
         (settings.model.provider, settings.model.model) = (Provider::OPENAI, model.to_owned());

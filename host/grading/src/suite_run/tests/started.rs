@@ -72,12 +72,12 @@ async fn each_file_that_an_arm_reads_counts_by_its_content_and_not_by_its_time()
         let file = std::fs::File::options().write(true).open(home.path(name)).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
     }
-    assert_eq!(run::changed(&before, &home.header(settings.clone()).await), [""; 0]);
+    assert_eq!(run::find_changes(&before, &home.header(settings.clone()).await), [""; 0]);
     for (name, content, reported) in changes {
         let was = std::fs::read(home.path(name)).unwrap();
         assert_ne!(was, content, "{name}");
         home.file(name, content);
-        let said = run::changed(&before, &home.header(settings.clone()).await);
+        let said = run::find_changes(&before, &home.header(settings.clone()).await);
         assert!(said.len() == 1 && said[0].starts_with(reported), "{name}: {said:?}");
         home.file(name, was);
     }
@@ -92,9 +92,9 @@ async fn a_simulated_models_suite_counts_by_what_it_asks_and_expects() {
     settings.model.simulated = Some(SimulatedSettings::new(home.file("simulated.jsonl", &text)));
     let before = home.header(settings.clone()).await;
     home.file("simulated.jsonl", text.replace(", ", " ,  ").replace('\n', "\n\n"));
-    assert_eq!(run::changed(&before, &home.header(settings.clone()).await), [""; 0]);
+    assert_eq!(run::find_changes(&before, &home.header(settings.clone()).await), [""; 0]);
     home.file("simulated.jsonl", text.replace("MAX(id)", "MAX(name)"));
-    let said = run::changed(&before, &home.header(settings).await);
+    let said = run::find_changes(&before, &home.header(settings).await);
     assert!(
         said.len() == 1 && said[0].starts_with("the setting inputs.simulated of `arm0`"),
         "{said:?}"
@@ -111,7 +111,8 @@ async fn answers_count_by_their_content() {
     };
     let before = header("{\"id\": \"q0\", \"sql\": \"SELECT 2\"}\n").await;
     assert_eq!(before, header("{\"id\": \"q0\", \"sql\": \"SELECT 2\"}\n").await);
-    let said = run::changed(&before, &header("{\"id\": \"q0\", \"sql\": \"SELECT 3\"}\n").await);
+    let said =
+        run::find_changes(&before, &header("{\"id\": \"q0\", \"sql\": \"SELECT 3\"}\n").await);
     assert!(said.len() == 1 && said[0].starts_with("the setting answers of `answers`"), "{said:?}");
 }
 

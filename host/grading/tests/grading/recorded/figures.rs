@@ -21,7 +21,7 @@ const SEEDS: [u64; 2] = [0, 1];
 type Figure = (bool, u32);
 
 /// The results of a strategy on all questions, by their ids.
-async fn found(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
+async fn run_strategy(strategy: &str, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
     let data = syrch_kit::data_root().unwrap().join("spider");
     let mut by_database: BTreeMap<&str, Vec<&Question>> = BTreeMap::new();
     for question in all {
@@ -64,12 +64,13 @@ fn mean(figures: &BTreeMap<String, Figure>) -> (f64, f64) {
 }
 
 /// The same figures, computed from the files alone.
-fn expected(gate: &Sampler, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
-    let figure = |question: &Question| {
-        let taken = gate.take(&question.order(seed));
-        (question.id.clone(), (taken.answer.is_some_and(|answer| answer.is_right), taken.calls))
-    };
-    all.iter().map(figure).collect()
+fn compute_expected(gate: &Sampler, seed: u64, all: &[Question]) -> BTreeMap<String, Figure> {
+    all.iter()
+        .map(|question: &Question| {
+            let taken = gate.take(&question.order(seed));
+            (question.id.clone(), (taken.answer.is_some_and(|answer| answer.is_right), taken.calls))
+        })
+        .collect()
 }
 
 /// Compares the library's figures with those that are computed from the files alone.
@@ -79,8 +80,8 @@ async fn compare(name: &str) {
     let all = questions(&data.join("spider"));
     assert_eq!(all.len(), 522);
     for seed in SEEDS {
-        let expected = expected(&gate, seed, &all);
-        let found = found(name, seed, &all).await;
+        let expected = compute_expected(&gate, seed, &all);
+        let found = run_strategy(name, seed, &all).await;
         let (right, calls) = mean(&found);
         let (expected_right, expected_calls) = mean(&expected);
         let differing: Vec<_> = found
@@ -139,8 +140,8 @@ async fn weighed_votes() {
     let all = questions(&data.join("spider"));
     let gate = SAMPLERS.iter().find(|gate| gate.name == "gate3of9").unwrap();
     let seed = SEEDS[0];
-    let (right, calls) = mean(&found("discern", seed, &all).await);
-    let (gated, gated_calls) = mean(&expected(gate, seed, &all));
+    let (right, calls) = mean(&run_strategy("discern", seed, &all).await);
+    let (gated, gated_calls) = mean(&compute_expected(gate, seed, &all));
     println!(
         "discern, seed {seed}: {right:.4} right with {calls:.3} calls; gate3of9 {gated:.4} with {gated_calls:.3}"
     );

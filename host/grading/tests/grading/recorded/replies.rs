@@ -1,7 +1,7 @@
 //! Tests how recorded answers reach a search, and what happens if there are none.
 
 use syrch::journal::Journal;
-use syrch::settings::recorded_settings;
+use syrch::settings::read_settings;
 use syrch::{Error, Host, Outcome, Silent};
 
 use super::world::{QUESTION, ask, search, settings, suite};
@@ -102,7 +102,7 @@ async fn a_run_is_repeated_from_its_journal_without_the_recording() {
     let path =
         std::fs::read_dir(folder.path().join("runs")).unwrap().next().unwrap().unwrap().path();
     let journal = Journal::read(&path).unwrap();
-    assert_eq!(recorded_settings(&journal.header).unwrap().seed, 5);
+    assert_eq!(read_settings(&journal.header).unwrap().seed, 5);
     let host = Host::of_journal(&journal.header, &settings, &Silent).await.unwrap();
     let again = host.replay(journal, std::sync::Arc::new(Silent)).await.unwrap();
     assert_eq!(again.document, live.document);

@@ -54,19 +54,21 @@ pub(crate) fn all(folder: &Path) -> Vec<Recorded> {
         });
         answers.insert(text(&line["id"]), of.collect());
     }
-    let question = |line: Value| {
-        let id = text(&line["id"]);
-        let answers = answers.remove(&id)?;
-        let ordered = line["ordered"] == true;
-        Some(Recorded {
-            db: text(&line["db"]),
-            gold: text(&line["gold_sql"]),
-            id,
-            ordered,
-            answers,
+    lines(&folder.join("questions.jsonl"))
+        .into_iter()
+        .filter_map(|line: Value| {
+            let id = text(&line["id"]);
+            let answers = answers.remove(&id)?;
+            let ordered = line["ordered"] == true;
+            Some(Recorded {
+                db: text(&line["db"]),
+                gold: text(&line["gold_sql"]),
+                id,
+                ordered,
+                answers,
+            })
         })
-    };
-    lines(&folder.join("questions.jsonl")).into_iter().filter_map(question).collect()
+        .collect()
 }
 
 /// The result of a statement, or why it has none.

@@ -60,7 +60,7 @@ impl World {
             let name = name.clone();
             let seeds = seeds.to_vec();
             let knobs = knobs.clone();
-            tasks.spawn(async move { world.of_database(&name, &seeds, &knobs).await });
+            tasks.spawn(async move { world.draw_for_database(&name, &seeds, &knobs).await });
         }
         let mut all: Vec<Vec<Drawn>> = vec![Vec::new(); seeds.len()];
         for found in tasks.join_all().await {
@@ -70,7 +70,7 @@ impl World {
         all
     }
 
-    async fn of_database(
+    async fn draw_for_database(
         &self,
         name: &str,
         seeds: &[u64],

@@ -21,14 +21,18 @@ type Figures = BTreeMap<&'static str, (f64, f64)>;
 
 fn figures(drawn: &[Drawn]) -> Figures {
     let count = drawn.len() as f64;
-    let of = |gate: &syrch_kit::recorded::Sampler| {
-        let taken: Vec<_> = drawn.iter().map(|one| one.take(gate)).collect();
-        let right =
-            taken.iter().filter(|taken| taken.answer.is_some_and(|answer| answer.is_right)).count();
-        let calls: u32 = taken.iter().map(|taken| taken.calls).sum();
-        (gate.name, (right as f64 / count, f64::from(calls) / count))
-    };
-    let mut figures: Figures = gates().iter().map(of).collect();
+    let mut figures: Figures = gates()
+        .iter()
+        .map(|gate: &syrch_kit::recorded::Sampler| {
+            let taken: Vec<_> = drawn.iter().map(|one| one.take(gate)).collect();
+            let right = taken
+                .iter()
+                .filter(|taken| taken.answer.is_some_and(|answer| answer.is_right))
+                .count();
+            let calls: u32 = taken.iter().map(|taken| taken.calls).sum();
+            (gate.name, (right as f64 / count, f64::from(calls) / count))
+        })
+        .collect();
     let solved =
         drawn.iter().filter(|one| one.samples.iter().any(|answer| answer.is_right)).count();
     figures.insert("oracle16", (solved as f64 / count, 16.0));
@@ -36,25 +40,29 @@ fn figures(drawn: &[Drawn]) -> Figures {
 }
 
 /// The figures of the recorded answers in the order of a seed.
-fn recorded(questions: &[Question], seed: u64) -> Vec<Drawn> {
-    let one = |question: &Question| {
-        let order: Vec<Answer> = question.order(seed).into_iter().cloned().collect();
-        Drawn { id: question.id.clone(), chain: order.clone(), samples: order }
-    };
-    questions.iter().map(one).collect()
+fn draw_recorded(questions: &[Question], seed: u64) -> Vec<Drawn> {
+    questions
+        .iter()
+        .map(|question: &Question| {
+            let order: Vec<Answer> = question.order(seed).into_iter().cloned().collect();
+            Drawn { id: question.id.clone(), chain: order.clone(), samples: order }
+        })
+        .collect()
 }
 
 /// The means over runs.
 fn mean(runs: &[Figures]) -> Figures {
     let count = runs.len() as f64;
-    let of = |name: &&'static str| {
-        let sums = runs
-            .iter()
-            .map(|run| run[name])
-            .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        (*name, (sums.0 / count, sums.1 / count))
-    };
-    runs[0].keys().map(of).collect()
+    runs[0]
+        .keys()
+        .map(|name: &&'static str| {
+            let sums = runs
+                .iter()
+                .map(|run| run[name])
+                .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            (*name, (sums.0 / count, sums.1 / count))
+        })
+        .collect()
 }
 
 /// The shares of wrong answers that fail, of the others those that have no rows, and of pairs of
@@ -127,7 +135,8 @@ async fn the_figures_are_those_of_recorded_systems() {
     let Some(data) = syrch_kit::data_root() else { return };
     let folder = data.join("spider");
     let questions = syrch_kit::recorded::questions(&folder);
-    let replay: Vec<_> = (0..ORDERS).map(|seed| figures(&recorded(&questions, seed))).collect();
+    let replay: Vec<_> =
+        (0..ORDERS).map(|seed| figures(&draw_recorded(&questions, seed))).collect();
     let replay = mean(&replay);
     let all = World::open(&folder).await.draw(&SEEDS, &SimulatedKnobs::default()).await;
     let runs: Vec<Figures> = all.iter().map(|drawn| figures(drawn)).collect();

@@ -88,11 +88,11 @@ async fn without_what_the_expected_statement_reads_no_answer_is_right() {
     for (columns, can_be_right) in
         [(&all[..], true), (&all[1..], true), (&all[..2], false), (&all[2..], false)]
     {
-        let narrowed = Arc::new(shop.catalog.narrowed([("customers", columns), ("orders", &[])]));
+        let narrowed = Arc::new(shop.catalog.narrow([("customers", columns), ("orders", &[])]));
         let said = samples(&provider, &narrowed, 5).await;
         assert_eq!(said.iter().all(|(sql, _)| *sql == right), can_be_right, "{columns:?}");
     }
-    let without = Arc::new(shop.catalog.narrowed([("orders", &[][..])]));
+    let without = Arc::new(shop.catalog.narrow([("orders", &[][..])]));
     assert!(samples(&provider, &without, 5).await.iter().all(|(sql, _)| *sql != right));
 }
 

@@ -179,7 +179,7 @@ async fn of_several_expected_statements_the_first_that_the_catalog_shows_is_give
         "SELECT name FROM customers WHERE age > 30"
     );
     let other = self::provider(&suite(&["SELECT total FROM orders", GOLD]), &database, 0, certain);
-    let narrowed = Arc::new(catalog.narrowed([("customers", &[][..])]));
+    let narrowed = Arc::new(catalog.narrow([("customers", &[][..])]));
     assert_eq!(
         samples(&other, &narrowed, 1).await[0].0,
         "SELECT name FROM customers WHERE age > 30"

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use syrch::models::{SimulatedKnobs, simulated_questions};
+use syrch::models::{SimulatedKnobs, count_simulated_questions};
 use syrch::plugins::CompileSettings;
 use syrch::report::CandidateStatus;
 use syrch::settings::SimulatedSettings;
@@ -30,7 +30,7 @@ async fn ask(host: &Host, question: &str) -> Result<SearchReport, Error> {
 }
 
 /// The share of right answers of a strategy, and its calls.
-async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) {
+async fn run_strategy(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) {
     let folder = syrch_kit::data_root().unwrap().join("spider");
     let mut by_database: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for question in questions(&folder) {
@@ -55,9 +55,9 @@ async fn found(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64, f64) 
                     .await
                     .unwrap_or_else(|error| panic!("{}: {error}", question.id));
                 let mut is_right = false;
-                let is_answer =
-                    |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer;
-                if let Some(answer) = report.document.candidates.iter().find(is_answer) {
+                if let Some(answer) = report.document.candidates.iter().find(
+                    |one: &&syrch::report::CandidateReport| one.status == CandidateStatus::Answer,
+                ) {
                     let said = database.run(&SqlQuery::new(&answer.sql)).await.unwrap();
                     for gold in &question.golds {
                         let gold = database.run(&SqlQuery::new(gold)).await.unwrap();
@@ -90,7 +90,7 @@ async fn strategies_gain_what_they_gain_on_recorded_answers_and_no_more() {
         ("gate2of5", 0.896, 2.39),
         ("vote5", 0.897, 5.0),
     ] {
-        let found = found(name, &knobs, 0).await;
+        let found = run_strategy(name, &knobs, 0).await;
         println!(
             "{name}: {:.4} right with {:.2} calls, {right} with {calls} by replay",
             found.0, found.1
@@ -100,7 +100,7 @@ async fn strategies_gain_what_they_gain_on_recorded_answers_and_no_more() {
             "{name}: {found:?}"
         );
     }
-    let naive = found("vote5", &SimulatedKnobs { naive: true, ..knobs }, 0).await;
+    let naive = run_strategy("vote5", &SimulatedKnobs { naive: true, ..knobs }, 0).await;
     println!("naive vote5: {naive:?}");
     assert!(naive.0 >= 0.98);
 }
@@ -120,7 +120,7 @@ async fn a_search_has_its_answer_its_tokens_and_its_price() {
     let (database, suite) = place(folder.path()).await;
     let mut settings =
         settings(&database, &suite, SimulatedKnobs { skill: 20.0, ..SimulatedKnobs::default() });
-    assert_eq!(simulated_questions(&settings).unwrap(), Some(1));
+    assert_eq!(count_simulated_questions(&settings).unwrap(), Some(1));
     assert_eq!(settings.model.simulated.as_ref().unwrap().label(7), "simulated, skill 20, seed 7");
     strategies::find("single").unwrap().apply(&mut settings);
     let host = Host::open(settings.clone(), &Silent).await.unwrap();

@@ -18,23 +18,24 @@ use syrch_simulated::{
 /// The questions of a folder's `questions.jsonl`.
 pub(crate) fn questions(folder: &Path) -> Vec<SimulatedQuestion> {
     let text = std::fs::read_to_string(folder.join("questions.jsonl")).unwrap();
-    let question = |line: &str| {
-        let value: Value = serde_json::from_str(line).unwrap();
-        let field = |name: &str| value[name].as_str().unwrap().to_owned();
-        let others = value["gold_alternatives"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|sql| sql.as_str().unwrap().to_owned());
-        SimulatedQuestion {
-            id: field("id"),
-            db: field("db"),
-            question: field("question"),
-            golds: std::iter::once(field("gold_sql")).chain(others).collect(),
-            ordered: value["ordered"] == true,
-        }
-    };
-    text.lines().map(question).collect()
+    text.lines()
+        .map(|line: &str| {
+            let value: Value = serde_json::from_str(line).unwrap();
+            let field = |name: &str| value[name].as_str().unwrap().to_owned();
+            let others = value["gold_alternatives"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|sql| sql.as_str().unwrap().to_owned());
+            SimulatedQuestion {
+                id: field("id"),
+                db: field("db"),
+                question: field("question"),
+                golds: std::iter::once(field("gold_sql")).chain(others).collect(),
+                ordered: value["ordered"] == true,
+            }
+        })
+        .collect()
 }
 
 pub(crate) async fn open(path: &Path) -> Arc<dyn Database> {

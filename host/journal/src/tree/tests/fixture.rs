@@ -166,7 +166,7 @@ impl Fixture {
         self.keep(1, "s1", "it ran");
         self.end(1);
         let observation =
-            Observation { candidates: vec![one], ..Observation::ended("A", Ending::Solved) };
+            Observation { candidates: vec![one], ..Observation::from_ending("A", Ending::Solved) };
         self.fact(Fact::Ended(observation));
         let question = Question {
             text: "Which year?".to_owned(),
@@ -196,7 +196,7 @@ impl Fixture {
         self.settle_without_usage("repair");
         self.end(4);
         let failure = Failure::new(FailureKind::Model, "no reply could be read");
-        self.fact(Fact::Ended(Observation::ended("B", Ending::Failed(failure))));
+        self.fact(Fact::Ended(Observation::from_ending("B", Ending::Failed(failure))));
         self.fact(Fact::Started { task: "D".to_owned() });
         self.fact(Fact::Expanded {
             task: "D".to_owned(),
@@ -243,8 +243,10 @@ impl Fixture {
         self.keep(2, "s2", "two of three agree");
         self.keep(2, "s3", "the same rows as s2");
         self.end(2);
-        let observation =
-            Observation { candidates: vec![two, three], ..Observation::ended("A", Ending::Solved) };
+        let observation = Observation {
+            candidates: vec![two, three],
+            ..Observation::from_ending("A", Ending::Solved)
+        };
         self.fact(Fact::Ended(observation));
     }
 }

@@ -159,11 +159,15 @@ async fn every_value_comes_back_as_it_was() {
         Arc::new(BinaryArray::from_opt_vec(vec![Some(b"\x00\xff"), None, Some(b"")])),
     ];
     // All of one name.
-    let field = |column: &ArrayRef| {
-        let typed = HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]);
-        Field::new("same", column.data_type().clone(), true).with_metadata(typed)
-    };
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let schema = Arc::new(Schema::new(
+        columns
+            .iter()
+            .map(|column: &ArrayRef| {
+                let typed = HashMap::from([(SQL_TYPE.to_owned(), "VARCHAR(3)".to_owned())]);
+                Field::new("same", column.data_type().clone(), true).with_metadata(typed)
+            })
+            .collect::<Vec<_>>(),
+    ));
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns).unwrap();
     let exact = ResultSet::new(
         schema,
@@ -228,7 +232,7 @@ async fn equal_statements_of_two_searches_run_once_and_each_is_charged() {
             futures::join!(all, async { database.permits.as_ref().unwrap().add_permits(1) });
         assert!(results.iter().all(|one| *one == result), "{results:?}");
         assert_eq!(database.runs(), 1);
-        assert!(searches.iter().all(|(ledger, _)| ledger.spent().sql_runs == 1));
+        assert!(searches.iter().all(|(ledger, _)| ledger.spending().sql_runs == 1));
     }
 }
 

@@ -10,7 +10,7 @@ use syrch_core::ports::{Message, Purpose, Shape, Speaker};
 
 use super::*;
 use crate::BudgetedModel;
-use crate::cache::fakes::{ScriptedModel, answered, failed, reply, scratch};
+use crate::cache::fakes::{ScriptedModel, answer_outcome, failure_outcome, reply, scratch};
 use crate::fakes::{call, request};
 
 /// A search over a model: its ledger, and the provider as the search sees it.
@@ -28,7 +28,8 @@ fn search(
 #[tokio::test]
 async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
     let (folder, cache) = scratch();
-    let model = ScriptedModel::new([answered(reply("first")), answered(reply("second"))]);
+    let model =
+        ScriptedModel::new([answer_outcome(reply("first")), answer_outcome(reply("second"))]);
     let (sent_ledger, sent) = search(&model, &cache, Budgets::default());
     let first = sent.complete(&call("x")).await;
     // Another process, another search.
@@ -39,8 +40,8 @@ async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
     other_purpose.request.subjects = vec!["SELECT 1".into()];
     assert_eq!(cached.complete(&other_purpose).await, first);
     assert_eq!(model.calls(), 1);
-    let sent = sent_ledger.spent();
-    let cached = ledger.spent();
+    let sent = sent_ledger.spending();
+    let cached = ledger.spending();
     assert_eq!(
         (cached.calls_charged(), cached.tokens_charged),
         (sent.calls_charged(), sent.tokens_charged)
@@ -55,7 +56,7 @@ async fn a_hit_cannot_be_distinguished_from_a_call_that_is_sent() {
 #[tokio::test]
 async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::gated([answered(reply("x"))]);
+    let model = ScriptedModel::with_gate([answer_outcome(reply("x"))]);
     let (_, warm) = search(&model, &cache, Budgets::default());
     model.permits.as_ref().unwrap().add_permits(1);
     warm.complete(&call("x")).await.result.unwrap();
@@ -72,22 +73,28 @@ async fn a_spent_budget_refuses_hits_and_slots_do_not_hold_them_up() {
     }
     assert!(cached.complete(&call("x")).await.result.is_ok());
     assert_eq!(cached.complete(&call("x")).await, ModelOutcome::unsent(LlmError::Budget));
-    assert_eq!((ledger.spent().exhausted, ledger.spent().cached), (vec![Exhausted::LlmCalls], 1));
+    assert_eq!(
+        (ledger.spending().exhausted, ledger.spending().cached),
+        (vec![Exhausted::LlmCalls], 1)
+    );
 }
 
 #[tokio::test]
 async fn errors_and_cut_replies_are_never_cached() {
     let cut = Reply { truncated: true, ..reply("cut") };
     for bad in [
-        failed(LlmError::Malformed("{}".into())),
-        failed(LlmError::Refused("no".into())),
-        failed(LlmError::Unavailable("500".into())),
+        failure_outcome(LlmError::Malformed("{}".into())),
+        failure_outcome(LlmError::Refused("no".into())),
+        failure_outcome(LlmError::Unavailable("500".into())),
         ModelOutcome::unsent(LlmError::Unavailable("no route".into())),
-        answered(cut),
+        answer_outcome(cut),
     ] {
         let (_folder, cache) = scratch();
-        let model =
-            ScriptedModel::new([bad.clone(), answered(reply("good")), answered(reply("never"))]);
+        let model = ScriptedModel::new([
+            bad.clone(),
+            answer_outcome(reply("good")),
+            answer_outcome(reply("never")),
+        ]);
         let (_, cached) = search(&model, &cache, Budgets::default());
         assert_eq!(cached.complete(&call("x")).await.result, bad.result);
         for _ in 0..2 {
@@ -100,7 +107,7 @@ async fn errors_and_cut_replies_are_never_cached() {
 #[tokio::test]
 async fn another_model_or_endpoint_shares_nothing_and_some_are_not_cached() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::new(["a", "b", "c", "d"].map(|text| answered(reply(text))));
+    let model = ScriptedModel::new(["a", "b", "c", "d"].map(|text| answer_outcome(reply(text))));
     let (_, cached) = search(&model, &cache, Budgets::default());
     let text = async || cached.complete(&call("x")).await.result.unwrap().text;
     assert_eq!((text().await, text().await), ("a".into(), "a".into()));
@@ -113,7 +120,7 @@ async fn another_model_or_endpoint_shares_nothing_and_some_are_not_cached() {
 #[tokio::test]
 async fn a_model_that_is_not_configured_is_refused_though_its_reply_is_cached() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::new([answered(reply("x"))]);
+    let model = ScriptedModel::new([answer_outcome(reply("x"))]);
     let (_, cached) = search(&model, &cache, Budgets::default());
     let mut named = call("x");
     named.request.model = Some("n".into());
@@ -125,7 +132,8 @@ async fn a_model_that_is_not_configured_is_refused_though_its_reply_is_cached() 
 #[tokio::test]
 async fn equal_calls_of_two_searches_go_out_once() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::gated([answered(reply("x")), answered(reply("never"))]);
+    let model =
+        ScriptedModel::with_gate([answer_outcome(reply("x")), answer_outcome(reply("never"))]);
     let (first_ledger, first) = search(&model, &cache, Budgets::default());
     let (second_ledger, second) = search(&model, &cache, Budgets::default());
     let (call, other) = (call("x"), call("x"));
@@ -136,15 +144,15 @@ async fn equal_calls_of_two_searches_go_out_once() {
         futures::join!(all, async { model.permits.as_ref().unwrap().add_permits(1) });
     assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]) && outcomes[0].result.is_ok());
     assert_eq!(model.calls(), 1);
-    assert_eq!((first_ledger.spent().calls, first_ledger.spent().cached), (1, 9));
-    assert_eq!((second_ledger.spent().calls, second_ledger.spent().cached), (0, 10));
-    assert_eq!(first_ledger.spent().tokens_charged, second_ledger.spent().tokens_charged);
+    assert_eq!((first_ledger.spending().calls, first_ledger.spending().cached), (1, 9));
+    assert_eq!((second_ledger.spending().calls, second_ledger.spending().cached), (0, 10));
+    assert_eq!(first_ledger.spending().tokens_charged, second_ledger.spending().tokens_charged);
 }
 
 #[tokio::test]
 async fn a_follower_makes_the_call_when_the_leader_is_cancelled() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::gated([answered(reply("x"))]);
+    let model = ScriptedModel::with_gate([answer_outcome(reply("x"))]);
     let (first_ledger, first) = search(&model, &cache, Budgets::default());
     let (second_ledger, second) = search(&model, &cache, Budgets::default());
     let (call, other) = (call("x"), call("x"));
@@ -160,20 +168,20 @@ async fn a_follower_makes_the_call_when_the_leader_is_cancelled() {
     assert_eq!(follower.await.result.unwrap().text, "x");
     // The cancelled call may have been paid for, and stays charged.
     assert_eq!(
-        (model.calls(), first_ledger.spent().tokens_charged, first_ledger.spent().calls),
+        (model.calls(), first_ledger.spending().tokens_charged, first_ledger.spending().calls),
         (2, 40, 1)
     );
-    assert_eq!((second_ledger.spent().tokens_charged, second_ledger.spent().calls), (18, 1));
+    assert_eq!((second_ledger.spending().tokens_charged, second_ledger.spending().calls), (18, 1));
 }
 
 #[tokio::test]
 async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
     for (error, calls) in [
-        (failed(LlmError::Unavailable("500".into())), 1),
+        (failure_outcome(LlmError::Unavailable("500".into())), 1),
         (ModelOutcome::unsent(LlmError::Cancelled), 3),
     ] {
         let (_folder, cache) = scratch();
-        let model = ScriptedModel::gated([error.clone()]);
+        let model = ScriptedModel::with_gate([error.clone()]);
         let searches: Vec<_> = (0..3).map(|_| search(&model, &cache, Budgets::default())).collect();
         let call = call("x");
         let all = join_all(searches.iter().map(|(_, cached)| cached.complete(&call)));
@@ -183,7 +191,7 @@ async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
         assert_eq!(model.calls(), calls);
         // Who followed is charged as who led: without a report, all that was reserved.
         let charged: Vec<u64> =
-            searches.iter().map(|(ledger, _)| ledger.spent().tokens_charged).collect();
+            searches.iter().map(|(ledger, _)| ledger.spending().tokens_charged).collect();
         assert_eq!(charged, if error.sent { [40; 3] } else { [0; 3] });
     }
 }
@@ -191,7 +199,7 @@ async fn followers_share_the_endpoint_s_errors_and_not_the_leader_s_own() {
 #[tokio::test]
 async fn an_entry_that_cannot_be_read_is_made_anew() {
     let (_folder, cache) = scratch();
-    let model = ScriptedModel::new(["a", "b", "c"].map(|text| answered(reply(text))));
+    let model = ScriptedModel::new(["a", "b", "c"].map(|text| answer_outcome(reply(text))));
     let (_, cached) = search(&model, &cache, Budgets::default());
     let call = call("x");
     let Found::Lead(lead) = cache.find(cached.key(&call).unwrap()).await else {
@@ -210,13 +218,13 @@ async fn a_cache_that_fails_changes_nothing_but_the_cost() {
     let scratch = tempfile::tempdir().unwrap();
     std::fs::write(scratch.path().join("file"), b"").unwrap();
     let cache = Cache::open(&scratch.path().join("file"), syrch_cache::Options::default());
-    let model = ScriptedModel::new([answered(reply("x"))]);
+    let model = ScriptedModel::new([answer_outcome(reply("x"))]);
     let (ledger, cached) = search(&model, &cache, Budgets::default());
     assert!(
         cached.complete(&call("x")).await.result.is_ok()
             && cached.complete(&call("x")).await.result.is_ok()
     );
-    assert_eq!((model.calls(), ledger.spent().calls, cache.take_warnings().len()), (2, 2, 1));
+    assert_eq!((model.calls(), ledger.spending().calls, cache.take_warnings().len()), (2, 2, 1));
 }
 
 /// The same prompt has the same key in every process; that nothing of it depends on the order of a
@@ -227,7 +235,8 @@ fn what_is_asked_is_written_the_same_everywhere() {
     request.expect = Shape::Yaml(vec!["b".into(), "a".into()]);
     request.temperature = Some(0.7);
     let asked =
-        serde_json::to_string(&CacheKey { version: "1", ..CacheKey::of(&request, None) }).unwrap();
+        serde_json::to_string(&CacheKey { version: "1", ..CacheKey::from_request(&request, None) })
+            .unwrap();
     assert_eq!(
         asked,
         r#"{"version":"1","messages":[{"speaker":"user","text":"x"}],"expect":{"yaml":["b","a"]},"model":null,"temperature":1060320051,"top_p":null,"max_tokens":null,"stop":[],"logprobs":false,"sample":0}"#
@@ -241,7 +250,7 @@ fn a_request_that_asks_for_the_default_is_the_same_call() {
     let mut asked = request("x");
     asked.temperature = Some(0.7);
     let written = |request: &Request, default| {
-        serde_json::to_string(&CacheKey::of(request, default)).unwrap()
+        serde_json::to_string(&CacheKey::from_request(request, default)).unwrap()
     };
     assert_eq!(written(&open, Some(0.7)), written(&asked, Some(0.7)));
     assert_ne!(written(&open, Some(0.2)), written(&asked, Some(0.2)));
@@ -283,7 +292,7 @@ prop_compose! {
 proptest! {
     #[test]
     fn different_requests_are_written_differently(one in requests(), two in requests()) {
-        let written = |request: &Request| serde_json::to_vec(&CacheKey::of(request, None)).unwrap();
+        let written = |request: &Request| serde_json::to_vec(&CacheKey::from_request(request, None)).unwrap();
         // Equal numbers may have different bits, as 0.0 and -0.0 have: that costs a call and
         // confuses nothing.
         prop_assert!(one == two || written(&one) != written(&two));

@@ -163,17 +163,16 @@ impl Asked<'_> {
     /// The doubt about one number of all where one of each is asked for.
     pub(super) fn no_groups(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
-        let is_plain = |column: &Selected| match column {
-            // Sums of cases may be those of the groups, a column each.
-            Selected::Aggregate { function, of, .. } => {
-                of.is_some() || columns.len() == 1 && function == "count"
-            }
-            Selected::Column(_) | Selected::Other => false,
-        };
         if columns.is_empty()
             || !self.outline.groups.is_empty()
             || self.results.row_count() != 1
-            || !columns.iter().all(is_plain)
+            || !columns.iter().all(|column: &Selected| match column {
+                // Sums of cases may be those of the groups, a column each.
+                Selected::Aggregate { function, of, .. } => {
+                    of.is_some() || columns.len() == 1 && function == "count"
+                }
+                Selected::Column(_) | Selected::Other => false,
+            })
             || ["GROUP BY", "OVER", "EXISTS"].iter().any(|word| !self.lacks(word))
         {
             return None;
@@ -256,13 +255,12 @@ impl Asked<'_> {
             _ => false,
         };
         let nouns: Vec<String> = words.iter().skip(at + 1).take(2).map(|word| stem(word)).collect();
-        let is_count = |column: &&Selected| {
+        let count = self.outline.columns.iter().find(|column: &&Selected| {
             matches!(
                 column,
                 Selected::Aggregate { function, is_distinct: false, .. } if function == "count"
             )
-        };
-        let count = self.outline.columns.iter().find(is_count)?;
+        })?;
         let is_grouped = !self.outline.groups.is_empty();
         let is_whole =
             if is_grouped { self.facts.subqueries.is_empty() } else { self.lacks("GROUP BY") };

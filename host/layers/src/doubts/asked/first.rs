@@ -94,14 +94,14 @@ impl Asked<'_> {
 
     /// Returns true if the statement may choose rows by anything but its own LIMIT.
     fn chooses(&self) -> bool {
-        let is_choosing = |function: &String| CHOOSING.contains(&function.as_str());
-        self.facts.functions.iter().any(is_choosing) || !self.lacks("LIMIT") || !self.lacks("FETCH")
+        self.facts.functions.iter().any(|function: &String| CHOOSING.contains(&function.as_str()))
+            || !self.lacks("LIMIT")
+            || !self.lacks("FETCH")
     }
 
     /// The doubt about the first rows of no order.
     pub(super) fn first_of_none(&self) -> Option<Doubt> {
         let limit = self.outline.limit?;
-        let is_choosing = |function: &String| CHOOSING.contains(&function.as_str());
         let is_bound = self.question.has_pair("at", &["least", "most"]);
         let is_one = limit == 1
             && !is_bound
@@ -113,7 +113,11 @@ impl Asked<'_> {
                     .last()
                     .is_some_and(|word| ["first", "last"].contains(&word)));
         if !(is_one || self.asked_rows().is_some())
-            || self.facts.functions.iter().any(is_choosing)
+            || self
+                .facts
+                .functions
+                .iter()
+                .any(|function: &String| CHOOSING.contains(&function.as_str()))
             || !self.lacks("ORDER BY")
         {
             return None;
@@ -137,11 +141,10 @@ impl Asked<'_> {
             return None;
         }
         let words: Vec<&str> = self.question.words().collect();
-        let is_singular = |three: &&[&str]| {
+        let verb = words.windows(3).find(|three: &&[&str]| {
             let is_end = MOST.contains(&three[2]) || SUPERLATIVES.contains(&three[2]);
             is_end && three[1] == "the" && (SINGULAR.contains(&three[0]) || three[0].ends_with('s'))
-        };
-        let verb = words.windows(3).find(is_singular)?[0];
+        })?[0];
         // `Customers` are no verb.
         if !SINGULAR.contains(&verb) && self.names().contains(&stem(verb)) {
             return None;
@@ -165,7 +168,7 @@ impl Asked<'_> {
     pub(super) fn other_time(&self) -> Option<Doubt> {
         let order = self.outline.order.as_ref().filter(|_| self.outline.limit.is_some())?;
         let column = order.by.column().filter(|_| !order.by.is_aggregate(&["count"]))?;
-        let is_time = self.stored(column) == Some(Stored::Time)
+        let is_time = self.storage_of(column) == Some(Stored::Time)
             || words(&column.column).iter().any(|word| TIMES.contains(&word.as_str()));
         let asked: Vec<&str> = self.question.words().collect();
         let ends = asked.iter().enumerate().filter(|(at, word)| {

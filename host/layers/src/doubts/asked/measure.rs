@@ -73,8 +73,8 @@ const ORDERED: &[&str] = &[
 impl Asked<'_> {
     /// The doubt about one extreme as the whole result.
     pub(super) fn measure(&self) -> Option<Doubt> {
-        let measured = self.measured()?;
-        if self.stored(measured) == Some(Stored::Text) {
+        let measured = self.extreme_column()?;
+        if self.storage_of(measured) == Some(Stored::Text) {
             return self.greatest_text(measured);
         }
         let things = self.things(measured);
@@ -92,9 +92,10 @@ impl Asked<'_> {
     /// The doubt about numbers of groups without what the groups are of.
     pub(super) fn number_alone(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
-        let is_number = |column: &Selected| column.is_aggregate(&["avg", "count", "sum"]);
         if columns.is_empty()
-            || !columns.iter().all(is_number)
+            || !columns
+                .iter()
+                .all(|column: &Selected| column.is_aggregate(&["avg", "count", "sum"]))
             || self.outline.groups.is_empty()
             || self.question.has_any(super::NUMBERS)
         {
@@ -112,7 +113,7 @@ impl Asked<'_> {
     }
 
     /// The column whose extreme is all that the result has.
-    fn measured(&self) -> Option<&ColumnName> {
+    fn extreme_column(&self) -> Option<&ColumnName> {
         let outline = self.outline;
         let [only] = outline.columns.as_slice() else { return None };
         match only {
@@ -140,8 +141,7 @@ impl Asked<'_> {
             .iter()
             .any(|word| ["date", "time", "year"].contains(&word.as_str()));
         // A number or a day that is stored as a text begins with a digit.
-        let is_word = |value: &Value| matches!(value, Value::Text(text) if text.starts_with(char::is_alphabetic));
-        let holds_word = self.results.rows(0, 1).iter().flatten().any(is_word);
+        let holds_word = self.results.rows(0, 1).iter().flatten().any(|value: &Value| matches!(value, Value::Text(text) if text.starts_with(char::is_alphabetic)));
         if !is_superlative || !holds_word || is_turned || self.question.has_any(ORDERED) {
             return None;
         }
@@ -192,11 +192,10 @@ impl Asked<'_> {
         // The adjective behind `most` may share its stem with the measure: populous, population.
         let adjective = MOST.contains(&words[at]).then_some(at + 1);
         let own = super::words(&measured.column);
-        let names_measure = |(place, word): (usize, &&str)| {
+        if words.iter().enumerate().any(|(place, word): (usize, &&str)| {
             own.iter()
                 .any(|own| own == word || (Some(place) != adjective && stem(own) == stem(word)))
-        };
-        if words.iter().enumerate().any(names_measure) {
+        }) {
             return None;
         }
         // `The size of the largest state` may ask for the measure by another word.

@@ -178,9 +178,10 @@ impl Asked<'_> {
     /// A number beside the first of an order: `the most common hometown` is no number.
     fn count_beside(&self) -> Option<Doubt> {
         let columns = &self.outline.columns;
-        let is_count = |column: &Selected| column.is_aggregate(&["count"]);
-        let is_aggregate = |column: &Selected| matches!(column, Selected::Aggregate { .. });
-        let is_beside = columns.iter().any(is_count) && !columns.iter().all(is_aggregate);
+        let is_beside = columns.iter().any(|column: &Selected| column.is_aggregate(&["count"]))
+            && !columns
+                .iter()
+                .all(|column: &Selected| matches!(column, Selected::Aggregate { .. }));
         if !is_beside || self.outline.limit.is_none() || self.question.has_any(NUMBERS) {
             return None;
         }
@@ -219,9 +220,12 @@ impl Asked<'_> {
 
     /// Keys where the question asks for what they stand for, which another column has.
     fn key_for_name(&self) -> Option<Doubt> {
-        let asks_for_key =
-            |word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids");
-        if self.question.words().any(asks_for_key) || self.question.has_any(EVERYTHING) {
+        if self
+            .question
+            .words()
+            .any(|word: &str| KEYS.contains(&word) || word.ends_with("id") || word.ends_with("ids"))
+            || self.question.has_any(EVERYTHING)
+        {
             return None;
         }
         let mut key = None;
@@ -236,7 +240,7 @@ impl Asked<'_> {
         }
         let key = key?;
         let side = Side::new(self.catalog, &key.table, &key.column)?;
-        let referenced = side.referenced(self.catalog).map(|(table, _)| table);
+        let referenced = side.references(self.catalog).map(|(table, _)| table);
         let mut tables = referenced.chain(side.is_key().then_some(side.table));
         let (table, name) =
             tables.find_map(|table| Some((table, self.name_of(table, &key.column)?)))?;
@@ -249,17 +253,20 @@ impl Asked<'_> {
 
     /// The column that names a row of the table, or that the question names.
     fn name_of<'t>(&self, table: &'t Table, key: &str) -> Option<&'t Column> {
-        let is_other = |column: &&Column| !column.name.eq_ignore_ascii_case(key);
-        let is_named = |column: &&Column| {
-            let own = stems(&column.name);
-            !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
+        let others = || {
+            table.columns.iter().filter(|column: &&Column| !column.name.eq_ignore_ascii_case(key))
         };
-        let is_name = |column: &&Column| {
-            let name = column.name.to_lowercase();
-            ["name", "title"].iter().any(|word| name.contains(word))
-        };
-        let others = || table.columns.iter().filter(is_other);
-        others().find(is_named).or_else(|| others().find(is_name))
+        others()
+            .find(|column: &&Column| {
+                let own = stems(&column.name);
+                !own.is_empty() && own.iter().all(|stem| self.question.has_stem(stem))
+            })
+            .or_else(|| {
+                others().find(|column: &&Column| {
+                    let name = column.name.to_lowercase();
+                    ["name", "title"].iter().any(|word| name.contains(word))
+                })
+            })
     }
 
     fn not_distinct(&self) -> Option<Doubt> {
@@ -269,8 +276,7 @@ impl Asked<'_> {
         }
         let rows = self.results.rows(0, SHOWN);
         let mut known: HashSet<String> = HashSet::new();
-        let is_new = |row: &Vec<Value>| known.insert(format!("{row:?}"));
-        if rows.iter().all(is_new) {
+        if rows.iter().all(|row: &Vec<Value>| known.insert(format!("{row:?}"))) {
             return None;
         }
         let text = "the question asks for different values, and rows of the result are repeated"
@@ -315,7 +321,7 @@ impl Asked<'_> {
             || words(column).iter().any(|word| TURNED.contains(&word.as_str()));
         let is_amount = match &order.by {
             Selected::Column(column) => {
-                self.stored(column).is_some_and(|stored| stored != Stored::Time)
+                self.storage_of(column).is_some_and(|stored| stored != Stored::Time)
             }
             Selected::Aggregate { .. } => true,
             Selected::Other => false,
@@ -337,7 +343,7 @@ impl Asked<'_> {
         Some(Doubt { kind: DoubtKind::OtherEnd, text })
     }
 
-    fn stored(&self, column: &ColumnName) -> Option<Stored> {
+    fn storage_of(&self, column: &ColumnName) -> Option<Stored> {
         Stored::from_column(
             self.catalog.table(&column.table)?,
             &column.column,

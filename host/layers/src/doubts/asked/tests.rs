@@ -15,16 +15,18 @@ fn table(name: &str, columns: &[(&str, &str)], keys: &[(&str, &str, &str)]) -> T
         sql_type: (*sql_type).into(),
         ..Column::default()
     };
-    let key = |(column, table, to): &(&str, &str, &str)| ForeignKey {
-        columns: vec![(*column).into()],
-        ref_table: (*table).into(),
-        ref_columns: vec![(*to).into()],
-    };
     Table {
         name: name.into(),
         columns: columns.iter().map(column).collect(),
         primary_key: vec![columns[0].0.into()],
-        foreign_keys: keys.iter().map(key).collect(),
+        foreign_keys: keys
+            .iter()
+            .map(|(column, table, to): &(&str, &str, &str)| ForeignKey {
+                columns: vec![(*column).into()],
+                ref_table: (*table).into(),
+                ref_columns: vec![(*to).into()],
+            })
+            .collect(),
         ..Table::default()
     }
 }
@@ -455,12 +457,17 @@ fn the_aggregate_is_the_one_that_is_named() {
 #[test]
 fn the_year_is_the_one_that_is_named() {
     let kinds = |question: &str, literals: &[(Option<&str>, &str)]| {
-        let literal = |(column, text): &(Option<&str>, &str)| syrch_core::ports::Literal {
-            table: column.map(|_| "visit".into()),
-            column: column.map(Into::into),
-            text: (*text).into(),
+        let facts = Facts {
+            literals: literals
+                .iter()
+                .map(|(column, text): &(Option<&str>, &str)| syrch_core::ports::Literal {
+                    table: column.map(|_| "visit".into()),
+                    column: column.map(Into::into),
+                    text: (*text).into(),
+                })
+                .collect(),
+            ..Facts::default()
         };
-        let facts = Facts { literals: literals.iter().map(literal).collect(), ..Facts::default() };
         kinds_of(question, &columns(&[count()]), &facts, &[7])
     };
     let question = "How many visits were there in 2023?";

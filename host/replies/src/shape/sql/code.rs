@@ -62,9 +62,9 @@ pub(super) fn from_blocks(text: &str, reader: &mut Reader) -> Vec<Found> {
             let parts = inside
                 .map(|part| part.start - one.place.start..part.end - one.place.start)
                 .collect();
-            confidence::stated(&without(&text[one.place.start..next.start], parts))
+            confidence::find_confidence(&without(&text[one.place.start..next.start], parts))
         });
-        one.confidence = near.or_else(|| confidence::stated(&without(text, hidden)));
+        one.confidence = near.or_else(|| confidence::find_confidence(&without(text, hidden)));
     }
     found
 }
@@ -87,7 +87,7 @@ fn code_end(text: &str, body: &Range<usize>) -> usize {
         let bare = line
             .trim_start_matches(|c: char| c.is_whitespace() || "-#*/_".contains(c))
             .to_ascii_lowercase();
-        if bare.starts_with("confidence") && confidence::stated(line).is_some() {
+        if bare.starts_with("confidence") && confidence::find_confidence(line).is_some() {
             return at;
         }
         at += line.len();
@@ -144,8 +144,10 @@ fn unquoted(code: &str) -> std::borrow::Cow<'_, str> {
     if lines().next().is_none() || !lines().all(|line| line.trim_start().starts_with('>')) {
         return code.into();
     }
-    let bare = |line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n";
-    code.lines().map(bare).collect::<String>().into()
+    code.lines()
+        .map(|line: &str| line.trim_start().trim_start_matches('>').to_owned() + "\n")
+        .collect::<String>()
+        .into()
 }
 
 /// The statements of code, each at its place in it. `before` is the text before the code.
@@ -198,9 +200,14 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             let mark = mark(&text[*at..start]);
             let place = start..end;
             let ended = is_ended(text, &place);
-            let with =
-                |sql| Found { sql, standing, mark, confidence: None, place: place.clone(), ended };
-            found.extend(statements.into_iter().map(with));
+            found.extend(statements.into_iter().map(|sql| Found {
+                sql,
+                standing,
+                mark,
+                confidence: None,
+                place: place.clone(),
+                ended,
+            }));
             *at = end;
         }
     };
@@ -214,8 +221,9 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             .iter()
             .find(|later| later.start >= one.place.end)
             .map_or(text.len(), |later| later.start);
-        let near = confidence::stated(&text[one.place.end..next]);
-        one.confidence = near.or_else(|| confidence::stated(&without(text, places.clone())));
+        let near = confidence::find_confidence(&text[one.place.end..next]);
+        one.confidence =
+            near.or_else(|| confidence::find_confidence(&without(text, places.clone())));
     }
     found
 }

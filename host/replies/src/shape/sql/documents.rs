@@ -124,11 +124,12 @@ impl<'a> Reading<'a> {
             let mut inside = Vec::new();
             self.read_value(&value, false, reader, &mut inside);
             inside.truncate(MAX_FOUND.saturating_sub(found.len()));
-            let stated = || confidence::stated(&without(text, vec![place.clone()]));
             found.extend(inside.into_iter().map(|one| Found {
                 mark: one.mark.max(mark).min(if mark < Mark::Plain { mark } else { Mark::Final }),
                 confidence: if is_silent(&value) {
-                    one.confidence.or_else(stated)
+                    one.confidence.or_else(|| {
+                        confidence::find_confidence(&without(text, vec![place.clone()]))
+                    })
                 } else {
                     one.confidence
                 },
@@ -229,9 +230,8 @@ impl<'a> Reading<'a> {
     /// The statements that the value of a key of [`SQL_KEYS`] holds, fenced or bare.
     fn read_statements(&mut self, text: &str, reader: &mut Reader) -> Vec<Found> {
         let found = from_blocks(text, reader);
-        let silent = |one: Found| Found { confidence: None, ..one };
         if !found.is_empty() {
-            return found.into_iter().map(silent).collect();
+            return found.into_iter().map(|one: Found| Found { confidence: None, ..one }).collect();
         }
         from_code(text, 0..text.len(), 0, true, reader)
     }

@@ -9,22 +9,22 @@ use sqlparser::ast::{
 };
 use syrch_core::Catalog;
 
-use super::sites::{Change, Made, having, listed, queries, selects};
+use super::sites::{Change, Made, change_list, having, queries, selects};
 use super::tables::Tables;
 
 /// Another aggregate, or none.
 pub(super) fn agg<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
+        let tables = Tables::new(&select, catalog);
         let change: Change<'a> = Rc::new(move |expr: &Expr| match expr {
-            Expr::Function(function) => aggregated(function, &tables),
+            Expr::Function(function) => change_aggregate(function, &tables),
             _ => Vec::new(),
         });
-        Box::new(listed(&select, Rc::clone(&change)).chain(having(&select, change)))
+        Box::new(change_list(&select, Rc::clone(&change)).chain(having(&select, change)))
     })
 }
 
-fn aggregated(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
+fn change_aggregate(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
     let others: &[&str] = match function.name.to_string().to_ascii_lowercase().as_str() {
         "count" => &["sum"],
         "sum" => &["avg", "count"],
@@ -35,13 +35,14 @@ fn aggregated(function: &Function, tables: &Tables<'_>) -> Vec<Expr> {
     };
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
     match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => {
-            let renamed = |name: &&str| {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] => others
+            .iter()
+            .map(|name: &&str| {
                 let name = ObjectName::from(vec![Ident::new(name.to_ascii_uppercase())]);
                 Expr::Function(Function { name, ..function.clone() })
-            };
-            others.iter().map(renamed).chain([argument.clone()]).collect()
-        }
+            })
+            .chain([argument.clone()])
+            .collect(),
         // `COUNT(*)`: the mistakes count the values of a column, or add them up.
         [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => {
             let of = |name: &str, column: Expr, once: bool| {
@@ -68,17 +69,20 @@ pub(super) fn distinct(statement: &Statement) -> Made<'_, Statement> {
             None | Some(Distinct::All) => Some(Distinct::Distinct),
             Some(_) => None,
         };
-        let change = |expr: &Expr| match expr {
-            Expr::Function(function) => counted(function).into_iter().collect(),
-            _ => Vec::new(),
-        };
         Box::new(
-            listed(&select, Rc::new(change)).chain([Select { distinct, ..Select::clone(&select) }]),
+            change_list(
+                &select,
+                Rc::new(|expr: &Expr| match expr {
+                    Expr::Function(function) => toggle_distinct(function).into_iter().collect(),
+                    _ => Vec::new(),
+                }),
+            )
+            .chain([Select { distinct, ..Select::clone(&select) }]),
         )
     })
 }
 
-fn counted(function: &Function) -> Option<Expr> {
+fn toggle_distinct(function: &Function) -> Option<Expr> {
     let mut function = function.clone();
     let FunctionArguments::List(list) = &mut function.args else { return None };
     let [FunctionArg::Unnamed(FunctionArgExpr::Expr(_))] = list.args.as_slice() else {

@@ -8,7 +8,7 @@ use sqlparser::ast::{
 };
 use syrch_core::Catalog;
 
-use super::sites::{Made, filtered, listed, queries, selects};
+use super::sites::{Made, change_filter, change_list, queries, selects};
 use super::tables::{Tables, identifier};
 
 /// Columns added to a list.
@@ -20,19 +20,23 @@ pub(super) fn select_col<'a>(
     catalog: &'a Catalog,
 ) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
-        let change = move |expr: &Expr| match expr {
-            Expr::Function(function) => {
-                tables.strange().and_then(|column| counted(function, &column)).into_iter().collect()
-            }
-            expr => tables.others(expr),
-        };
-        listed(&select, Rc::new(change))
+        let tables = Tables::new(&select, catalog);
+        change_list(
+            &select,
+            Rc::new(move |expr: &Expr| match expr {
+                Expr::Function(function) => tables
+                    .strange()
+                    .and_then(|column| count_column(function, &column))
+                    .into_iter()
+                    .collect(),
+                expr => tables.others(expr),
+            }),
+        )
     })
 }
 
 /// `COUNT(column)` in place of `COUNT(*)`.
-fn counted(function: &Function, column: &str) -> Option<Expr> {
+fn count_column(function: &Function, column: &str) -> Option<Expr> {
     let mut function = function.clone();
     let FunctionArguments::List(list) = &mut function.args else { return None };
     match list.args.as_mut_slice() {
@@ -47,15 +51,15 @@ fn counted(function: &Function, column: &str) -> Option<Expr> {
 /// Another column in the condition.
 pub(super) fn where_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
-        filtered(&select, Rc::new(move |expr: &Expr| tables.others(expr)))
+        let tables = Tables::new(&select, catalog);
+        change_filter(&select, Rc::new(move |expr: &Expr| tables.others(expr)))
     })
 }
 
 /// Groups by another column.
 pub(super) fn group_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
+        let tables = Tables::new(&select, catalog);
         let GroupByExpr::Expressions(by, _) = &select.group_by else {
             return Box::new(std::iter::empty());
         };
@@ -77,7 +81,7 @@ pub(super) fn order_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> M
     queries(statement, move |query| {
         let none = || -> Made<'a, Query> { Box::new(std::iter::empty()) };
         let SetExpr::Select(select) = query.body.as_ref() else { return none() };
-        let tables = Tables::of(select, catalog);
+        let tables = Tables::new(select, catalog);
         let Some(OrderByKind::Expressions(by)) = query.order_by.as_ref().map(|order| &order.kind)
         else {
             return none();
@@ -110,7 +114,7 @@ pub(super) fn add_col<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Mad
             let column = column.to_string();
             listed.iter().any(|item| item.ends_with(&column))
         };
-        let columns = Tables::of(&select, catalog).columns();
+        let columns = Tables::new(&select, catalog).columns();
         let new = columns.into_iter().filter(move |column| !is_listed(column)).take(ADDED);
         Box::new(new.map(move |column| {
             let mut select = Select::clone(&select);

@@ -6,15 +6,15 @@ use std::rc::Rc;
 use sqlparser::ast::{BinaryOperator, Expr, Query, Select, SetExpr, Statement, Value};
 use syrch_core::Catalog;
 
-use super::sites::{Change, Made, filtered, having as in_having, selects};
+use super::sites::{Change, Made, change_filter, having as in_having, selects};
 use super::tables::Tables;
 
 /// Replaces a comparison operator by another.
 pub(super) fn cmp(statement: &Statement) -> Made<'_, Statement> {
-    selects(statement, |select| filtered(&select, Rc::new(compared)))
+    selects(statement, |select| change_filter(&select, Rc::new(change_comparison)))
 }
 
-fn compared(expr: &Expr) -> Vec<Expr> {
+fn change_comparison(expr: &Expr) -> Vec<Expr> {
     use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     let mut expr = expr.clone();
     match &mut expr {
@@ -28,14 +28,16 @@ fn compared(expr: &Expr) -> Vec<Expr> {
                 LtEq => vec![Lt, GtEq],
                 _ => return Vec::new(),
             };
-            let with = |other: BinaryOperator| {
-                let mut expr = expr.clone();
-                if let Expr::BinaryOp { op, .. } = &mut expr {
-                    *op = other;
-                }
-                expr
-            };
-            return others.into_iter().map(with).collect();
+            return others
+                .into_iter()
+                .map(|other: BinaryOperator| {
+                    let mut expr = expr.clone();
+                    if let Expr::BinaryOp { op, .. } = &mut expr {
+                        *op = other;
+                    }
+                    expr
+                })
+                .collect();
         }
         Expr::Like { negated, .. }
         | Expr::ILike { negated, .. }
@@ -51,29 +53,31 @@ fn compared(expr: &Expr) -> Vec<Expr> {
 /// Another value, in conditions of rows and of groups.
 pub(super) fn literal<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
-        let change: Change<'a> = Rc::new(move |expr: &Expr| valued(expr, &tables));
-        Box::new(filtered(&select, Rc::clone(&change)).chain(in_having(&select, change)))
+        let tables = Tables::new(&select, catalog);
+        let change: Change<'a> = Rc::new(move |expr: &Expr| change_value(expr, &tables));
+        Box::new(change_filter(&select, Rc::clone(&change)).chain(in_having(&select, change)))
     })
 }
 
-fn valued(expr: &Expr, tables: &Tables<'_>) -> Vec<Expr> {
+fn change_value(expr: &Expr, tables: &Tables<'_>) -> Vec<Expr> {
     match expr {
         Expr::Value(value) => match &value.value {
-            Value::Number(digits, long) => {
-                let number = |text: String| Expr::Value(Value::Number(text, *long).into());
-                numbers(digits).into_iter().map(number).collect()
-            }
-            Value::SingleQuotedString(text) => {
-                let quoted = |text: String| Expr::Value(Value::SingleQuotedString(text).into());
-                texts(text).into_iter().map(quoted).collect()
-            }
+            Value::Number(digits, long) => numbers(digits)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::Number(text, *long).into()))
+                .collect(),
+            Value::SingleQuotedString(text) => texts(text)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::SingleQuotedString(text).into()))
+                .collect(),
             _ => Vec::new(),
         },
         // SQLite reads a name in double quotes as a text if no column has it.
         Expr::Identifier(name) if name.quote_style == Some('"') && !tables.is_column(expr) => {
-            let quoted = |text: String| Expr::Value(Value::SingleQuotedString(text).into());
-            texts(&name.value).into_iter().map(quoted).collect()
+            texts(&name.value)
+                .into_iter()
+                .map(|text: String| Expr::Value(Value::SingleQuotedString(text).into()))
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -116,7 +120,7 @@ pub(super) fn drop_pred(statement: &Statement) -> Made<'_, Statement> {
             .selection
             .is_some()
             .then(|| Select { selection: None, ..Select::clone(&select) });
-        Box::new(filtered(&select, Rc::new(halves)).chain(none))
+        Box::new(change_filter(&select, Rc::new(halves)).chain(none))
     })
 }
 
@@ -132,11 +136,14 @@ fn halves(expr: &Expr) -> Vec<Expr> {
 /// A query inside a condition that is read the other way round, or loses its own condition.
 pub(super) fn nest(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
-        Box::new(filtered(&select, Rc::new(nested)).chain(in_having(&select, Rc::new(nested))))
+        Box::new(
+            change_filter(&select, Rc::new(change_subquery))
+                .chain(in_having(&select, Rc::new(change_subquery))),
+        )
     })
 }
 
-fn nested(expr: &Expr) -> Vec<Expr> {
+fn change_subquery(expr: &Expr) -> Vec<Expr> {
     let mut changed = Vec::new();
     let mut turned = expr.clone();
     match &mut turned {
@@ -171,6 +178,6 @@ pub(super) fn having(statement: &Statement) -> Made<'_, Statement> {
     selects(statement, |select| {
         let none =
             select.having.is_some().then(|| Select { having: None, ..Select::clone(&select) });
-        Box::new(in_having(&select, Rc::new(compared)).chain(none))
+        Box::new(in_having(&select, Rc::new(change_comparison)).chain(none))
     })
 }

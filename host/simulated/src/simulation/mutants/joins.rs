@@ -19,7 +19,7 @@ const TABLES: usize = 8;
 /// Another kind of join, or one by other columns.
 pub(super) fn join<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let tables = Tables::of(&select, catalog);
+        let tables = Tables::new(&select, catalog);
         let others: Change<'a> = Rc::new(move |expr: &Expr| tables.others(expr));
         each_join(select, move |join| {
             let operator = join.join_operator.clone();
@@ -27,7 +27,7 @@ pub(super) fn join<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'
             let on = constraint(&operator).cloned();
             let by = on.into_iter().flat_map(move |on| expressions(on, Rc::clone(&others)));
             Box::new(
-                turned(&join.join_operator)
+                turn_join(&join.join_operator)
                     .into_iter()
                     .chain(by.filter_map(move |on| with(&operator, on))),
             )
@@ -54,7 +54,7 @@ fn each_join<'a>(
 }
 
 /// An inner join as an outer one, and the other way round.
-fn turned(operator: &JoinOperator) -> Option<JoinOperator> {
+fn turn_join(operator: &JoinOperator) -> Option<JoinOperator> {
     use JoinOperator::{FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
     match operator {
         Join(by @ JoinConstraint::On(_) | by @ JoinConstraint::Using(_)) | Inner(by) => {
@@ -147,7 +147,7 @@ impl VisitorMut for Renamed {
 /// Replaces a table by one that the statement does not read.
 pub(super) fn table<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
-        let others: Vec<&str> = Tables::of(&select, catalog).unread().take(TABLES).collect();
+        let others: Vec<&str> = Tables::new(&select, catalog).unread().take(TABLES).collect();
         let of = |(place, from): (usize, &TableWithJoins)| {
             (0..=from.joins.len()).map(move |at| (place, at))
         };

@@ -21,10 +21,12 @@ pub(super) fn selects<'a>(
 ) -> Made<'a, Statement> {
     let mut seen = Seen::default();
     let _ = statement.visit(&mut seen);
-    let at = move |(place, select): (usize, Select)| {
-        change(Rc::new(select)).map(move |new| put(statement, place, New::Select(Box::new(new))))
-    };
-    Box::new(seen.selects.into_iter().enumerate().flat_map(at))
+    Box::new(seen.selects.into_iter().enumerate().flat_map(
+        move |(place, select): (usize, Select)| {
+            change(Rc::new(select))
+                .map(move |new| put(statement, place, New::Select(Box::new(new))))
+        },
+    ))
 }
 
 /// Copies of the statement with one of its queries changed.
@@ -34,10 +36,11 @@ pub(super) fn queries<'a>(
 ) -> Made<'a, Statement> {
     let mut seen = Seen::default();
     let _ = statement.visit(&mut seen);
-    let at = move |(place, query): (usize, Query)| {
-        change(Rc::new(query)).map(move |new| put(statement, place, New::Query(Box::new(new))))
-    };
-    Box::new(seen.queries.into_iter().enumerate().flat_map(at))
+    Box::new(seen.queries.into_iter().enumerate().flat_map(
+        move |(place, query): (usize, Query)| {
+            change(Rc::new(query)).map(move |new| put(statement, place, New::Query(Box::new(new))))
+        },
+    ))
 }
 
 /// Copies of an expression that are changed at one place, queries inside it left as they are.
@@ -61,7 +64,7 @@ pub(super) fn expressions<'a>(expression: Expr, change: Change<'a>) -> Made<'a, 
 }
 
 /// Copies of a SELECT with one expression of its list changed.
-pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
+pub(super) fn change_list<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
     Box::new((0..select.projection.len()).flat_map(move |place| {
         let expr = match select.projection.get(place) {
@@ -86,7 +89,7 @@ pub(super) fn listed<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Se
 }
 
 /// Copies of a SELECT with its condition changed at one place.
-pub(super) fn filtered<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
+pub(super) fn change_filter<'a>(select: &Rc<Select>, change: Change<'a>) -> Made<'a, Select> {
     let select = Rc::clone(select);
     let changed = select
         .selection
@@ -267,7 +270,7 @@ mod tests {
         let of = Rc::clone(&asked);
         let made = selects(&statement, move |select| {
             let of = Rc::clone(&of);
-            filtered(
+            change_filter(
                 &select,
                 Rc::new(move |expr: &Expr| {
                     of.set(of.get() + 1);

@@ -17,11 +17,11 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn of(select: &Select, catalog: &'a Catalog) -> Self {
+    pub(super) fn new(select: &Select, catalog: &'a Catalog) -> Self {
         let joined =
             select.from.iter().flat_map(|from| from.joins.iter().map(|join| &join.relation));
         let factors = select.from.iter().map(|from| &from.relation).chain(joined);
-        Self { catalog, read: factors.filter_map(|factor| named(factor, catalog)).collect() }
+        Self { catalog, read: factors.filter_map(|factor| find_table(factor, catalog)).collect() }
     }
 
     /// The table behind a reference to a column, and how the reference names it.
@@ -72,11 +72,17 @@ impl<'a> Tables<'a> {
     /// The columns of all its tables.
     pub(super) fn columns(&self) -> Vec<Expr> {
         let single = self.read.len() == 1;
-        let of = |(name, table): &(Ident, &'a Table)| -> Vec<Expr> {
-            let qualifier = (!single).then(|| name.clone());
-            table.columns.iter().map(|column| reference(qualifier.clone(), &column.name)).collect()
-        };
-        self.read.iter().flat_map(of).collect()
+        self.read
+            .iter()
+            .flat_map(|(name, table): &(Ident, &'a Table)| -> Vec<Expr> {
+                let qualifier = (!single).then(|| name.clone());
+                table
+                    .columns
+                    .iter()
+                    .map(|column| reference(qualifier.clone(), &column.name))
+                    .collect()
+            })
+            .collect()
     }
 
     /// A column of the catalog that no table here has.
@@ -105,7 +111,7 @@ impl<'a> Tables<'a> {
 }
 
 /// A table of the catalog in FROM, by its alias or its name.
-fn named<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, &'a Table)> {
+fn find_table<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, &'a Table)> {
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
     let own = *parts.last()?;

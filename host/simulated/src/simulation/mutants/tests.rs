@@ -21,7 +21,7 @@ fn catalog() -> Catalog {
     Catalog { database: "music".to_owned(), dialect: Dialect::Sqlite, tables }
 }
 
-fn made(operator: Operator, sql: &str) -> Vec<String> {
+fn make_texts(operator: Operator, sql: &str) -> Vec<String> {
     operator.texts(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog())
 }
 
@@ -184,7 +184,7 @@ fn every_operator_makes_its_mistakes() {
             "SELECT name FROM singer GROUP BY name HAVING COUNT(*) >= 1",
         ),
     ] {
-        let made = made(operator, sql);
+        let made = make_texts(operator, sql);
         assert!(
             made.iter().any(|one| one == expected),
             "{operator:?} of {sql}\nlacks {expected}\n{made:#?}"
@@ -201,7 +201,7 @@ fn no_operator_is_without_a_case() {
         let from = if operator == Operator::Setop { "SELECT 1 UNION SELECT 2" } else { sql };
         // A table that is not read yet.
         let from = if operator == Operator::Table { "SELECT name FROM singer" } else { from };
-        assert!(weight > 0.0 && !made(operator, from).is_empty(), "{operator:?}");
+        assert!(weight > 0.0 && !make_texts(operator, from).is_empty(), "{operator:?}");
     }
 }
 
@@ -215,9 +215,16 @@ fn what_there_is_nothing_to_change_in_is_left_alone() {
         Operator::Order,
         Operator::GroupCol,
     ] {
-        assert_eq!(made(operator, "SELECT name FROM singer"), Vec::<String>::new(), "{operator:?}");
+        assert_eq!(
+            make_texts(operator, "SELECT name FROM singer"),
+            Vec::<String>::new(),
+            "{operator:?}"
+        );
     }
-    assert_eq!(made(Operator::SelectCol, "SELECT x FROM (SELECT 1 AS x)"), Vec::<String>::new());
+    assert_eq!(
+        make_texts(Operator::SelectCol, "SELECT x FROM (SELECT 1 AS x)"),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -226,7 +233,7 @@ fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
         in_order(
             &parse(JOIN, &Dialect::Sqlite).unwrap(),
             &catalog(),
-            &Chance::of([name.as_bytes()]),
+            &Chance::from_parts([name.as_bytes()]),
         )
     };
     let one = order("a");
@@ -256,7 +263,7 @@ fn the_order_is_what_it_was() {
          WHERE NOT EXISTS (SELECT 1 FROM song WHERE singer_id = id AND song_id BETWEEN 1 AND 2)",
         "SELECT COUNT(*), avg(age) FROM singer LEFT JOIN song ON id = singer_id AND age IS NOT NULL ORDER BY COUNT(*)",
     ];
-    let chance = Chance::of([b"order".as_slice()]);
+    let chance = Chance::from_parts([b"order".as_slice()]);
     let all: Vec<String> = statements
         .iter()
         .flat_map(|sql| in_order(&parse(sql, &Dialect::Sqlite).unwrap(), &catalog(), &chance))
@@ -278,7 +285,7 @@ fn what_is_no_query_or_too_large_is_not_read() {
     let many = in_order(
         &parse(&wide, &Dialect::Sqlite).unwrap(),
         &catalog(),
-        &Chance::of([b"x".as_slice()]),
+        &Chance::from_parts([b"x".as_slice()]),
     );
     assert!(!many.is_empty() && many.len() <= EACH * Operator::ALL.len());
 }

@@ -45,14 +45,15 @@ const MARKS: [char; 3] = [':', '：', '='];
 pub(crate) fn mentions(text: &str, label: &str) -> Vec<Answer> {
     let text = text.lines().map(plain).collect::<Vec<_>>().join("\n").to_ascii_lowercase();
     let label = label.to_ascii_lowercase();
-    let answer = |(at, found): (usize, &str)| {
-        let is_apart = !text[..at].ends_with(char::is_alphanumeric);
-        let rest =
-            text[at + found.len()..].trim_start().strip_prefix(MARKS).filter(|_| is_apart)?;
-        let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "'’‘“”".contains(c));
-        Some(ruling(rest.lines().next().unwrap_or_default()))
-    };
-    text.match_indices(&label).filter_map(answer).collect()
+    text.match_indices(&label)
+        .filter_map(|(at, found): (usize, &str)| {
+            let is_apart = !text[..at].ends_with(char::is_alphanumeric);
+            let rest =
+                text[at + found.len()..].trim_start().strip_prefix(MARKS).filter(|_| is_apart)?;
+            let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || "'’‘“”".contains(c));
+            Some(ruling(rest.lines().next().unwrap_or_default()))
+        })
+        .collect()
 }
 
 /// Reads the verdict of a text that should begin with YES or NO.
@@ -103,10 +104,9 @@ pub(crate) fn objects(text: &str) -> bool {
     let words = words(&text);
     OBJECTIONS.into_iter().any(|said| {
         let last = said.len() - 1;
-        let found = |(at, window): (usize, &[&str])| {
+        words.windows(said.len()).enumerate().any(|(at, window): (usize, &[&str])| {
             window == said && !(FAULTS.contains(&said[last]) && is_denied(&words, at + last))
-        };
-        words.windows(said.len()).enumerate().any(found)
+        })
     })
 }
 
@@ -115,8 +115,11 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 fn takes_back(words: &[&str]) -> bool {
-    let is_fault = |(at, word): (usize, &&str)| FAULTS.contains(word) && !is_denied(words, at);
-    words.iter().any(|word| is_one_of(TAKES_BACK, word)) || words.iter().enumerate().any(is_fault)
+    words.iter().any(|word| is_one_of(TAKES_BACK, word))
+        || words
+            .iter()
+            .enumerate()
+            .any(|(at, word): (usize, &&str)| FAULTS.contains(word) && !is_denied(words, at))
 }
 
 /// Returns true if the word at this place is negated by the one before it, or by the one before

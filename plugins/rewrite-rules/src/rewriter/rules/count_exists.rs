@@ -26,13 +26,13 @@ fn exists(condition: &Expr, work: &Work) -> Option<Expr> {
     let Expr::BinaryOp { left, op, right } = condition else { return None };
     let (query, op, number) = match (bare(left), bare(right)) {
         (Expr::Subquery(query), number) => (query, op.clone(), number),
-        (number, Expr::Subquery(query)) => (query, turned(op)?, number),
+        (number, Expr::Subquery(query)) => (query, flip_operator(op)?, number),
         _ => return None,
     };
     let is_there = is_there(&op, number)?;
     let select = plain(query)?;
     let [item] = select.projection.as_slice() else { return None };
-    let counted = counted(item_expr(item)?)?;
+    let counted = count_argument(item_expr(item)?)?;
     if !groups(select)?.is_empty()
         || select.having.is_some()
         || select.distinct.is_some()
@@ -60,7 +60,7 @@ fn bare(expr: &Expr) -> &Expr {
 }
 
 /// The operator with its sides exchanged.
-fn turned(op: &BinaryOperator) -> Option<BinaryOperator> {
+fn flip_operator(op: &BinaryOperator) -> Option<BinaryOperator> {
     Some(match op {
         BinaryOperator::Lt => BinaryOperator::Gt,
         BinaryOperator::LtEq => BinaryOperator::GtEq,
@@ -87,7 +87,7 @@ fn is_there(op: &BinaryOperator, number: &Expr) -> Option<bool> {
 
 /// Returns the argument of a count: every row (`Some(None)`), or the rows in which an expression is
 /// not NULL; `None` for other expressions.
-fn counted(expr: &Expr) -> Option<Option<Expr>> {
+fn count_argument(expr: &Expr) -> Option<Option<Expr>> {
     let function = aggregate(expr)?;
     let FunctionArguments::List(list) = &function.args else { return None };
     let is_plain =

@@ -64,11 +64,14 @@ fn is_named(name: &ObjectName, cte: &Ident) -> bool {
 /// inlines itself.
 fn inline_text(query: &mut Query, work: &mut Work) {
     let candidates: Vec<Ident> = match &query.with {
-        Some(with) if !with.recursive => {
-            let several =
-                |cte: &&Cte| cte.alias.columns.is_empty() && (2..=4).contains(&uses(query, cte));
-            with.cte_tables.iter().filter(several).map(|cte| cte.alias.name.clone()).collect()
-        }
+        Some(with) if !with.recursive => with
+            .cte_tables
+            .iter()
+            .filter(|cte: &&Cte| {
+                cte.alias.columns.is_empty() && (2..=4).contains(&uses(query, cte))
+            })
+            .map(|cte| cte.alias.name.clone())
+            .collect(),
         _ => return,
     };
     for name in candidates {

@@ -5,7 +5,7 @@
 
 use sqlparser::ast::{Distinct, Expr, Ident, Query, Select};
 
-use crate::rewriter::flat::{Flat, listed};
+use crate::rewriter::flat::{Flat, comma_list};
 use crate::rewriter::refs::{path, refs};
 use crate::rewriter::scope::{Owner, Scope};
 use crate::rewriter::sql::{all_of, is_row_by_row, item_expr, where_text};
@@ -24,8 +24,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     let is_plain = matches!(select.distinct, Some(Distinct::Distinct)) && is_row_by_row(select);
-    let flat = Flat::of(select)?;
-    let scope = Scope::of(select, work.catalog)?;
+    let flat = Flat::from_select(select)?;
+    let scope = Scope::from_select(select, work.catalog)?;
     if !is_plain || flat.tables.len() < 2 {
         return None;
     }
@@ -44,15 +44,14 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     if shows.iter().all(|shown| *shown) || !shows.contains(&true) {
         return None;
     }
-    let hidden = |path: &Vec<Ident>| match scope.owner(path) {
-        Owner::Source(place) => !shows.get(place).copied().unwrap_or(true),
-        Owner::Nobody => false,
-        Owner::Unclear => true,
-    };
     let (inner, outer): (Vec<Expr>, Vec<Expr>) =
         flat.conditions.iter().cloned().partition(|condition| {
             let found = refs(condition);
-            found.own.iter().chain(&found.nested).any(hidden)
+            found.own.iter().chain(&found.nested).any(|path: &Vec<Ident>| match scope.owner(path) {
+                Owner::Source(place) => !shows.get(place).copied().unwrap_or(true),
+                Owner::Nobody => false,
+                Owner::Unclear => true,
+            })
         });
     if inner
         .iter()
@@ -65,7 +64,7 @@ fn semi_joined(select: &Select, work: &Work) -> Option<Select> {
     let from = pick(false).map(|(table, _)| table.to_string()).collect::<Vec<_>>().join(", ");
     let exists = work.expr(&format!("EXISTS (SELECT 1 FROM {from}{})", where_text(&inner)))?;
     let mut new = select.clone();
-    new.from = listed(pick(true).map(|(table, _)| table.clone()));
+    new.from = comma_list(pick(true).map(|(table, _)| table.clone()));
     new.selection = all_of(outer.into_iter().chain([exists]).collect());
     if has_key(select, &scope, &shows) {
         new.distinct = None;

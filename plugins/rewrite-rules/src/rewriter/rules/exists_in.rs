@@ -26,7 +26,7 @@ pub(crate) fn apply_negated(query: &mut Query, work: &mut Work) {
 
 fn change(query: &mut Query, work: &mut Work, is_negated: bool) {
     each_select(query, &mut |select| {
-        let Some(outer) = Scope::of(select, work.catalog) else { return };
+        let Some(outer) = Scope::from_select(select, work.catalog) else { return };
         each_condition(select, &mut |condition| {
             let Expr::Exists { subquery, negated } = condition else { return };
             if *negated != is_negated {
@@ -42,7 +42,7 @@ fn change(query: &mut Query, work: &mut Work, is_negated: bool) {
 }
 
 fn list(query: &Query, is_negated: bool, outer: &Scope, work: &Work) -> Option<Expr> {
-    let (parts, select) = Parts::of(query, outer, work.catalog)?;
+    let (parts, select) = Parts::from_query(query, outer, work.catalog)?;
     if !is_row_by_row(&select) {
         return None;
     }

@@ -10,7 +10,7 @@ use sqlparser::ast::{
     FunctionArguments, Query, Value,
 };
 
-use super::range::{after_prefix, compared, period};
+use super::range::{after_prefix, compare_with_period, period};
 use crate::rewriter::refs::{function_name, path};
 use crate::rewriter::scope::{Class, Scope};
 use crate::rewriter::sql::each_condition;
@@ -19,9 +19,9 @@ use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     each_select(query, &mut |select| {
-        let Some(scope) = Scope::of(select, work.catalog) else { return };
+        let Some(scope) = Scope::from_select(select, work.catalog) else { return };
         each_condition(select, &mut |condition| {
-            if let Some(new) = ranged(condition, &scope, work)
+            if let Some(new) = rewrite_as_range(condition, &scope, work)
                 && work.takes()
             {
                 *condition = new;
@@ -30,11 +30,11 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     });
 }
 
-fn ranged(condition: &Expr, scope: &Scope, work: &Work) -> Option<Expr> {
+fn rewrite_as_range(condition: &Expr, scope: &Scope, work: &Work) -> Option<Expr> {
     let text = match condition {
         Expr::BinaryOp { left, op, right } => match compare(left, op, right, scope, work) {
             Some(text) => text,
-            None => compare(right, &turned(op)?, left, scope, work)?,
+            None => compare(right, &flip_operator(op)?, left, scope, work)?,
         },
         Expr::Between { expr, negated: false, low, high } => {
             let at_least = compare(expr, &BinaryOperator::GtEq, low, scope, work)?;
@@ -45,7 +45,7 @@ fn ranged(condition: &Expr, scope: &Scope, work: &Work) -> Option<Expr> {
     work.expr(&text)
 }
 
-fn turned(op: &BinaryOperator) -> Option<BinaryOperator> {
+fn flip_operator(op: &BinaryOperator) -> Option<BinaryOperator> {
     Some(match op {
         BinaryOperator::Eq => BinaryOperator::Eq,
         BinaryOperator::Lt => BinaryOperator::Gt,
@@ -63,7 +63,7 @@ fn compare(
     scope: &Scope,
     work: &Work,
 ) -> Option<String> {
-    if let Some(text) = shifted(left, op, right, scope) {
+    if let Some(text) = shift_constant(left, op, right, scope) {
         return Some(text);
     }
     let bucket = if work.is_sqlite() { sqlite_bucket(left)? } else { postgres_bucket(left)? };
@@ -77,7 +77,12 @@ fn compare(
         if bucket.is_prefix && scope.class(column) == Some(Class::Text) && *op == BinaryOperator::Eq
         {
             let end = after_prefix(constant).filter(|_| constant.len() == bucket.length)?;
-            return compared(&column.to_string(), op, &quoted(constant), &quoted(&end));
+            return compare_with_period(
+                &column.to_string(),
+                op,
+                &quote_text(constant),
+                &quote_text(&end),
+            );
         }
     } else if !(sql_type.starts_with("date") || sql_type.starts_with("timestamp")) {
         return None;
@@ -85,10 +90,10 @@ fn compare(
     // `date_trunc` gives the start of the period, as a date.
     let constant = if bucket.is_start { start_of(constant, bucket.length)? } else { constant };
     let (start, end) = period(constant).filter(|_| constant.len() == bucket.length)?;
-    compared(&column.to_string(), op, &quoted(&start), &quoted(&end))
+    compare_with_period(&column.to_string(), op, &quote_text(&start), &quote_text(&end))
 }
 
-fn quoted(text: &str) -> String {
+fn quote_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -113,7 +118,7 @@ struct Bucket<'e> {
 }
 
 impl<'e> Bucket<'e> {
-    fn of(column: &'e Expr, length: usize) -> Option<Self> {
+    fn new(column: &'e Expr, length: usize) -> Option<Self> {
         path(column)?;
         Some(Self { column, length, is_number: false, is_prefix: false, is_start: false })
     }
@@ -131,17 +136,17 @@ fn sqlite_bucket(expr: &Expr) -> Option<Bucket<'_>> {
         } => {
             let length = number(count)?.parse().ok().filter(|length| (1..=64).contains(length))?;
             (number(from)? == "1")
-                .then(|| Bucket::of(expr, length))?
+                .then(|| Bucket::new(expr, length))?
                 .map(|bucket| Bucket { is_prefix: true, ..bucket })
         }
         Expr::Function(function) => {
             let (name, arguments) = call(function)?;
             match (name.as_str(), arguments.as_slice()) {
-                ("date", [column]) => Bucket::of(column, 10),
+                ("date", [column]) => Bucket::new(column, 10),
                 ("strftime", [format, column]) => match text(format)? {
-                    "%Y" => Bucket::of(column, 4),
-                    "%Y-%m" => Bucket::of(column, 7),
-                    "%Y-%m-%d" => Bucket::of(column, 10),
+                    "%Y" => Bucket::new(column, 4),
+                    "%Y-%m" => Bucket::new(column, 7),
+                    "%Y-%m-%d" => Bucket::new(column, 10),
                     _ => None,
                 },
                 _ => None,
@@ -155,9 +160,9 @@ fn postgres_bucket(expr: &Expr) -> Option<Bucket<'_>> {
     match expr {
         Expr::Nested(inner) => postgres_bucket(inner),
         Expr::Extract { field: DateTimeField::Year, expr, .. } => {
-            Some(Bucket { is_number: true, ..Bucket::of(expr, 4)? })
+            Some(Bucket { is_number: true, ..Bucket::new(expr, 4)? })
         }
-        Expr::Cast { expr, data_type: DataType::Date, .. } => Bucket::of(expr, 10),
+        Expr::Cast { expr, data_type: DataType::Date, .. } => Bucket::new(expr, 10),
         Expr::Function(function) => {
             let (name, arguments) = call(function)?;
             let [format, column] = match (name.as_str(), arguments.as_slice()) {
@@ -167,15 +172,21 @@ fn postgres_bucket(expr: &Expr) -> Option<Bucket<'_>> {
             };
             let format = text(format)?;
             match (name.as_str(), format.to_ascii_lowercase().as_str()) {
-                ("date_part", "year") => Some(Bucket { is_number: true, ..Bucket::of(column, 4)? }),
-                ("date_trunc", "year") => Some(Bucket { is_start: true, ..Bucket::of(column, 4)? }),
-                ("date_trunc", "month") => {
-                    Some(Bucket { is_start: true, ..Bucket::of(column, 7)? })
+                ("date_part", "year") => {
+                    Some(Bucket { is_number: true, ..Bucket::new(column, 4)? })
                 }
-                ("date_trunc", "day") => Some(Bucket { is_start: true, ..Bucket::of(column, 10)? }),
-                ("to_char", "yyyy") => Bucket::of(column, 4),
-                ("to_char", "yyyy-mm") => Bucket::of(column, 7),
-                ("to_char", "yyyy-mm-dd") => Bucket::of(column, 10),
+                ("date_trunc", "year") => {
+                    Some(Bucket { is_start: true, ..Bucket::new(column, 4)? })
+                }
+                ("date_trunc", "month") => {
+                    Some(Bucket { is_start: true, ..Bucket::new(column, 7)? })
+                }
+                ("date_trunc", "day") => {
+                    Some(Bucket { is_start: true, ..Bucket::new(column, 10)? })
+                }
+                ("to_char", "yyyy") => Bucket::new(column, 4),
+                ("to_char", "yyyy-mm") => Bucket::new(column, 7),
+                ("to_char", "yyyy-mm-dd") => Bucket::new(column, 10),
                 _ => None,
             }
         }
@@ -238,8 +249,8 @@ fn text(expr: &Expr) -> Option<&str> {
 }
 
 /// `column + 1 > 5` as `column > 4`, for columns of integers.
-fn shifted(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope) -> Option<String> {
-    let sign = turned(op).map(|_| op.to_string())?;
+fn shift_constant(left: &Expr, op: &BinaryOperator, right: &Expr, scope: &Scope) -> Option<String> {
+    let sign = flip_operator(op).map(|_| op.to_string())?;
     let Expr::BinaryOp { left: a, op: sum, right: b } = left else { return None };
     let (column, shift) = match (&**a, &**b, sum) {
         (column, number, BinaryOperator::Plus) if path(column).is_some() => {

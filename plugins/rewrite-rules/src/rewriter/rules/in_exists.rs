@@ -9,7 +9,7 @@ use sqlparser::ast::{Expr, Query};
 use crate::rewriter::refs::refs;
 use crate::rewriter::scope::Scope;
 use crate::rewriter::sql::{each_condition, operand};
-use crate::rewriter::subquery::{Parts, apart, one_column, qualified};
+use crate::rewriter::subquery::{Parts, apart, one_column, qualify};
 use crate::rewriter::walk::each_select;
 use crate::rewriter::work::Work;
 
@@ -23,7 +23,7 @@ pub(crate) fn apply_negated(query: &mut Query, work: &mut Work) {
 
 fn change(query: &mut Query, work: &mut Work, is_negated: bool) {
     each_select(query, &mut |select| {
-        let Some(outer) = Scope::of(select, work.catalog) else { return };
+        let Some(outer) = Scope::from_select(select, work.catalog) else { return };
         each_condition(select, &mut |condition| {
             let Expr::InSubquery { expr, subquery, negated } = condition else { return };
             if *negated != is_negated {
@@ -45,13 +45,13 @@ fn exists(
     outer: &Scope,
     work: &mut Work,
 ) -> Option<Expr> {
-    let value = qualified(expr, outer)?;
+    let value = qualify(expr, outer)?;
     let used = refs(&value).own;
     if used.is_empty() {
         return None;
     }
     let query = apart(query, &used, outer, work.catalog, &mut |start| work.fresh(start))?;
-    let (parts, select) = Parts::of(&query, outer, work.catalog)?;
+    let (parts, select) = Parts::from_query(&query, outer, work.catalog)?;
     // A list that depends on the outer row is searched for each row in either form.
     if !parts.keys.is_empty() {
         return None;

@@ -15,9 +15,9 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     if !work.is_sqlite() {
         return;
     }
-    let used = used(work.plan);
+    let used = find_indexed_columns(work.plan);
     each_select(query, &mut |select| {
-        let Some(scope) = Scope::of(select, work.catalog) else { return };
+        let Some(scope) = Scope::from_select(select, work.catalog) else { return };
         each_condition(select, &mut |condition| {
             let Expr::BinaryOp { left, op, right } = condition else { return };
             if !is_comparison(op) {
@@ -53,15 +53,15 @@ fn is_used(column: &Expr, constant: &Expr, scope: &Scope, used: &[(String, Strin
         Value::SingleQuotedString(_) => scope.class(column) == Some(Class::Text),
         _ => false,
     };
-    let is_named = |(table, name): &(String, String)| {
-        table.eq_ignore_ascii_case(&source.name.value) && name.eq_ignore_ascii_case(&found.name)
-    };
-    is_alike && used.iter().any(is_named)
+    is_alike
+        && used.iter().any(|(table, name): &(String, String)| {
+            table.eq_ignore_ascii_case(&source.name.value) && name.eq_ignore_ascii_case(&found.name)
+        })
 }
 
 /// The tables and columns that the plan searches by an index: `SEARCH t USING INDEX i (a=? AND
 /// b>?)`.
-fn used(plan: &str) -> Vec<(String, String)> {
+fn find_indexed_columns(plan: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for line in plan.lines() {
         let Some(rest) = line.trim_start().strip_prefix("SEARCH ") else { continue };

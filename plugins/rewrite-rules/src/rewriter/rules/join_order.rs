@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use sqlparser::ast::{BinaryOperator, Expr, Query, Select};
 
-use crate::rewriter::flat::{Flat, crossed, spell_out};
+use crate::rewriter::flat::{Flat, cross_join, spell_out};
 use crate::rewriter::refs::{path, refs};
 use crate::rewriter::scope::{Owner, Scope};
 use crate::rewriter::sql::all_of;
@@ -21,29 +21,29 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
         return;
     }
     each_select(query, &mut |select| {
-        let Some(new) = reordered(select, work) else { return };
+        let Some(new) = reorder_joins(select, work) else { return };
         if work.takes() {
             *select = new;
         }
     });
 }
 
-fn reordered(select: &Select, work: &Work) -> Option<Select> {
-    let flat = Flat::of(select)?;
-    let scope = Scope::of(select, work.catalog)?;
+fn reorder_joins(select: &Select, work: &Work) -> Option<Select> {
+    let flat = Flat::from_select(select)?;
+    let scope = Scope::from_select(select, work.catalog)?;
     if !(2..=10).contains(&flat.tables.len()) {
         return None;
     }
     let places: Vec<BTreeSet<usize>> =
         flat.conditions.iter().map(|condition| places(condition, &scope)).collect::<Option<_>>()?;
     let order = order(&scope, &flat.conditions, &places);
-    if Some(&order) == planned(work.plan, &scope).as_ref() {
+    if Some(&order) == read_plan_order(work.plan, &scope).as_ref() {
         return None;
     }
     let mut new = select.clone();
     spell_out(&mut new, &scope);
     let tables = order.iter().filter_map(|place| flat.tables.get(*place).cloned()).collect();
-    new.from = vec![crossed(tables)?];
+    new.from = vec![cross_join(tables)?];
     new.selection = all_of(flat.conditions);
     (new != *select).then_some(new)
 }
@@ -51,11 +51,14 @@ fn reordered(select: &Select, work: &Work) -> Option<Select> {
 /// The tables to which a condition refers; `None` if a column cannot be attributed to a table.
 fn places(condition: &Expr, scope: &Scope) -> Option<BTreeSet<usize>> {
     let found = refs(condition);
-    let place = |path: &Vec<sqlparser::ast::Ident>| match scope.owner(path) {
-        Owner::Source(place) => Some(place),
-        _ => None,
-    };
-    found.own.iter().map(place).collect()
+    found
+        .own
+        .iter()
+        .map(|path: &Vec<sqlparser::ast::Ident>| match scope.owner(path) {
+            Owner::Source(place) => Some(place),
+            _ => None,
+        })
+        .collect()
 }
 
 fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<usize> {
@@ -111,7 +114,7 @@ fn share(condition: &Expr, source: &crate::rewriter::scope::Source) -> f64 {
 }
 
 /// The order in which the plan reads the tables; `None` if it does not name all of them once.
-fn planned(plan: &str, scope: &Scope) -> Option<Vec<usize>> {
+fn read_plan_order(plan: &str, scope: &Scope) -> Option<Vec<usize>> {
     let mut order = Vec::new();
     for line in plan.lines() {
         let mut words = line.split(' ');

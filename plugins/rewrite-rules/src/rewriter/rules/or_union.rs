@@ -27,16 +27,16 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 }
 
 fn change(query: &mut Query, work: &mut Work) {
-    if let Some(new) = divided(query, work)
+    if let Some(new) = divide(query, work)
         && work.takes()
     {
         *query = new;
     }
 }
 
-fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
+fn divide<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     let SetExpr::Select(select) = &*query.body else { return None };
-    let scope = Scope::of(select, work.catalog)?;
+    let scope = Scope::from_select(select, work.catalog)?;
     if !is_standard(select) || scope.has_merged_columns || !select.named_window.is_empty() {
         return None;
     }
@@ -53,7 +53,7 @@ fn divided<'a>(query: &Query, work: &mut Work<'a>) -> Option<Query> {
     }
     new.having.iter_mut().try_for_each(|having| columns.change(having))?;
     columns.order(query.order_by.as_mut(), select)?;
-    let listed = columns.listed();
+    let listed = columns.select_items();
     let branches = branches(select, &spot, &listed)?;
     let from =
         work.query(&format!("SELECT 1 FROM ({}) AS {name}", branches.join(" UNION ALL ")))?;
@@ -108,10 +108,10 @@ fn is_worth_it(condition: &Expr, scope: &Scope) -> bool {
         (names, found.has_query)
     };
     let all: Vec<_> = parts.iter().map(columns).collect();
-    let is_told =
-        |(names, has_query): &(Vec<(Option<usize>, String)>, bool)| *has_query || !names.is_empty();
     (2..=BRANCHES).contains(&parts.len())
-        && all.iter().all(is_told)
+        && all.iter().all(|(names, has_query): &(Vec<(Option<usize>, String)>, bool)| {
+            *has_query || !names.is_empty()
+        })
         && all.windows(2).any(|two| two[0] != two[1])
 }
 
@@ -132,10 +132,14 @@ fn branches(select: &Select, spot: &Spot, columns: &[SelectItem]) -> Option<Vec<
     let sides: Vec<Expr> = disjuncts(parts.get(place)?).into_iter().cloned().collect();
     let mut branches = Vec::new();
     for (number, side) in sides.iter().enumerate() {
-        let not = |side: &Expr| Expr::IsNotTrue(Box::new(Expr::Nested(Box::new(side.clone()))));
         let mut conditions = parts.clone();
         *conditions.get_mut(place)? = side.clone();
-        conditions.extend(sides.iter().take(number).map(not));
+        conditions.extend(
+            sides
+                .iter()
+                .take(number)
+                .map(|side: &Expr| Expr::IsNotTrue(Box::new(Expr::Nested(Box::new(side.clone()))))),
+        );
         let mut branch = plain.clone();
         let all = all_of(conditions);
         match spot {
@@ -233,7 +237,7 @@ impl Columns<'_, '_> {
     }
 
     /// Returns the items that the branches select.
-    fn listed(&mut self) -> Vec<SelectItem> {
+    fn select_items(&mut self) -> Vec<SelectItem> {
         let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
             expr: expr.clone(),
             alias: Ident::new(name),

@@ -16,12 +16,12 @@ use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     each_select(query, &mut |select| {
-        let Some(scope) = Scope::of(select, work.catalog) else { return };
+        let Some(scope) = Scope::from_select(select, work.catalog) else { return };
         let conditions: Vec<Expr> = select.selection.iter().flat_map(conjuncts).cloned().collect();
         for condition in conditions.iter().filter(|condition| is_strict(condition)) {
             let Some(place) = one_source(condition, &scope) else { continue };
-            let Some(query) = derived(select, place) else { continue };
-            if let Some(new) = narrowed(query, condition)
+            let Some(query) = subquery_at(select, place) else { continue };
+            if let Some(new) = add_condition(query, condition)
                 && work.takes()
             {
                 *query = new;
@@ -67,7 +67,7 @@ fn one_source(condition: &Expr, scope: &Scope) -> Option<usize> {
 }
 
 /// The sub-query that is the source at a place in FROM.
-fn derived(select: &mut Select, place: usize) -> Option<&mut Query> {
+fn subquery_at(select: &mut Select, place: usize) -> Option<&mut Query> {
     let factors = select.from.iter_mut().flat_map(|item| {
         std::iter::once(&mut item.relation)
             .chain(item.joins.iter_mut().map(|join| &mut join.relation))
@@ -81,7 +81,7 @@ fn derived(select: &mut Select, place: usize) -> Option<&mut Query> {
 }
 
 /// The sub-query with the condition; `None` if it may not have it, or has it already.
-fn narrowed(query: &Query, condition: &Expr) -> Option<Query> {
+fn add_condition(query: &Query, condition: &Expr) -> Option<Query> {
     if query.limit_clause.is_some() || query.fetch.is_some() || query.with.is_some() {
         return None;
     }
@@ -119,10 +119,9 @@ fn narrow_select(
     column: &Ident,
     place: usize,
 ) -> Option<()> {
-    let is_star = |item| item_expr(item).is_none();
     if !is_standard(select)
         || !select.named_window.is_empty()
-        || select.projection.iter().any(is_star)
+        || select.projection.iter().any(|item| item_expr(item).is_none())
     {
         return None;
     }

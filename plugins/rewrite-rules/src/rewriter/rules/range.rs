@@ -53,7 +53,7 @@ fn days(year: u32, month: u32) -> u32 {
 
 /// A condition on a column that holds for the same values as one on its period: `(start, end)` is
 /// the period of the constant.
-pub(crate) fn compared(
+pub(crate) fn compare_with_period(
     column: &str,
     op: &BinaryOperator,
     start: &str,

@@ -17,10 +17,10 @@ use crate::rewriter::work::Work;
 
 pub(crate) fn apply(query: &mut Query, work: &mut Work) {
     each_select(query, &mut |select| {
-        let Some(outer) = Scope::of(select, work.catalog) else { return };
+        let Some(outer) = Scope::from_select(select, work.catalog) else { return };
         let mut joins = Vec::new();
         let mut change = |query: &Query| {
-            let found = converted(query, &outer, work)?;
+            let found = convert(query, &outer, work)?;
             work.takes().then(|| {
                 joins.push((found.item, found.join));
                 found.value
@@ -46,8 +46,8 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 /// Returns true if `*` would show the columns of a further table, and cannot be spelled out.
 fn is_starred(select: &Select, scope: &Scope) -> bool {
-    let is_star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_));
-    scope.has_merged_columns && select.projection.iter().any(is_star)
+    scope.has_merged_columns
+        && select.projection.iter().any(|item: &SelectItem| matches!(item, SelectItem::Wildcard(_)))
 }
 
 /// A sub-query as a join and the value that stands in its place.
@@ -57,27 +57,33 @@ struct Converted {
     value: Expr,
 }
 
-fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted> {
-    let (parts, select) = Parts::of(query, outer, work.catalog)?;
+fn convert(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted> {
+    let (parts, select) = Parts::from_query(query, outer, work.catalog)?;
     let item = parts.item(outer)?;
-    let alike = |key: &crate::rewriter::subquery::Key| {
-        groups_alike(work.engine, (&parts.scope, &key.inner), (outer, &key.outer))
-    };
     let fits = !outer.has_merged_columns && groups(&select)?.is_empty() && select.having.is_none();
-    if !fits || select.distinct.is_some() || !parts.keys.iter().all(alike) {
+    if !fits
+        || select.distinct.is_some()
+        || !parts.keys.iter().all(|key: &crate::rewriter::subquery::Key| {
+            groups_alike(work.engine, (&parts.scope, &key.inner), (outer, &key.outer))
+        })
+    {
         return None;
     }
     let [projected] = select.projection.as_slice() else { return None };
     let mut value = item_expr(projected)?.clone();
     let name = work.fresh("r");
-    let (columns, is_grouped) = match aggregated(&mut value, &name, &parts, outer, work) {
+    let (columns, is_grouped) = match replace_aggregates(&mut value, &name, &parts, outer, work) {
         Some(columns) => (columns, true),
-        None => (vec![looked_up(&mut value, &name, &parts, &select, outer, work)?], false),
+        None => (vec![look_up_value(&mut value, &name, &parts, &select, outer, work)?], false),
     };
     let keys: Vec<(String, String)> =
         parts.keys.iter().map(|key| (key.inner.to_string(), work.fresh("k"))).collect();
-    let list = |pair: &(String, String)| format!("{} AS {}", pair.0, pair.1);
-    let shown = keys.iter().chain(&columns).map(list).collect::<Vec<_>>().join(", ");
+    let shown = keys
+        .iter()
+        .chain(&columns)
+        .map(|pair: &(String, String)| format!("{} AS {}", pair.0, pair.1))
+        .collect::<Vec<_>>()
+        .join(", ");
     let by = keys.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>().join(", ");
     let group = if is_grouped { format!(" GROUP BY {by}") } else { String::new() };
     let on = parts.keys.iter().zip(&keys).map(|(key, (_, alias))| match key.inner_first {
@@ -93,7 +99,7 @@ fn converted(query: &Query, outer: &Scope, work: &mut Work) -> Option<Converted>
 
 /// Replaces the aggregates of a value by columns of the derived table; `None` unless everything
 /// else in it is constant.
-fn aggregated(
+fn replace_aggregates(
     value: &mut Expr,
     name: &str,
     parts: &Parts,
@@ -121,16 +127,18 @@ fn aggregated(
         ))
     });
     let left = refs(&new);
-    let is_ours =
-        |path: &Vec<sqlparser::ast::Ident>| path.first().is_some_and(|first| first.value == name);
-    let is_whole =
-        is_clean && !columns.is_empty() && !left.has_query && left.own.iter().all(is_ours);
+    let is_whole = is_clean
+        && !columns.is_empty()
+        && !left.has_query
+        && left.own.iter().all(|path: &Vec<sqlparser::ast::Ident>| {
+            path.first().is_some_and(|first| first.value == name)
+        });
     is_whole.then(|| *value = new)?;
     Some(columns)
 }
 
 /// A value of the one row that a unique key finds.
-fn looked_up(
+fn look_up_value(
     value: &mut Expr,
     name: &str,
     parts: &Parts,

@@ -21,10 +21,9 @@ impl PlannerRole for Tables {
         let named = catalog.tables.iter().filter(|table| question.contains(&table.name.to_lowercase()));
         let mut tasks: Vec<Task> = Vec::new();
         if self.settings.per_table {
-            let task = |(place, table): (usize, &Table)| {
+            tasks.extend(named.enumerate().map(|(place, table): (usize, &Table)| {
                 Task::new(format!("T{}", place + 1), format!("{} (table {})", problem.question, table.name))
-            };
-            tasks.extend(named.enumerate().map(task));
+            }));
         }
         let depends_on: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
         let tolerant = !depends_on.is_empty();

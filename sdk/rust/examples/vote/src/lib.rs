@@ -36,8 +36,7 @@ impl Vote {
     /// The drawn statements, or why there is none.
     fn draw(&self, host: &impl SolverHost, brief: &Brief<'_>) -> Result<Vec<Draw>, String> {
         let numbers = 1..=self.settings.samples;
-        let request = |number: u32| draws::request(brief, &[], number, Some(self.settings.temperature));
-        let requests: Vec<Request> = numbers.clone().map(request).collect();
+        let requests: Vec<Request> = numbers.clone().map(|number: u32| draws::request(brief, &[], number, Some(self.settings.temperature))).collect();
         let mut drawn = Vec::new();
         let mut wrong = None;
         for (number, reply) in numbers.zip(host.complete_all(&requests)) {
@@ -92,12 +91,11 @@ fn groups(drawn: &[Draw], results: &[&Ended]) -> Vec<Group> {
     let ran: Vec<(usize, &Ran)> =
         results.iter().enumerate().filter_map(|(place, ended)| Some((place, ended.ran()?))).collect();
     let fingerprints: Vec<&str> = ran.iter().map(|(_, ran)| ran.fingerprint.as_str()).collect();
-    let group = |members: Vec<usize>| {
+    let mut groups: Vec<Group> = draws::groups(&fingerprints).into_iter().map(|members: Vec<usize>| {
         let places: Vec<usize> = members.into_iter().map(|member| ran[member].0).collect();
         let stated = places.iter().filter_map(|place| drawn[*place].statement.confidence);
         Group { confidence: stated.fold(0.0, f64::max), places }
-    };
-    let mut groups: Vec<Group> = draws::groups(&fingerprints).into_iter().map(group).collect();
+    }).collect();
     // The sort is stable, so that equally good groups stay in the order of their earliest members.
     groups.sort_by(|one, other| {
         other.places.len().cmp(&one.places.len()).then(other.confidence.total_cmp(&one.confidence))

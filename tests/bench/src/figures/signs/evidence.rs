@@ -143,18 +143,19 @@ impl Reading<'_> {
         let factors = trees.flat_map(|tree| {
             std::iter::once(&tree.relation).chain(tree.joins.iter().map(|j| &j.relation))
         });
-        let table = |factor: &TableFactor| {
-            let TableFactor::Table { name, alias, .. } = factor else { return None };
-            let name = &name.0.last()?.as_ident()?.value;
-            let alias = alias.as_ref().map_or(name, |alias| &alias.name.value);
-            Some((alias.clone(), self.catalog.table(name)?))
-        };
-        factors.filter_map(table).collect()
+        factors
+            .filter_map(|factor: &TableFactor| {
+                let TableFactor::Table { name, alias, .. } = factor else { return None };
+                let name = &name.0.last()?.as_ident()?.value;
+                let alias = alias.as_ref().map_or(name, |alias| &alias.name.value);
+                Some((alias.clone(), self.catalog.table(name)?))
+            })
+            .collect()
     }
 
     /// The column that an expression is, looked up from the innermost query outwards.
     fn column(&self, expr: &Expr) -> Option<Place> {
-        let (qualifier, name) = named(expr)?;
+        let (qualifier, name) = column_name(expr)?;
         let goes_by = |known: &str| {
             qualifier.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(known))
         };
@@ -243,7 +244,8 @@ impl Visitor for Reading<'_> {
         self.left_joins |=
             joins.any(|join| matches!(join, JoinOperator::Left(_) | JoinOperator::LeftOuter(_)));
         let items: Vec<&Expr> = select.projection.iter().filter_map(expression).collect();
-        let plain: Vec<String> = items.iter().filter_map(|item| Some(named(item)?.1)).collect();
+        let plain: Vec<String> =
+            items.iter().filter_map(|item| Some(column_name(item)?.1)).collect();
         let is_grouped =
             !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
         self.bare_column |=
@@ -269,7 +271,7 @@ impl Visitor for Reading<'_> {
             }
             Expr::BinaryOp { left, right, op } => {
                 if *op == BinaryOperator::Eq
-                    && let (Some(left), Some(right)) = (named(left), named(right))
+                    && let (Some(left), Some(right)) = (column_name(left), column_name(right))
                 {
                     self.equalities.push([left, right]);
                 }
@@ -292,7 +294,7 @@ impl Visitor for Reading<'_> {
     }
 }
 
-fn named(expr: &Expr) -> Option<(Option<String>, String)> {
+fn column_name(expr: &Expr) -> Option<(Option<String>, String)> {
     match expr {
         Expr::Identifier(name) => Some((None, name.value.clone())),
         Expr::CompoundIdentifier(names) => match names.as_slice() {
@@ -415,10 +417,8 @@ impl Database {
         let unused = asked.intersection(&self.names).filter(|stem| !used.contains(*stem)).count();
         let distinct: BTreeSet<String> = rows.iter().map(|row| format!("{row:?}")).collect();
         let width = rows.first().map_or(0, Vec::len);
-        let nulls = |at: usize| rows.iter().all(|row| row.get(at) == Some(&Cell::Null));
         let selected = reading.selected.iter().flatten();
         let unnamed = selected.filter(|name| stems(name).is_disjoint(&asked)).count();
-        let asks_order = |word: &String| is_among(ORDERING, word) || word.ends_with("est");
         let is_zero = rows.len() == 1 && matches!(rows[0].as_slice(), [Cell::Integer(0)]);
 
         Ok([
@@ -428,11 +428,18 @@ impl Database {
             -flag(distinct.len() < rows.len()),
             -count(width, 6),
             count(tables.len(), 5),
-            -flag((0..width).any(nulls)),
+            -flag(
+                (0..width).any(|at: usize| rows.iter().all(|row| row.get(at) == Some(&Cell::Null))),
+            ),
             -flag(reading.left_joins),
             -flag(reading.distinct),
             -count(reading.queries.saturating_sub(1), 3),
-            -flag(reading.is_ordered && !words(question).iter().any(asks_order)),
+            -flag(
+                reading.is_ordered
+                    && !words(question)
+                        .iter()
+                        .any(|word: &String| is_among(ORDERING, word) || word.ends_with("est")),
+            ),
             -(statement.to_string().chars().count() as f64 / 100.0).min(4.0),
             -flag(has_odd_shape(question, rows.len(), width)),
             -count(unnamed, 6),
@@ -478,7 +485,7 @@ impl Database {
             if text.contains('%') || !text.chars().any(char::is_alphabetic) {
                 continue;
             }
-            let quoted = |name: &str| Dialect::Sqlite.quoted(name);
+            let quoted = |name: &str| Dialect::Sqlite.quote(name);
             let table = quoted(&self.catalog.tables[place.0].0);
             let column = quoted(self.catalog.name(*place));
             let is_equal = if reading.any_case {

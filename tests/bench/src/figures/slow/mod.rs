@@ -32,8 +32,10 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
                 true,
             )?);
         }
-        None => figures
-            .push(Figure::unmeasured(all("PostgreSQL", POSTGRES.len()), "PostgreSQL is left out")),
+        None => figures.push(Figure::without_measure(
+            all("PostgreSQL", POSTGRES.len()),
+            "PostgreSQL is left out",
+        )),
     }
     Ok(figures)
 }
@@ -63,7 +65,7 @@ fn over(
                 faster += u32::from(is_faster(&report));
                 Figure::new(what, ratio(&report), "×").note(note(&report))
             }
-            Err(error) => Figure::unmeasured(what, error.to_string()),
+            Err(error) => Figure::without_measure(what, error.to_string()),
         };
         // At a large scale the table comes after more than an hour.
         say(&figure.cells().join(" | "));

@@ -12,13 +12,19 @@ use crate::sink::{Grid, table, terminal};
 
 /// The report as text. `slices` are the fields of the suite whose values are shown one by one.
 pub(crate) fn document(report: &RunReport, slices: &[String], width: Option<u16>) -> String {
-    Section::ALL.iter().map(|section| shown(report, *section, slices, width)).collect()
+    Section::ALL.iter().map(|section| render_section(report, *section, slices, width)).collect()
 }
 
-fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<u16>) -> String {
-    let drawn =
-        |tables: Vec<Table>| tables.iter().map(|table| drawn(table, width)).collect::<String>();
-    let own = tables::of(report, section);
+fn render_section(
+    report: &RunReport,
+    section: Section,
+    slices: &[String],
+    width: Option<u16>,
+) -> String {
+    let drawn = |tables: Vec<Table>| {
+        tables.iter().map(|table| render_table(table, width)).collect::<String>()
+    };
+    let own = tables::for_section(report, section);
     match (section, report) {
         (Section::Verdict, RunReport::Benchmark(report)) => benchmark::headline(report),
         (Section::Verdict, RunReport::Compare(report)) => {
@@ -42,7 +48,7 @@ fn shown(report: &RunReport, section: Section, slices: &[String], width: Option<
             drawn(own.into_iter().filter_map(benchmark::hardness).collect())
         }
         (Section::Slices, _) => {
-            drawn(own.into_iter().filter_map(|table| of_fields(table, slices)).collect())
+            drawn(own.into_iter().filter_map(|table| filter_fields(table, slices)).collect())
         }
         (Section::Flipped, RunReport::Compare(report)) => {
             report.pairs.iter().map(compare::flips).collect()
@@ -78,19 +84,18 @@ fn line(text: &str) -> String {
 }
 
 /// A table under its title.
-fn drawn(shown: &Table, width: Option<u16>) -> String {
+fn render_table(shown: &Table, width: Option<u16>) -> String {
     let grid = Grid { columns: shown.columns.clone(), rows: shown.rows.clone() };
     format!("\n{}{}", line(&shown.title), table::render(&grid, width))
 }
 
 /// The rows of these fields from a table of slices. `None` if there are no such rows.
-fn of_fields(mut table: Table, fields: &[String]) -> Option<Table> {
-    let is_asked = |row: &Vec<Value>| {
+fn filter_fields(mut table: Table, fields: &[String]) -> Option<Table> {
+    table.rows.retain(|row: &Vec<Value>| {
         row.first()
             .and_then(Value::as_str)
             .is_some_and(|name| fields.iter().any(|field| field == name))
-    };
-    table.rows.retain(is_asked);
+    });
     (!table.rows.is_empty()).then_some(table)
 }
 

@@ -22,11 +22,11 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// The measurement of a proposal; `None` where it did not come as far as that.
-    pub(crate) fn of_round(round: Option<&Round>) -> Option<Self> {
+    pub(crate) fn from_round(round: Option<&Round>) -> Option<Self> {
         let round = round.filter(|round| !round.best.is_empty() && !round.candidate.is_empty())?;
         Some(Self {
-            before_ms: of_ns(round.best_ns()),
-            after_ms: of_ns(round.candidate_ns()),
+            before_ms: ms_from_ns(round.best_ns()),
+            after_ms: ms_from_ns(round.candidate_ns()),
             ratio: round.speed(),
             interval: None,
             pairs: round
@@ -39,10 +39,10 @@ impl Measured {
     }
 
     /// Converts the final measurement, the original against the best statement.
-    pub(crate) fn of_last(last: &Confirmation) -> Self {
+    pub(crate) fn from_confirmation(last: &Confirmation) -> Self {
         Self {
-            before_ms: of_ns(last.original_ns),
-            after_ms: of_ns(last.best_ns),
+            before_ms: ms_from_ns(last.original_ns),
+            after_ms: ms_from_ns(last.best_ns),
             ratio: last.ratio,
             interval: last.interval,
             pairs: last.pairs.iter().map(|one| pair(&one.original, &one.best)).collect(),
@@ -56,10 +56,10 @@ impl Measured {
 }
 
 fn pair(before: &Timing, after: &Timing) -> [f64; 2] {
-    [of_ns(before.wall_ns), of_ns(after.wall_ns)]
+    [ms_from_ns(before.wall_ns), ms_from_ns(after.wall_ns)]
 }
 
-fn of_ns(nanoseconds: u64) -> f64 {
+fn ms_from_ns(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e6
 }
 
@@ -71,20 +71,26 @@ pub(crate) fn gates(gates: &Gates) -> (Vec<Gate>, Option<String>) {
         "error" => [gates.errored, gates.total],
         _ => [gates.mismatches, gates.iterations],
     };
-    let gate = |gate: &syrch::optimize::Gate| Gate {
-        name: gate.name.clone(),
-        counts: counts(&gate.name),
-        share: (counts(&gate.name)[1] > 0).then_some(gate.share),
-        bound: format!(
-            "{} {:.0} %",
-            if gate.is_least { "at least" } else { "below" },
-            gate.bound * 100.0
-        ),
-        passed: gate.passed,
-    };
     let advice = gates.advice.map(|advice| match advice {
         Advice::Stop => "so few statements are optimized that it is not worth going on with these statements",
         Advice::WidenScope => "what is supported is optimized often, and too little is supported: support for more statements is what helps",
     });
-    (gates.gates.iter().map(gate).collect(), advice.map(str::to_owned))
+    (
+        gates
+            .gates
+            .iter()
+            .map(|gate: &syrch::optimize::Gate| Gate {
+                name: gate.name.clone(),
+                counts: counts(&gate.name),
+                share: (counts(&gate.name)[1] > 0).then_some(gate.share),
+                bound: format!(
+                    "{} {:.0} %",
+                    if gate.is_least { "at least" } else { "below" },
+                    gate.bound * 100.0
+                ),
+                passed: gate.passed,
+            })
+            .collect(),
+        advice.map(str::to_owned),
+    )
 }

@@ -24,7 +24,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     /// A statement of a run over a corpus.
-    pub(crate) fn of_line(line: &'a CorpusLine) -> Self {
+    pub(crate) fn from_line(line: &'a CorpusLine) -> Self {
         Self { name: &line.file, description: &line.description, document: &line.result }
     }
 }

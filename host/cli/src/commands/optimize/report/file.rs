@@ -39,7 +39,7 @@ impl Report {
     }
 
     /// The report without secrets: written, scrubbed and read back, so that no format can hold one.
-    pub(crate) fn scrubbed(&self, scrubber: &Scrubber) -> Outcome<Self> {
+    pub(crate) fn scrub(&self, scrubber: &Scrubber) -> Outcome<Self> {
         let mut value = self.value()?;
         scrubber.value(&mut value);
         let read = match self {
@@ -113,7 +113,7 @@ impl FromStr for ReportFile {
 impl ReportFile {
     /// Checks the path, and refuses to replace a file that is read. Called before any work.
     pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-        Output::at(FLAG, &self.path)?.spared(FLAG, inputs)
+        Output::at(FLAG, &self.path)?.refuse_input(FLAG, inputs)
     }
 
     /// Writes the report, which must hold no secret.
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn every_format_is_written_and_no_input_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
-        let report = Report::Statement(made::NAME.to_owned(), Box::new(made::optimized()));
+        let report = Report::Statement(made::NAME.to_owned(), Box::new(made::make_optimized()));
         for (name, begins) in [("r.json", "{"), ("r.md", "# slow"), ("r.html", "<!doctype html>")] {
             let path = folder.path().join(name);
             let file: ReportFile = path.display().to_string().parse().unwrap();
@@ -158,10 +158,10 @@ mod tests {
 
     #[test]
     fn secrets_leave_every_format() {
-        let mut document = made::optimized();
+        let mut document = made::make_optimized();
         document.report.given = "SELECT 'key-canary' FROM t".to_owned();
         let report = Report::Statement("SELECT 'key-canary'".to_owned(), Box::new(document));
-        let scrubbed = report.scrubbed(&Scrubber::new(["key-canary".to_owned().into()])).unwrap();
+        let scrubbed = report.scrub(&Scrubber::new(["key-canary".to_owned().into()])).unwrap();
         for text in [scrubbed.markdown(), scrubbed.html(), scrubbed.value().unwrap().to_string()] {
             assert!(!text.contains("key-canary"), "{text}");
         }

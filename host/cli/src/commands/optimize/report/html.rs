@@ -15,7 +15,7 @@ const STATEMENTS: usize = 200;
 /// The page of a statement.
 pub(crate) fn page(shown: Shown<'_>) -> String {
     let mut html = Html::default();
-    html.tagged("<header>\n<h1>", shown.name, "</h1>\n");
+    html.wrap_text("<header>\n<h1>", shown.name, "</h1>\n");
     for section in Section::ALL {
         draw(&mut html, shown, *section);
         if *section == Section::Notes {
@@ -31,13 +31,13 @@ pub(crate) fn run(run: &RunDocument) -> String {
     html.raw("<header>\n<h1>Optimized corpus</h1>\n");
     let class =
         if run.passed { "<p class=\"headline good\">" } else { "<p class=\"headline bad\">" };
-    html.tagged(class, &super::run_verdict(run), "</p>\n");
+    html.wrap_text(class, &super::run_verdict(run), "</p>\n");
     if let Some(advice) = &run.advice {
-        html.tagged("<p>", advice, "</p>\n");
+        html.wrap_text("<p>", advice, "</p>\n");
     }
     let about =
         format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
-    html.tagged("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
+    html.wrap_text("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
     let gates = super::gates_grid(run);
     html.table(&gates.columns, &gates.rows).raw("<h2>Totals</h2>\n");
     let totals = super::totals_grid(run);
@@ -46,7 +46,7 @@ pub(crate) fn run(run: &RunDocument) -> String {
     html.table(&statements.columns, &statements.rows);
     for line in run.statements.iter().take(STATEMENTS) {
         html.fold(&line.file, |html| {
-            Section::ALL.iter().for_each(|section| draw(html, Shown::of_line(line), *section))
+            Section::ALL.iter().for_each(|section| draw(html, Shown::from_line(line), *section))
         });
     }
     html.page(&format!("Optimized corpus {}", run.manifest))
@@ -60,17 +60,17 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
             let is_sure = report.is_optimized() && report.is_confirmed();
             let class =
                 if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
-            html.tagged(class, &words::verdict(report), "</p>\n");
-            html.tagged("<p class=\"faint\">", super::PROMISE, "</p>\n");
+            html.wrap_text(class, &words::verdict(report), "</p>\n");
+            html.wrap_text("<p class=\"faint\">", super::PROMISE, "</p>\n");
         }
         Section::Notes => {
             for warning in &document.warnings {
-                html.tagged("<p class=\"warning\">", warning, "</p>\n");
+                html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
             }
         }
         Section::Statements => {
             if !description.is_empty() {
-                html.tagged("<p>", description, "</p>\n");
+                html.wrap_text("<p>", description, "</p>\n");
             }
             html.raw("<h2>Statements</h2>\n");
             beside(
@@ -80,11 +80,11 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 "unchanged",
             );
             if let Some(reads) = words::reads(report) {
-                html.tagged("<p class=\"faint\">", &reads, "</p>\n");
+                html.wrap_text("<p class=\"faint\">", &reads, "</p>\n");
             }
             if report.original != report.given {
                 html.fold("As it was given", |html| {
-                    _ = html.tagged("<pre>", &report.given, "</pre>\n")
+                    _ = html.wrap_text("<pre>", &report.given, "</pre>\n")
                 });
             }
         }
@@ -104,10 +104,14 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
         Section::Timings => {
             if let Some(last) = &report.confirmation {
                 html.raw("<h2>Measurement</h2>\n");
-                figure(html, "Original against the best statement", &Measured::of_last(last));
+                figure(
+                    html,
+                    "Original against the best statement",
+                    &Measured::from_confirmation(last),
+                );
             }
             if let Some(probe) = &report.probe {
-                html.tagged("<p class=\"faint\">", &words::noise(probe.noise), "</p>\n");
+                html.wrap_text("<p class=\"faint\">", &words::noise(probe.noise), "</p>\n");
             }
         }
         Section::Iterations => {
@@ -120,9 +124,9 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
         }
         Section::Setup => {
             html.fold("What it was done with", |html| {
-                _ = html.tagged("<pre>", &format!("{:#}", words::setup(document)), "</pre>\n");
+                _ = html.wrap_text("<pre>", &format!("{:#}", words::setup(document)), "</pre>\n");
             });
-            html.tagged("<footer class=\"faint\">", &words::about(document), "</footer>\n");
+            html.wrap_text("<footer class=\"faint\">", &words::about(document), "</footer>\n");
         }
     }
 }
@@ -130,14 +134,14 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
 fn draw_iteration(html: &mut Html, iteration: &Iteration) {
     let Iteration { n, state, detail, family, reason, sql, round, .. } = iteration;
     html.fold(&format!("{n}. {family}: {}", words::state(*state)), |html| {
-        html.tagged("<p>", reason, "</p>\n");
+        html.wrap_text("<p>", reason, "</p>\n");
         if let Some(detail) = detail {
-            html.tagged("<p class=\"bad\">", detail, "</p>\n");
+            html.wrap_text("<p class=\"bad\">", detail, "</p>\n");
         }
         if !sql.is_empty() {
-            html.tagged("<pre>", sql, "</pre>\n");
+            html.wrap_text("<pre>", sql, "</pre>\n");
         }
-        if let Some(measured) = Measured::of_round(round.as_ref()) {
+        if let Some(measured) = Measured::from_round(round.as_ref()) {
             figure(html, "The best statement so far against the proposal", &measured);
         }
     });
@@ -148,10 +152,10 @@ fn draw_iteration(html: &mut Html, iteration: &Iteration) {
 fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     html.raw("<div class=\"beside\">\n");
     for (head, text) in [("before", Some(before)), ("after", after)] {
-        html.tagged("<div>\n<h3>", head, "</h3>\n");
+        html.wrap_text("<div>\n<h3>", head, "</h3>\n");
         match text {
-            Some(text) => html.tagged("<pre>", text, "</pre>\n"),
-            None => html.tagged("<p class=\"faint\">", none, "</p>\n"),
+            Some(text) => html.wrap_text("<pre>", text, "</pre>\n"),
+            None => html.wrap_text("<p class=\"faint\">", none, "</p>\n"),
         };
         html.raw("</div>\n");
     }
@@ -167,10 +171,14 @@ fn figure(html: &mut Html, title: &str, measured: &Measured) {
     if let Some(picture) = picture::timings(title, &pairs) {
         html.figure(&picture, &[]);
         let columns = ["pair", "before ms", "after ms"].map(str::to_owned);
-        let row = |(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
-            vec![json!(place + 1), json!(before), json!(after)]
-        };
-        let rows: Vec<Vec<Value>> = measured.pairs.iter().enumerate().map(row).collect();
+        let rows: Vec<Vec<Value>> = measured
+            .pairs
+            .iter()
+            .enumerate()
+            .map(|(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
+                vec![json!(place + 1), json!(before), json!(after)]
+            })
+            .collect();
         html.fold("The pairs", |html| _ = html.table(&columns, &rows));
     }
 }
@@ -183,8 +191,8 @@ mod tests {
     #[test]
     fn no_text_of_a_statement_becomes_markup() {
         for page in [
-            page(made::shown(&made::optimized())),
-            page(made::shown(&made::refused())),
+            page(made::report_entry(&made::make_optimized())),
+            page(made::report_entry(&made::make_refused())),
             run(&made::run()),
         ] {
             assert!(!page.contains("<script") && !page.contains('\u{1b}'), "{page}");
@@ -200,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_page_has_both_plans_and_every_pair() {
-        let page = page(made::shown(&made::optimized()));
+        let page = page(made::report_entry(&made::make_optimized()));
         for text in [
             "3.4 × faster (412 → 121 ms",
             "SEARCH t",

@@ -18,7 +18,7 @@ pub(super) const HOSTILE: &str = "<script>alert(1)</script> ``` | \u{1b}[2J </pr
 pub(super) const NAME: &str = "slow <script>alert(1)</script> ``` | \u{1b}[2J </pre>.sql";
 
 /// The document as a report shows it.
-pub(super) fn shown(document: &Optimized) -> Shown<'_> {
+pub(super) fn report_entry(document: &Optimized) -> Shown<'_> {
     Shown {
         name: NAME,
         description: "described <script>alert(1)</script> ``` | \u{1b}[2J </pre>",
@@ -51,14 +51,12 @@ fn iteration(n: u32, state: IterationState, detail: Option<&str>) -> Iteration {
 }
 
 /// A statement that was optimized in two iterations.
-pub(super) fn optimized() -> Optimized {
+pub(super) fn make_optimized() -> Optimized {
     let pairs = [(412.0, 121.0), (405.5, 118.25), (430.0, 131.0)];
     let [best, candidate] = [
         pairs.map(|(before, _)| timing(before)).to_vec(),
         pairs.map(|(_, after)| timing(after)).to_vec(),
     ];
-    let pair =
-        |(before, after)| Pair { original: timing(before), best: timing(after), best_first: false };
     let report = Report {
         outcome: Outcome::Optimized,
         reason: None,
@@ -84,7 +82,13 @@ pub(super) fn optimized() -> Optimized {
             },
         ],
         confirmation: Some(Confirmation {
-            pairs: pairs.map(pair).to_vec(),
+            pairs: pairs
+                .map(|(before, after)| Pair {
+                    original: timing(before),
+                    best: timing(after),
+                    best_first: false,
+                })
+                .to_vec(),
             won: 3,
             original_ns: 412_000_000,
             best_ns: 121_000_000,
@@ -112,8 +116,8 @@ pub(super) fn optimized() -> Optimized {
 }
 
 /// A statement that is not supported.
-pub(super) fn refused() -> Optimized {
-    let of = optimized();
+pub(super) fn make_refused() -> Optimized {
+    let of = make_optimized();
     let report = Report {
         outcome: Outcome::UnsupportedSafety,
         reason: Some("rule `limit`, at LIMIT".to_owned()),
@@ -159,6 +163,6 @@ pub(super) fn run() -> RunDocument {
         proposals: [("KEPT".to_owned(), 1)].into(),
         passed: false,
         advice: Some("widen the scope".to_owned()),
-        statements: vec![line(0, optimized()), line(1, refused())],
+        statements: vec![line(0, make_optimized()), line(1, make_refused())],
     }
 }

@@ -1,6 +1,6 @@
 //! GitHub's Markdown, for issues and pull requests.
 
-use syrch::syrch_core::text::escape::{fenced, markdown as escape};
+use syrch::syrch_core::text::escape::{fence_code, markdown as escape};
 
 use super::document::{RunDocument, Shown};
 use super::section::Section;
@@ -35,7 +35,7 @@ pub(crate) fn run(run: &RunDocument) -> String {
         table(&super::statements_grid(&run.statements)).trim_end().to_owned(),
     ];
     let each = run.statements.iter().map(|one| {
-        let shown = Shown::of_line(one);
+        let shown = Shown::from_line(one);
         let sections = Section::ALL.iter().map(|section| text(shown, *section, "####"));
         format!("### {}\n\n{}", escape(shown.name), join(sections))
     });
@@ -64,7 +64,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
         Section::Statements => {
             let after = report
                 .is_optimized()
-                .then(|| format!("\nAfter:\n\n{}", fenced("sql", &report.best)));
+                .then(|| format!("\nAfter:\n\n{}", fence_code("sql", &report.best)));
             let about = match description {
                 "" => String::new(),
                 text => format!("{}\n\n", escape(text)),
@@ -72,7 +72,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             let reads = words::reads(report)
                 .map(|reads| format!("\n{}", escape(&reads)))
                 .unwrap_or_default();
-            let before = fenced("sql", &report.original);
+            let before = fence_code("sql", &report.original);
             format!(
                 "{about}{heading} Statements\n\nBefore:\n\n{before}{}{reads}",
                 after.unwrap_or_default()
@@ -82,14 +82,14 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             let Some(plans) = &report.plans else { return String::new() };
             let shown = [("Before", Some(&plans.before)), ("After", plans.after.as_ref())];
             let shown = shown.into_iter().filter_map(|(head, plan)| {
-                Some(format!("{head}:\n\n{}", fenced("", plan?.text.trim_end())))
+                Some(format!("{head}:\n\n{}", fence_code("", plan?.text.trim_end())))
             });
             format!("{heading} Plans\n\n{}", shown.collect::<Vec<_>>().join("\n"))
         }
         Section::Timings => {
             let Some(last) = &report.confirmation else { return String::new() };
             let noise = report.probe.map(|probe| format!("\n\n{}", words::noise(probe.noise)));
-            let pairs = super::pairs_grid(&Measured::of_last(last));
+            let pairs = super::pairs_grid(&Measured::from_confirmation(last));
             format!(
                 "{heading} Measurement\n\n{}{}",
                 table(&pairs).trim_end(),
@@ -106,7 +106,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
                         "{}. {}\n\n{}",
                         iteration.n,
                         escape(&iteration.reason),
-                        fenced("sql", &iteration.sql)
+                        fence_code("sql", &iteration.sql)
                     )
                 },
             );
@@ -118,7 +118,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             )
         }
         Section::Setup => {
-            let setup = fenced("json", &format!("{:#}", words::setup(document)));
+            let setup = fence_code("json", &format!("{:#}", words::setup(document)));
             format!("{}\n\n{setup}", escape(&words::about(document)))
         }
     }
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn no_text_of_a_statement_becomes_markup() {
-        let of = |one| document(made::shown(&one));
-        for text in [of(made::optimized()), of(made::refused()), run(&made::run())] {
+        let of = |one| document(made::report_entry(&one));
+        for text in [of(made::make_optimized()), of(made::make_refused()), run(&made::run())] {
             assert!(!text.contains('\u{1b}'), "{text}");
             let mut fence = String::new();
             for line in text.lines() {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_text_has_all_sections() {
-        let text = document(made::shown(&made::optimized()));
+        let text = document(made::report_entry(&made::make_optimized()));
         for head in [
             "## Statements",
             "## Plans",
@@ -160,7 +160,7 @@ mod tests {
         ] {
             assert!(text.contains(head), "{head}: {text}");
         }
-        let text = document(made::shown(&made::refused()));
+        let text = document(made::report_entry(&made::make_refused()));
         assert!(!text.contains("## Plans") && !text.contains("## Iterations"), "{text}");
     }
 }

@@ -30,36 +30,44 @@ pub(crate) const PROMISE: &str = "Equal means: the same rows, byte for byte, on 
 /// The proposals, a row each.
 pub(crate) fn iterations_grid(document: &Optimized) -> Grid {
     let mut grid = Grid::new(["iteration", "family", "outcome", "speed", "detail"]);
-    let row = |iteration: &Iteration| {
-        let speed = Measured::of_round(iteration.round.as_ref()).map(|measured| {
-            let Measured { before_ms, after_ms, ratio, .. } = measured;
-            format!(
-                "{} × ({} → {})",
-                words::ratio(ratio),
-                words::three(before_ms),
-                words::milliseconds(after_ms)
-            )
-        });
-        let state = words::state(iteration.state);
-        vec![
-            json!(iteration.n),
-            json!(iteration.family),
-            json!(state),
-            json!(speed),
-            json!(iteration.detail),
-        ]
-    };
-    grid.rows = document.report.iterations.iter().map(row).collect();
+    grid.rows = document
+        .report
+        .iterations
+        .iter()
+        .map(|iteration: &Iteration| {
+            let speed = Measured::from_round(iteration.round.as_ref()).map(|measured| {
+                let Measured { before_ms, after_ms, ratio, .. } = measured;
+                format!(
+                    "{} × ({} → {})",
+                    words::ratio(ratio),
+                    words::three(before_ms),
+                    words::milliseconds(after_ms)
+                )
+            });
+            let state = words::state(iteration.state);
+            vec![
+                json!(iteration.n),
+                json!(iteration.family),
+                json!(state),
+                json!(speed),
+                json!(iteration.detail),
+            ]
+        })
+        .collect();
     grid
 }
 
 /// The pairs of a measurement, a row each.
 fn pairs_grid(measured: &Measured) -> Grid {
     let mut grid = Grid::new(["pair", "before ms", "after ms"]);
-    let row = |(place, [before, after]): (usize, &[f64; 2])| {
-        vec![json!(place + 1), json!(words::three(*before)), json!(words::three(*after))]
-    };
-    grid.rows = measured.pairs.iter().enumerate().map(row).collect();
+    grid.rows = measured
+        .pairs
+        .iter()
+        .enumerate()
+        .map(|(place, [before, after]): (usize, &[f64; 2])| {
+            vec![json!(place + 1), json!(words::three(*before)), json!(words::three(*after))]
+        })
+        .collect();
     grid
 }
 
@@ -74,40 +82,49 @@ pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
         "iterations",
         "reason",
     ]);
-    let row = |line: &CorpusLine| {
-        let report = &line.result.report;
-        let last = report.confirmation.as_ref().filter(|_| report.is_optimized());
-        let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
-        let last = last.map(Measured::of_last);
-        let figure = |figure: fn(&Measured) -> f64| {
-            last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))))
-        };
-        vec![
-            json!(line.file),
-            json!(report.outcome.name()),
-            json!(last.as_ref().map(|last| format!("{} ×", words::ratio(last.ratio)))),
-            figure(|last| last.before_ms),
-            figure(|last| last.after_ms),
-            json!(report.iterations.len()),
-            json!(report.reason.as_deref().or(unsure)),
-        ]
-    };
-    grid.rows = statements.iter().map(row).collect();
+    grid.rows = statements
+        .iter()
+        .map(|line: &CorpusLine| {
+            let report = &line.result.report;
+            let last = report.confirmation.as_ref().filter(|_| report.is_optimized());
+            let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
+            let last = last.map(Measured::from_confirmation);
+            let figure = |figure: fn(&Measured) -> f64| {
+                last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))))
+            };
+            vec![
+                json!(line.file),
+                json!(report.outcome.name()),
+                json!(last.as_ref().map(|last| format!("{} ×", words::ratio(last.ratio)))),
+                figure(|last| last.before_ms),
+                figure(|last| last.after_ms),
+                json!(report.iterations.len()),
+                json!(report.reason.as_deref().or(unsure)),
+            ]
+        })
+        .collect();
     grid
 }
 
 /// The gates of a run, a row each.
 pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
     let mut grid = Grid::new(["gate", "share", "of", "must be", "passed"]);
-    let row = |gate: &Gate| {
-        let share =
-            gate.share.map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-        let counts =
-            format!("{} of {}", words::grouped(gate.counts[0]), words::grouped(gate.counts[1]));
-        let passed = if gate.passed { "yes" } else { "no" };
-        vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
-    };
-    grid.rows = run.gates.iter().map(row).collect();
+    grid.rows = run
+        .gates
+        .iter()
+        .map(|gate: &Gate| {
+            let share = gate
+                .share
+                .map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+            let counts = format!(
+                "{} of {}",
+                words::group_thousands(gate.counts[0]),
+                words::group_thousands(gate.counts[1])
+            );
+            let passed = if gate.passed { "yes" } else { "no" };
+            vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
+        })
+        .collect();
     grid
 }
 
@@ -118,7 +135,9 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
         counts
             .iter()
-            .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(words::grouped(*count))])
+            .map(|(outcome, count)| {
+                vec![json!(of), json!(outcome), json!(words::group_thousands(*count))]
+            })
             .collect()
     };
     grid.rows = rows("statements", &run.outcomes);
@@ -129,8 +148,9 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
     let written = |counts: &BTreeMap<String, u64>| -> String {
-        let each =
-            counts.iter().map(|(outcome, count)| format!("{} {outcome}", words::grouped(*count)));
+        let each = counts
+            .iter()
+            .map(|(outcome, count)| format!("{} {outcome}", words::group_thousands(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     };
@@ -148,11 +168,14 @@ pub(crate) fn run_verdict(run: &RunDocument) -> String {
         [] => "all gates passed".to_owned(),
         failed => format!("failed: {}", failed.join(", ")),
     };
-    let cut =
-        if done < run.of { format!(" (of {})", words::grouped(run.of)) } else { String::new() };
+    let cut = if done < run.of {
+        format!(" (of {})", words::group_thousands(run.of))
+    } else {
+        String::new()
+    };
     format!(
         "{} of {}{cut} optimized; {gates}",
-        words::grouped(optimized),
-        words::counted(done, "statement")
+        words::group_thousands(optimized),
+        words::format_count(done, "statement")
     )
 }

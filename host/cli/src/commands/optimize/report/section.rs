@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_document_belongs_to_a_section() {
-        let document = serde_json::to_value(made::optimized()).unwrap();
+        let document = serde_json::to_value(made::make_optimized()).unwrap();
         let written: BTreeSet<&str> =
             document.as_object().unwrap().keys().map(String::as_str).collect();
         let shown: BTreeSet<&str> =

@@ -6,7 +6,7 @@ use syrch::optimize::{IterationState, Optimized, Outcome, Report};
 use super::Measured;
 
 /// A number with commas between its thousands.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn group_thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -19,8 +19,8 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// A count with its noun.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
+pub(crate) fn format_count(number: u64, what: &str) -> String {
+    format!("{} {what}{}", group_thousands(number), if number == 1 { "" } else { "s" })
 }
 
 /// A time such as `0.42 ms`, `12.3 ms`, `412 ms`.
@@ -54,7 +54,7 @@ pub(crate) fn speed(measured: &Measured) -> String {
     let mut inside = vec![format!("{} → {}", three(*before_ms), milliseconds(*after_ms))];
     inside.extend(interval.map(|(low, high)| format!("interval {}–{}", ratio(low), ratio(high))));
     if !pairs.is_empty() {
-        inside.push(format!("{} of {}", measured.wins(), counted(pairs.len() as u64, "pair")));
+        inside.push(format!("{} of {}", measured.wins(), format_count(pairs.len() as u64, "pair")));
     }
     format!("{} × faster ({})", ratio(measured.ratio), inside.join(", "))
 }
@@ -75,16 +75,17 @@ pub(crate) fn verdict(report: &Report) -> String {
         None => format!("faster, not confirmed, {}", equal(report)),
         Some(last) => {
             let unsure = if last.confirmed { "" } else { ", not confirmed" };
-            format!("{}{unsure}, {}", speed(&Measured::of_last(last)), equal(report))
+            format!("{}{unsure}, {}", speed(&Measured::from_confirmation(last)), equal(report))
         }
     }
 }
 
 /// `equal on 1,204 rows and on 6 changed copies`.
 fn equal(report: &Report) -> String {
-    let kept = report.kept();
-    let rows =
-        kept.and_then(|kept| kept.rows).map(|rows| format!("equal on {}", counted(rows, "row")));
+    let kept = report.best_iteration();
+    let rows = kept
+        .and_then(|kept| kept.rows)
+        .map(|rows| format!("equal on {}", format_count(rows, "row")));
     let rows = rows.unwrap_or_else(|| "equal".to_owned());
     match kept.map_or(0, |kept| kept.copies) {
         0 => rows,
@@ -124,7 +125,7 @@ pub(crate) fn reads(report: &Report) -> Option<String> {
     if report.columns.is_empty() {
         return None;
     }
-    let columns = counted(report.columns.len() as u64, "column");
+    let columns = format_count(report.columns.len() as u64, "column");
     let order = if report.is_ordered {
         "the order of rows counts"
     } else {
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_sentence_has_ratio_times_interval_pairs_rows_and_copies() {
-        let mut report = made::optimized().report;
+        let mut report = made::make_optimized().report;
         assert_eq!(
             verdict(&report),
             "3.4 × faster (412 → 121 ms, interval 3.1–3.8, 3 of 3 pairs), equal on 1,204 rows and on 6 changed copies"
@@ -181,7 +182,7 @@ mod tests {
         // A writer during the last measurement: what was accepted before counts for nothing.
         (report.outcome, report.reason) = (Outcome::Error, Some("it was written to".to_owned()));
         assert_eq!(verdict(&report), "ended with an error: it was written to");
-        let refused = made::refused().report;
+        let refused = made::make_refused().report;
         assert_eq!(
             verdict(&refused),
             "not supported: the statement is refused: rule `limit`, at LIMIT"
@@ -204,7 +205,12 @@ mod tests {
             ("0.50".into(), "1.0".into(), "3.4".into(), "12".into())
         );
         assert_eq!(
-            (grouped(0), grouped(999), grouped(1_204), grouped(1_000_000)),
+            (
+                group_thousands(0),
+                group_thousands(999),
+                group_thousands(1_204),
+                group_thousands(1_000_000)
+            ),
             ("0".into(), "999".into(), "1,204".into(), "1,000,000".into())
         );
     }

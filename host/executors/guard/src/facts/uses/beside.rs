@@ -82,7 +82,8 @@ pub(super) fn bare(
     if !modifiers.is_empty() || !select.lateral_views.is_empty() {
         return Vec::new();
     }
-    let grouped: Vec<&Expr> = grouped.iter().map(|expr| meant(expr, select, scopes)).collect();
+    let grouped: Vec<&Expr> =
+        grouped.iter().map(|expr| resolve_reference(expr, select, scopes)).collect();
     let mut parts = Parts {
         depth: 0,
         inside: 0,
@@ -96,7 +97,7 @@ pub(super) fn bare(
         OrderByKind::Expressions(keys) => keys.as_slice(),
         OrderByKind::All(_) => &[],
     });
-    let sorted = keys.map(|key| meant(&key.expr, select, scopes));
+    let sorted = keys.map(|key| resolve_reference(&key.expr, select, scopes));
     for expr in shown.chain(&select.having).chain(sorted) {
         let _ = expr.visit(&mut parts);
     }
@@ -127,7 +128,7 @@ pub(super) fn groups<'e>(select: &'e Select, scopes: &[Scope]) -> Vec<&'e Expr> 
     };
     let shown =
         select.projection.iter().filter(|_| select.distinct.is_some()).filter_map(expression);
-    shown.chain(grouped.iter().map(|expr| meant(expr, select, scopes))).collect()
+    shown.chain(grouped.iter().map(|expr| resolve_reference(expr, select, scopes))).collect()
 }
 
 /// Returns whether an expression is a result of the SELECT.
@@ -136,7 +137,11 @@ pub(super) fn is_shown(expr: &Expr, select: &Select) -> bool {
 }
 
 /// The expression of the list of results that a number or an alias in GROUP BY or ORDER BY means.
-pub(super) fn meant<'e>(expr: &'e Expr, select: &'e Select, scopes: &[Scope]) -> &'e Expr {
+pub(super) fn resolve_reference<'e>(
+    expr: &'e Expr,
+    select: &'e Select,
+    scopes: &[Scope],
+) -> &'e Expr {
     let found = match expr {
         Expr::Value(value) => match &value.value {
             Value::Number(number, _) => {
@@ -240,7 +245,7 @@ pub(super) fn is_aggregate(function: &sqlparser::ast::Function) -> bool {
 }
 
 /// Returns all columns that have one value where these have one.
-pub(super) fn determined(
+pub(super) fn determine_columns(
     columns: BTreeSet<Named>,
     select: &Select,
     scopes: &[Scope],
@@ -263,7 +268,10 @@ struct Determined {
 
 impl Determined {
     fn new(select: &Select, grouped: &[&Expr], scopes: &[Scope], catalog: &Catalog) -> Self {
-        let columns = grouped.iter().filter_map(|expr| named(folded(expr), scopes)).collect();
+        let columns = grouped
+            .iter()
+            .filter_map(|expr| resolve_column(strip_spelling(expr), scopes))
+            .collect();
         let dialect = catalog.dialect.clone();
         let grouped = grouped.iter().map(|expr| plain(expr, scopes, &dialect)).collect();
         let mut determined = Self { columns, grouped, equal: equal(select, scopes), dialect };
@@ -293,10 +301,9 @@ impl Determined {
                 for name in origins.map(|origin| origin.table.as_str()).collect::<BTreeSet<_>>() {
                     let Some(table) = catalog.table(name) else { continue };
                     let column = |column: &String| (number, name.to_owned(), column.to_lowercase());
-                    let has = |key: &[String]| {
+                    if keys(table).any(|key: &[String]| {
                         !key.is_empty() && key.iter().all(|key| self.has(&column(key)))
-                    };
-                    if keys(table).any(has) {
+                    }) {
                         self.columns.extend(table.columns.iter().map(|known| column(&known.name)));
                     }
                 }
@@ -309,22 +316,24 @@ impl Determined {
 
     /// The grouped expressions over columns of that source; `None` if one of them is not.
     fn keys(&self, source: usize) -> Option<Vec<String>> {
-        let key = |grouped: &Option<Plain>| {
-            let grouped = grouped.as_ref()?;
-            if grouped.source == source {
-                return Some(grouped.sql.clone());
-            }
-            let [column] = grouped.columns.as_slice() else { return None };
-            let own = (grouped.source, grouped.origin.table.clone(), column.to_lowercase());
-            let is_column = grouped.sql == self.dialect.quoted(column);
-            let other = self.equal.iter().find_map(|(left, right)| match () {
-                () if *left == own && right.0 == source => Some(&right.2),
-                () if *right == own && left.0 == source => Some(&left.2),
-                () => None,
-            });
-            other.filter(|_| is_column).map(|column| self.dialect.quoted(column))
-        };
-        self.grouped.iter().map(key).collect()
+        self.grouped
+            .iter()
+            .map(|grouped: &Option<Plain>| {
+                let grouped = grouped.as_ref()?;
+                if grouped.source == source {
+                    return Some(grouped.sql.clone());
+                }
+                let [column] = grouped.columns.as_slice() else { return None };
+                let own = (grouped.source, grouped.origin.table.clone(), column.to_lowercase());
+                let is_column = grouped.sql == self.dialect.quote(column);
+                let other = self.equal.iter().find_map(|(left, right)| match () {
+                    () if *left == own && right.0 == source => Some(&right.2),
+                    () if *right == own && left.0 == source => Some(&left.2),
+                    () => None,
+                });
+                other.filter(|_| is_column).map(|column| self.dialect.quote(column))
+            })
+            .collect()
     }
 }
 
@@ -337,15 +346,15 @@ fn keys(table: &Table) -> impl Iterator<Item = &[String]> {
 
 /// The expression of which only the spelling is dropped, as by `lower(trim(x))`: any spelling
 /// stands for the group.
-fn folded(expr: &Expr) -> &Expr {
+fn strip_spelling(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Nested(inner) => folded(inner),
-        Expr::Trim { expr, trim_what: None, .. } => folded(expr),
+        Expr::Nested(inner) => strip_spelling(inner),
+        Expr::Trim { expr, trim_what: None, .. } => strip_spelling(expr),
         Expr::Function(function)
             if is_one_of(&name(function), &["lower", "ltrim", "rtrim", "trim", "upper"]) =>
         {
             match arguments(function).as_slice() {
-                [only] => folded(only),
+                [only] => strip_spelling(only),
                 _ => expr,
             }
         }
@@ -353,7 +362,7 @@ fn folded(expr: &Expr) -> &Expr {
     }
 }
 
-fn named(expr: &Expr, scopes: &[Scope]) -> Option<Named> {
+fn resolve_column(expr: &Expr, scopes: &[Scope]) -> Option<Named> {
     let place = locate(expr, scopes)?;
     Some(to_named(place.source?, &place.origin))
 }
@@ -386,8 +395,8 @@ fn equal(select: &Select, scopes: &[Scope]) -> Vec<(Named, Named)> {
     }
     for condition in joined.into_iter().flat_map(conditions) {
         if let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition
-            && let Some(left) = named(left, scopes)
-            && let Some(right) = named(right, scopes)
+            && let Some(left) = resolve_column(left, scopes)
+            && let Some(right) = resolve_column(right, scopes)
         {
             pairs.push((left, right));
         }

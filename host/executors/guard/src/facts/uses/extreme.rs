@@ -7,7 +7,7 @@ use syrch_core::{Catalog, Table};
 use super::super::scope::same;
 use super::beside::expression;
 use super::plain::{arguments, name};
-use super::{Noted, is_extreme, unnested};
+use super::{Noted, is_extreme, strip_parentheses};
 
 impl Noted<'_> {
     /// Records a column that is compared with the extreme of a column of another name.
@@ -22,12 +22,12 @@ impl Noted<'_> {
 
 /// The function and the column of a query that is one MIN or MAX over tables of the catalog.
 fn extreme(expr: &Expr, catalog: &Catalog) -> Option<(String, ColumnName)> {
-    let Expr::Subquery(query) = unnested(expr) else { return None };
+    let Expr::Subquery(query) = strip_parentheses(expr) else { return None };
     let SetExpr::Select(select) = &*query.body else { return None };
     let [item] = select.projection.as_slice() else { return None };
-    let Expr::Function(function) = unnested(expression(item)?) else { return None };
+    let Expr::Function(function) = strip_parentheses(expression(item)?) else { return None };
     let argument = arguments(function).into_iter().next().filter(|_| is_extreme(function))?;
-    let (qualifier, column) = match unnested(argument) {
+    let (qualifier, column) = match strip_parentheses(argument) {
         Expr::Identifier(column) => (None, column),
         Expr::CompoundIdentifier(names) => match names.as_slice() {
             [.., qualifier, column] => (Some(qualifier), column),
@@ -54,17 +54,18 @@ pub(super) fn tables<'c>(
     let factors = select.from.iter().flat_map(|tree| {
         std::iter::once(&tree.relation).chain(tree.joins.iter().map(|join| &join.relation))
     });
-    let table = |factor: &TableFactor| {
-        let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
-        let table = catalog.table(&written(name)?)?;
-        let name =
-            alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
-        Some((name, table))
-    };
-    factors.map(table).collect()
+    factors
+        .map(|factor: &TableFactor| {
+            let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
+            let table = catalog.table(&full_name(name)?)?;
+            let name =
+                alias.as_ref().map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
+            Some((name, table))
+        })
+        .collect()
 }
 
-fn written(name: &ObjectName) -> Option<String> {
+fn full_name(name: &ObjectName) -> Option<String> {
     let names: Option<Vec<&str>> =
         name.0.iter().map(|part| Some(part.as_ident()?.value.as_str())).collect();
     Some(names?.join("."))

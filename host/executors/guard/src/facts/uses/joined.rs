@@ -13,7 +13,7 @@ use syrch_core::ports::{Use, UseKind};
 
 use super::super::query::{Resolver, constraint};
 use super::super::scope::{Scope, Source, same};
-use super::beside::{Named, determined, expression, is_aggregate, meant};
+use super::beside::{Named, determine_columns, expression, is_aggregate, resolve_reference};
 use super::plain::{Place, arguments, calls, conditions, is_distinct, is_one_of, locate, name};
 use crate::carry;
 
@@ -41,11 +41,11 @@ pub(super) fn uses(
     scopes: &[Scope],
 ) -> Vec<Use> {
     let Some(tables) = tables(resolver, select, scopes) else { return Vec::new() };
-    let lonely = unconnected(select, &tables, scopes);
+    let lonely = find_unconnected(select, &tables, scopes);
     if lonely.is_some() || scopes.len() > 1 {
         return lonely.into_iter().collect();
     }
-    let mut uses = repeated(resolver, select, order, scopes, &tables);
+    let mut uses = find_repeated(resolver, select, order, scopes, &tables);
     uses.extend(padded(resolver, select, scopes, &tables));
     uses
 }
@@ -68,7 +68,7 @@ pub(super) fn is_inner(select: &Select, scopes: &[Scope]) -> bool {
         let source = locate(expr, scopes).and_then(|place| place.source);
         source.is_some_and(|source| is_right[source])
     };
-    let compares = |condition: &Expr| match condition {
+    select.selection.iter().flat_map(conditions).any(|condition: &Expr| match condition {
         Expr::BinaryOp { op: BinaryOperator::Or, .. } => false,
         Expr::BinaryOp { left, right, .. } => is_of_right(left) || is_of_right(right),
         Expr::IsNotNull(expr)
@@ -77,8 +77,7 @@ pub(super) fn is_inner(select: &Select, scopes: &[Scope]) -> bool {
         | Expr::InSubquery { expr, .. }
         | Expr::Like { expr, .. } => is_of_right(expr),
         _ => false,
-    };
-    select.selection.iter().flat_map(conditions).any(compares)
+    })
 }
 
 /// A count of the rows, or of the keys, of the left table of a LEFT JOIN for each of them: it is 1
@@ -99,22 +98,22 @@ fn padded(
     let GroupByExpr::Expressions(groups, modifiers) = &select.group_by else { return None };
     let groups: Option<BTreeSet<Named>> = groups
         .iter()
-        .map(|group| locate(meant(group, select, scopes), scopes).and_then(to_named))
+        .map(|group| locate(resolve_reference(group, select, scopes), scopes).and_then(to_named))
         .collect();
     let groups = groups.filter(|groups| groups.iter().all(|(source, ..)| *source == 0))?;
     let [key] = left.table.primary_key.as_slice() else { return None };
     let key = (0, left.shown.clone(), key.to_lowercase());
-    let is_name = |(_, _, column): &Named| column.contains("name") || column.contains("title");
-    let is_each = groups.iter().any(is_name)
-        || determined(groups, select, scopes, resolver.catalog).contains(&key);
+    let is_each = groups
+        .iter()
+        .any(|(_, _, column): &Named| column.contains("name") || column.contains("title"))
+        || determine_columns(groups, select, scopes, resolver.catalog).contains(&key);
     let counts_rows = |function: &Function| {
-        let is_left = |argument: &Expr| match argument {
-            Expr::Value(_) => true,
-            other => locate(other, scopes).and_then(|place| place.source) == Some(0),
-        };
         is_one_of(&name(function), &["count"])
             && !is_distinct(function)
-            && arguments(function).into_iter().all(is_left)
+            && arguments(function).into_iter().all(|argument: &Expr| match argument {
+                Expr::Value(_) => true,
+                other => locate(other, scopes).and_then(|place| place.source) == Some(0),
+            })
     };
     let shown = select.projection.iter().filter_map(expression);
     let is_counted = shown.flat_map(aggregates).any(|function| counts_rows(&function));
@@ -159,12 +158,12 @@ fn tables<'r>(
     });
     let joined: Option<Vec<Joined<'r>>> = factors
         .zip(&scope.sources)
-        .map(|(factor, source)| joined(resolver, factor, source))
+        .map(|(factor, source)| resolve_joined(resolver, factor, source))
         .collect();
     joined.filter(|joined| joined.len() == scope.sources.len())
 }
 
-fn joined<'r>(
+fn resolve_joined<'r>(
     resolver: &Resolver<'r>,
     factor: &TableFactor,
     source: &Source,
@@ -188,7 +187,7 @@ fn is_query(resolver: &Resolver<'_>, name: &ObjectName) -> bool {
 }
 
 /// The first table that no condition connects with the first one of FROM.
-fn unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Option<Use> {
+fn find_unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Option<Use> {
     let mut groups: Vec<usize> = (0..tables.len()).collect();
     let mut connected: Vec<&Expr> = select.selection.iter().flat_map(conditions).collect();
     for join in select.from.iter().flat_map(|tree| &tree.joins) {
@@ -221,7 +220,7 @@ fn unconnected(select: &Select, tables: &[Joined<'_>], scopes: &[Scope]) -> Opti
 
 /// The aggregates of a column whose table's rows a join may repeat, while the tables that repeat
 /// them only filter.
-fn repeated(
+fn find_repeated(
     resolver: &Resolver<'_>,
     select: &Select,
     order: Option<&OrderBy>,
@@ -232,13 +231,15 @@ fn repeated(
     if !modifiers.is_empty() {
         return Vec::new();
     }
-    let groups: Vec<&Expr> = groups.iter().map(|expr| meant(expr, select, scopes)).collect();
+    let groups: Vec<&Expr> =
+        groups.iter().map(|expr| resolve_reference(expr, select, scopes)).collect();
     let keys = order.into_iter().flat_map(|order| match &order.kind {
         OrderByKind::Expressions(keys) => keys.as_slice(),
         OrderByKind::All(_) => &[],
     });
     let shown = select.projection.iter().filter_map(expression).chain(&select.having);
-    let shown: Vec<&Expr> = shown.chain(keys.map(|key| meant(&key.expr, select, scopes))).collect();
+    let shown: Vec<&Expr> =
+        shown.chain(keys.map(|key| resolve_reference(&key.expr, select, scopes))).collect();
     if shown.len() < select.projection.len() || shown.iter().any(|expr| holds_query(expr)) {
         return Vec::new();
     }
@@ -248,7 +249,7 @@ fn repeated(
     let grouped: BTreeSet<Named> = groups.iter().flat_map(|expr| named(expr)).collect();
     let bare: Vec<Named> =
         shown.iter().flat_map(|expr| outside(expr, scopes)).chain(grouped.clone()).collect();
-    let of_group = determined(grouped, select, scopes, resolver.catalog);
+    let of_group = determine_columns(grouped, select, scopes, resolver.catalog);
     let measured: Vec<Named> = shown
         .iter()
         .flat_map(|expr| aggregates(expr))
@@ -267,14 +268,8 @@ fn repeated(
             continue;
         }
         let column = |column: &str| (source, table.shown.clone(), column.to_lowercase());
-        let known = determined(BTreeSet::from([column(key)]), select, scopes, resolver.catalog);
-        let is_single = |(number, table): (usize, &Joined<'_>)| {
-            let key = &table.table.primary_key;
-            !key.is_empty()
-                && key
-                    .iter()
-                    .all(|key| known.contains(&(number, table.shown.clone(), key.to_lowercase())))
-        };
+        let known =
+            determine_columns(BTreeSet::from([column(key)]), select, scopes, resolver.catalog);
         let is_other = |named: &Named| !known.contains(named);
         // A measure of the table that repeats rows has its own rows; where one is taken too, the
         // repeated ones are meant for neither.
@@ -283,14 +278,23 @@ fn repeated(
         // Of one row in each group, the mean is its value, and the count that of the joined rows.
         let is_of_one =
             of_group.contains(&column(key)) && !is_one_of(&name(&function), &["sum", "total"]);
-        if is_of_one || !(is_alone || is_beside) || tables.iter().enumerate().all(is_single) {
+        if is_of_one
+            || !(is_alone || is_beside)
+            || tables.iter().enumerate().all(|(number, table): (usize, &Joined<'_>)| {
+                let key = &table.table.primary_key;
+                !key.is_empty()
+                    && key.iter().all(|key| {
+                        known.contains(&(number, table.shown.clone(), key.to_lowercase()))
+                    })
+            })
+        {
             continue;
         }
         let rows = repeats(
             resolver,
             select,
             &groups,
-            &format!("{}.{}", table.written, resolver.catalog.dialect.quoted(key)),
+            &format!("{}.{}", table.written, resolver.catalog.dialect.quote(key)),
         );
         uses.extend(rows.map(|rows| Use {
             table: place.origin.table.clone(),

@@ -68,11 +68,14 @@ pub(super) fn other_day(expr: &Expr) -> Option<String> {
     let mark =
         text.chars().find(|c| !c.is_ascii_digit()).filter(|mark| ['/', '-', '.'].contains(mark))?;
     let parts: Vec<&str> = text.split(mark).collect();
-    let is_part = |part: &&str| {
-        (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
     let has_year = parts.iter().any(|part| part.len() == 4);
-    (parts.len() == 3 && has_year && parts.iter().all(is_part) && !is_day(&text)).then_some(text)
+    (parts.len() == 3
+        && has_year
+        && parts.iter().all(|part: &&str| {
+            (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        })
+        && !is_day(&text))
+    .then_some(text)
 }
 
 /// Returns true if a text is a day: `YYYY-MM-DD`.

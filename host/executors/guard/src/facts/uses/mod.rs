@@ -148,7 +148,7 @@ impl Resolver<'_> {
             OrderByKind::Expressions(keys) => keys.as_slice(),
             OrderByKind::All(_) => &[],
         });
-        noted.sort(keys.clone().map(|key| beside::meant(&key.expr, select, scopes)));
+        noted.sort(keys.clone().map(|key| beside::resolve_reference(&key.expr, select, scopes)));
         for group in &groups {
             noted.group(group, beside::is_shown(group, select));
         }
@@ -190,7 +190,7 @@ impl Resolver<'_> {
 }
 
 /// Merges the texts with which one column is compared, in all parts of a statement, into one use.
-pub(super) fn merged(uses: Vec<Use>) -> Vec<Use> {
+pub(super) fn merge_texts(uses: Vec<Use>) -> Vec<Use> {
     let mut merged: Vec<Use> = Vec::new();
     for one in uses {
         let known =
@@ -236,14 +236,15 @@ impl Noted<'_> {
 
     fn push(&mut self, one: Use) {
         // One reason to take values for numbers is enough.
-        let is_known = |known: &Use| {
-            let kind = match (&known.kind, &one.kind) {
-                (UseKind::Number(_), UseKind::Number(_)) => known.kind.clone(),
-                _ => one.kind.clone(),
-            };
-            *known == Use { kind, ..one.clone() }
-        };
-        if self.uses.len() < USES && !self.uses.iter().any(is_known) {
+        if self.uses.len() < USES
+            && !self.uses.iter().any(|known: &Use| {
+                let kind = match (&known.kind, &one.kind) {
+                    (UseKind::Number(_), UseKind::Number(_)) => known.kind.clone(),
+                    _ => one.kind.clone(),
+                };
+                *known == Use { kind, ..one.clone() }
+            })
+        {
             self.uses.push(one);
         }
     }
@@ -257,7 +258,7 @@ impl Noted<'_> {
         if let Some(origin) = self.column(expr) {
             return Some((origin, None));
         }
-        let is_text = match unnested(expr) {
+        let is_text = match strip_parentheses(expr) {
             Expr::Function(function) => is_one_of(&name(function), &TEXT_PARTS),
             Expr::Trim { .. } | Expr::Substring { .. } => true,
             _ => false,
@@ -303,7 +304,7 @@ impl Noted<'_> {
 
     /// The values that are cast. A condition around them leaves out what it does not count.
     fn cast(&mut self, expr: &Expr) {
-        match unnested(expr) {
+        match strip_parentheses(expr) {
             Expr::Case { conditions, else_result, .. } => {
                 let results =
                     conditions.iter().map(|when| &when.result).chain(else_result.as_deref());
@@ -318,7 +319,7 @@ impl Noted<'_> {
     }
 
     fn order(&mut self, expr: &Expr, by: &str) {
-        if let Expr::Function(function) = unnested(expr)
+        if let Expr::Function(function) = strip_parentheses(expr)
             && is_one_of(&name(function), &["coalesce", "ifnull", "nvl"])
         {
             return arguments(function)
@@ -336,12 +337,14 @@ impl Noted<'_> {
         let Some(place) = locate(expr, self.scopes) else { return };
         let others =
             self.groups.iter().filter(|group| locate(group, self.scopes).as_ref() != Some(&place));
-        let key = |group: &&Expr| {
-            let plain = plain(group, self.scopes, self.dialect)?;
-            (Some(plain.source) == place.source && plain.origin.table == place.origin.table)
-                .then_some(plain.sql)
-        };
-        if let Some(keys) = others.map(key).collect() {
+        if let Some(keys) = others
+            .map(|group: &&Expr| {
+                let plain = plain(group, self.scopes, self.dialect)?;
+                (Some(plain.source) == place.source && plain.origin.table == place.origin.table)
+                    .then_some(plain.sql)
+            })
+            .collect()
+        {
             self.record(place.origin, None, UseKind::Groups { keys, is_shown });
         }
     }
@@ -379,9 +382,11 @@ impl Noted<'_> {
 
     fn date(&mut self, call: &Expr) {
         let Some(plain) = plain(call, self.scopes, self.dialect) else { return };
-        let is_aggregate = |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"]));
         if let [_] = plain.columns.as_slice()
-            && !calls(call, is_aggregate)
+            && !calls(
+                call,
+                |expr: &Expr| matches!(expr, Expr::Function(inner) if is_one_of(&name(inner), &["min", "max"])),
+            )
         {
             self.record(plain.origin, Some(plain.sql), UseKind::Date);
         }
@@ -398,7 +403,7 @@ impl Noted<'_> {
         let given = plain
             .columns
             .iter()
-            .map(|column| format!("{} IS NOT NULL", self.dialect.quoted(column)));
+            .map(|column| format!("{} IS NOT NULL", self.dialect.quote(column)));
         let filter = Some(given.collect::<Vec<_>>().join(" AND "));
         self.record(Origin { filter, ..plain.origin }, Some(plain.sql), UseKind::Condition);
     }
@@ -430,7 +435,8 @@ impl Noted<'_> {
 
     /// The column and the literal that a condition makes equal.
     fn equal(&self, condition: &Expr) -> Option<(Place, Literal)> {
-        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = unnested(condition) else {
+        let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = strip_parentheses(condition)
+        else {
             return None;
         };
         let literal = Literal::new(right).or_else(|| Literal::new(left))?;
@@ -467,12 +473,12 @@ impl Noted<'_> {
         }
     }
 
-    fn compared(&mut self, column: &Expr, operator: &str, value: &Expr) {
+    fn record_comparison(&mut self, column: &Expr, operator: &str, value: &Expr) {
         // A comparison is itself among the conditions, so that those beside it count alone.
         let Some(origin) =
             self.column(column).map(|origin| Origin { filter: origin.beside.clone(), ..origin })
         else {
-            return self.compared_text(column, operator, value);
+            return self.record_text_comparison(column, operator, value);
         };
         let operator = operator.to_owned();
         let is_order = !matches!(operator.as_str(), "=" | "<>");
@@ -488,8 +494,8 @@ impl Noted<'_> {
 
     /// Records a text made of a column that is compared with a number: in SQLite no text equals a
     /// number, and each is greater than all numbers.
-    fn compared_text(&mut self, made: &Expr, operator: &str, value: &Expr) {
-        let is_text = match unnested(made) {
+    fn record_text_comparison(&mut self, made: &Expr, operator: &str, value: &Expr) {
+        let is_text = match strip_parentheses(made) {
             Expr::Function(function) => {
                 is_one_of(&name(function), &DATE_TEXTS) || is_one_of(&name(function), &TEXT_PARTS)
             }
@@ -511,10 +517,9 @@ impl Noted<'_> {
             Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo => {
                 let shown = operator.to_string();
                 for side in [left, right] {
-                    let is_extreme =
-                        matches!(unnested(side), Expr::Function(function) if is_extreme(function));
+                    let is_extreme = matches!(strip_parentheses(side), Expr::Function(function) if is_extreme(function));
                     if is_extreme || self.column(side).is_some() {
-                        self.numbers(unnested(side), &shown);
+                        self.numbers(strip_parentheses(side), &shown);
                     }
                 }
                 if shown == "/" {
@@ -539,8 +544,8 @@ impl Noted<'_> {
         if operator == "=" {
             self.join(left, right);
         }
-        self.compared(left, operator, right);
-        self.compared(right, turned, left);
+        self.record_comparison(left, operator, right);
+        self.record_comparison(right, turned, left);
         self.extreme(left, right);
         self.extreme(right, left);
     }
@@ -551,8 +556,8 @@ impl Noted<'_> {
             Expr::Extract { .. } => self.date(expr),
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
             Expr::Between { expr, negated: _, low, high } => {
-                self.compared(expr, ">=", low);
-                self.compared(expr, "<=", high);
+                self.record_comparison(expr, ">=", low);
+                self.record_comparison(expr, "<=", high);
             }
             Expr::UnaryOp { op: UnaryOperator::Minus, expr } if self.column(expr).is_some() => {
                 self.numbers(expr, "-")
@@ -566,7 +571,7 @@ impl Noted<'_> {
                 if list.iter().any(is_null) {
                     self.null(expr, "=");
                 }
-                list.iter().for_each(|value| self.compared(expr, "=", value))
+                list.iter().for_each(|value| self.record_comparison(expr, "=", value))
             }
             Expr::Case { operand: Some(operand), conditions, .. }
                 if conditions.iter().any(|when| is_null(&when.condition)) =>
@@ -611,9 +616,9 @@ fn is_date(function: &Function) -> bool {
     is_one_of(&name(function), &DATES)
 }
 
-fn unnested(expr: &Expr) -> &Expr {
+fn strip_parentheses(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Nested(inner) => unnested(inner),
+        Expr::Nested(inner) => strip_parentheses(inner),
         other => other,
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Plain {
 pub(super) fn locate(expr: &Expr, scopes: &[Scope]) -> Option<Place> {
     match expr {
         Expr::Nested(inner) => locate(inner, scopes),
-        Expr::Identifier(name) => unqualified(name, scopes),
+        Expr::Identifier(name) => locate_unqualified(name, scopes),
         Expr::CompoundIdentifier(names) => {
             let [rest @ .., qualifier, name] = names.as_slice() else { return None };
             let schema = rest.last().map(|schema| schema.value.as_str());
@@ -54,18 +54,17 @@ pub(super) fn locate(expr: &Expr, scopes: &[Scope]) -> Option<Place> {
     }
 }
 
-fn unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
+fn locate_unqualified(name: &Ident, scopes: &[Scope]) -> Option<Place> {
     for (depth, scope) in scopes.iter().rev().enumerate() {
         match scope.find(&name.value) {
             Found::Nothing => {}
             Found::Column(origin) => {
-                let has = |source: &super::super::scope::Source| {
-                    source
-                        .columns
-                        .as_ref()
-                        .is_some_and(|columns| columns.iter().any(|column| column.is(&name.value)))
-                };
-                let number = scope.sources.iter().position(has)?;
+                let number =
+                    scope.sources.iter().position(|source: &super::super::scope::Source| {
+                        source.columns.as_ref().is_some_and(|columns| {
+                            columns.iter().any(|column| column.is(&name.value))
+                        })
+                    })?;
                 return Some(Place { source: (depth == 0).then_some(number), origin: origin? });
             }
             Found::Perhaps | Found::Many(_) => return None,
@@ -134,7 +133,7 @@ fn is_measure(expr: &Expr) -> bool {
 }
 
 fn column(name: &str, dialect: &Dialect) -> Expr {
-    let quote = dialect.quoted("x").chars().next().unwrap_or('"');
+    let quote = dialect.quote("x").chars().next().unwrap_or('"');
     Expr::Identifier(Ident::with_quote(quote, name))
 }
 
@@ -221,11 +220,13 @@ pub(super) fn is_one_of(name: &str, names: &[&str]) -> bool {
 pub(super) fn arguments(function: &sqlparser::ast::Function) -> Vec<&Expr> {
     use sqlparser::ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
     let FunctionArguments::List(list) = &function.args else { return Vec::new() };
-    let expression = |arg| match arg {
-        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr))
-        | &FunctionArg::Named { arg: FunctionArgExpr::Expr(ref expr), .. }
-        | &FunctionArg::ExprNamed { arg: FunctionArgExpr::Expr(ref expr), .. } => Some(expr),
-        _ => None,
-    };
-    list.args.iter().filter_map(expression).collect()
+    list.args
+        .iter()
+        .filter_map(|arg| match arg {
+            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr))
+            | &FunctionArg::Named { arg: FunctionArgExpr::Expr(ref expr), .. }
+            | &FunctionArg::ExprNamed { arg: FunctionArgExpr::Expr(ref expr), .. } => Some(expr),
+            _ => None,
+        })
+        .collect()
 }

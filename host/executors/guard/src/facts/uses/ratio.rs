@@ -9,7 +9,7 @@ use super::beside::expression;
 use super::extreme::tables;
 use super::literal::{is_plain_number, number};
 use super::plain::{arguments, calls, is_one_of, locate, name};
-use super::{Noted, unnested};
+use super::{Noted, strip_parentheses};
 
 /// The least number by which a count that is divided is taken for a ratio: by 2, pairs are counted
 /// and middles are found.
@@ -46,22 +46,26 @@ impl Noted<'_> {
 /// Returns true if an expression adds up rows, itself or in a subquery, and is a whole number for
 /// certain.
 pub(super) fn is_whole_aggregate(expr: &Expr, scopes: &[Scope], catalog: &Catalog) -> bool {
-    let is_column = |expr: &Expr| {
-        let is_known = output(expr, scopes).is_some_and(|column| column.is_whole);
-        is_known
-            || locate(expr, scopes).is_some_and(|place| {
-                let table = catalog.table(&place.origin.table);
-                table.is_some_and(|table| is_whole_column(table, &place.origin.column))
-            })
-    };
-    is_aggregate(expr, scopes) && is_whole(expr, &is_column, catalog)
+    is_aggregate(expr, scopes)
+        && is_whole(
+            expr,
+            &|expr: &Expr| {
+                let is_known = output(expr, scopes).is_some_and(|column| column.is_whole);
+                is_known
+                    || locate(expr, scopes).is_some_and(|place| {
+                        let table = catalog.table(&place.origin.table);
+                        table.is_some_and(|table| is_whole_column(table, &place.origin.column))
+                    })
+            },
+            catalog,
+        )
 }
 
 /// Returns true if an expression is a whole number for certain, given which columns are.
 fn is_whole(expr: &Expr, is_column: &dyn Fn(&Expr) -> bool, catalog: &Catalog) -> bool {
     use BinaryOperator as Op;
     let is_part = |expr: &Expr| is_whole(expr, is_column, catalog);
-    match unnested(expr) {
+    match strip_parentheses(expr) {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
             number.to_string().bytes().all(|byte| byte.is_ascii_digit())
         }
@@ -94,23 +98,29 @@ fn is_whole_query(query: &Query, catalog: &Catalog) -> bool {
     let SetExpr::Select(select) = &*query.body else { return false };
     let [only] = select.projection.as_slice() else { return false };
     let tables = tables(select, catalog).unwrap_or_default();
-    let is_column = |expr: &Expr| {
-        let (qualifier, column) = match expr {
-            Expr::Identifier(column) => (None, column),
-            Expr::CompoundIdentifier(names) => match names.as_slice() {
-                [.., qualifier, column] => (Some(qualifier), column),
-                _ => return false,
+    expression(only).is_some_and(|expr| {
+        is_whole(
+            expr,
+            &|expr: &Expr| {
+                let (qualifier, column) = match expr {
+                    Expr::Identifier(column) => (None, column),
+                    Expr::CompoundIdentifier(names) => match names.as_slice() {
+                        [.., qualifier, column] => (Some(qualifier), column),
+                        _ => return false,
+                    },
+                    _ => return false,
+                };
+                let is_meant =
+                    |name: &str| qualifier.is_none_or(|written| same(name, &written.value));
+                let mut meant = tables
+                    .iter()
+                    .filter(|(name, table)| is_meant(name) && table.column(&column.value).is_some())
+                    .map(|(_, table)| is_whole_column(table, &column.value));
+                meant.next() == Some(true) && meant.all(|is_whole| is_whole)
             },
-            _ => return false,
-        };
-        let is_meant = |name: &str| qualifier.is_none_or(|written| same(name, &written.value));
-        let mut meant = tables
-            .iter()
-            .filter(|(name, table)| is_meant(name) && table.column(&column.value).is_some())
-            .map(|(_, table)| is_whole_column(table, &column.value));
-        meant.next() == Some(true) && meant.all(|is_whole| is_whole)
-    };
-    expression(only).is_some_and(|expr| is_whole(expr, &is_column, catalog))
+            catalog,
+        )
+    })
 }
 
 fn is_whole_column(table: &Table, column: &str) -> bool {
@@ -123,7 +133,7 @@ fn is_whole_column(table: &Table, column: &str) -> bool {
 /// The column of something in FROM that an expression is.
 fn output<'s>(expr: &Expr, scopes: &'s [Scope]) -> Option<&'s Output> {
     let scope = scopes.last()?;
-    match unnested(expr) {
+    match strip_parentheses(expr) {
         Expr::Identifier(name) => {
             let columns = scope.sources.iter().flat_map(|source| source.columns.iter().flatten());
             let mut found = columns.filter(|column| column.is(&name.value));
@@ -141,11 +151,10 @@ fn output<'s>(expr: &Expr, scopes: &'s [Scope]) -> Option<&'s Output> {
 
 /// Returns true if an expression adds up rows, itself, in a subquery, or in what stands in FROM.
 fn is_aggregate(expr: &Expr, scopes: &[Scope]) -> bool {
-    let adds = |expr: &Expr| match expr {
+    calls(expr, |expr: &Expr| match expr {
         Expr::Function(function) => is_one_of(&name(function), &["count", "sum"]),
         other => output(other, scopes).is_some_and(|column| column.is_whole),
-    };
-    calls(expr, adds)
+    })
 }
 
 fn is_divisor(expr: &Expr) -> bool {

@@ -35,44 +35,46 @@ fn uses(text: &str, dialect: Dialect) -> Vec<Use> {
 }
 
 /// Each use as a line.
-fn shown(text: &str, dialect: Dialect) -> Vec<String> {
-    let line = |one: Use| {
-        let value = one.value.map(|value| format!(" as {value}")).unwrap_or_default();
-        let filter = one.filter.map(|filter| format!(" where {filter}")).unwrap_or_default();
-        let kind = match one.kind {
-            UseKind::Number(by) => format!("number {by}"),
-            UseKind::Cast => "cast".to_owned(),
-            UseKind::Order(by) => format!("order {by}"),
-            UseKind::Join { table, column } => format!("join {table}.{column}"),
-            UseKind::Compared { operator, number } => format!("compared {operator} {number}"),
-            UseKind::ComparedText(operator) => format!("compared text {operator}"),
-            UseKind::Ratio => "ratio".to_owned(),
-            UseKind::Groups { keys, .. } if keys.is_empty() => "groups".to_owned(),
-            UseKind::Groups { keys, .. } => format!("groups beside {}", keys.join(", ")),
-            UseKind::NotIn => "not in".to_owned(),
-            UseKind::Day { operator, day } => format!("day {operator} {day}"),
-            UseKind::Texts(texts) => format!("texts {}", texts.join("|")),
-            UseKind::Date => "date".to_owned(),
-            UseKind::Condition => "condition".to_owned(),
-            UseKind::Beside { keys } => format!("beside {keys:?}"),
-            UseKind::Extreme { function, of } => {
-                format!("{function} of {}.{}", of.table, of.column)
-            }
-            UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
-            UseKind::Unconnected(other) => format!("unconnected {other}"),
-            UseKind::Never => "never".to_owned(),
-            UseKind::Padded { rows } => format!("padded by {rows}"),
-        };
-        format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
-    };
-    uses(text, dialect).into_iter().map(line).collect()
+fn list_uses(text: &str, dialect: Dialect) -> Vec<String> {
+    uses(text, dialect)
+        .into_iter()
+        .map(|one: Use| {
+            let value = one.value.map(|value| format!(" as {value}")).unwrap_or_default();
+            let filter = one.filter.map(|filter| format!(" where {filter}")).unwrap_or_default();
+            let kind = match one.kind {
+                UseKind::Number(by) => format!("number {by}"),
+                UseKind::Cast => "cast".to_owned(),
+                UseKind::Order(by) => format!("order {by}"),
+                UseKind::Join { table, column } => format!("join {table}.{column}"),
+                UseKind::Compared { operator, number } => format!("compared {operator} {number}"),
+                UseKind::ComparedText(operator) => format!("compared text {operator}"),
+                UseKind::Ratio => "ratio".to_owned(),
+                UseKind::Groups { keys, .. } if keys.is_empty() => "groups".to_owned(),
+                UseKind::Groups { keys, .. } => format!("groups beside {}", keys.join(", ")),
+                UseKind::NotIn => "not in".to_owned(),
+                UseKind::Day { operator, day } => format!("day {operator} {day}"),
+                UseKind::Texts(texts) => format!("texts {}", texts.join("|")),
+                UseKind::Date => "date".to_owned(),
+                UseKind::Condition => "condition".to_owned(),
+                UseKind::Beside { keys } => format!("beside {keys:?}"),
+                UseKind::Extreme { function, of } => {
+                    format!("{function} of {}.{}", of.table, of.column)
+                }
+                UseKind::Repeated { function, rows } => format!("repeated {function} by {rows}"),
+                UseKind::Unconnected(other) => format!("unconnected {other}"),
+                UseKind::Never => "never".to_owned(),
+                UseKind::Padded { rows } => format!("padded by {rows}"),
+            };
+            format!("{kind}: {}.{}{value}{filter}", one.table, one.column)
+        })
+        .collect()
 }
 
 /// Compares all uses but groups, joins and tables without one, which most statements have.
 #[track_caller]
 fn assert_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
     for (text, wanted) in cases {
-        let mut found = shown(text, dialect.clone());
+        let mut found = list_uses(text, dialect.clone());
         found.retain(|line| {
             !["groups", "join", "unconnected"].iter().any(|kind| line.starts_with(kind))
         });
@@ -83,7 +85,7 @@ fn assert_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
 #[track_caller]
 fn assert_all_uses(dialect: Dialect, cases: &[(&str, &[&str])]) {
     for (text, wanted) in cases {
-        assert_eq!(shown(text, dialect.clone()), *wanted, "{text}");
+        assert_eq!(list_uses(text, dialect.clone()), *wanted, "{text}");
     }
 }
 
@@ -200,7 +202,7 @@ fn days_and_texts_are_compared() {
             ("(kind = 'Auk' OR kind IN ('auk', 'Gull'))", "texts Auk|auk|Gull"),
         ] {
             let text = format!("SELECT id FROM birds WHERE {condition}");
-            let found = shown(&text, dialect.clone());
+            let found = list_uses(&text, dialect.clone());
             assert!(
                 found.len() == 1 && found[0].starts_with(&format!("{wanted}: birds.")),
                 "{text}: {found:?}"
@@ -432,7 +434,7 @@ fn extremes_of_other_columns_are_uses() {
 #[test]
 fn tables_without_a_condition_between_them_are_uses() {
     let lonely = |text: &str| {
-        let shown = shown(text, Dialect::Sqlite);
+        let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("unconnected")).collect::<Vec<_>>()
     };
     assert_eq!(lonely("SELECT count(*) FROM birds, sites"), ["unconnected birds: sites.id"]);
@@ -457,7 +459,7 @@ fn tables_without_a_condition_between_them_are_uses() {
 #[test]
 fn aggregates_over_rows_that_a_join_repeats_are_uses() {
     let repeated = |text: &str| {
-        let shown = shown(text, Dialect::Sqlite);
+        let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("repeated")).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -497,7 +499,7 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
 #[test]
 fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
     let repeated = |text: &str| {
-        let shown = shown(text, Dialect::Sqlite);
+        let shown = list_uses(text, Dialect::Sqlite);
         let kinds = shown.iter().filter(|one| one.starts_with("repeated"));
         kinds
             .filter_map(|one| Some((one.split(' ').nth(1)?, one.rsplit(": ").next()?)))
@@ -526,7 +528,7 @@ fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
 #[test]
 fn conditions_that_no_row_meets_are_uses() {
     let never = |text: &str| {
-        let shown = shown(text, Dialect::Sqlite);
+        let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("never")).collect::<Vec<_>>()
     };
     for (text, wanted) in [
@@ -576,7 +578,7 @@ fn conditions_that_no_row_meets_are_uses() {
 #[test]
 fn counts_of_rows_that_a_left_join_makes_are_uses() {
     let padded = |text: &str| {
-        let shown = shown(text, Dialect::Sqlite);
+        let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("padded")).collect::<Vec<_>>()
     };
     assert_eq!(

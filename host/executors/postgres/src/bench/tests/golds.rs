@@ -32,11 +32,14 @@ fn databases(server: &Server, data: &std::path::Path) {
             &name,
             "SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public'",
         );
-        let index = |column: &str| {
-            let (table, column) = column.split_once('.').unwrap();
-            format!("CREATE INDEX ON public.\"{table}\" (\"{column}\");")
-        };
-        let indexes: String = tables.unwrap().lines().map(index).collect();
+        let indexes: String = tables
+            .unwrap()
+            .lines()
+            .map(|column: &str| {
+                let (table, column) = column.split_once('.').unwrap();
+                format!("CREATE INDEX ON public.\"{table}\" (\"{column}\");")
+            })
+            .collect();
         let role = format!(
             "{indexes} CREATE ROLE {name} LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO {name}; ANALYZE"
         );
@@ -48,16 +51,19 @@ fn databases(server: &Server, data: &std::path::Path) {
 fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
     let lines = std::fs::read_to_string(data.join("questions_postgres.jsonl")).unwrap();
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
-    let read = |line: &str| {
-        let line: Value = serde_json::from_str(line).unwrap();
-        (text(&line, "id"), text(&line, "db"), text(&line, "gold_sql"))
-    };
-    lines.lines().map(read).step_by(step).collect()
+    lines
+        .lines()
+        .map(|line: &str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            (text(&line, "id"), text(&line, "db"), text(&line, "gold_sql"))
+        })
+        .step_by(step)
+        .collect()
 }
 
 /// Admits every `step`th gold, and compares its rows with those that it has without each of the
 /// plans' parts; returns how many there are, how many are admitted, and what is wrong.
-async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
+async fn measure_golds(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<String>)> {
     let data = syrch_kit::data_root()?.join("defog");
     let server = Server::start()?;
     databases(&server, &data);
@@ -112,7 +118,7 @@ async fn measured(step: usize, plans: &[&str]) -> Option<(usize, usize, Vec<Stri
 
 #[tokio::test(flavor = "multi_thread")]
 async fn some_golds_give_the_same_rows_by_other_plans() {
-    let Some((golds, admitted, wrong)) = measured(9, &PLANS[..2]).await else { return };
+    let Some((golds, admitted, wrong)) = measure_golds(9, &PLANS[..2]).await else { return };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(golds > 12 && admitted * 2 > golds, "{admitted} of {golds}");
 }
@@ -120,7 +126,7 @@ async fn some_golds_give_the_same_rows_by_other_plans() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement: make figures"]
 async fn all_golds_give_the_same_rows_by_other_plans() {
-    let Some((golds, admitted, wrong)) = measured(1, PLANS).await else { return };
+    let Some((golds, admitted, wrong)) = measure_golds(1, PLANS).await else { return };
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     // The gate `support` of a run over a corpus.
     assert!(admitted * 10 >= golds * 6, "{admitted} of {golds}");

@@ -8,19 +8,19 @@ use syrch_core::SqlError;
 use syrch_core::ports::{Bench, BenchLimits};
 use syrch_kit::postgres::Server;
 
-use super::{PostgresBench, analysed, clock_word};
+use super::{PostgresBench, analyse, clock_word};
 use crate::{PostgresConfig, PostgresDatabase};
 
 /// A bench as the user of that name.
 async fn bench(server: &Server, user: &str, database: &str) -> PostgresBench {
     let database =
         PostgresDatabase::open(PostgresConfig::new(server.url(user, database))).await.unwrap();
-    database.pinned_bench(BenchLimits::default()).await.unwrap()
+    database.open_bench(BenchLimits::default()).await.unwrap()
 }
 
 /// The tables of a statement by the second check alone, which sees it as it is.
 async fn second(bench: &mut PostgresBench, sql: &str) -> Result<Vec<String>, SqlError> {
-    let checked = bench.connection.work(sql, |pinned, sql| Box::pin(analysed(pinned, sql))).await;
+    let checked = bench.connection.work(sql, |pinned, sql| Box::pin(analyse(pinned, sql))).await;
     let (used, objects) = checked.and_then(|checked| checked)?;
     objects.judge(&used, &bench.snapshot.catalog, bench.limits.real_sums)
 }
@@ -44,7 +44,7 @@ async fn a_session_is_read_only_with_fixed_settings_and_a_snapshot() {
     }
     let mut bench = bench(&server, "odd", "fixed").await;
     bench.snapshot().await.unwrap();
-    let pinned = bench.connection.pinned().await.unwrap();
+    let pinned = bench.connection.take_session().await.unwrap();
     for (setting, expected) in [
         ("transaction_isolation", "repeatable read"),
         ("transaction_read_only", "on"),

@@ -35,7 +35,7 @@ impl Layout {
         let mut head = Vec::new();
         let read = text::open(source, work.options)?.take(BUFFER as u64).read_to_end(&mut head);
         read.map_err(|error| ImportError::io(&source.name, &error))?;
-        if let Some(reason) = text::unmarked_utf16(&head) {
+        if let Some(reason) = text::detect_utf16(&head) {
             return Err(ImportError::content(&source.name, 1, reason));
         }
         let is_whole = head.len() < BUFFER;
@@ -103,16 +103,17 @@ impl Sample {
         };
         let above = &self.rows[..titles];
         // Rows that end with a separator too many have as many values as the first row names.
-        let longest = below.iter().map(filled).max().unwrap_or_default();
+        let longest = below.iter().map(value_count).max().unwrap_or_default();
         // A row that is too short or too long is an error of its own.
         let fitting = below.iter().filter(|row| row.len() == self.width).count();
         let is_table =
             below.first().is_some_and(|row| row.len() == self.width) && fitting * 2 >= below.len();
         let is_above = above.iter().all(|row| row.len() < self.width || is_padded(row));
-        let is_shorter = above.iter().all(|row| filled(row) < longest);
+        let is_shorter = above.iter().all(|row| value_count(row) < longest);
         // A row with one name too few names the columns of a file whose rows have a name of their
         // own.
-        let is_one_short = titles == 1 && filled(&above[0]) + 1 == self.width && self.width > 2;
+        let is_one_short =
+            titles == 1 && value_count(&above[0]) + 1 == self.width && self.width > 2;
         let has_titles = is_table && is_above && is_shorter && !is_one_short && has_names(header);
         if has_titles { titles } else { 0 }
     }
@@ -121,18 +122,18 @@ impl Sample {
 /// Returns true if a row has a value in its first place alone, as titles have in the files of
 /// spreadsheets, or none.
 fn is_padded(row: &ByteRecord) -> bool {
-    row.len() > 1 && filled(row) <= 1
+    row.len() > 1 && value_count(row) <= 1
 }
 
 /// The number of values up to the last that is not empty.
-fn filled(row: &ByteRecord) -> usize {
+fn value_count(row: &ByteRecord) -> usize {
     row.iter().rposition(|value| !value.is_empty()).map_or(0, |at| at + 1)
 }
 
 /// Returns true if a row names columns: it has no empty value before its end, and none that is a
 /// number or a date, but for years behind the first.
 fn has_names(row: &ByteRecord) -> bool {
-    row.iter().take(filled(row)).enumerate().all(|(at, name)| {
+    row.iter().take(value_count(row)).enumerate().all(|(at, name)| {
         let is_year = at > 0 && name.len() == 4 && matches!(name, [b'1' | b'2', ..]);
         !name.is_empty() && (is_year || !is_value(name))
     })

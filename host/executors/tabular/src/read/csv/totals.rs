@@ -90,7 +90,7 @@ impl<'d> Sums<'d> {
         let (Some(decision), Some(column)) = (self.decisions.get(at), self.columns.get(at)) else {
             return [None; 2];
         };
-        let [one, other] = column.undecided() else {
+        let [one, other] = column.ambiguous_readings() else {
             return [number(decision, value, self.options), None];
         };
         let text = std::str::from_utf8(value).ok();
