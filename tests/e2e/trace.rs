@@ -201,7 +201,7 @@ fn a_call_that_was_sent_again_says_why() {
     let endpoint = MockEndpoint::start(script);
     let mut command = place.here(search(&endpoint.url(), &shop(place.0.path())));
     let flags = ["--strategy", "single", "-q", "How many customers are there?"];
-    let said = Said::of(command.args(flags).output().unwrap());
+    let said = Said::from_output(command.args(flags).output().unwrap());
     assert_eq!((said.code, endpoint.count()), (0, 2), "{}", said.all());
     let reason = "it was sent again: the reply was cut off at the limit of 512 tokens";
     for flags in [&["show", "last"][..], &["show", "last", "--calls"]] {

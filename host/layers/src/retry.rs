@@ -279,13 +279,14 @@ mod tests {
     async fn a_reply_names_the_reasons_of_further_tries() {
         let cut = LlmError::Cut { tokens: 512, begins: "SELECT".into() };
         let cut = ModelOutcome::sent(Err(cut), None).retry(Retry::After(Duration::ZERO));
-        let outcomes = vec![failed(Retry::Yes), failed(Retry::Yes), cut, answered()];
-        let (_, model) = retried(outcomes, Retries::default());
+        let outcomes =
+            vec![failure_outcome(Retry::Yes), failure_outcome(Retry::Yes), cut, answer_outcome()];
+        let (_, model) = make_retried(outcomes, Retries::default());
         let reply = model.complete(&call("x")).await.result.unwrap();
         let reasons = ["failed", "the reply was cut off at the limit of 512 tokens"];
         assert_eq!(reply.usage.repeats, reasons);
-        let (_, model) = retried(vec![answered()], Retries::default());
-        assert_eq!(model.complete(&call("x")).await, answered());
+        let (_, model) = make_retried(vec![answer_outcome()], Retries::default());
+        assert_eq!(model.complete(&call("x")).await, answer_outcome());
     }
 
     #[tokio::test(start_paused = true)]

@@ -418,7 +418,7 @@ async fn the_nearest_values_of_the_column_are_named() {
     let found = ask(drugs, "SELECT COUNT(*) FROM drugs WHERE name = 'asprin'").await.unwrap();
     let words = "drugs.name has no value `asprin`, and the result is 0 or has no rows; \
                  the nearest: `Aspirin`";
-    assert!(said(&found.trace).contains(words), "{:?}", found.trace.warnings);
+    assert!(warnings_text(&found.trace).contains(words), "{:?}", found.trace.warnings);
 }
 
 #[tokio::test(flavor = "multi_thread")]
