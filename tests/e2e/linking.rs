@@ -177,7 +177,7 @@ fn a_suite_says_what_linking_shows_and_misses() {
             "How many stores are there?",
             "SELECT count(*) FROM t_xy WHERE twn = 'Lyon'",
         ),
-        line("broken", "How many?", "SELECT nothing FROM nowhere"),
+        line("broken", "How many?", "SELECT id FROM nowhere"),
     ];
     fs::write(&suite, lines.concat()).unwrap();
     let run = |flags: &[&str]| {
@@ -224,7 +224,7 @@ fn a_suite_says_what_linking_shows_and_misses() {
     }
     assert!(!shown.stdout.contains("t_xy,"), "{}", shown.all());
     // Without any question that counts there is nothing to say.
-    fs::write(&suite, line("broken", "How many?", "SELECT nothing FROM nowhere")).unwrap();
+    fs::write(&suite, line("broken", "How many?", "SELECT id FROM nowhere")).unwrap();
     let refused = run(&[]);
     assert_eq!(refused.code, 10, "{}", refused.all());
     for part in ["no question of the suite counts", "`broken`", "nowhere", "suite lint"] {

@@ -129,8 +129,8 @@ pub(crate) async fn interpret(
     if let Some((_, rest)) = list.split_first_mut() {
         rest.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     }
-    if list.is_empty()
-        && objection.is_none()
+    // A whole question of a known form says more than its words one by one.
+    if objection.is_none()
         && let Some(formed) =
             periods::read(&schema, &reading, &Writer { schema: &schema, bias: &bias })
         && daytexts::are_days(&schema, &formed.rests_on, &mut known).await

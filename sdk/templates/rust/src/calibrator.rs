@@ -6,10 +6,15 @@ use crate::{{name_pascal}}Plugin;
 
 impl CalibratorRole for {{name_pascal}}Plugin {
     fn calibrate(&self, claims: &[(f64, Signals)]) -> Vec<f64> {
-        claims.iter().map(|(claimed, signals): &(f64, Signals)| match signals.attempts {
-            attempts if attempts > self.settings.most => claimed / 2.0,
-            _ => *claimed,
-        }).collect()
+        claims
+            .iter()
+            .map(
+                |(claimed, signals): &(f64, Signals)| match signals.attempts {
+                    attempts if attempts > self.settings.most => claimed / 2.0,
+                    _ => *claimed,
+                },
+            )
+            .collect()
     }
 }
 

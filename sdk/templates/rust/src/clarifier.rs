@@ -16,19 +16,19 @@ impl ClarifierRole for {{name_pascal}}Plugin {
         Ok(seen
             .iter()
             .filter_map(|seen: &Observation| {
-            let Ending::Failed(failure) = &seen.ending else {
-                return None;
-            };
-            let text = graph.task(&seen.task).map_or(&seen.task, |task| &task.text);
-            Some(Question {
-                text: format!(
-                    "\"{text}\" failed: {}. How else can it be said?",
-                    failure.message
-                ),
-                choices: Vec::new(), // any answer
-                ambiguity: 0.5,
+                let Ending::Failed(failure) = &seen.ending else {
+                    return None;
+                };
+                let text = graph.task(&seen.task).map_or(&seen.task, |task| &task.text);
+                Some(Question {
+                    text: format!(
+                        "\"{text}\" failed: {}. How else can it be said?",
+                        failure.message
+                    ),
+                    choices: Vec::new(), // any answer
+                    ambiguity: 0.5,
+                })
             })
-        })
             .take(self.settings.most as usize)
             .collect())
     }

@@ -21,11 +21,11 @@ impl LinkerRole for {{name_pascal}}Plugin {
             tables: named
                 .take(self.settings.most as usize)
                 .map(|table: &Table| Relevant {
-            table: catalog.table_name(table),
-            columns: Vec::new(), // all
-            score: 1.0,
-            reason: "the question names it".to_owned(),
-        })
+                    table: catalog.table_name(table),
+                    columns: Vec::new(), // all
+                    score: 1.0,
+                    reason: "the question names it".to_owned(),
+                })
                 .collect(),
             hints: Vec::new(),
         })

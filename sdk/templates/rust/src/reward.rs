@@ -14,12 +14,15 @@ impl RewardRole for {{name_pascal}}Plugin {
         _task: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        Ok(rivals.iter().map(|rival: &Rival| match rival.results.profile().rows {
-            rows if rows > u64::from(self.settings.most) => {
-                rejected(0.0, format!("{} are too many", count(rows, "row")))
-            }
-            rows => accepted(1.0, count(rows, "row")),
-        }).collect())
+        Ok(rivals
+            .iter()
+            .map(|rival: &Rival| match rival.results.profile().rows {
+                rows if rows > u64::from(self.settings.most) => {
+                    rejected(0.0, format!("{} are too many", count(rows, "row")))
+                }
+                rows => accepted(1.0, count(rows, "row")),
+            })
+            .collect())
     }
 }
 

@@ -14,10 +14,12 @@ pub fn asked(problem: &Problem) -> Ask {
 }
 
 pub fn parallel(host: &impl SolverHost, settings: &Settings, problem: &Problem) -> Outcome {
-    let calls: Vec<PendingReply> =
-        (0..settings.size).map(|sample| host.start_reply(&asked(problem).sample(sample).sql())).collect();
+    let calls: Vec<PendingReply> = (0..settings.size)
+        .map(|sample| host.start_reply(&asked(problem).sample(sample).sql()))
+        .collect();
     wait(host, calls.iter().map(PendingReply::ticket).collect());
-    let replies = calls.iter().enumerate().filter_map(|(sample, call)| Some((sample, statement(call)?)));
+    let replies =
+        calls.iter().enumerate().filter_map(|(sample, call)| Some((sample, statement(call)?)));
     let samples: Vec<(usize, SqlReply, RunningStatement)> = replies
         .map(|(sample, reply)| {
             let running = host.start_statement(&reply.sql);
@@ -34,11 +36,21 @@ pub fn parallel(host: &impl SolverHost, settings: &Settings, problem: &Problem) 
         .collect();
     let mut votes: BTreeMap<Option<String>, u32> = BTreeMap::new();
     ended.iter().for_each(|(.., fingerprint)| *votes.entry(fingerprint.clone()).or_default() += 1);
-    Outcome { candidates: ended.into_iter().map(|(sample, reply, fingerprint): (usize, SqlReply, Option<String>)| Candidate {
-        raw_confidence: reply.confidence,
-        signals: Signals { samples: settings.size, agreeing: votes[&fingerprint], ..Signals::default() },
-        ..named(&format!("s{sample}"), &reply.sql)
-    }).collect(), ..Outcome::default() }
+    Outcome {
+        candidates: ended
+            .into_iter()
+            .map(|(sample, reply, fingerprint): (usize, SqlReply, Option<String>)| Candidate {
+                raw_confidence: reply.confidence,
+                signals: Signals {
+                    samples: settings.size,
+                    agreeing: votes[&fingerprint],
+                    ..Signals::default()
+                },
+                ..named(&format!("s{sample}"), &reply.sql)
+            })
+            .collect(),
+        ..Outcome::default()
+    }
 }
 
 /// The first of two calls; the second is cancelled at once.
@@ -49,7 +61,8 @@ pub fn cancelled(host: &impl SolverHost, problem: &Problem) -> Result<Outcome, F
     wait(host, vec![first.ticket()]);
     match first.get() {
         Some(Ok(reply)) => {
-            let reply = sql_reply(&reply).ok_or_else(|| failure(FailureKind::Model, "the reply held no statement"))?;
+            let reply = sql_reply(&reply)
+                .ok_or_else(|| failure(FailureKind::Model, "the reply held no statement"))?;
             let candidate = Candidate { raw_confidence: reply.confidence, ..only(&reply.sql) };
             Ok(Outcome { candidates: vec![candidate], ..Outcome::default() })
         }

@@ -6,12 +6,19 @@ use syrch_plugin::serde_json::json;
 use crate::Settings;
 
 pub fn linked(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Linked {
-    Linked { tables: catalog.tables.iter().map(|table: &Table| Relevant {
-        table: table.name.clone(),
-        columns: table.columns.iter().map(|column| column.name.clone()).collect(),
-        score: settings.share,
-        reason: table.comment.clone().unwrap_or_default(),
-    }).collect(), hints: problem.hints.clone() }
+    Linked {
+        tables: catalog
+            .tables
+            .iter()
+            .map(|table: &Table| Relevant {
+                table: table.name.clone(),
+                columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+                score: settings.share,
+                reason: table.comment.clone().unwrap_or_default(),
+            })
+            .collect(),
+        hints: problem.hints.clone(),
+    }
 }
 
 /// A chain of one task for each clarification, or one task with the question.
@@ -32,7 +39,9 @@ pub fn graph(problem: &Problem) -> Graph {
 pub fn edit(graph: &Graph, seen: &Observation) -> Option<Edit> {
     match &seen.ending {
         Ending::Solved => Some(Edit::Finish),
-        Ending::Failed(failure) => Some(Edit::Add(Task::new(format!("{}-again", seen.task), &failure.message))),
+        Ending::Failed(failure) => {
+            Some(Edit::Add(Task::new(format!("{}-again", seen.task), &failure.message)))
+        }
         Ending::Empty => Some(Edit::Answer(seen.task.clone())),
         Ending::Skipped(_) => Some(Edit::Cancel(seen.task.clone())),
         Ending::Cancelled => {
@@ -53,7 +62,12 @@ pub fn outcome(settings: &Settings, task: &Task, parents: &[Parent]) -> Outcome 
         choices: vec!["yes".to_owned(), "no".to_owned()],
         ambiguity: settings.share,
     });
-    Outcome { candidates, subtasks: Vec::new(), ask, memo: Some(json!({ "task": task.id }).to_string()) }
+    Outcome {
+        candidates,
+        subtasks: Vec::new(),
+        ask,
+        memo: Some(json!({ "task": task.id }).to_string()),
+    }
 }
 
 pub fn only(sql: &str) -> Candidate {
@@ -61,7 +75,12 @@ pub fn only(sql: &str) -> Candidate {
 }
 
 pub fn named(id: &str, sql: &str) -> Candidate {
-    Candidate { id: id.to_owned(), origin: "conformance".to_owned(), sql: sql.to_owned(), ..Candidate::default() }
+    Candidate {
+        id: id.to_owned(),
+        origin: "conformance".to_owned(),
+        sql: sql.to_owned(),
+        ..Candidate::default()
+    }
 }
 
 fn candidate(parent: &Parent) -> Option<Candidate> {
@@ -71,13 +90,17 @@ fn candidate(parent: &Parent) -> Option<Candidate> {
             if candidate.origin.is_empty() {
                 candidate.origin = "conformance".to_owned();
             }
-            candidate.rationale = Some(format!("{}: {} rows", relation.name, relation.results.profile().rows));
+            candidate.rationale =
+                Some(format!("{}: {} rows", relation.name, relation.results.profile().rows));
             Some(candidate)
         }
-        Output::Hits(hits) => Some(named(&format!("hits-{}", hits.len()), &format!("SELECT {}", hits.len()))),
-        Output::Failed(failure) => {
-            Some(Candidate { rationale: Some(failure.message.clone()), ..named("failed", "SELECT 0") })
+        Output::Hits(hits) => {
+            Some(named(&format!("hits-{}", hits.len()), &format!("SELECT {}", hits.len())))
         }
+        Output::Failed(failure) => Some(Candidate {
+            rationale: Some(failure.message.clone()),
+            ..named("failed", "SELECT 0")
+        }),
         Output::Other(_) => None,
     }
 }
@@ -97,7 +120,11 @@ pub fn verdict(settings: &Settings, rival: &Rival) -> Verdict {
     Verdict::Accepted(Opinion {
         score: settings.share,
         reason: format!("{} rows of {} columns", profile.rows, profile.columns.len()),
-        checks: profile.columns.iter().map(|column| (column.column.name.clone(), column.nulls == 0)).collect(),
+        checks: profile
+            .columns
+            .iter()
+            .map(|column| (column.column.name.clone(), column.nulls == 0))
+            .collect(),
     })
 }
 
@@ -110,7 +137,12 @@ pub fn question(settings: &Settings, seen: &Observation) -> Option<Question> {
     })
 }
 
-pub fn answer(settings: &Settings, graph: &Graph, finished: &[Finished], seen: &[Observation]) -> Option<Answer> {
+pub fn answer(
+    settings: &Settings,
+    graph: &Graph,
+    finished: &[Finished],
+    seen: &[Observation],
+) -> Option<Answer> {
     let last = finished.iter().find(|finished| finished.task.id == graph.answer)?;
     let skipped = seen.iter().filter(|seen| matches!(seen.ending, Ending::Skipped(_)));
     Some(Answer {

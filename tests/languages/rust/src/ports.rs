@@ -27,7 +27,11 @@ pub fn outcome(
     .concat();
     host.note(Level::Info, &settings.text);
     host.event(None, "ports", &json!({ "n": settings.size }));
-    Outcome { candidates: vec![candidate], memo: Some(json!(found).to_string()), ..Outcome::default() }
+    Outcome {
+        candidates: vec![candidate],
+        memo: Some(json!(found).to_string()),
+        ..Outcome::default()
+    }
 }
 
 /// The name of the first table and those of its columns.
@@ -41,14 +45,23 @@ fn of_the_run(host: &impl SolverHost, settings: &Settings, problem: &Problem) ->
     let request = Request { temperature: Some(0.5), sample: 7, ..asked(problem).sql() };
     vec![
         ("run.current-policy", host.policy().max_attempts.to_string()),
-        ("run.setting", host.setting(&settings.text).map_or_else(|| "none".to_owned(), |value: Json| value.to_string())),
+        (
+            "run.setting",
+            host.setting(&settings.text)
+                .map_or_else(|| "none".to_owned(), |value: Json| value.to_string()),
+        ),
         ("run.remaining", host.remaining().llm_calls.to_string()),
         ("llm.models", host.models().join(",")),
         ("llm.complete", text(host.complete(&request), llm_case, |reply| reply.text)),
     ]
 }
 
-fn of_statements(host: &impl SolverHost, settings: &Settings, sql: &str, of: (&str, &[String])) -> Found {
+fn of_statements(
+    host: &impl SolverHost,
+    settings: &Settings,
+    sql: &str,
+    of: (&str, &[String]),
+) -> Found {
     let check = text(host.check(sql), sql_case, |facts| facts.normalized);
     let explain = text(host.explain(sql), sql_case, |plan| plan.format);
     let stats = text(host.column_stats(of.0, of.1), port_case, |stats| stats.len().to_string());
@@ -76,9 +89,22 @@ fn of_retrieval(host: &impl SolverHost, problem: &Problem, of: (&str, &[String])
     };
     let phrases = std::slice::from_ref(&problem.question);
     vec![
-        ("cells.samples", text(host.samples(of.0, of.1, 2), port_case, |samples| samples.len().to_string())),
-        ("cells.find", text(host.find(phrases, &Match::Ngram, 3), port_case, |hits: Vec<Vec<Hit>>| hits.concat().len().to_string())),
-        ("search.find", text(host.retrieve(&query), port_case, |hits: Vec<Hit>| hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>().join(","))),
+        (
+            "cells.samples",
+            text(host.samples(of.0, of.1, 2), port_case, |samples| samples.len().to_string()),
+        ),
+        (
+            "cells.find",
+            text(host.find(phrases, &Match::Ngram, 3), port_case, |hits: Vec<Vec<Hit>>| {
+                hits.concat().len().to_string()
+            }),
+        ),
+        (
+            "search.find",
+            text(host.retrieve(&query), port_case, |hits: Vec<Hit>| {
+                hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>().join(",")
+            }),
+        ),
     ]
 }
 
@@ -86,12 +112,21 @@ fn of_judges(host: &impl SolverHost, settings: &Settings, candidate: &Candidate)
     let calibrated = host.calibrate(&[(settings.share, Signals::default())]);
     let verdicts = host.reward(std::slice::from_ref(candidate));
     vec![
-        ("evaluate.calibrate", text(calibrated, port_case, |numbers: Vec<f64>| numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(","))),
+        (
+            "evaluate.calibrate",
+            text(calibrated, port_case, |numbers: Vec<f64>| {
+                numbers.iter().map(f64::to_string).collect::<Vec<_>>().join(",")
+            }),
+        ),
         ("evaluate.reward", text(verdicts, port_case, |verdicts| verdict_cases(&verdicts))),
     ]
 }
 
-fn text<T, E>(result: Result<T, E>, case: impl Fn(&E) -> &'static str, value: impl FnOnce(T) -> String) -> String {
+fn text<T, E>(
+    result: Result<T, E>,
+    case: impl Fn(&E) -> &'static str,
+    value: impl FnOnce(T) -> String,
+) -> String {
     match result {
         Ok(found) => value(found),
         Err(error) => case(&error).to_owned(),
@@ -115,17 +150,25 @@ fn cell(value: &Value) -> Json {
         Value::Boolean(value) => json!(value),
         Value::Integer(value) => json!(value),
         Value::Real(value) => json!(value),
-        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => json!(text),
-        Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into(),
+        Value::Decimal(text) | Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
+            json!(text)
+        }
+        Value::Bytes(bytes) => {
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into()
+        }
     }
 }
 
 fn verdict_cases(verdicts: &[Verdict]) -> String {
-    verdicts.iter().map(|verdict: &Verdict| match verdict {
-        Verdict::Accepted(_) => "accepted",
-        Verdict::Rejected(_) => "rejected",
-        Verdict::Unavailable(_) => "unavailable",
-    }).collect::<Vec<_>>().join(",")
+    verdicts
+        .iter()
+        .map(|verdict: &Verdict| match verdict {
+            Verdict::Accepted(_) => "accepted",
+            Verdict::Rejected(_) => "rejected",
+            Verdict::Unavailable(_) => "unavailable",
+        })
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 fn llm_case(error: &LlmError) -> &'static str {

@@ -24,10 +24,15 @@ impl RewardRole for Short {
         _: &Task,
         rivals: &[Rival],
     ) -> Result<Vec<Verdict>, Failure> {
-        Ok(rivals.iter().map(|rival: &Rival| match rival.results.profile().rows {
-            rows if rows > self.settings.most_rows => rejected(0.0, format!("{rows} rows are too many")),
-            rows => accepted(1.0, format!("{rows} rows")),
-        }).collect())
+        Ok(rivals
+            .iter()
+            .map(|rival| match rival.results.profile().rows {
+                rows if rows > self.settings.most_rows => {
+                    rejected(0.0, format!("{rows} rows are too many"))
+                }
+                rows => accepted(1.0, format!("{rows} rows")),
+            })
+            .collect())
     }
 }
 

@@ -16,13 +16,22 @@ syrch_plugin::plugin! {
 }
 
 impl PlannerRole for Tables {
-    fn plan(&self, _: &impl PlannerHost, problem: &Problem, catalog: &Catalog) -> Result<Graph, Failure> {
+    fn plan(
+        &self,
+        _: &impl PlannerHost,
+        problem: &Problem,
+        catalog: &Catalog,
+    ) -> Result<Graph, Failure> {
         let question = problem.question.to_lowercase();
-        let named = catalog.tables.iter().filter(|table| question.contains(&table.name.to_lowercase()));
+        let named =
+            catalog.tables.iter().filter(|table| question.contains(&table.name.to_lowercase()));
         let mut tasks: Vec<Task> = Vec::new();
         if self.settings.per_table {
             tasks.extend(named.enumerate().map(|(place, table): (usize, &Table)| {
-                Task::new(format!("T{}", place + 1), format!("{} (table {})", problem.question, table.name))
+                Task::new(
+                    format!("T{}", place + 1),
+                    format!("{} (table {})", problem.question, table.name),
+                )
             }));
         }
         let depends_on: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
@@ -54,7 +63,10 @@ mod tests {
         let texts: Vec<&str> = graph.tasks.iter().map(|task| task.text.as_str()).collect();
         assert_eq!(
             texts[..2],
-            ["Which customers have no orders? (table customers)", "Which customers have no orders? (table Orders)"]
+            [
+                "Which customers have no orders? (table customers)",
+                "Which customers have no orders? (table Orders)"
+            ]
         );
         assert_eq!(graph.tasks[2].depends_on, ["T1", "T2"]);
         assert!(graph.tasks[2].tolerant && graph.answer == "A");

@@ -1,6 +1,8 @@
 //! A solver that draws several statements and returns the result on which most of them agree.
 
-use syrch_plugin::attempt::{Ended, Ran, Statement, Trials, Written, candidate_id, nothing, too_large, written};
+use syrch_plugin::attempt::{
+    Ended, Ran, Statement, Trials, Written, candidate_id, nothing, too_large, written,
+};
 use syrch_plugin::brief::{Brief, PromptSize};
 use syrch_plugin::draws;
 use syrch_plugin::prelude::*;
@@ -36,7 +38,10 @@ impl Vote {
     /// The drawn statements, or why there is none.
     fn draw(&self, host: &impl SolverHost, brief: &Brief<'_>) -> Result<Vec<Draw>, String> {
         let numbers = 1..=self.settings.samples;
-        let requests: Vec<Request> = numbers.clone().map(|number: u32| draws::request(brief, &[], number, Some(self.settings.temperature))).collect();
+        let requests: Vec<Request> = numbers
+            .clone()
+            .map(|number: u32| draws::request(brief, &[], number, Some(self.settings.temperature)))
+            .collect();
         let mut drawn = Vec::new();
         let mut wrong = None;
         for (number, reply) in numbers.zip(host.complete_all(&requests)) {
@@ -51,7 +56,11 @@ impl Vote {
             };
             wrong.get_or_insert(why);
         }
-        if drawn.is_empty() { Err(format!("no statement: {}", wrong.unwrap_or_default())) } else { Ok(drawn) }
+        if drawn.is_empty() {
+            Err(format!("no statement: {}", wrong.unwrap_or_default()))
+        } else {
+            Ok(drawn)
+        }
     }
 }
 
@@ -88,14 +97,20 @@ impl SolverRole for Vote {
 
 /// The groups of equal results, best first.
 fn groups(drawn: &[Draw], results: &[&Ended]) -> Vec<Group> {
-    let ran: Vec<(usize, &Ran)> =
-        results.iter().enumerate().filter_map(|(place, ended)| Some((place, ended.ran()?))).collect();
+    let ran: Vec<(usize, &Ran)> = results
+        .iter()
+        .enumerate()
+        .filter_map(|(place, ended)| Some((place, ended.ran()?)))
+        .collect();
     let fingerprints: Vec<&str> = ran.iter().map(|(_, ran)| ran.fingerprint.as_str()).collect();
-    let mut groups: Vec<Group> = draws::groups(&fingerprints).into_iter().map(|members: Vec<usize>| {
-        let places: Vec<usize> = members.into_iter().map(|member| ran[member].0).collect();
-        let stated = places.iter().filter_map(|place| drawn[*place].statement.confidence);
-        Group { confidence: stated.fold(0.0, f64::max), places }
-    }).collect();
+    let mut groups: Vec<Group> = draws::groups(&fingerprints)
+        .into_iter()
+        .map(|members: Vec<usize>| {
+            let places: Vec<usize> = members.into_iter().map(|member| ran[member].0).collect();
+            let stated = places.iter().filter_map(|place| drawn[*place].statement.confidence);
+            Group { confidence: stated.fold(0.0, f64::max), places }
+        })
+        .collect();
     // The sort is stable, so that equally good groups stay in the order of their earliest members.
     groups.sort_by(|one, other| {
         other.places.len().cmp(&one.places.len()).then(other.confidence.total_cmp(&one.confidence))
@@ -104,7 +119,13 @@ fn groups(drawn: &[Draw], results: &[&Ended]) -> Vec<Group> {
 }
 
 /// Reports every draw and what became of it. Returns their candidates.
-fn report(host: &impl Trace, task: &Task, drawn: &[Draw], results: &[&Ended], groups: &[Group]) -> Vec<Candidate> {
+fn report(
+    host: &impl Trace,
+    task: &Task,
+    drawn: &[Draw],
+    results: &[&Ended],
+    groups: &[Group],
+) -> Vec<Candidate> {
     let samples: usize = groups.iter().map(|group| group.places.len()).sum();
     let group_of = |place: usize| groups.iter().position(|group| group.places.contains(&place));
     let candidate = |(place, draw): (usize, &Draw)| {
@@ -155,14 +176,20 @@ mod tests {
             host.model.script(&Purpose::Generate, Ok(reply(sql, Some(&parsed))));
         }
         let rows = |number: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(number)]]);
-        host.database.answer("SELECT 1", rows(1)).answer("SELECT 2", rows(2)).answer("SELECT 1 + 1", rows(2));
+        host.database
+            .answer("SELECT 1", rows(1))
+            .answer("SELECT 2", rows(2))
+            .answer("SELECT 1 + 1", rows(2));
         host
     }
 
     fn solve(host: &FakeHost) -> Outcome {
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog =
+            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
         let task = Task::new("A", "How many?");
-        Vote::new(Settings::default()).solve(host, &Problem::new("How many?"), &catalog, &task, &[]).unwrap()
+        Vote::new(Settings::default())
+            .solve(host, &Problem::new("How many?"), &catalog, &task, &[])
+            .unwrap()
     }
 
     #[test]
@@ -187,6 +214,9 @@ mod tests {
     fn without_a_statement_there_is_a_warning() {
         let host = host(&[]);
         assert_eq!(solve(&host).candidates, []);
-        assert_eq!(host.trace.notes(), ["no statement: the model provider cannot do this: nothing scripted"]);
+        assert_eq!(
+            host.trace.notes(),
+            ["no statement: the model provider cannot do this: nothing scripted"]
+        );
     }
 }
