@@ -93,8 +93,9 @@ fn an_arm_in_the_middle_of_a_question_goes_on_there() {
         if is_repair && prompt.contains("plus 5?") && is_hanging.load(Ordering::SeqCst) {
             return Some(Reply::hang());
         }
+        // Not the statement of an example, which would be doubted and asked for once more.
         let sql = if is_repair {
-            "SELECT count(*) FROM customers"
+            "SELECT count(*) + 0 FROM customers"
         } else {
             "SELECT nothing_of_the_kind FROM customers"
         };
