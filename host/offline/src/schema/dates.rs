@@ -113,10 +113,11 @@ impl Schema {
             .filter(|column| self.is_called(table, *column, &["year", "founded"]))
             .collect();
         let is_plain = |column: &&usize| self.tables[table].columns[**column].required == ["year"];
-        let column = *years
-            .iter()
-            .find(is_plain)
-            .or_else(|| if let [only] = years.as_slice() { Some(only) } else { None })?;
+        let column = *years.iter().find(is_plain).or(if let [only] = years.as_slice() {
+            Some(only)
+        } else {
+            None
+        })?;
         Some(ColumnRef { table, column })
     }
 
