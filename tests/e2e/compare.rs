@@ -27,13 +27,18 @@ const ONCE: &str = "retry3:policy.max_attempts=1";
 
 /// A suite of questions that differ by a number.
 fn suite(place: &Place) {
-    place.file("suite.jsonl", (0..QUESTIONS).map(|n: usize| {
-        let question = format!("How many customers are there, plus {n}?");
-        let level = if n % 4 == 3 { "easy" } else { "hard" };
-        let gold = format!("SELECT count(*) + {n} FROM customers");
-        json!({"id": format!("q{n}"), "db": "shop", "question": question, "gold_sql": gold, "level": level}).to_string()
-            + "\n"
-    }).collect::<String>());
+    place.file("suite.jsonl", (0..QUESTIONS).map(suite_line).collect::<String>());
+}
+
+fn suite_line(n: usize) -> String {
+    let line = json!({
+        "id": format!("q{n}"),
+        "db": "shop",
+        "question": format!("How many customers are there, plus {n}?"),
+        "gold_sql": format!("SELECT count(*) + {n} FROM customers"),
+        "level": if n % 4 == 3 { "easy" } else { "hard" },
+    });
+    format!("{line}\n")
 }
 
 /// Writes what does not run first, but for easy questions, and repairs it when it is shown.

@@ -178,7 +178,11 @@ fn sums_in_part(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
         let declared = &schema.column(at).declared;
         reading.items[item].score < 0.9 && !declared.contains("int")
     };
-    counts && draft.asked.iter().any(|asked: &Asked| matches!(asked.expression, Expression::Aggregate(Function::Sum, at) if is_part(asked.item, at)))
+    counts
+        && draft.asked.iter().any(|asked| match asked.expression {
+            Expression::Aggregate(Function::Sum, at) => is_part(asked.item, at),
+            _ => false,
+        })
 }
 
 /// Returns whether numbers are added up for things of which each row has one, as its name in the
@@ -243,7 +247,11 @@ fn shows_rows_whole(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> b
 /// excluded rows, too.
 fn excludes_under_conditions(query: &LogicalQuery) -> bool {
     let [Expression::Column(column)] = *query.select.as_slice() else { return false };
-    query.filters.len() > 1 && query.filters.iter().any(|any: &Vec<Condition>| matches!(any.as_slice(), [only] if only.column == column && only.operator == Operator::NotIn))
+    query.filters.len() > 1
+        && query.filters.iter().any(|any| match any.as_slice() {
+            [only] => only.column == column && only.operator == Operator::NotIn,
+            _ => false,
+        })
 }
 
 /// Returns whether one average is of the rows of several values, which may each have been meant.
@@ -273,7 +281,13 @@ fn measures_part(draft: &Draft, reading: &Reading, schema: &Schema) -> bool {
     let Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) = draft.best else {
         return false;
     };
-    reading.items.iter().any(|item: &Item| matches!(item.what, What::Cue(Cue::Superlative(scale)) if !scale.of.is_empty())) && schema.column(column).required.iter().any(|stem: &String| {
-        PARTS.contains(&stem.as_str()) && !reading.tokens.iter().any(|token| token.stem == *stem)
-    })
+    let is_scaled = reading.items.iter().any(|item| match item.what {
+        What::Cue(Cue::Superlative(scale)) => !scale.of.is_empty(),
+        _ => false,
+    });
+    is_scaled
+        && schema.column(column).required.iter().any(|stem| {
+            PARTS.contains(&stem.as_str())
+                && !reading.tokens.iter().any(|token| token.stem == *stem)
+        })
 }

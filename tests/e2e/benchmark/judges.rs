@@ -83,7 +83,9 @@ fn choose_wrong(request: &Recorded) -> Option<Reply> {
 #[test]
 fn a_models_choice_is_compared_with_the_truth() {
     let bench = bench();
-    let steps = ["find_tables", "perform_operations", "select_columns"].map(|kind: &str| json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] }));
+    let steps = ["find_tables", "perform_operations", "select_columns"].map(|kind| {
+        json!({ "step_type": kind, "description": "orders", "reasoning": "", "entities": [] })
+    });
     let script = Script::new()
         .on(["You plan one SELECT statement"], Reply::json(&json!({ "steps": steps })))
         .on(["Work along the plan"], Reply::sql(ALL, 0.9))

@@ -296,7 +296,10 @@ fn events(body: &Value, is_messages: bool, ended: bool) -> String {
     if is_messages {
         let text = body["content"][0]["text"].as_str().unwrap_or_default();
         all.push(json!({"type": "message_start", "message": body}));
-        all.extend(halves(text).map(|text: String| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}})));
+        all.extend(halves(text).map(|text| {
+            let delta = json!({"type": "text_delta", "text": text});
+            json!({"type": "content_block_delta", "delta": delta})
+        }));
         all.push(
             json!({"type": "message_delta", "delta": {"stop_reason": body["stop_reason"]}, "usage": body["usage"]}),
         );

@@ -211,19 +211,31 @@ fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
         "schema": "syrch.schema/1",
         "database": catalog.database,
         "dialect": catalog.dialect.name(),
-        "tables": tables.iter().map(|table: &&Table| {
-        json!({
-            "name": table.name,
-            "schema_name": table.schema_name,
-            "kind": kind(table),
-            "columns": table.columns.iter().map(|column: &Column| json!({"name": column.name, "type": column.sql_type, "nullable": column.nullable, "comment": column.comment, "values": column.values().map(|(values, _)| values)})).collect::<Vec<_>>(),
-            "primary_key": table.primary_key,
-            "foreign_keys": table.foreign_keys,
-            "indexes": table.indexes,
-            "row_estimate": table.row_estimate,
-            "comment": table.comment,
-        })
-    }).collect::<Vec<_>>(),
+        "tables": tables.iter().map(|table| table_document(table)).collect::<Vec<_>>(),
+    })
+}
+
+fn table_document(table: &Table) -> Value {
+    json!({
+        "name": table.name,
+        "schema_name": table.schema_name,
+        "kind": kind(table),
+        "columns": table.columns.iter().map(column_document).collect::<Vec<_>>(),
+        "primary_key": table.primary_key,
+        "foreign_keys": table.foreign_keys,
+        "indexes": table.indexes,
+        "row_estimate": table.row_estimate,
+        "comment": table.comment,
+    })
+}
+
+fn column_document(column: &Column) -> Value {
+    json!({
+        "name": column.name,
+        "type": column.sql_type,
+        "nullable": column.nullable,
+        "comment": column.comment,
+        "values": column.values().map(|(values, _)| values),
     })
 }
 

@@ -16,6 +16,13 @@ pub(crate) struct Declaration {
     pub(crate) is_whole: bool,
 }
 
+impl Declaration {
+    /// Returns true if the whole declaration was read and makes an object of this name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.is_whole && self.name.eq_ignore_ascii_case(name)
+    }
+}
+
 /// Reads a declaration; `None` if it makes nothing that we know of.
 pub(crate) fn read(sql: &str) -> Option<Declaration> {
     // The engine's texts end there.

@@ -11,7 +11,7 @@ use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::{Kind, sets};
 
 use crate::connect::{self, COLUMNS};
-use crate::declaration::{self, Declaration};
+use crate::declaration;
 use crate::error;
 use crate::functions;
 use crate::guard::Grant;
@@ -213,7 +213,7 @@ pub(crate) fn entries(connection: &Connection) -> rusqlite::Result<Vec<Entry>> {
             _ => kind == made && !has_pages,
         };
         let is_as_declared = is_kind
-            && declared.as_ref().is_some_and(|declared: &Declaration| declared.is_whole && declared.name.eq_ignore_ascii_case(&name))
+            && declared.as_ref().is_some_and(|declared| declared.declares(&name))
             // The engine's own word: it knows no views by this.
             && connection.table_exists(Some("main"), name.as_str())? == (made != "view");
         let kind = if matches!(made, "view" | "virtual") { made } else { "table" };

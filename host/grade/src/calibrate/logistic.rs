@@ -201,7 +201,13 @@ mod tests {
             let right = all.iter().filter(|point| point.right).count() as f64;
             let high = (right + 1.0) / (right + 2.0);
             let low = 1.0 / (all.len() as f64 - right + 2.0);
-            let samples: Vec<Sample> = all.iter().map(|point: &Point| Sample { x: logit(point.confidence), target: if point.right { high } else { low } }).collect();
+            let samples: Vec<Sample> = all
+                .iter()
+                .map(|point| {
+                    let target = if point.right { high } else { low };
+                    Sample { x: logit(point.confidence), target }
+                })
+                .collect();
             let loss = |slope: f64, intercept: f64| Logistic { slope, intercept }.loss(&samples);
             let here = loss(curve.slope, curve.intercept) - 1e-9;
             for (slope, intercept) in [(0.05, 0.0), (0.0, 0.05), (0.0, -0.05), (0.05, -0.05)] {

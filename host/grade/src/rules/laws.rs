@@ -132,7 +132,8 @@ proptest! {
         (columns, rows, order) in table_with_orders()
     ) {
         let one = result(&columns);
-        let by_rows = result(&columns.iter().map(|column| column.permute(&rows)).collect::<Vec<_>>());
+        let by_rows =
+            result(&columns.iter().map(|column| column.permute(&rows)).collect::<Vec<_>>());
         let by_columns = result(&order.iter().map(|at| columns[*at].clone()).collect::<Vec<_>>());
         let by_both =
             result(&order.iter().map(|at| columns[*at].permute(&rows)).collect::<Vec<_>>());

@@ -23,7 +23,7 @@ impl EventLog {
         let rows = self.state().rows;
         let ask = ask.for_retention(rows);
         self.sequence_point(
-            |event: &Event| matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket),
+            |event| is_issue(event, call, ticket),
             |state| state.is_over(call, ticket),
             |state, step| {
                 let done = then(&ask);
@@ -57,14 +57,21 @@ impl EventLog {
         // `None`: nothing is replayed. `Some(None)`: the journal has the end of the call, but not
         // its answer.
         let replayed = self
-            .sequence_point(|event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket), is_over, |state, step| match step {
-                Step::Record => None,
-                Step::Replay(event) => {
-                    let Event::Done { got, .. } = &*event else { return Some(None) };
-                    let none = HashMap::new();
-                    Some(read(got, state.replay.as_ref().map_or(&none, |replay| &replay.results)))
-                }
-            })
+            .sequence_point(
+                |event| is_done(event, call, ticket),
+                is_over,
+                |state, step| match step {
+                    Step::Record => None,
+                    Step::Replay(event) => {
+                        let Event::Done { got, .. } = &*event else { return Some(None) };
+                        let none = HashMap::new();
+                        Some(read(
+                            got,
+                            state.replay.as_ref().map_or(&none, |replay| &replay.results),
+                        ))
+                    }
+                },
+            )
             .await;
         match replayed {
             Some(Some(answer)) => answer,
@@ -169,7 +176,7 @@ impl EventLog {
     /// The end of a port call whose answer a replay computes again.
     pub async fn end_port_call(&self, call: CallId, ticket: Ticket, got: Got) {
         self.sequence_point(
-            |event: &Event| matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket),
+            |event| is_done(event, call, ticket),
             |state| state.is_over(call, ticket),
             |state, step| match step {
                 Step::Replay(event) => {
@@ -228,4 +235,14 @@ impl EventLog {
         )
         .await
     }
+}
+
+/// Returns true if the event is that this port call was made.
+fn is_issue(event: &Event, call: CallId, ticket: Ticket) -> bool {
+    matches!(event, Event::Issue { call: c, ticket: t, .. } if *c == call && *t == ticket)
+}
+
+/// Returns true if the event is that this port call ended.
+fn is_done(event: &Event, call: CallId, ticket: Ticket) -> bool {
+    matches!(event, Event::Done { call: c, ticket: t, .. } if *c == call && *t == ticket)
 }

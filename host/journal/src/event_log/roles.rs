@@ -18,24 +18,34 @@ impl EventLog {
         from: Option<(CallId, Ticket)>,
         then: impl FnOnce(),
     ) -> CallId {
-        self.sequence_point(|event: &Event| matches!(event, Event::Call { role: r, task: t, from: f, .. } if *r == role && t == task && *f == from), |state: &State| {
-            from.is_some_and(|(call, ticket)| state.is_over(call, ticket))
-                || (!task.is_empty() && state.closed_tasks.contains(task))
-        }, |state, step| {
-            then();
-            match step {
-                Step::Replay(event) => match *event {
-                    Event::Call { call, .. } => call,
-                    _ => 0,
-                },
-                Step::Record => {
-                    let call = state.calls.len() as CallId;
-                    let at_us = self.now(state);
-                    state.record(at_us, Event::Call { call, role, task: task.to_owned(), from });
-                    call
+        self.sequence_point(
+            |event| match event {
+                Event::Call { role: r, task: t, from: f, .. } => {
+                    *r == role && t == task && *f == from
                 }
-            }
-        })
+                _ => false,
+            },
+            |state: &State| {
+                from.is_some_and(|(call, ticket)| state.is_over(call, ticket))
+                    || (!task.is_empty() && state.closed_tasks.contains(task))
+            },
+            |state, step| {
+                then();
+                match step {
+                    Step::Replay(event) => match *event {
+                        Event::Call { call, .. } => call,
+                        _ => 0,
+                    },
+                    Step::Record => {
+                        let call = state.calls.len() as CallId;
+                        let at_us = self.now(state);
+                        state
+                            .record(at_us, Event::Call { call, role, task: task.to_owned(), from });
+                        call
+                    }
+                }
+            },
+        )
         .await
     }
 

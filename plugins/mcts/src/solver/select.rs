@@ -35,7 +35,12 @@ pub(crate) fn select(tree: &Tree<'_>, able: Able, dice: &mut Dice) -> Option<(us
             (0..open.len()).filter(|index| level(scores[*index]) >= highest).collect();
         let chosen = best[dice.one_of(best.len())];
         at = open[chosen];
-        steps.push(json!({ "among": (0..open.len()).map(|index: usize| json!({ "id": tree.nodes[open[index]].candidate.id, "uct": scores[index] })).collect::<Vec<_>>(), "tied": best.len() }));
+        let among: Vec<JsonValue> = open
+            .iter()
+            .zip(&scores)
+            .map(|(child, score)| json!({ "id": tree.nodes[*child].candidate.id, "uct": score }))
+            .collect();
+        steps.push(json!({ "among": among, "tied": best.len() }));
     }
     Some((at, JsonValue::Array(steps)))
 }

@@ -242,8 +242,19 @@ fn schemas(dialect: &str) -> Json {
 }
 
 fn wide(tables: usize, columns: usize) -> Json {
-    let columns: Vec<Json> = (0..columns).map(|number: usize| json!({"name": format!("column_{number}"), "sql_type": "TEXT", "comment": "of no use"})).collect();
-    json!({"database": "wide", "dialect": "duckdb", "tables": (0..tables).map(|number: usize| json!({"name": format!("table_{number}"), "columns": columns, "primary_key": ["column_0"]})).collect::<Vec<_>>()})
+    let columns: Vec<Json> = (0..columns)
+        .map(|number| {
+            let name = format!("column_{number}");
+            json!({"name": name, "sql_type": "TEXT", "comment": "of no use"})
+        })
+        .collect();
+    let tables: Vec<Json> = (0..tables)
+        .map(|number| {
+            let name = format!("table_{number}");
+            json!({"name": name, "columns": columns, "primary_key": ["column_0"]})
+        })
+        .collect();
+    json!({"database": "wide", "dialect": "duckdb", "tables": tables})
 }
 
 fn catalogs() -> Vec<Case> {

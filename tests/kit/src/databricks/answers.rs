@@ -306,7 +306,11 @@ fn describe_statement(shared: &Shared, state: &mut State, id: &str) -> Response 
         }
     }
     if let (Some(answer), "SUCCEEDED") = (&statement.result, statement.state) {
-        let columns: Vec<Value> = answer.table.columns.iter().enumerate().map(|(at, (name, kind)): (usize, &(String, sql::Kind))| json!({"name": name, "position": at, "type_name": kind.names().0, "type_text": kind.names().1})).collect();
+        let columns = answer.table.columns.iter().enumerate().map(|(at, (name, kind))| {
+            let (type_name, type_text) = kind.names();
+            json!({"name": name, "position": at, "type_name": type_name, "type_text": type_text})
+        });
+        let columns: Vec<Value> = columns.collect();
         reply["manifest"] = json!({
             "format": if statement.is_inline { "JSON_ARRAY" } else { "ARROW_STREAM" },
             "schema": {"column_count": columns.len(), "columns": columns},

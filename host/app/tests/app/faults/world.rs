@@ -150,7 +150,10 @@ fn script(seed: u64, percent: u64, tally: Arc<Mutex<Tally>>) -> Script {
 fn reply_text(request: &Recorded, chance: &mut Chance) -> String {
     let prompt = request.prompt();
     if prompt.contains("You plan how to answer") {
-        return json!({ "subtasks": TASKS.iter().map(|(id, text, depends_on, _): &(&str, &str, &[&str], &str)| json!({"id": id, "description": text, "depends_on": depends_on, "is_atomic": true})).collect::<Vec<_>>() }).to_string();
+        let subtasks = TASKS.iter().map(|(id, text, depends_on, _)| {
+            json!({"id": id, "description": text, "depends_on": depends_on, "is_atomic": true})
+        });
+        return json!({ "subtasks": subtasks.collect::<Vec<_>>() }).to_string();
     }
     if !prompt.contains("You answer questions with one") {
         return "Which customers do you mean?".to_owned();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use syrch::plugins::CompileSettings;
 use syrch::{Provider, Settings};
 use syrch_kit::Reply;
@@ -19,8 +19,10 @@ pub(crate) fn task_prompt(description: &str) -> String {
 
 /// A plan of subtasks: id, description, dependencies.
 pub(crate) fn plan(subtasks: &[(&str, &str, &[&str])]) -> Reply {
-    let subtasks: Vec<Value> = subtasks.iter().map(|(id, description, depends_on): &(&str, &str, &[&str])| json!({"id": id, "description": description, "depends_on": depends_on, "is_atomic": true})).collect();
-    Reply::json(&json!({ "subtasks": subtasks }))
+    let subtasks = subtasks.iter().map(|(id, text, depends_on)| {
+        json!({"id": id, "description": text, "depends_on": depends_on, "is_atomic": true})
+    });
+    Reply::json(&json!({ "subtasks": subtasks.collect::<Vec<_>>() }))
 }
 
 /// The shop's database, made once in that folder.

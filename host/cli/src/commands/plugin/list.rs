@@ -1,7 +1,7 @@
 //! `plugin list`: the built-in plugins with their roles.
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use syrch::plugins;
 use syrch::settings::PluginSource;
 
@@ -32,7 +32,10 @@ impl Run for ListArgs {
                 json!(one.summary),
             ]);
         }
-        context.rows(grid, || json!({"schema": "syrch.plugins/1", "plugins": found.iter().map(sheet).collect::<Vec<_>>()}))?;
+        context.rows(grid, || {
+            let sheets: Vec<Value> = found.iter().map(sheet).collect();
+            json!({"schema": "syrch.plugins/1", "plugins": sheets})
+        })?;
         Ok(Exit::Answered)
     }
 }

@@ -85,7 +85,9 @@ impl Record {
             document["fields"] = Value::Object(self.fields.clone());
         }
         if !self.spans.is_empty() {
-            document["spans"] = self.spans.iter().map(|(name, fields): &(&str, Map<String, Value>)| json!({"name": name, "fields": fields})).collect();
+            let spans = self.spans.iter();
+            document["spans"] =
+                spans.map(|(name, fields)| json!({"name": name, "fields": fields})).collect();
         }
         document
     }

@@ -95,7 +95,7 @@ impl Walk<'_> {
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
         };
-        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(|expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))) {
+        if self.is_sqlite && is_ordered && [limit, offset].into_iter().flatten().all(is_number) {
             return Ok(true);
         }
         let token = if limit.is_some() { "LIMIT" } else { "OFFSET" };
@@ -313,4 +313,9 @@ impl Walk<'_> {
         }
         Ok(Rc::new(Columns::new(list)))
     }
+}
+
+/// Returns true for a number that stands in the statement itself.
+fn is_number(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)))
 }

@@ -141,7 +141,7 @@ impl Asked<'_> {
             .iter()
             .any(|word| ["date", "time", "year"].contains(&word.as_str()));
         // A number or a day that is stored as a text begins with a digit.
-        let holds_word = self.results.rows(0, 1).iter().flatten().any(|value: &Value| matches!(value, Value::Text(text) if text.starts_with(char::is_alphabetic)));
+        let holds_word = self.results.rows(0, 1).iter().flatten().any(is_word);
         if !is_superlative || !holds_word || is_turned || self.question.has_any(ORDERED) {
             return None;
         }
@@ -215,4 +215,9 @@ impl Asked<'_> {
             attribute.map_or_else(|| format!("a {noun}"), |what| format!("the {what} of a {noun}"))
         })
     }
+}
+
+/// Returns true for a text that begins with a letter.
+fn is_word(value: &Value) -> bool {
+    matches!(value, Value::Text(text) if text.starts_with(char::is_alphabetic))
 }
