@@ -27,6 +27,7 @@ mod endpoint;
 #[cfg(unix)]
 mod engines;
 mod eval;
+mod examples;
 mod files_of_rows;
 mod grid;
 mod idiom;

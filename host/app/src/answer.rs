@@ -5,13 +5,14 @@ use std::time::Duration;
 use syrch_core::ledger::Spent;
 use syrch_core::roles::Answer;
 use syrch_core::{Graph, Observation, Question, ResultSet, TaskId, Value};
+use syrch_journal::Verified;
 use syrch_runtime::Configured;
 
 use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
-    Confidence, CostReport, PluginReport, SavedReport, TimeReport, VerdictWord,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, AnswerOrigin, CandidateReport, CandidateStatus,
+    ClarifyReport, Confidence, CostReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
@@ -90,8 +91,10 @@ pub(crate) fn document(
             rests_on: grounded
                 .candidate
                 .as_ref()
+                .filter(|_| context.verified().is_none())
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
+        origin: grounded.map(|_| origin(context)),
         tasks: thought::tasks(worked.graph, worked.seen),
         candidates,
         steps: context.run.trace.steps(&ids),
@@ -124,6 +127,15 @@ fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
+}
+
+fn origin(context: &Context) -> AnswerOrigin {
+    match context.verified() {
+        Some(Verified { question, by, at, .. }) => {
+            AnswerOrigin::Verified { question: question.clone(), by: by.clone(), at: at.clone() }
+        }
+        None => AnswerOrigin::Generated,
+    }
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {

@@ -12,7 +12,7 @@ use syrch_core::ports::{
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
-use syrch_journal::{CallId, EventLog};
+use syrch_journal::{CallId, EventLog, Verified};
 use syrch_layers::{
     CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect,
     Previews, SqlBinding, Taint, role_stack, statement_stack,
@@ -55,6 +55,10 @@ pub(crate) struct RunState {
     pub(crate) consent: Option<Consent>,
     /// The reason why the run has no journal although it should.
     pub(crate) warning: Option<String>,
+    /// The statement that a person confirmed for the question, which answers it.
+    pub(crate) verified: Option<Verified>,
+    /// The warning of a confirmed statement whose tables have changed.
+    pub(crate) stale: Option<String>,
 }
 
 impl RunState {
@@ -174,6 +178,12 @@ impl Context {
             within: None,
             apart: None,
         }
+    }
+
+    /// The statement that a person confirmed for the question; `None` once the user has said more
+    /// about it.
+    pub(crate) fn verified(&self) -> Option<&Verified> {
+        self.run.verified.as_ref().filter(|_| self.problem.answers.is_empty())
     }
 
     /// Returns the context of a role call outside of a search. `catalog` is the one that the role

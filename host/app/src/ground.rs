@@ -69,9 +69,9 @@ async fn ground(
     // An aggregator may lower the calibrator's confidence, and never raise it.
     answer.confidence = answer.confidence.min(ground.candidate.confidence.unwrap_or(0.0));
     if let Some(sql) = answer.sql.clone() {
-        match own_statement(prepared, task, &sql).await? {
+        match own_statement(context, prepared, task, &sql).await? {
             Ok(results) => {
-                answer.confidence = limit_confidence(answer.confidence, &results);
+                answer.confidence = limit_confidence(context, answer.confidence, &results);
                 return Ok(Some(Grounded { answer, candidate: None, results }));
             }
             Err(reason) => warnings.push(format!(
@@ -85,11 +85,11 @@ async fn ground(
     if task.text.trim() != context.problem.question.trim() {
         results = prepared.sql.run(&candidate.sql).await.unwrap_or(results);
     }
-    if let Some(reason) = unacceptable(&results) {
+    if let Some(reason) = unacceptable(context, &results) {
         warnings.push(format!("the answer of task {} is {reason}", answer.task));
         return Ok(None);
     }
-    answer.confidence = limit_confidence(answer.confidence, &results);
+    answer.confidence = limit_confidence(context, answer.confidence, &results);
     Ok(Some(Grounded { answer, candidate: Some((ground.task.clone(), candidate)), results }))
 }
 
@@ -106,6 +106,7 @@ fn make_finished(task: &Task, solved: &Solved) -> Finished {
 /// Runs a statement of the aggregator's own and has it judged like any candidate. The inner error
 /// is why it cannot be used.
 async fn own_statement(
+    context: &Context,
     prepared: &Prepared,
     task: &Task,
     sql: &str,
@@ -114,7 +115,7 @@ async fn own_statement(
         Ok(results) => results,
         Err(error) => return Ok(Err(error.to_string())),
     };
-    if let Some(reason) = unacceptable(&results) {
+    if let Some(reason) = unacceptable(context, &results) {
         return Ok(Err(reason));
     }
     let signals = Signals {

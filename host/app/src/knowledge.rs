@@ -14,6 +14,7 @@ use syrch_search::{Example, Note, Sources};
 use crate::Error;
 pub use crate::build_index::{IndexParts, IndexReport};
 use crate::settings::RetrievalSettings;
+use crate::verified::{Confirmation, VerifiedExample};
 
 /// The limits on the size of a file of notes or examples, and of one line of it, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -29,6 +30,8 @@ const VERSION: u32 = 1;
 pub struct Knowledge {
     /// The notes, the solved examples and the index's business terms.
     pub sources: Sources,
+    /// The solved examples that a person confirmed, which are among those of the sources as well.
+    pub verified: Vec<VerifiedExample>,
     /// The model of the vectors.
     model: Option<String>,
     /// Vectors by the digest of their text.
@@ -50,9 +53,20 @@ impl Knowledge {
             knowledge.sources.notes = notes(path)?;
         }
         if let Some(path) = &settings.examples {
-            knowledge.sources.examples = examples(path)?;
+            let lines = example_lines(path)?;
+            knowledge.verified =
+                lines.iter().filter_map(|(_, line)| line.clone().confirmed()).collect();
+            knowledge.sources.examples = lines.into_iter().map(|(_, line)| line.into()).collect();
         }
-        settings.withheld.take_out(&mut knowledge.sources.examples, &mut knowledge.sources.notes);
+        let Sources { examples, notes, .. } = &mut knowledge.sources;
+        if settings.withheld.take_out(examples, notes).0 > 0 {
+            let is_left = |verified: &VerifiedExample| {
+                examples.iter().any(|example| {
+                    example.question == verified.question && example.sql == verified.sql
+                })
+            };
+            knowledge.verified.retain(is_left);
+        }
         let Some(folder) = &settings.folder else { return Ok((knowledge, None)) };
         match BuiltIndex::read(folder, catalog) {
             Ok(built) => {
@@ -91,6 +105,7 @@ impl Knowledge {
     #[must_use]
     pub fn digest(&self) -> Option<String> {
         let Sources { terms, notes, examples } = &self.sources;
+        // Verified examples are solved ones: without any there is nothing to confirm.
         if terms.is_empty() && notes.is_empty() && examples.is_empty() && self.vectors.is_empty() {
             return None;
         }
@@ -98,7 +113,10 @@ impl Knowledge {
             format!("{key} {}", encode::vectors(std::slice::from_ref(vector)))
         };
         let vectors: Vec<String> = self.vectors.iter().map(vector).collect();
-        let all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
+        let mut all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
+        if !self.verified.is_empty() {
+            all.push_str(&format!("{:?}", self.verified));
+        }
         Some(format!("{:016x}", digest64(&[&all, &vectors.concat()])))
     }
 }
@@ -327,21 +345,47 @@ fn notes(path: &Path) -> Result<Vec<Note>, Error> {
         .collect()
 }
 
-#[derive(Deserialize)]
-struct ExampleLine {
-    question: String,
+/// A line of a file of examples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExampleLine {
+    /// The question in words.
+    pub question: String,
+    /// The statement that answers it.
     #[serde(alias = "gold_sql", alias = "query", alias = "expected_sql")]
-    sql: String,
+    pub sql: String,
+    /// The confirmation by a person, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Confirmation>,
+}
+
+impl ExampleLine {
+    fn confirmed(self) -> Option<VerifiedExample> {
+        let Self { question, sql, verified } = self;
+        verified.map(|confirmed| VerifiedExample { question, sql, confirmed })
+    }
+}
+
+impl From<ExampleLine> for Example {
+    fn from(ExampleLine { question, sql, .. }: ExampleLine) -> Self {
+        Self { question, sql }
+    }
 }
 
 /// Solved examples: a JSON object a line, with `question` and `sql`.
 fn examples(path: &Path) -> Result<Vec<Example>, Error> {
+    Ok(example_lines(path)?.into_iter().map(|(_, line)| line.into()).collect())
+}
+
+/// Reads a file of solved examples: each with the number of its line, from 1.
+///
+/// # Errors
+/// When the file cannot be read: the reason, with the file and the line.
+pub fn example_lines(path: &Path) -> Result<Vec<(usize, ExampleLine)>, Error> {
     lines(path, "examples")?
         .into_iter()
         .map(|(number, line): (usize, String)| {
-            let ExampleLine { question, sql } =
-                parse_line(path, ("examples", r#"{"question": "…", "sql": "…"}"#), number, &line)?;
-            Ok(Example { question, sql })
+            let form = r#"{"question": "…", "sql": "…"}"#;
+            Ok((number, parse_line(path, ("examples", form), number, &line)?))
         })
         .collect()
 }

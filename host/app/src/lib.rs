@@ -137,6 +137,7 @@ pub mod strategies;
 pub mod telemetry;
 mod thought;
 mod trace;
+pub mod verified;
 mod withheld;
 pub mod yaml;
 

@@ -51,6 +51,7 @@ pub(crate) fn header(
         rows: host.settings.journal.rows,
         settings: journal_settings_for(optimize.is_some(), host),
         optimize,
+        verified: None,
     }
 }
 

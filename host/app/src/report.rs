@@ -65,6 +65,9 @@ pub struct AnswerDocument {
     pub dialect: String,
     /// The confidence in the answer; `None` without an answer.
     pub confidence: Option<Confidence>,
+    /// Where the answer comes from; `None` without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<AnswerOrigin>,
     /// The tasks of the search graph, with what their planner states of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskReport>,
@@ -83,6 +86,23 @@ pub struct AnswerDocument {
     pub plugins: Vec<PluginReport>,
     /// Warnings for the reader.
     pub warnings: Vec<String>,
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AnswerOrigin {
+    /// A model or rules wrote the statement for the question.
+    Generated,
+    /// A person confirmed the statement for the same question.
+    Verified {
+        /// The question as it was confirmed.
+        question: String,
+        /// The person.
+        by: String,
+        /// The day, as `2026-11-02`.
+        at: String,
+    },
 }
 
 /// The part of the document that holds the answer.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
-    Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer,
+    Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode, RowRetention,
+    Writer,
 };
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -24,6 +25,7 @@ use crate::report::CostReport;
 use crate::settings::JournalSettings;
 use crate::telemetry;
 use crate::trace::Trace;
+use crate::verified::{self, Found};
 use crate::{Ask, Error, Observer, SearchReport, record, search};
 
 /// The least time between two removals of old journals by one host.
@@ -133,9 +135,11 @@ impl Host {
         }
         let id = journal.header.run.clone();
         let problem = journal.header.problem.clone();
+        let verified = journal.header.verified.clone();
         let mode = Mode::Resume(writer, journal);
         let listener = telemetry::listener(self, &id, &catalog, &mode);
-        let run = Arc::new(self.run_state(&id, mode, catalog, &observer, stop, listener));
+        let run = self.run_state(&id, mode, catalog, &observer, stop, listener);
+        let run = Arc::new(RunState { verified, ..run });
         let report = self.carry_out(problem, &run, ask).await;
         Ok(Searched { report, cost: cost(&run.ledger.spending()) })
     }
@@ -156,14 +160,10 @@ impl Host {
         let id = journal.header.run.clone();
         let problem = journal.header.problem.clone();
         let catalog = Arc::clone(&journal.header.catalog);
-        let run = Arc::new(self.run_state(
-            &id,
-            Mode::Replay(journal),
-            catalog,
-            &observer,
-            &Stop::new(),
-            None,
-        ));
+        let verified = journal.header.verified.clone();
+        let mode = Mode::Replay(journal);
+        let run = self.run_state(&id, mode, catalog, &observer, &Stop::new(), None);
+        let run = Arc::new(RunState { verified, ..run });
         let report = run.unless_departed(search::search(self, problem, &run, None)).await;
         record::compare(report, recorded)
     }
@@ -184,6 +184,15 @@ impl Host {
             return Err(Error::Config("the question is empty".to_owned()));
         }
         let catalog = self.catalog_for_roles().await?;
+        let found = match optimize {
+            None => verified::find(&self.known.knowledge.verified, &problem.question, &catalog),
+            Some(_) => None,
+        };
+        let (verified, stale) = match found {
+            Some(Found::Current(verified)) => (Some(verified), None),
+            Some(Found::Stale(why)) => (None, Some(why)),
+            None => (None, None),
+        };
         // Without a journal nothing needs the rows of results.
         let mut mode = Mode::Record(None, RowRetention::None);
         let mut warning = None;
@@ -191,6 +200,7 @@ impl Host {
             let identity = self.database.identity().await;
             let header =
                 record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
+            let header = Header { verified: verified.clone(), ..header };
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
@@ -198,7 +208,7 @@ impl Host {
         }
         let listener = telemetry::listener(self, id, &catalog, &mode);
         let run = self.run_state(id, mode, catalog, observer, stop, listener);
-        Ok(RunState { warning, ..run })
+        Ok(RunState { warning, verified, stale, ..run })
     }
 
     /// The catalog as a run's roles see it.
@@ -243,6 +253,8 @@ impl Host {
             previews: None,
             consent: None,
             warning: None,
+            verified: None,
+            stale: None,
         }
     }
 
@@ -273,6 +285,7 @@ impl Host {
         beside.extend(self.cache.iter().flat_map(|cache| cache.take_warnings()));
         beside.extend(self.recording.iter().filter_map(|recording| recording.broken()));
         beside.extend(run.warning.clone());
+        beside.extend(run.stale.clone());
         beside
     }
 

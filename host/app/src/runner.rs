@@ -9,16 +9,17 @@ use syrch_core::ports::{HOST, MAX_QUERY_TEXT, PortError, Relation};
 use syrch_core::roles::{Output, Parent, Planner, Role, Solver};
 use syrch_core::text::clip;
 use syrch_core::{
-    Candidate, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation,
-    Question, ResultSet, RetrievalQuery, RoleError, Step, Task, TaskId, Turn, Verdict,
+    Candidate, Doubt, Edit, Ending, Equality, Failure, FailureKind, Graph, Observation, Operation,
+    Question, ResultSet, RetrievalQuery, RoleError, Signals, Step, Task, TaskId, Turn, Verdict,
     most_confidence,
 };
-use syrch_journal::{EventLog, Fact};
+use syrch_journal::{EventLog, Fact, Verified};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
 use crate::SearchEvent;
 use crate::context::{Context, Judged, Prepared};
 use crate::report::CandidateStatus;
+use crate::verified;
 
 /// The confidence that is assumed of a model that states none, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
@@ -140,6 +141,16 @@ impl Runner {
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
+        if let Some(verified) = self.context.verified() {
+            let confirmed = confirmed_candidate(task, verified);
+            let mut observation = Observation::from_ending(&task.id, Ending::Cancelled);
+            let chosen =
+                self.choose(task, prepared, vec![confirmed], relations, &mut observation).await;
+            return match chosen {
+                Ok(solved) => (observation, solved, None),
+                Err(error) => (self.failure_observation(task, &error), None, Some(error)),
+            };
+        }
         // A flow names one of its nodes.
         let solver = match task.operation.solver() {
             None => &plugins.solver,
@@ -208,7 +219,7 @@ impl Runner {
             self.context.run.trace.propose(&task.id, &candidate);
             match prepared.sql.run(&candidate.sql).await {
                 Ok(results) => {
-                    if let Some(reason) = unacceptable(&results) {
+                    if let Some(reason) = unacceptable(&self.context, &results) {
                         self.give_reason(task, &candidate, &reason);
                         why = Some(reason);
                         continue;
@@ -320,6 +331,13 @@ impl Runner {
         if usable.is_empty() {
             return Ok(());
         }
+        if self.context.verified().is_some() {
+            for (candidate, results) in usable {
+                let confidence = limit_confidence(&self.context, verified::CONFIDENCE, results);
+                candidate.confidence = Some(confidence);
+            }
+            return Ok(());
+        }
         let claims: Vec<_> = usable
             .iter()
             .map(|(candidate, _)| {
@@ -330,7 +348,7 @@ impl Runner {
         for ((candidate, results), confidence) in usable.iter_mut().zip(calibrated) {
             let is_doubted = candidate.signals.reward.is_some_and(|score| score < DOUBTED);
             let confidence = if is_doubted { confidence.min(DOUBTED) } else { confidence };
-            candidate.confidence = Some(limit_confidence(confidence, results));
+            candidate.confidence = Some(limit_confidence(&self.context, confidence, results));
         }
         Ok(())
     }
@@ -345,6 +363,10 @@ impl Runner {
     ) -> Result<Verdict, RoleError> {
         if let Some(verdict) = self.context.notes.verdict(&task.id, &candidate.into()) {
             return Ok(verdict);
+        }
+        // A person has judged it.
+        if let Some(verified) = self.context.verified() {
+            return Ok(Verdict::Unavailable(format!("{} confirmed it", verified.by)));
         }
         match prepared.evaluate.call_reward(HOST, task, vec![candidate.clone()]).await {
             Ok(verdicts) => Ok(verdicts
@@ -379,15 +401,39 @@ impl Runner {
     }
 }
 
+/// The only candidate of a question whose statement a person confirmed.
+fn confirmed_candidate(task: &Task, verified: &Verified) -> Candidate {
+    Candidate {
+        id: format!("{}.1", task.id),
+        origin: "verified".to_owned(),
+        sql: verified.sql.clone(),
+        rationale: Some(format!("{} confirmed it on {}", verified.by, verified.at)),
+        signals: Signals { attempts: 1, max_attempts: 1, ..Signals::default() },
+        ..Candidate::default()
+    }
+}
+
 /// Returns why a result is no acceptable answer, if a doubt leaves no confidence in it.
-pub(crate) fn unacceptable(results: &ResultSet) -> Option<String> {
-    let (_, doubt) = most_confidence(results.doubts()).filter(|(most, _)| *most <= 0.0)?;
+pub(crate) fn unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
+    let doubts = counted_doubts(context, results);
+    let (_, doubt) = most_confidence(&doubts).filter(|(most, _)| *most <= 0.0)?;
     Some(format!("not acceptable: {}", doubt.text))
 }
 
 /// The confidence that the doubts about a result leave.
-pub(crate) fn limit_confidence(confidence: f64, results: &ResultSet) -> f64 {
-    most_confidence(results.doubts()).map_or(confidence, |(most, _)| confidence.min(most))
+pub(crate) fn limit_confidence(context: &Context, confidence: f64, results: &ResultSet) -> f64 {
+    let doubts = counted_doubts(context, results);
+    most_confidence(&doubts).map_or(confidence, |(most, _)| confidence.min(most))
+}
+
+/// The doubts about a result that count. Whether a statement answers the question is not doubted
+/// where a person has confirmed it.
+fn counted_doubts(context: &Context, results: &ResultSet) -> Vec<Doubt> {
+    let mut doubts = results.doubts().to_vec();
+    if context.verified().is_some() {
+        doubts.retain(|doubt| !doubt.kind.is_about_question());
+    }
+    doubts
 }
 
 fn parent(ended: Ended<Solved>) -> Parent {

@@ -13,7 +13,7 @@ use syrch_core::{
 };
 use syrch_journal::{Fact, RowRetention};
 use syrch_offline::asks_for_change;
-use syrch_scheduler::{End, Options, Run, execute};
+use syrch_scheduler::{End, Options, Replanner, Run, execute};
 
 use crate::answer::{Times, Worked, document};
 use crate::context::{Context, RunState};
@@ -121,16 +121,23 @@ impl Attempt {
     async fn make(context: &Arc<Context>, may_ask: bool) -> Result<Self, Error> {
         let clock = Instant::now();
         let event_log = &context.run.event_log;
-        let graph = plan(context).await?;
+        let graph = match context.verified() {
+            Some(_) => single_task(&context.problem.question),
+            None => plan(context).await?,
+        };
         let plan_time = clock.elapsed();
         context.run.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
         let runner = Arc::new(Runner { context: Arc::clone(context) });
         let watch = WatchTasks { context: Arc::clone(context) };
         let steps = PlannerSteps { context: Arc::clone(context) };
+        let replanner: Option<&dyn Replanner> = match context.verified() {
+            Some(_) => None,
+            None => Some(&steps),
+        };
         let order = RecordedOrder(Arc::clone(event_log));
         let options = options(&context.run);
         let run =
-            execute(graph, runner, Some(&steps), &watch, &order, &options, &context.run.clock.stop)
+            execute(graph, runner, replanner, &watch, &order, &options, &context.run.clock.stop)
                 .await;
         let run = run.map_err(|error| {
             Error::PluginFailed(RoleError::Invalid {
@@ -385,6 +392,9 @@ fn find_exhausted(context: &Context) -> Option<Exhausted> {
 /// planner's.
 async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
+    if context.verified().is_some() {
+        return Ok(context);
+    }
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
         let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
@@ -420,6 +430,12 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
             Ok(context)
         }
     }
+}
+
+/// The graph of a question that one statement answers.
+fn single_task(question: &str) -> Graph {
+    let task = Task { id: "verified".to_owned(), text: question.to_owned(), ..Task::default() };
+    Graph { answer: task.id.clone(), tasks: vec![task], memo: None }
 }
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.

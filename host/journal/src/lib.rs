@@ -25,7 +25,7 @@ pub use folder::{Entry, Folder, Unnamed, find_run};
 pub use read::{Exchange, Journal, exchanges};
 pub use record::{
     Ask, CallId, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, StoredRows,
-    VERSION,
+    VERSION, Verified,
 };
 pub use recording::{
     Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of,

@@ -60,6 +60,22 @@ pub struct Header {
     /// The settings of a run of the optimizer, whose problem is a statement; `None` for a search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimize: Option<serde_json::Value>,
+    /// The statement that a person confirmed for this question; `None` if the search looks for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verified: Option<Verified>,
+}
+
+/// A statement that a person confirmed as the answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// The question as it was confirmed.
+    pub question: String,
+    /// The statement.
+    pub sql: String,
+    /// The person who confirmed it.
+    pub by: String,
+    /// The day on which it was confirmed, as `2026-11-02`.
+    pub at: String,
 }
 
 /// Serialises a value that many journals of a process share as if each had its own.

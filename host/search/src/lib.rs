@@ -12,6 +12,7 @@ mod distance;
 mod fuzzy;
 mod index;
 mod names;
+mod question_key;
 mod segments;
 mod sources;
 #[cfg(test)]
@@ -19,4 +20,5 @@ mod tests;
 mod words;
 
 pub use index::Index;
+pub use question_key::question_key;
 pub use sources::{Example, Note, Sources};

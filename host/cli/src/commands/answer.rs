@@ -1,7 +1,7 @@
 //! The output of a search: the answer on standard output, its confidence and cost on standard
 //! error.
 
-use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
+use syrch::report::{AnswerDocument, AnswerOrigin, CandidateReport, CandidateStatus, RestsOn};
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::escape::clip_with_remark;
 use syrch::{Outcome as Ending, SearchReport};
@@ -187,9 +187,23 @@ fn footer(document: &AnswerDocument) -> Vec<String> {
         lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
         lines.extend(confidence.rests_on.as_ref().map(rests_on));
     }
+    lines.extend(document.origin.as_ref().and_then(name_origin));
     lines.extend(answer.and_then(|answer| agreement(answer, &document.candidates)));
     lines.push(cost(document));
     lines
+}
+
+/// Names the origin of an answer in a line; `None` where it was written for the question, as most
+/// are.
+fn name_origin(origin: &AnswerOrigin) -> Option<String> {
+    match origin {
+        AnswerOrigin::Generated => None,
+        AnswerOrigin::Verified { question, by, at } => {
+            let by = terminal::line(by);
+            let question = terminal::line(question);
+            Some(format!("verified by {by}, {at}, for the question: {question}"))
+        }
+    }
 }
 
 /// Says how often answers with about this confidence were right in the run that the calibrator was

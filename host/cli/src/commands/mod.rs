@@ -14,6 +14,7 @@ pub(crate) mod config;
 pub(crate) mod doctor;
 mod dry_run;
 pub(crate) mod eval;
+pub(crate) mod examples;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
@@ -172,6 +173,9 @@ commands! {
     /// Show, compare, replay and remove the journals of earlier runs
     #[command(subcommand)]
     Trace(trace::TraceCommand),
+    /// Confirm answers, which answer the same questions from then on, and list them
+    #[command(subcommand)]
+    Examples(examples::ExamplesCommand),
     /// Show or clear the cache of model replies and results
     #[command(subcommand)]
     Cache(cache::CacheCommand),

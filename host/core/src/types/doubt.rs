@@ -141,6 +141,30 @@ impl DoubtKind {
     }
 }
 
+impl DoubtKind {
+    /// Returns true if the doubt is that the statement answers another question, which a person who
+    /// confirmed the statement for the question has judged.
+    #[must_use]
+    pub fn is_about_question(self) -> bool {
+        matches!(
+            self,
+            Self::Measure
+                | Self::Count
+                | Self::SeveralCounts
+                | Self::KeyForName
+                | Self::NotDistinct
+                | Self::OtherEnd
+                | Self::OtherRows
+                | Self::NoOrder
+                | Self::OtherAggregate
+                | Self::OtherYear
+                | Self::NoGroups
+                | Self::NoTable
+                | Self::CopiedExample
+        )
+    }
+}
+
 /// The highest confidence that these doubts leave, and the first of them that leaves no more.
 #[must_use]
 pub fn most_confidence(doubts: &[Doubt]) -> Option<(f64, &Doubt)> {

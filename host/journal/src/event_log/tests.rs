@@ -34,6 +34,7 @@ fn header() -> Header {
         rows: RowRetention::Full,
         settings: Arc::default(),
         optimize: None,
+        verified: None,
     }
 }
 

@@ -115,7 +115,7 @@ fn find(context: &Context, run: &str) -> Outcome<PathBuf> {
 }
 
 /// The journal of a run, and where it is.
-fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
+pub(crate) fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> {
     let path = find(context, run)?;
     let journal = Journal::read(&path).map_err(syrch::Error::from)?;
     Ok((path, journal))

@@ -315,6 +315,7 @@ fn header() -> Header {
         rows: RowRetention::Full,
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
         optimize: None,
+        verified: None,
     }
 }
 

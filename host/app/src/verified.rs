@@ -1,0 +1,203 @@
+//! Questions whose statements a person confirmed: the same question is answered by that statement
+//! as long as its tables have the shape that they had.
+
+use serde::{Deserialize, Serialize};
+use syrch_core::Catalog;
+use syrch_core::result_set::digest64;
+use syrch_journal::Verified;
+use syrch_search::question_key;
+
+/// The confidence in an answer by a statement that a person confirmed, where no doubt about its
+/// rows lowers it.
+pub(crate) const CONFIDENCE: f64 = 0.99;
+
+/// The confirmation of a line of a file of examples.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confirmation {
+    /// The person who confirmed it.
+    pub by: String,
+    /// The day on which it was confirmed, as `2026-11-02`.
+    pub at: String,
+    /// The tables that the statement reads.
+    pub tables: Vec<String>,
+    /// Their shape at that time, as [`read_shape`] returns it.
+    pub shape: String,
+}
+
+/// A solved example that a person confirmed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedExample {
+    /// The question in words.
+    pub question: String,
+    /// The statement that answers it.
+    pub sql: String,
+    /// The confirmation.
+    pub confirmed: Confirmation,
+}
+
+/// A confirmed statement for a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// Its tables have the shape that they had.
+    Current(Verified),
+    /// Its tables have changed; the text says which statement is meant and what to do.
+    Stale(String),
+}
+
+/// Returns a digest of the names, columns and types of these tables; `None` if the catalog lacks
+/// one of them.
+#[must_use]
+pub fn read_shape(catalog: &Catalog, tables: &[String]) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for name in tables {
+        let table = catalog.table(name)?;
+        parts.extend(["\u{1}table", table.name.as_str()]);
+        for column in &table.columns {
+            parts.extend([column.name.as_str(), column.sql_type.as_str()]);
+        }
+    }
+    Some(format!("{:016x}", digest64(&parts)))
+}
+
+/// Finds the statement that was confirmed for a question: the last line of the file whose question
+/// has the same [`question_key`] and whose tables have their shape; else the last that is stale.
+#[must_use]
+pub fn find(examples: &[VerifiedExample], question: &str, catalog: &Catalog) -> Option<Found> {
+    let key = question_key(question);
+    if key.is_empty() {
+        return None;
+    }
+    let same = || examples.iter().rev().filter(|example| question_key(&example.question) == key);
+    let is_current = |example: &&VerifiedExample| {
+        let confirmed = &example.confirmed;
+        read_shape(catalog, &confirmed.tables).is_some_and(|shape| shape == confirmed.shape)
+    };
+    if let Some(VerifiedExample { question, sql, confirmed }) = same().find(is_current) {
+        return Some(Found::Current(Verified {
+            question: question.clone(),
+            sql: sql.clone(),
+            by: confirmed.by.clone(),
+            at: confirmed.at.clone(),
+        }));
+    }
+    let stale = same().next()?;
+    let Confirmation { by, at, tables, .. } = &stale.confirmed;
+    Some(Found::Stale(format!(
+        "the statement that {by} confirmed for this question on {at} is not used: the shape of {} \
+         has changed since; `syrch-host examples add RUN` confirms another",
+        syrch_core::text::few(tables)
+    )))
+}
+
+/// Words of a question that mean another time on another day.
+const MOVING: &[&str] = &["today", "yesterday", "tomorrow", "ago", "ytd"];
+/// Words that do so where the statement holds a year, and else may mean the end of an order.
+const MAYBE_MOVING: &[&str] =
+    &["now", "current", "currently", "recent", "recently", "latest", "upcoming"];
+/// Words before a unit of time that do the same, as in `last month` and `past 30 days`.
+const BEFORE_UNITS: &[&str] = &["this", "last", "past", "previous", "next", "coming"];
+const UNITS: &[&str] = &["day", "week", "month", "quarter", "year", "hour", "minute", "decade"];
+/// Texts by which a statement reads the clock.
+const CLOCKS: &[&str] =
+    &["current_date", "current_timestamp", "current_time", "now", "getdate", "today", "localtime"];
+
+/// Returns true if a question means another time on another day, such as `last month`, and its
+/// statement does not read the clock.
+#[must_use]
+pub fn is_bound_to_its_day(question: &str, sql: &str) -> bool {
+    let split = |text: &str| -> Vec<String> {
+        let lower = text.to_lowercase();
+        let words = lower.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    };
+    let words = split(question);
+    let is_unit = |word: &String| {
+        UNITS.iter().any(|unit| word == unit || word.strip_suffix('s') == Some(unit))
+    };
+    let statement = split(sql);
+    let has_year = statement
+        .iter()
+        .any(|word| word.len() == 4 && (word.starts_with("19") || word.starts_with("20")));
+    let is_moving = words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1);
+        let is_number = next.is_some_and(|next| next.chars().all(|c| c.is_ascii_digit()));
+        let unit = if is_number { words.get(at + 2) } else { next };
+        MOVING.contains(&word.as_str())
+            || has_year && MAYBE_MOVING.contains(&word.as_str())
+            || BEFORE_UNITS.contains(&word.as_str()) && unit.is_some_and(is_unit)
+    });
+    is_moving && !statement.iter().any(|word| CLOCKS.contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::{Column, Dialect, Table};
+
+    use super::*;
+
+    fn catalog(columns: &[&str]) -> Catalog {
+        let columns = columns
+            .iter()
+            .map(|&name| Column { name: name.into(), sql_type: "TEXT".into(), ..Column::default() })
+            .collect();
+        let table = Table { name: "orders".into(), columns, ..Table::default() };
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }
+    }
+
+    fn confirm(question: &str, sql: &str, catalog: &Catalog) -> VerifiedExample {
+        let tables = vec!["orders".to_owned()];
+        VerifiedExample {
+            question: question.into(),
+            sql: sql.into(),
+            confirmed: Confirmation {
+                by: "ann".into(),
+                at: "2026-11-02".into(),
+                shape: read_shape(catalog, &tables).unwrap(),
+                tables,
+            },
+        }
+    }
+
+    #[test]
+    fn the_last_confirmed_statement_of_the_same_question_is_found() {
+        let catalog = catalog(&["id"]);
+        let examples = [
+            confirm("How many orders are there?", "SELECT 1", &catalog),
+            confirm("number of orders", "SELECT 2", &catalog),
+            confirm("Which orders are there?", "SELECT 3", &catalog),
+        ];
+        let Some(Found::Current(found)) = find(&examples, "How many orders do we have?", &catalog)
+        else {
+            panic!("nothing was found");
+        };
+        assert_eq!((found.sql.as_str(), found.by.as_str()), ("SELECT 2", "ann"));
+        assert_eq!(find(&examples, "How many customers are there?", &catalog), None);
+        assert_eq!(find(&examples, "???", &catalog), None);
+    }
+
+    #[test]
+    fn a_question_about_a_moving_time_needs_a_statement_that_reads_the_clock() {
+        let fixed = "SELECT COUNT(*) FROM orders WHERE day >= '2026-10-01'";
+        let clock = "SELECT COUNT(*) FROM orders WHERE day >= date('now', '-1 month')";
+        for question in ["orders last month", "orders in the past 30 days", "Orders today?"] {
+            assert!(is_bound_to_its_day(question, fixed), "{question}");
+            assert!(!is_bound_to_its_day(question, clock), "{question}");
+        }
+        assert!(!is_bound_to_its_day("the latest order", "SELECT MAX(day) FROM orders"));
+        for question in ["orders in May 2026", "last name of each customer", "this product"] {
+            assert!(!is_bound_to_its_day(question, fixed), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_changed_table_makes_it_stale() {
+        let examples = [confirm("How many orders are there?", "SELECT 1", &catalog(&["id"]))];
+        let found = find(&examples, "How many orders are there?", &catalog(&["id", "status"]));
+        let Some(Found::Stale(why)) = found else { panic!("{found:?}") };
+        assert!(why.contains("ann") && why.contains("`orders`"), "{why}");
+        let gone = Catalog { tables: Vec::new(), ..catalog(&[]) };
+        let found = find(&examples, "How many orders are there?", &gone);
+        assert!(matches!(found, Some(Found::Stale(_))), "{found:?}");
+    }
+}

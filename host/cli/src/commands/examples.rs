@@ -1,0 +1,235 @@
+//! `examples`: confirms the answer of a run, so that its statement answers the same question from
+//! then on, and lists what was confirmed.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, Utc};
+use clap::{Args, Subcommand};
+use serde_json::json;
+use syrch::databases::open_database;
+use syrch::journal::{Journal, SearchTree, Shown};
+use syrch::knowledge::{ExampleLine, example_lines};
+use syrch::settings::read_settings;
+use syrch::syrch_core::Catalog;
+use syrch::syrch_core::ports::SqlQuery;
+use syrch::verified::{Confirmation, is_bound_to_its_day, read_shape};
+
+use super::resume::with_secrets;
+use super::{Context, Run, trace};
+use crate::config::Given;
+use crate::config::flags::Flags;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::sink::{Format, Grid, terminal};
+
+/// The commands of `examples`.
+#[derive(Subcommand)]
+pub(crate) enum ExamplesCommand {
+    /// Confirm the answer of a run: its statement answers the same question from then on, as long
+    /// as its tables have the columns that they have now
+    #[command(after_help = Exit::help())]
+    Add(AddArgs),
+    /// List the examples, who confirmed them, and whether their tables have changed since
+    #[command(after_help = Exit::help())]
+    List(ListArgs),
+}
+
+/// The flags of `examples add`.
+#[derive(Args)]
+pub(crate) struct AddArgs {
+    /// A run's id, the beginning of it, `last`, or the path of a journal
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// Your name, which answers show
+    #[arg(long, value_name = "NAME")]
+    pub(crate) by: String,
+    /// The file of examples to add it to; else `retrieval.examples` of the configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The flags of `examples list`.
+#[derive(Args)]
+pub(crate) struct ListArgs {
+    /// The file of examples; else `retrieval.examples` of the configuration
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// The options of a database.
+    #[command(flatten)]
+    pub(crate) flags: Flags<false>,
+}
+
+impl Run for ExamplesCommand {
+    fn config_flags(&self) -> Option<Given<'_>> {
+        match self {
+            Self::Add(_) => Some(Given::default()),
+            Self::List(arguments) => Some(Given::new(&arguments.flags, &[])),
+        }
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        match self {
+            Self::Add(arguments) => add(&context, &arguments).await,
+            Self::List(arguments) => list(&context, arguments.file.as_deref()).await,
+        }
+    }
+}
+
+/// The file that a flag or the configuration names.
+fn find_file(context: &Context, named: Option<&Path>) -> Outcome<PathBuf> {
+    let configured = || context.config.effective.settings.retrieval.examples.clone();
+    named.map(Path::to_owned).or_else(configured).ok_or_else(|| {
+        Failure::usage("no file of examples").hint(
+            "name one by --file examples.jsonl, and use it by --examples examples.jsonl in searches",
+        )
+    })
+}
+
+async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
+    let file = find_file(context, arguments.file.as_deref())?;
+    let by = arguments.by.trim();
+    if by.is_empty() || by.len() > 100 || by.chars().any(char::is_control) {
+        return Err(Failure::usage("--by is no name: it has 1 to 100 characters in one line"));
+    }
+    let (_, journal) = trace::open(context, &arguments.run)?;
+    let (question, sql) = read_answer(&journal)?;
+    if is_bound_to_its_day(&question, &sql) {
+        return Err(Failure::usage(format!(
+            "the question `{question}` means another time on another day, and its statement has a \
+             fixed one"
+        ))
+        .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
+    }
+    let catalog_and_tables = read_tables(context, &journal, &sql).await?;
+    let (catalog, tables) = catalog_and_tables;
+    let shape = read_shape(&catalog, &tables).ok_or_else(|| {
+        Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
+    })?;
+    let at = DateTime::<Utc>::from(std::time::SystemTime::now()).format("%Y-%m-%d").to_string();
+    let confirmed = Confirmation { by: by.to_owned(), at, tables, shape };
+    let line = ExampleLine { question, sql, verified: Some(confirmed) };
+    if file.exists() {
+        let known = example_lines(&file)?;
+        let is_known = |known: &ExampleLine| {
+            let shape = known.verified.as_ref().map(|confirmed| &confirmed.shape);
+            known.question == line.question
+                && known.sql == line.sql
+                && shape == line.verified.as_ref().map(|confirmed| &confirmed.shape)
+        };
+        if known.iter().any(|(_, known)| is_known(known)) {
+            context.console.note("this answer is confirmed already: nothing was added");
+            return Ok(Exit::Answered);
+        }
+    }
+    append(&file, &line)?;
+    let shown = file.display();
+    context.console.note(&format!("added to `{shown}`: --examples {shown} uses it in searches"));
+    let document = json!({"schema": "syrch.example/1", "file": shown.to_string(), "example": line});
+    let mut grid = Grid::new(["question", "sql"]);
+    grid.rows = vec![vec![json!(line.question), json!(line.sql)]];
+    if matches!(context.format, Format::Auto | Format::Table) {
+        let text = format!("{}\n{}\n", terminal::line(&line.question), terminal::block(&line.sql));
+        context.output.write(&context.scrubber.text(&text))?;
+    } else {
+        context.rows(grid, || document)?;
+    }
+    Ok(Exit::Answered)
+}
+
+/// The question of a run and the statement that answered it.
+fn read_answer(journal: &Journal) -> Outcome<(String, String)> {
+    let run = &journal.header.run;
+    if journal.header.optimize.is_some() {
+        return Err(Failure::usage(format!("the run `{run}` is an optimization, and no search")));
+    }
+    let tree = SearchTree::from_journal(journal, Shown { rows: None, prompts: false });
+    let statement = tree.answer.and_then(|answer| answer.sql);
+    let sql = statement.ok_or_else(|| {
+        Failure::usage(format!("the run `{run}` has no answer to confirm"))
+            .hint("`syrch-host trace list` shows the runs with their outcomes")
+    })?;
+    Ok((journal.header.problem.question.clone(), sql))
+}
+
+/// The catalog of a run's database as it is now, and the tables that a statement reads.
+async fn read_tables(
+    context: &Context,
+    journal: &Journal,
+    sql: &str,
+) -> Outcome<(std::sync::Arc<Catalog>, Vec<String>)> {
+    let recorded = read_settings(&journal.header)?;
+    let mut settings = context.config.effective.settings.clone();
+    settings.database = with_secrets(&recorded.database, &settings.database)?;
+    settings.tables.clone_from(&recorded.tables);
+    settings.imports = settings.imports.with_options_of(&recorded.imports);
+    settings.servers.named = Some(settings.database.clone());
+    let database = open_database(&settings).await?;
+    let catalog = database.catalog().await.map_err(syrch::Error::from)?;
+    let facts = database.check(&SqlQuery::new(sql)).await.map_err(syrch::Error::from)?;
+    Ok((catalog, facts.tables))
+}
+
+/// Adds a line to a file, on a line of its own whatever the file ends with.
+fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
+    let failed = |error: std::io::Error| {
+        Failure::new(Exit::Unexpected, format!("`{}` cannot be written: {error}", path.display()))
+    };
+    let ends_open = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|&b| b != b'\n'));
+    let mut text = serde_json::to_string(line).unwrap_or_default();
+    if ends_open {
+        text.insert(0, '\n');
+    }
+    text.push('\n');
+    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
+
+async fn list(context: &Context, named: Option<&Path>) -> Outcome {
+    let file = find_file(context, named)?;
+    let lines = example_lines(&file)?;
+    let catalog = match context.config.effective.settings.database.is_empty() {
+        true => None,
+        false => {
+            let database = context.open_database().await?;
+            Some(database.catalog().await.map_err(syrch::Error::from)?)
+        }
+    };
+    let state = |line: &ExampleLine| match (&line.verified, &catalog) {
+        (None, _) => "not confirmed",
+        (Some(_), None) => "confirmed",
+        (Some(confirmed), Some(catalog)) => {
+            let shape = read_shape(catalog, &confirmed.tables);
+            if shape.as_ref() == Some(&confirmed.shape) { "confirmed" } else { "stale" }
+        }
+    };
+    let mut grid = Grid::new(["line", "question", "state", "by", "at", "sql"]);
+    for (number, line) in &lines {
+        let confirmed = line.verified.as_ref();
+        grid.rows.push(vec![
+            json!(number),
+            json!(line.question),
+            json!(state(line)),
+            json!(confirmed.map(|confirmed| &confirmed.by)),
+            json!(confirmed.map(|confirmed| &confirmed.at)),
+            json!(line.sql),
+        ]);
+    }
+    let stale = lines.iter().filter(|(_, line)| state(line) == "stale").count();
+    if stale > 0 {
+        context.console.warn(&format!(
+            "{} of {} examples are stale: their tables have changed, and they answer nothing",
+            stale,
+            lines.len()
+        ));
+    }
+    let examples: Vec<_> = lines
+        .iter()
+        .map(|(number, line)| json!({"line": number, "state": state(line), "example": line}))
+        .collect();
+    let name = file.display().to_string();
+    context
+        .rows(grid, || json!({"schema": "syrch.examples/1", "file": name, "examples": examples}))?;
+    Ok(Exit::Answered)
+}

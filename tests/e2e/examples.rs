@@ -1,0 +1,148 @@
+//! `examples`: an answer that a person confirmed answers the same question again, and says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script};
+use tempfile::TempDir;
+
+use crate::endpoint::{Said, search};
+use crate::{host, shop};
+
+const QUESTION: &str = "How many customers live in France?";
+const STATEMENT: &str = "SELECT COUNT(*) AS french FROM customers WHERE country = 'France'";
+
+/// A place with a shop, journals and examples of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(syrch_kit::scratch());
+        shop(place.0.path());
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn examples(&self) -> PathBuf {
+        self.path().join("examples.jsonl")
+    }
+
+    fn with_state(&self, mut command: Command) -> Command {
+        command.env("SYRCH_STATE_DIR", self.path().join("state"));
+        command
+    }
+
+    /// Asks a model that writes that statement for every question.
+    fn ask(&self, endpoint: &MockEndpoint, question: &str, flags: &[&str]) -> Said {
+        let mut command = self.with_state(search(&endpoint.url(), &shop(self.path())));
+        command.args(["--strategy", "single", "--format", "json", "-q", question]).args(flags);
+        Said::from_output(command.output().unwrap())
+    }
+
+    /// Asks with the confirmed examples, and no model that could answer.
+    fn ask_confirmed(&self, question: &str) -> Said {
+        let mut command = self.with_state(host());
+        command.arg("--db").arg(shop(self.path())).arg("--examples").arg(self.examples());
+        command.args(["--llm", "offline", "--format", "json", "-q", question]);
+        Said::from_output(command.output().unwrap())
+    }
+
+    fn examples_command(&self, words: &[&str]) -> Said {
+        let mut command = self.with_state(host());
+        command.arg("examples").args(words).arg("--file").arg(self.examples());
+        Said::from_output(command.output().unwrap())
+    }
+}
+
+fn writer() -> MockEndpoint {
+    MockEndpoint::start(Script::new().on([], Reply::sql(STATEMENT, 0.6)))
+}
+
+#[test]
+fn a_confirmed_answer_is_given_again_without_a_model() {
+    let place = Place::new();
+    let endpoint = writer();
+    let first = place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
+    assert_eq!(first["origin"], json!({"kind": "generated"}));
+    let added = place.examples_command(&["add", "last", "--by", "ann"]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
+    let politely = "Please tell me how many customers live in France.";
+    for question in [QUESTION, politely, "number of customers live in france"] {
+        let again = place.ask_confirmed(question).document(0);
+        assert_eq!(again["origin"]["kind"], "verified", "{question}: {again}");
+        assert_eq!(again["origin"]["by"], "ann");
+        assert_eq!(again["answer"]["rows"], first["answer"]["rows"]);
+        assert_eq!(again["answer"]["columns"], json!(["french"]));
+        assert_eq!(again["cost"]["calls"], 0);
+        assert_eq!(again["confidence"]["calibrated"], 0.99);
+        assert_eq!(again["candidates"][0]["origin"], "verified");
+    }
+    // Another question is not answered by it.
+    let other = place.ask_confirmed("How many customers live in Spain?").document(0);
+    assert_eq!(other["origin"], json!({"kind": "generated"}));
+}
+
+#[test]
+fn a_confirmed_answer_is_replayed_and_named_on_a_terminal() {
+    let place = Place::new();
+    let endpoint = writer();
+    place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
+    place.examples_command(&["add", "last", "--by", "ann"]);
+    let mut command = place.with_state(host());
+    command.arg("--db").arg(shop(place.path())).arg("--examples").arg(place.examples());
+    command.args(["--llm", "offline", "-q", QUESTION]);
+    let said = Said::from_output(command.output().unwrap());
+    assert!(said.stderr.contains("verified by ann, 20"), "{}", said.stderr);
+    // The journal alone answers again, whatever became of the examples.
+    fs::remove_file(place.examples()).unwrap();
+    let mut command = place.with_state(host());
+    command.args(["trace", "replay", "last", "--strict"]);
+    let replayed = Said::from_output(command.output().unwrap());
+    assert_eq!((replayed.code, replayed.stdout), (0, said.stdout), "{}", replayed.stderr);
+}
+
+#[test]
+fn a_changed_table_makes_a_confirmed_answer_stale() {
+    let place = Place::new();
+    let endpoint = writer();
+    place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
+    place.examples_command(&["add", "last", "--by", "ann"]);
+    syrch_kit::sqlite(shop(place.path()), "ALTER TABLE customers ADD COLUMN vat TEXT");
+    let again = place.ask_confirmed(QUESTION);
+    let warned = |document: &Value| document["warnings"].to_string().contains("ann confirmed");
+    let document = again.document(0);
+    assert!(warned(&document), "{document}");
+    assert_eq!(document["origin"], json!({"kind": "generated"}));
+    let database = shop(place.path());
+    let words = ["list", "--format", "json", "--db", database.to_str().unwrap()];
+    let listed = place.examples_command(&words);
+    let listed = listed.document(0);
+    assert_eq!(listed["examples"][0]["state"], "stale", "{listed}");
+}
+
+#[test]
+fn what_cannot_be_confirmed_is_said() {
+    let place = Place::new();
+    let endpoint = writer();
+    place
+        .ask(&endpoint, "Which customers came last month?", &["--min-confidence", "0"])
+        .document(0);
+    let bound = place.examples_command(&["add", "last", "--by", "ann"]);
+    assert_eq!(bound.code, 2, "{}", bound.stderr);
+    assert!(bound.stderr.contains("another day"), "{}", bound.stderr);
+    place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
+    let nobody = place.examples_command(&["add", "last", "--by", "  "]);
+    assert_eq!(nobody.code, 2, "{}", nobody.stderr);
+    assert!(!place.examples().exists());
+    for expected in ["added to", "confirmed already"] {
+        let added = place.examples_command(&["add", "last", "--by", "ann"]);
+        assert_eq!(added.code, 0);
+        assert!(added.stderr.contains(expected), "{}", added.stderr);
+    }
+    assert_eq!(fs::read_to_string(place.examples()).unwrap().lines().count(), 1);
+}
