@@ -18,6 +18,14 @@ pub enum Error {
     /// A setting is wrong.
     #[error("{0}")]
     Config(String),
+    /// The build lacks a part that can be left out.
+    #[error("this build has no {what}; build with --features {feature}")]
+    NotBuilt {
+        /// The name of the part, for people.
+        what: &'static str,
+        /// The Cargo feature that builds it.
+        feature: &'static str,
+    },
     /// A budget in dollars is set, and a model that costs money has no price.
     #[error("the model `{model}` has no price, so money cannot be limited")]
     Unpriced {
@@ -136,6 +144,7 @@ impl Error {
     pub fn class(&self) -> &'static str {
         match self {
             Self::Config(_)
+            | Self::NotBuilt { .. }
             | Self::Unpriced { .. }
             | Self::Definition(_)
             | Self::Exposed(_)

@@ -89,6 +89,8 @@ mod answer;
 pub mod batch;
 mod build_index;
 mod builder;
+// Without plugins their form is unused.
+#[cfg_attr(not(feature = "builtins"), allow(dead_code))]
 mod builtin;
 pub mod cache;
 mod clock;
@@ -96,6 +98,8 @@ mod content_digest;
 mod context;
 pub mod corpus;
 pub mod databases;
+#[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
+mod endpoints;
 mod error;
 mod evaluate;
 mod executors;
@@ -115,6 +119,7 @@ pub mod optimize;
 pub mod own;
 pub mod plugins;
 mod preview;
+#[cfg(feature = "endpoints")]
 mod probe;
 mod providers;
 mod query;

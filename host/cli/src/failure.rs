@@ -192,6 +192,7 @@ fn hint(error: &Error) -> Option<String> {
         | Error::Definition(_)
         | Error::Interrupted
         | Error::Journal(_)
+        | Error::NotBuilt { .. }
         | Error::Run(_)
         | Error::Unfit(_)
         | Error::Internal(_) => return None,

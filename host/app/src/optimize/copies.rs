@@ -63,6 +63,9 @@ pub(super) fn count(settings: &Settings, wanted: Option<u32>, default: u32) -> R
             let able = Executor::all()
                 .filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
             let able: Vec<&str> = able.map(Executor::name).collect();
+            if able.is_empty() {
+                return Err(Error::NotBuilt { what: "copies of databases", feature: "copies" });
+            }
             let message = format!(
                 "changed copies of this database cannot be made; engines that can: {}",
                 able.join(", ")

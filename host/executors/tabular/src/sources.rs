@@ -5,10 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use syrch_core::imports::ReadOptions;
 
 use crate::column;
 use crate::error::ImportError;
-use crate::options::ReadOptions;
 
 /// The extensions of files that can be read, without the dot; each but Parquet also with `.gz`
 /// after it.

@@ -1,6 +1,8 @@
-//! Options of reading files: what the user knows of them that their bytes do not say.
+//! Files of rows that are read into a database: the options, which are what the user knows of
+//! them that their bytes do not say, the limits, and what is reported while they are read.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +24,19 @@ pub struct ReadOptions {
 /// An encoding of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Encoding(pub(crate) &'static encoding_rs::Encoding);
+pub struct Encoding(&'static encoding_rs::Encoding);
 
 impl Encoding {
     /// Returns the encoding of that name, as the web knows it, such as `windows-1252` or `latin1`.
     #[must_use]
     pub fn for_name(name: &str) -> Option<Self> {
         encoding_rs::Encoding::for_label_no_replacement(name.trim().as_bytes()).map(Self)
+    }
+
+    /// The encoding that decodes texts.
+    #[must_use]
+    pub fn decoding(self) -> &'static encoding_rs::Encoding {
+        self.0
     }
 
     /// The name of the encoding.
@@ -75,7 +83,8 @@ impl Decimal {
     }
 
     /// The mark that is not this one, which may stand between groups of three digits.
-    pub(crate) const fn other(self) -> Self {
+    #[must_use]
+    pub const fn other(self) -> Self {
         match self {
             Self::Point => Self::Comma,
             Self::Comma => Self::Point,
@@ -114,7 +123,8 @@ impl DateOrder {
     /// The orders by name.
     pub const NAMES: &[&str] = &["dmy", "mdy", "ymd"];
 
-    pub(crate) const ALL: [Self; 3] = [Self::DayMonthYear, Self::MonthDayYear, Self::YearMonthDay];
+    /// All orders.
+    pub const ALL: [Self; 3] = [Self::DayMonthYear, Self::MonthDayYear, Self::YearMonthDay];
 
     /// The name of the order.
     #[must_use]
@@ -133,4 +143,79 @@ impl FromStr for DateOrder {
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
         Self::ALL.into_iter().find(|order| order.name() == text).ok_or(UnknownWord)
     }
+}
+
+/// A note about what reading a file changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// The column that it is about; `None` if it is about the table.
+    pub column: Option<String>,
+    /// The note.
+    pub text: String,
+}
+
+impl Note {
+    /// Makes a note about a column, or about the table.
+    pub fn new(column: impl Into<Option<String>>, text: impl Into<String>) -> Self {
+        Self { column: column.into(), text: text.into() }
+    }
+}
+
+/// Receives the progress of reading, possibly on another thread.
+pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
+
+/// The limits on what is read, of all files of a database together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportCaps {
+    /// Bytes, unpacked where a file is compressed.
+    pub bytes: u64,
+    /// Rows of all tables.
+    pub rows: u64,
+}
+
+impl Default for ImportCaps {
+    /// 4 GB and 50 million rows.
+    fn default() -> Self {
+        Self { bytes: 4_000_000_000, rows: 50_000_000 }
+    }
+}
+
+/// An event while files are read.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// More rows of a file were read; sent every 100,000 rows.
+    Reading {
+        /// The name of the file, without its folder.
+        file: &'a str,
+        /// Its rows so far.
+        rows: u64,
+    },
+    /// A file has become a table.
+    Read(&'a Imported),
+}
+
+/// A table that a file has become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The name of the file, without its folder.
+    pub file: String,
+    /// The name of the table.
+    pub table: String,
+    /// The columns with their types, in the order of the file.
+    pub columns: Vec<(String, &'static str)>,
+    /// The number of rows.
+    pub rows: u64,
+    /// Columns of the file that the table lacks, since their values are lists or structures.
+    pub nested: Vec<String>,
+    /// Notes about what reading changed, those about the table first.
+    pub notes: Vec<Note>,
+}
+
+/// Private databases and indexes of values of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stored {
+    /// The number of databases and indexes.
+    pub count: usize,
+    /// The bytes of their files together.
+    pub bytes: u64,
 }

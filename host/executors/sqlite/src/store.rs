@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
+use syrch_core::imports::Stored;
 use syrch_files::{make_folder, private};
-use syrch_sqlite::INDEX;
+
+use crate::cells::INDEX;
 
 /// The extension of databases.
 const DATABASE: &str = "sqlite";
@@ -24,24 +26,18 @@ const NOTES: &str = "notes";
 /// The time between two checks whether somebody else has written a database.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// Private databases and indexes of values of a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stored {
-    /// The number of databases and indexes.
-    pub count: usize,
-    /// The bytes of their files together.
-    pub bytes: u64,
-}
-
 /// A place in the folder, which nobody takes away as long as this lives.
-pub(crate) struct Place {
+pub struct Place {
     path: PathBuf,
     lock: File,
 }
 
 impl Place {
     /// Opens the place of that name, and makes the folder if it is missing.
-    pub(crate) fn open(folder: &Path, name: &str) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When the folder or the lock cannot be made.
+    pub fn open(folder: &Path, name: &str) -> io::Result<Self> {
         make_folder(folder)?;
         let path = folder.join(name).with_extension(DATABASE);
         let lock = private(OpenOptions::new().write(true).create(true).truncate(false))
@@ -56,23 +52,29 @@ impl Place {
     }
 
     /// The path of the private database, which may not exist yet.
-    pub(crate) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The path of the notes about the database.
-    pub(crate) fn notes(&self) -> PathBuf {
+    #[must_use]
+    pub fn notes(&self) -> PathBuf {
         self.path.with_extension(NOTES)
     }
 
     /// Returns true if the database is there.
-    pub(crate) fn is_filled(&self) -> bool {
+    #[must_use]
+    pub fn is_filled(&self) -> bool {
         self.path.is_file()
     }
 
     /// Calls `write` to write the database to a new file of another name, unless it is there or
     /// somebody else writes it meanwhile. Returns whether it was written here.
-    pub(crate) fn fill<E>(
+    ///
+    /// # Errors
+    /// When `write` fails, or the place cannot be locked.
+    pub fn fill<E>(
         &self,
         write: impl FnOnce(&Path) -> Result<(), E>,
         wrong: fn(io::Error) -> E,
@@ -138,7 +140,7 @@ pub fn clear(folder: &Path) -> io::Result<Stored> {
 
 /// Removes what nobody used for so long, and the longest unused while all of them take more than so
 /// many bytes.
-pub(crate) fn prune(folder: &Path, retained: Duration, bytes: u64) {
+pub fn prune(folder: &Path, retained: Duration, bytes: u64) {
     let Ok(mut entries) = entries(folder) else { return };
     entries.sort_by_key(|entry| entry.used);
     let mut sum: u64 = entries.iter().map(|entry| entry.bytes).sum();
