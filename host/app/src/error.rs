@@ -4,10 +4,10 @@ use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
-use syrch_grade::run::RunError;
-use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
+use syrch_suites::run::RunError;
+use syrch_suites::{MissingDatabases, SuiteError};
 
 use crate::corpus::CorpusError;
 use crate::strategies::StrategyError;

@@ -34,7 +34,7 @@ use std::sync::{Arc, LazyLock};
 use syrch_core::ports::{Database, DatabaseError};
 use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, Dialect, Limits};
-use syrch_grade::suite::{Engines, Suite};
+use syrch_suites::{Engines, Suite};
 
 use crate::Error;
 use crate::content_digest::content_digest;

@@ -82,7 +82,7 @@
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
 //! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
-//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
+//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`suites`]. Graded runs are in the
 //! crate `syrch-grading`.
 
 mod answer;
@@ -162,5 +162,5 @@ pub use arrow_schema;
 pub use secrecy;
 pub use syrch_core;
 pub use syrch_files as files;
-pub use syrch_grade as grade;
 pub use syrch_journal as journal;
+pub use syrch_suites as suites;

@@ -5,8 +5,6 @@ use std::path::Path;
 use syrch::Error;
 use syrch::corpus::CorpusError;
 use syrch::databases::{Executor, ServerEntry};
-use syrch::grade::run::RunError;
-use syrch::grade::suite::SuiteError;
 use syrch::journal::JournalError;
 use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
@@ -14,6 +12,8 @@ use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::{DatabaseError, STARTING};
 use syrch::syrch_core::text::either;
 use syrch::syrch_core::{SqlError, SqlErrorKind};
+use syrch_grading::grade::run::RunError;
+use syrch_grading::grade::suite::SuiteError;
 
 use crate::exit::Exit;
 

@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use syrch_grade::run::{RunError, read_within};
 use syrch_journal::{Unnamed, find_run};
+use syrch_suites::run::{RunError, read_within};
 
 /// The format of these folders.
 pub const CORPUS_RUN: &str = "syrch.optimize-run/1";

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use syrch_core::Limits;
-use syrch_grade::run::read_within;
 use syrch_optimize::{Entry, Manifest};
+use syrch_suites::run::read_within;
 
 use super::CorpusError;
 

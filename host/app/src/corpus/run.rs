@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use syrch_grade::run::RunError;
 use syrch_scheduler::Stop;
+use syrch_suites::run::RunError;
 
 use super::{CorpusFolder, LockedQuery};
 use crate::Error;

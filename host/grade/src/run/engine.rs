@@ -12,10 +12,11 @@ use tokio::time::Instant;
 use crate::Verdict;
 use crate::rules::Rule;
 
+use super::Fault;
+use super::RunError;
 use super::board::Board;
-use super::error::RunError;
 use super::folder::RunFolder;
-use super::graded::{End, Fault, Graded, Judged};
+use super::graded::{End, Graded, Judged};
 use super::line::{Early, Entry, Line};
 use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest, UsedUp};
 use super::plan::{Item, Plan};

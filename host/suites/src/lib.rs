@@ -1,7 +1,9 @@
 //! Suites: questions with expected answers, in the formats that they are published in. A suite is
 //! read object by object, and checked completely before it is returned, since each of its questions
-//! may cost money.
+//! may cost money. Beside them is what graded runs and searches share: bands of confidence, and the
+//! budgets and errors of runs.
 
+pub mod bands;
 mod database;
 mod digest;
 mod error;
@@ -9,6 +11,7 @@ mod expected;
 mod inside;
 mod question;
 mod record;
+pub mod run;
 mod source;
 mod table;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::Home;
-use crate::suite::{Format, Gold, Question};
+use crate::{Format, Gold, Question};
 
 /// Questions as the formats can hold them.
 fn any_question() -> impl Strategy<Value = Question> {

@@ -80,7 +80,9 @@ pub enum RunError {
 }
 
 impl RunError {
-    pub(crate) fn io(path: &Path, source: std::io::Error) -> Self {
+    /// A file or folder of the run that cannot be read or written.
+    #[must_use]
+    pub fn io(path: &Path, source: std::io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
     }
 }
