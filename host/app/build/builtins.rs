@@ -6,7 +6,7 @@
 //! nothing to compile; that of the default strategy lies in the binary as it runs.
 use std::error::Error;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
