@@ -144,7 +144,7 @@ fn a_plugin_is_its_folder() {
                 "signals" => &[calibrators[0], calibrators[1], "host/cases/src/"],
                 // The optimizer's default; `--rewriter rules` stands for it.
                 "rewrite-rules" => {
-                    &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"]
+                    &["host/optimizing/src/lib.rs", "host/cli/src/commands/optimize/args.rs"]
                 }
                 _ => &[],
             };

@@ -9,7 +9,6 @@ use syrch_runtime::{LoadError, Toolchain};
 use syrch_suites::run::RunError;
 use syrch_suites::{MissingDatabases, SuiteError};
 
-use crate::corpus::CorpusError;
 use crate::strategies::StrategyError;
 
 /// An error of the library. `cli` gives each class its exit code.
@@ -117,9 +116,6 @@ pub enum Error {
     /// A suite cannot be read.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// A corpus of statements cannot be read, or is not what its manifest says.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
     /// Databases of a suite are missing.
     #[error(transparent)]
     Databases(#[from] MissingDatabases),
@@ -152,7 +148,7 @@ impl Error {
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
-            Self::Journal(_) | Self::Run(_) | Self::Suite(_) | Self::Corpus(_) => "configuration",
+            Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
             Self::Database(_) | Self::Databases(_) => "database",
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",

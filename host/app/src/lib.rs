@@ -81,9 +81,8 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
-//! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
 //! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`suites`]. Graded runs are in the
-//! crate `syrch-grading`.
+//! crate `syrch-grading`, faster statements in `syrch-optimizing`.
 
 mod answer;
 pub mod batch;
@@ -96,7 +95,6 @@ pub mod cache;
 mod clock;
 mod content_digest;
 mod context;
-pub mod corpus;
 pub mod databases;
 #[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
 mod endpoints;
@@ -115,7 +113,6 @@ mod model_calls;
 pub mod models;
 mod noted;
 mod open;
-pub mod optimize;
 pub mod own;
 pub mod plugins;
 mod preview;
@@ -129,6 +126,7 @@ mod recordings;
 pub mod report;
 mod rests_on;
 mod retrieval;
+mod rewriting;
 pub mod role_call;
 mod run;
 mod run_of_call;
@@ -149,7 +147,6 @@ pub use builder::HostBuilder;
 pub use error::Error;
 pub use host::Host;
 pub use linking::Linking;
-pub use optimize::optimize;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};

@@ -264,7 +264,7 @@ pub(crate) fn end(
 
 /// Returns the fact with which the run of a journal ended. Only a run that is finished and whose
 /// rows were recorded can be repeated.
-pub(crate) fn read_end(journal: &Journal) -> Result<Fact, Error> {
+pub fn read_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     // An optimization needs no rows.
     if journal.header.rows == RowRetention::None && journal.header.optimize.is_none() {

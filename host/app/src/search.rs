@@ -96,7 +96,7 @@ async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> O
 }
 
 /// A name for the run that no other run has.
-pub(crate) fn run_id(question: &str) -> String {
+pub fn run_id(question: &str) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let place = std::ptr::from_ref(&now) as usize;
     let parts = [now.as_nanos().to_string(), std::process::id().to_string(), place.to_string()];

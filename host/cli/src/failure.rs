@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use syrch::Error;
-use syrch::corpus::CorpusError;
 use syrch::databases::{Executor, ServerEntry};
 use syrch::journal::JournalError;
 use syrch::plugins::{LoadError, Toolchain};
@@ -171,15 +170,6 @@ fn hint(error: &Error) -> Option<String> {
         Error::Suite(SuiteError::Unreadable { .. }) => "check the path of the suite",
         Error::Suite(_) => {
             "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`"
-        }
-        Error::Corpus(CorpusError::Unlocked { .. }) => {
-            "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
-        }
-        Error::Corpus(CorpusError::Malformed { .. }) => {
-            "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
-        }
-        Error::Corpus(_) => {
-            "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest"
         }
         Error::Databases(_) => {
             "--db names the folder in which the databases are, or the one database of all questions"

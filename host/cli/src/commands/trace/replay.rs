@@ -29,9 +29,7 @@ async fn strict(context: &Context, run: &str) -> Outcome {
             .await?;
     context.console.progress("replaying");
     if journal.header.optimize.is_some() {
-        let optimized = host.optimize("").observer(watch).replay(journal).await;
-        context.console.clear();
-        return optimize::print_replay(context, optimized?);
+        return optimize::replay(context, &host, watch, journal).await;
     }
     let report = host.replay(journal, watch).await;
     context.console.clear();

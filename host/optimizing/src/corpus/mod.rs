@@ -17,5 +17,5 @@ pub use syrch_optimize::Entry;
 /// An id for a new run over a corpus.
 #[must_use]
 pub fn new_id(manifest: &std::path::Path) -> String {
-    crate::search::run_id(&manifest.to_string_lossy())
+    syrch::internal::run_id(&manifest.to_string_lossy())
 }

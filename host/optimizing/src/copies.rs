@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use syrch::databases::{CopyRequest, Executor, FileEntry, MakeCopy, open_database};
+use syrch::{Error, Settings};
 use syrch_core::ports::{Admitted, Bench, BenchLimits, Compared, Database, PortError};
 use syrch_core::result_set::digest64;
 use syrch_core::{DatabaseUrl, SqlError};
-
-use crate::databases::{CopyRequest, Executor, FileEntry, MakeCopy};
-use crate::open::open_database;
-use crate::{Error, Settings};
 
 /// The copies of one optimization, each made when it is needed first.
 pub(super) struct Copies {

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use syrch::optimize::{AskConsent, Optimize, Outcome};
 use syrch::syrch_core::ports::Preview;
 use syrch::{Error, Host};
 use syrch_core::ports::{Message, Plan, Purpose, Request, Shape, Speaker};
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter};
 use syrch_core::{Catalog, RoleError};
 use syrch_kit::{MockEndpoint, Reply, Script as Replies};
+use syrch_optimizing::{AskConsent, Optimize, Optimizes, Outcome};
 
 use crate::fake::{FakeDatabase, ORIGINAL, builder, proposal};
 use crate::runs::script;

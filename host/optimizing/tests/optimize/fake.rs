@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use syrch::optimize::Optimize;
 use syrch::{Host, HostBuilder};
 use syrch_core::ports::{
     Admitted, Bench, BenchLimits, CANDIDATE, CellIndex, ColumnStats, Compared, Database,
@@ -15,6 +14,7 @@ use syrch_core::roles::{Attempt, Call, Proposal, Rewriter};
 use syrch_core::{
     Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError, SqlErrorKind, Table,
 };
+use syrch_optimizing::{Optimize, Optimizes};
 
 /// The results of the statements. A statement that is not named has the rows 1, 2 and 3 and takes
 /// 1,000 ms.

@@ -1,9 +1,27 @@
 //! The verified optimizer: a faster statement, accepted only when it gives exactly the same rows
 //! and is measurably faster.
+//!
+//! ```
+//! use syrch::Host;
+//! use syrch_optimizing::Optimizes;
+//!
+//! # #[tokio::main(flavor = "multi_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = syrch_kit::scratch();
+//! # let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "
+//! #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
+//! #     INSERT INTO customers(name) VALUES ('Anna'), ('Ben');");
+//! let statement = "SELECT name FROM customers";
+//! let found = Host::builder().database(&shop).optimize(statement).iterations(1).run().await?;
+//! println!("{}", found.report.best);
+//! # Ok(())
+//! # }
+//! ```
 
 mod bench;
 mod consent;
 mod copies;
+pub mod corpus;
 mod driver;
 mod propose;
 mod runs;
@@ -11,9 +29,11 @@ mod runs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use syrch::internal::RewritingHost;
+use syrch::own::DatabaseSource;
+use syrch::{Error, Host, HostBuilder, Observer, Silent, Stop};
 use syrch_core::ports::BenchLimits;
-use syrch_core::roles::{Rewriter, Role};
-use syrch_scheduler::Stop;
+use syrch_core::roles::Rewriter;
 
 pub use consent::AskConsent;
 pub use driver::Progress;
@@ -24,16 +44,12 @@ pub use syrch_optimize::{
     gates, is_faster, median,
 };
 
-use crate::own::DatabaseSource;
-use crate::settings::PluginSource;
-use crate::{Error, Host, HostBuilder, Observer, Silent};
-
 /// The built-in rewriter of a host whose strategy names none. It needs no model.
 pub const DEFAULT_REWRITER: &str = "rewrite-rules";
 
 /// Looks for a faster form of a statement over a database (a path, a URL, or the program's own) by
 /// rules alone, without a model. What it returns gives exactly the same rows, on the database as it
-/// is and on changed copies of it. [`Host::optimize`] offers all the choices.
+/// is and on changed copies of it. [`Optimizes::optimize`] offers all the choices.
 ///
 /// # Errors
 /// As [`Optimize::run`].
@@ -44,8 +60,8 @@ pub async fn optimize(
     Host::builder().database(database).optimize(sql).run().await
 }
 
-/// A statement that a host is to make faster, from [`Host::optimize`] or [`HostBuilder::optimize`],
-/// with what applies to it alone.
+/// A statement that a host is to make faster, from [`Optimizes::optimize`], with what applies to it
+/// alone.
 #[must_use = "nothing is optimized before it is run"]
 pub struct Optimize {
     host: OptimizingHost,
@@ -79,16 +95,20 @@ pub(crate) struct Parts {
     pub(crate) stop: Stop,
 }
 
-impl Host {
-    /// A statement that is to become faster.
-    pub fn optimize(&self, sql: impl Into<String>) -> Optimize {
+/// Opens optimizations of statements: a host, and a builder of one.
+pub trait Optimizes {
+    /// A statement that is to become faster; [`Optimize::run`] opens the host of a builder for it.
+    fn optimize(self, sql: impl Into<String>) -> Optimize;
+}
+
+impl Optimizes for &Host {
+    fn optimize(self, sql: impl Into<String>) -> Optimize {
         Optimize::new(OptimizingHost::Open(Box::new(self.clone())), sql.into())
     }
 }
 
-impl HostBuilder {
-    /// A statement that is to become faster; [`Optimize::run`] opens the host for it.
-    pub fn optimize(self, sql: impl Into<String>) -> Optimize {
+impl Optimizes for HostBuilder {
+    fn optimize(self, sql: impl Into<String>) -> Optimize {
         Optimize::new(OptimizingHost::Unopened(Box::new(self)), sql.into())
     }
 }
@@ -180,33 +200,19 @@ impl Optimize {
     }
 
     /// The host, with a rewriter.
-    pub(crate) async fn open_host(self) -> Result<(Host, Parts), Error> {
+    pub(crate) async fn open_host(self) -> Result<(RewritingHost, Parts), Error> {
         let Self { host, parts } = self;
         parts.settings.check().map_err(|error| Error::Config(error.to_string()))?;
         let observer = Arc::clone(&parts.observer);
-        let named = |settings: &mut crate::Settings| {
-            settings
-                .strategy
-                .roles
-                .entry(Role::Rewriter)
-                .or_insert_with(|| PluginSource::parse(DEFAULT_REWRITER));
-        };
-        let needs_plugin = parts.rewriter.is_none();
+        let plugin = parts.rewriter.is_none().then_some(DEFAULT_REWRITER);
         let host = match host {
-            OptimizingHost::Unopened(mut builder) => {
-                if needs_plugin {
-                    named(builder.settings());
-                }
-                builder.open_with(observer.as_ref()).await?
+            OptimizingHost::Unopened(builder) => {
+                RewritingHost::open(*builder, plugin, observer.as_ref()).await?
             }
-            OptimizingHost::Open(mut host) => {
-                if needs_plugin {
-                    named(Arc::make_mut(&mut host.settings));
-                }
-                host.reconfigure()?
+            OptimizingHost::Open(host) => {
+                RewritingHost::from_host(*host, plugin, observer.as_ref()).await?
             }
         };
-        let host = if needs_plugin { host.with_rewriter(observer.as_ref()).await? } else { host };
         Ok((host, parts))
     }
 }

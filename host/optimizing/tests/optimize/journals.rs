@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use syrch::journal::{Event, Journal, Record, SearchTree, Shown};
-use syrch::optimize::{Optimized, Outcome};
 use syrch::{Error, Host, Silent};
+use syrch_optimizing::{Optimized, Optimizes, Outcome};
 
 use crate::fake::{FakeDatabase, ORIGINAL, Scripted, builder};
 use crate::runs::script;

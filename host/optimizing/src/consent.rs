@@ -1,12 +1,13 @@
 //! The requests that would be sent to a model, and the user's consent to them.
 
 use async_trait::async_trait;
+use syrch::Error;
+use syrch::internal::RewritingHost;
 use syrch_core::ports::Preview;
 use syrch_optimize::Optimization;
 
-use super::propose::Proposer;
-use super::{Optimize, Parts, driver};
-use crate::{Error, Host};
+use crate::propose::Proposer;
+use crate::{Optimize, Parts, driver};
 
 /// Asks the user whether something may be sent to a model.
 #[async_trait]
@@ -19,7 +20,7 @@ pub trait AskConsent: Send + Sync {
 /// The requests that the next role call would send, which is made without sending them. It is made
 /// of the same values as the real call, so that these are the real requests, byte for byte.
 pub(super) async fn requests(
-    host: &Host,
+    host: &RewritingHost,
     proposer: &Proposer,
     optimization: &Optimization,
 ) -> Result<Vec<Preview>, Error> {
@@ -30,8 +31,8 @@ pub(super) async fn requests(
         host.dry_run(optimization.original_sql(), async |run| {
             // The search's first calls of the role have been made; the seed of a call follows from
             // its number.
-            let context = proposer.context(&host, &run, &optimization)?;
-            proposer.call(&context, &optimization).await;
+            let calls = proposer.calls(&run, &optimization)?;
+            proposer.call(&calls, &optimization).await;
             Ok(())
         })
     })
@@ -45,7 +46,7 @@ pub(super) async fn requests(
 /// # Errors
 /// [`Error::Consent`] when something would be sent and the user does not agree.
 pub(super) async fn obtain(
-    host: &Host,
+    host: &RewritingHost,
     parts: &Parts,
     proposer: &Proposer,
     optimization: &Optimization,
@@ -72,8 +73,8 @@ impl Optimize {
     /// When the statement is refused, or the database cannot be used.
     pub async fn preview(self) -> Result<Vec<Preview>, Error> {
         let (host, parts) = self.open_host().await?;
-        let _slot = host.searches.acquire().await;
-        let optimization = driver::explain_statement(&host, &parts).await?;
+        let _slot = host.acquire_slot().await;
+        let optimization = driver::explain_statement(host.host(), &parts).await?;
         let proposer = Proposer::new(&host, parts.rewriter.clone())?;
         requests(&host, &proposer, &optimization).await
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use syrch::journal::Journal;
-use syrch::optimize::{IterationState as State, Optimized, Outcome};
 use syrch::plugins::CompileSettings;
 use syrch::{Host, Settings, Shared, Silent};
 use syrch_core::roles::Role;
+use syrch_optimizing::{IterationState as State, Optimized, Optimizes, Outcome};
 
 use crate::fake::{FakeDatabase, ORIGINAL, Script, builder};
 

@@ -8,9 +8,9 @@ use syrch_core::ports::{Admitted, Bench, BenchLimits, Database};
 use syrch_core::result_set::digest64;
 use syrch_optimize::{Fed, Optimization, Purpose, Step, Which};
 
-use super::Parts;
-use super::copies::{Copies, no_bench};
-use crate::{Error, Host};
+use crate::Parts;
+use crate::copies::{Copies, no_bench};
+use syrch::{Error, Host};
 
 /// The bench of one optimization.
 pub(super) struct LazyBench {
@@ -25,8 +25,8 @@ pub(super) struct LazyBench {
 
 impl LazyBench {
     pub(super) fn new(host: &Host, parts: &Parts) -> Self {
-        let copies = Copies::new(&host.settings, parts.limits, parts.copies_folder.clone());
-        let database = Arc::clone(&host.database);
+        let copies = Copies::new(host.settings(), parts.limits, parts.copies_folder.clone());
+        let database = Arc::clone(host.database());
         Self { database, limits: parts.limits, bench: None, version: None, copies }
     }
 

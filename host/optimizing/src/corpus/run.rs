@@ -6,12 +6,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use syrch_scheduler::Stop;
+use syrch::{Error, Stop};
 use syrch_suites::run::RunError;
 
 use super::{CorpusFolder, LockedQuery};
-use crate::Error;
-use crate::optimize::Optimized;
+use crate::Optimized;
 
 /// The schema of a line of `results.jsonl`.
 pub const CORPUS_LINE: &str = "syrch.optimize-line/1";
@@ -146,12 +145,12 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use serde_json::json;
+    use syrch::report::CostReport;
     use syrch_optimize::{Outcome, Report, Settings};
 
     use super::*;
+    use crate::OPTIMIZE_SCHEMA;
     use crate::corpus::{CORPUS_RUN, Corpus, CorpusHeader};
-    use crate::optimize::OPTIMIZE_SCHEMA;
-    use crate::report::CostReport;
 
     fn result(sql: &str) -> Optimized {
         let report = Report {

@@ -1,16 +1,14 @@
 //! Takes the steps that the state machine of the optimizer asks for, and records their results.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
+use syrch::internal::{RewriterCalls, RewriterRun, RewritingHost};
+use syrch::{Error, Host, SearchEvent};
 use syrch_core::ports::Level;
 use syrch_optimize::{Fed, Iteration, Optimization, Outcome, Proposed, Step};
 
-use super::bench::LazyBench;
-use super::propose::Proposer;
-use super::{Parts, consent, copies};
-use crate::context::{Context, RunState};
-use crate::{Error, Host, SearchEvent};
+use crate::bench::LazyBench;
+use crate::propose::Proposer;
+use crate::{Parts, consent, copies};
 
 /// The progress of an optimization, before each step.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +32,7 @@ enum StepResult {
 
 /// An optimization with its settings, before its first step.
 pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
-    let copies = copies::count(&host.settings, parts.copies, parts.settings.copies)?;
+    let copies = copies::count(host.settings(), parts.copies, parts.settings.copies)?;
     let settings = syrch_optimize::Settings { copies, ..parts.settings };
     Optimization::new(parts.sql.clone(), settings).map_err(|error| Error::Config(error.to_string()))
 }
@@ -44,7 +42,7 @@ pub(super) fn optimization(host: &Host, parts: &Parts) -> Result<Optimization, E
 /// # Errors
 /// When the statement is refused, or the database cannot be used.
 pub(super) async fn explain_statement(host: &Host, parts: &Parts) -> Result<Optimization, Error> {
-    let bench = host.database.bench(parts.limits).await;
+    let bench = host.database().bench(parts.limits).await;
     let mut bench = bench.map_err(|error| copies::no_bench(&error))?;
     let admitted = bench.admit(&parts.sql, None).await?;
     bench.snapshot().await?;
@@ -55,23 +53,24 @@ pub(super) async fn explain_statement(host: &Host, parts: &Parts) -> Result<Opti
 
 /// One optimization under way.
 pub(super) struct Driver<'a> {
-    host: &'a Host,
+    host: &'a RewritingHost,
     parts: &'a Parts,
-    run: &'a Arc<RunState>,
+    run: &'a RewriterRun,
     proposer: Proposer,
-    /// The context of the role calls, from the first one on.
-    context: Option<Arc<Context>>,
+    /// The role calls, from the first one on.
+    calls: Option<RewriterCalls>,
     bench: LazyBench,
 }
 
 impl<'a> Driver<'a> {
     pub(super) fn new(
-        host: &'a Host,
+        host: &'a RewritingHost,
         parts: &'a Parts,
-        run: &'a Arc<RunState>,
+        run: &'a RewriterRun,
     ) -> Result<Self, Error> {
         let proposer = Proposer::new(host, parts.rewriter.clone())?;
-        Ok(Self { host, parts, run, proposer, context: None, bench: LazyBench::new(host, parts) })
+        let bench = LazyBench::new(host.host(), parts);
+        Ok(Self { host, parts, run, proposer, calls: None, bench })
     }
 
     /// Takes all steps until the optimization is done or stopped.
@@ -106,18 +105,19 @@ impl<'a> Driver<'a> {
         if let Some(message) = self.bench.copies.warning.take() {
             let call = "optimize".to_owned();
             let level = Level::Warn;
-            self.run.trace.event(&SearchEvent::Note { call, level, message });
+            self.run.report(&SearchEvent::Note { call, level, message });
         }
         self.check_model_reached(optimization)
     }
 
     /// A model that could not be asked even once is an error of its own.
     fn check_model_reached(&self, optimization: Optimization) -> Result<Optimization, Error> {
-        let model_error = self.context.as_ref().and_then(|context| context.notes.model_error());
+        let model_error = self.calls.as_ref().and_then(RewriterCalls::model_error);
         match model_error.filter(|_| optimization.report().outcome == Outcome::NoValidCandidate) {
-            Some(message) => {
-                Err(Error::Model { model: self.host.settings.model.model.clone(), message })
-            }
+            Some(message) => Err(Error::Model {
+                model: self.host.host().settings().model.model.clone(),
+                message,
+            }),
             None => Ok(optimization),
         }
     }
@@ -128,35 +128,31 @@ impl<'a> Driver<'a> {
         optimization: &Optimization,
         step: &Step,
     ) -> Result<StepResult, Error> {
-        let run = Arc::clone(self.run);
+        let run = self.run;
         let actual = async {
             let came = tokio::select! {
                 biased;
-                () = run.clock.over() => StepResult::Stopped(why(run.clock.stop.is_triggered())),
+                () = run.over() => StepResult::Stopped(why(run.is_stopped())),
                 fed = self.bench.take(optimization, step) => StepResult::Fed(fed?),
             };
             serde_json::to_value(&came).map_err(|error| Error::Internal(error.to_string()))
         };
         let written =
             serde_json::to_value(step).map_err(|error| Error::Internal(error.to_string()))?;
-        let got = run.event_log.bench(&written, actual).await?;
+        let got = run.event_log().bench(&written, actual).await?;
         serde_json::from_value(got).map_err(|error| {
             Error::Unfit(format!("the journal's measurement cannot be read: {error}"))
         })
     }
 
     async fn propose(&mut self, optimization: &Optimization) -> Result<StepResult, Error> {
-        self.run.event_log.no_bench("a proposal").await;
+        self.run.event_log().no_bench("a proposal").await;
         self.consent(optimization).await?;
-        let context = match &self.context {
-            Some(context) => Arc::clone(context),
-            None => Arc::clone(self.context.insert(self.proposer.context(
-                self.host,
-                self.run,
-                optimization,
-            )?)),
+        let calls = match &self.calls {
+            Some(calls) => calls.clone(),
+            None => self.calls.insert(self.proposer.calls(self.run, optimization)?).clone(),
         };
-        let proposed = self.proposer.call(&context, optimization).await;
+        let proposed = self.proposer.call(&calls, optimization).await;
         if matches!(proposed, Some(Proposed::Failed(_) | Proposed::PromptTooLarge(_)))
             && let Some(denied) = self.run.denial_error()
         {
@@ -165,12 +161,9 @@ impl<'a> Driver<'a> {
         match proposed {
             Some(proposed) => Ok(StepResult::Fed(Fed::Proposed(proposed))),
             None => {
-                let clock = &self.run.clock;
-                let is_interrupted = self
-                    .run
-                    .event_log
-                    .decide_by_time("interrupted", || clock.stop.is_triggered())
-                    .await;
+                let event_log = self.run.event_log();
+                let is_interrupted =
+                    event_log.decide_by_time("interrupted", || self.run.is_stopped()).await;
                 Ok(StepResult::Stopped(why(is_interrupted)))
             }
         }
@@ -179,14 +172,14 @@ impl<'a> Driver<'a> {
     /// Obtains the user's consent before a call that would send something. The journal holds that
     /// it was given.
     async fn consent(&mut self, optimization: &Optimization) -> Result<(), Error> {
-        let Some(consent) = self.run.consent.as_ref().filter(|consent| !consent.is_given()) else {
+        if !self.run.lacks_consent() {
             return Ok(());
-        };
-        let event_log = &self.run.event_log;
+        }
+        let event_log = self.run.event_log();
         let is_given = !event_log.is_replaying()
             && consent::obtain(self.host, self.parts, &self.proposer, optimization).await?;
         if event_log.decide_by_time("consent", || is_given).await {
-            consent.give();
+            self.run.give_consent();
         }
         Ok(())
     }

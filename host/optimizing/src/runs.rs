@@ -2,23 +2,19 @@
 //! journal alone.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use syrch::internal::{RewriterRun, RewritingHost, read_end, run_id};
+use syrch::report::CostReport;
+use syrch::Error;
 use syrch_core::Problem;
 use syrch_core::ports::BenchLimits;
-use syrch_journal::{Fact, Folder, Journal, JournalError, Mode, Record, Writer};
-use syrch_layers::Consent;
+use syrch_journal::{Fact, Folder, Journal, JournalError, Record, Writer};
 use syrch_optimize::{Optimization, Report, Settings};
 
-use super::driver::{self, Driver};
-use super::{Optimize, Parts};
-use crate::answer::cost;
-use crate::context::RunState;
-use crate::report::CostReport;
-use crate::search::run_id;
-use crate::{Error, Host, record, telemetry};
+use crate::driver::{self, Driver};
+use crate::{Optimize, Parts};
 
 /// The name of the format in [`Optimized::schema`].
 pub const OPTIMIZE_SCHEMA: &str = "syrch.optimize/1";
@@ -64,10 +60,11 @@ impl Optimize {
     /// database that fails meanwhile, are outcomes of the report.
     pub async fn run(self) -> Result<Optimized, Error> {
         let (host, parts) = self.open_host().await?;
-        let _slot = host.searches.acquire().await;
+        let _slot = host.acquire_slot().await;
         let id = run_id(&parts.sql);
         let place = host
-            .settings
+            .host()
+            .settings()
             .journal
             .folder
             .as_ref()
@@ -98,7 +95,7 @@ impl Optimize {
     /// [`Optimize::limits`] changed since.
     pub async fn resume(self, journal: &Path) -> Result<Optimized, Error> {
         let (host, mut parts) = self.open_host().await?;
-        let _slot = host.searches.acquire().await;
+        let _slot = host.acquire_slot().await;
         let (writer, journal) = Writer::resume(journal)?;
         if let Some(optimized) = Optimized::from_journal(&journal)? {
             return Ok(optimized);
@@ -112,32 +109,24 @@ impl Optimize {
                 "the run `{run}` cannot be resumed: the bounds of comparing and measuring are others now"
             )));
         }
-        record::check_unchanged(&host, &journal.header, Some(host.database.identity().await))?;
-        let id = journal.header.run.clone();
-        let catalog = host.database.catalog().await?;
-        let mode = Mode::Resume(writer, journal);
-        let listener = telemetry::listener(&host, &id, &catalog, &mode);
-        let run = host.run_state(&id, mode, catalog, &parts.observer, &parts.stop, listener);
+        let run = host.resume(writer, journal, &parts.observer, &parts.stop).await?;
         carry_out(&host, &parts, run, optimization).await
     }
 
     /// Repeats an optimization from its journal alone, without a database and a model: the
     /// decisions follow from the recorded verdicts and times, and the statement and the settings
     /// are the journal's. The report is the recorded one, or there is an error.
-    /// [`Host::of_journal`] makes the host for it.
+    /// [`syrch::Host::of_journal`] makes the host for it.
     ///
     /// # Errors
     /// [`Error::Replay`] when the run departs from the journal, [`Error::Unfit`] when the journal
     /// is of no finished optimization, and the error that the run itself ended with.
     pub async fn replay(self, journal: Journal) -> Result<Optimized, Error> {
-        let recorded = record::read_end(&journal)?;
+        let recorded = read_end(&journal)?;
         let (host, mut parts) = self.open_host().await?;
         let optimization = restore_optimization(&mut parts, &journal)?;
         let id = journal.header.run.clone();
-        let catalog = Arc::clone(&journal.header.catalog);
-        let run =
-            host.run_state(&id, Mode::Replay(journal), catalog, &parts.observer, &parts.stop, None);
-        let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
+        let run = host.replay(journal, &parts.observer, &parts.stop);
         let driven = Driver::new(&host, &parts, &run)?.drive(optimization);
         let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
         let departs =
@@ -196,19 +185,21 @@ impl Optimized {
         })
     }
 
-    fn new(host: &Host, parts: &Parts, run: &RunState, report: Report, beside: &[String]) -> Self {
-        let plugin =
-            host.plugins.rewriter.as_ref().filter(|_| parts.rewriter.is_none()).map(|rewriter| {
-                let plugin = rewriter.plugin();
-                format!("{} {}", plugin.identity().name, plugin.digest())
-            });
+    fn new(
+        host: &RewritingHost,
+        parts: &Parts,
+        run: &RewriterRun,
+        report: Report,
+        beside: &[String],
+    ) -> Self {
+        let plugin = host.rewriter_name().filter(|_| parts.rewriter.is_none());
         Self {
             schema: OPTIMIZE_SCHEMA.to_owned(),
-            run: run.id.clone(),
+            run: run.id().to_owned(),
             host: env!("CARGO_PKG_VERSION").to_owned(),
-            database: run.catalog.database.clone(),
+            database: run.catalog().database.clone(),
             rewriter: plugin.unwrap_or_else(|| "the program's own".to_owned()),
-            cost: cost(&run.ledger.spending()),
+            cost: run.cost(),
             warnings: report.warnings().into_iter().chain(beside.iter().cloned()).collect(),
             report,
         }
@@ -227,7 +218,7 @@ fn read_written(journal: &Journal) -> Result<Written, Error> {
 }
 
 async fn start(
-    host: &Host,
+    host: &RewritingHost,
     parts: Parts,
     id: &str,
     journal: Option<Result<PathBuf, JournalError>>,
@@ -235,28 +226,26 @@ async fn start(
     if parts.sql.trim().is_empty() {
         return Err(Error::Config("the statement is empty".to_owned()));
     }
-    let optimization = driver::optimization(host, &parts)?;
+    let optimization = driver::optimization(host.host(), &parts)?;
     let written = Written { settings: *optimization.settings(), limits: parts.limits };
     let written =
         serde_json::to_value(&written).map_err(|error| Error::Internal(error.to_string()))?;
     let problem = Problem::new(parts.sql.clone());
-    let run =
-        host.start(id, &problem, Some(written), journal, &parts.observer, &parts.stop).await?;
+    let run = host.start(id, &problem, written, journal, (&parts.observer, &parts.stop)).await?;
     carry_out(host, &parts, run, optimization).await
 }
 
 async fn carry_out(
-    host: &Host,
+    host: &RewritingHost,
     parts: &Parts,
-    run: RunState,
+    run: RewriterRun,
     optimization: Optimization,
 ) -> Result<Optimized, Error> {
-    let run = Arc::new(RunState { consent: Some(Consent::default()), ..run });
     let driven = Driver::new(host, parts, &run)?.drive(optimization);
     let report = run.unless_departed(driven).await.map(|optimization| optimization.report());
-    let beside = host.warnings_beside(&run);
+    let beside = run.warnings();
     let optimized = report.map(|report| Optimized::new(host, parts, &run, report, &beside));
-    run.event_log.fact(end(&optimized, beside));
+    run.event_log().fact(end(&optimized, beside));
     optimized
 }
 

@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags};
 use syrch::databases::open_database;
-use syrch::optimize::{IterationState as State, Outcome, Report, Settings};
 use syrch::{Error, Host};
 use syrch_core::ports::{
     Admitted, Bench, BenchLimits, CellIndex, ColumnStats, Compared, Database, DatabaseError, Facts,
@@ -18,6 +17,7 @@ use syrch_core::ports::{
 };
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter};
 use syrch_core::{Catalog, Column, Dialect, Hit, ResultSet, RoleError, SqlError};
+use syrch_optimizing::{IterationState as State, Optimizes, Outcome, Report, Settings};
 use syrch_sqlite_copies::{VariantConfig, literals, make_variant};
 
 use crate::fake::proposal;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch::optimize::{IterationState as State, Outcome, Step};
 use syrch::{Error, Stop};
 use syrch_core::ports::{Plan, PortError};
 use syrch_core::roles::{Attempt, Call, Proposal, Rewriter, Trial};
 use syrch_core::{Catalog, Failure, FailureKind, RoleError, SqlErrorKind};
+use syrch_optimizing::{IterationState as State, Optimizes, Outcome, Step};
 
 use crate::fake::{FakeDatabase, ORIGINAL, Script, Scripted, builder, optimize};
 
