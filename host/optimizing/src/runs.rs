@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use syrch::Error;
 use syrch::internal::{RewriterRun, RewritingHost, read_end, run_id};
 use syrch::report::CostReport;
-use syrch::Error;
 use syrch_core::Problem;
 use syrch_core::ports::BenchLimits;
 use syrch_journal::{Fact, Folder, Journal, JournalError, Record, Writer};
