@@ -9,7 +9,7 @@ use serde_json::Value;
 use syrch_core::ports::{Plan, Preview};
 use syrch_core::roles::{Attempt, Proposal, Rewriter, Role};
 use syrch_core::{Catalog, Problem, RoleError};
-use syrch_journal::{EventLog, Journal, JournalError, Mode, Writer};
+use syrch_journal::{EventLog, Journal, JournalError, Mode, RunKind, Writer};
 use syrch_layers::Consent;
 use syrch_scheduler::Stop;
 use tokio::sync::SemaphorePermit;
@@ -69,13 +69,14 @@ impl RewritingHost {
     /// The plugin that is the rewriter; `None` if none is loaded.
     #[must_use]
     pub fn rewriter(&self) -> Option<Arc<dyn Rewriter>> {
-        self.0.plugins.rewriter.clone().map(|plugin| Arc::new(plugin) as Arc<dyn Rewriter>)
+        let plugin = self.0.plugins.get(Role::Rewriter).cloned()?;
+        Some(Arc::new(plugin))
     }
 
     /// The name of that plugin and the digest of its component.
     #[must_use]
     pub fn rewriter_name(&self) -> Option<String> {
-        let plugin = self.0.plugins.rewriter.as_ref()?.plugin();
+        let plugin = self.0.plugins.get(Role::Rewriter)?.plugin();
         Some(format!("{} {}", plugin.identity().name, plugin.digest()))
     }
 
@@ -102,7 +103,8 @@ impl RewritingHost {
         journal: Option<Result<PathBuf, JournalError>>,
         (observer, stop): (&Arc<dyn Observer>, &Stop),
     ) -> Result<RewriterRun, Error> {
-        let run = self.0.start(id, problem, Some(settings), journal, observer, stop).await?;
+        let kind = RunKind::Optimization(settings);
+        let run = self.0.start(id, problem, kind, journal, observer, stop).await?;
         Ok(self.run(run))
     }
 

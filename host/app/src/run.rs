@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
-    Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, Writer,
+    Divergence, EventLog, Folder, Journal, JournalError, Listener, Mode, RowRetention, RunKind,
+    Writer,
 };
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -60,7 +61,8 @@ impl Host {
             .folder
             .as_ref()
             .map(|folder| Folder::new(folder.clone()).place(&id));
-        let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
+        let run =
+            Arc::new(self.start(&id, &problem, RunKind::Search, place, &observer, stop).await?);
         let report = self.carry_out(problem, &run, ask).await;
         self.prune().await;
         report
@@ -79,7 +81,11 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
-        match self.start(id, &problem, None, journal, &observer, stop).await.map(Arc::new) {
+        match self
+            .start(id, &problem, RunKind::Search, journal, &observer, stop)
+            .await
+            .map(Arc::new)
+        {
             Ok(run) => {
                 let report = self.carry_out(problem, &run, ask).await;
                 Searched { report, cost: cost(&run.ledger.spending()) }
@@ -169,13 +175,12 @@ impl Host {
     }
 
     /// A run that is about to search, with its journal if it has a place for one. Without a journal
-    /// that can be written it searches all the same, with a warning. `optimize` are the settings of
-    /// a run of the optimizer, as its journal holds them.
+    /// that can be written it searches all the same, with a warning.
     pub(crate) async fn start(
         &self,
         id: &str,
         problem: &Problem,
-        optimize: Option<serde_json::Value>,
+        kind: RunKind,
         journal: Option<Result<PathBuf, JournalError>>,
         observer: &Arc<dyn Observer>,
         stop: &Stop,
@@ -189,8 +194,7 @@ impl Host {
         let mut warning = None;
         if let Some(place) = journal {
             let identity = self.database.identity().await;
-            let header =
-                record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
+            let header = record::header(self, id, problem, Arc::clone(&catalog), identity, kind);
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
@@ -303,9 +307,9 @@ impl Host {
 
 /// A journal of the optimizer has a statement where a search has its question.
 fn is_search(journal: &Journal) -> Result<(), Error> {
-    match journal.header.optimize {
-        None => Ok(()),
-        Some(_) => Err(Error::Unfit(format!(
+    match journal.header.kind {
+        RunKind::Search => Ok(()),
+        RunKind::Optimization(_) => Err(Error::Unfit(format!(
             "the run `{}` is an optimization, and no search",
             journal.header.run
         ))),

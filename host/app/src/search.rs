@@ -134,7 +134,7 @@ impl Attempt {
                 .await;
         let run = run.map_err(|error| {
             Error::PluginFailed(RoleError::Invalid {
-                plugin: context.run.plugins.planner.plugin().identity().name.clone(),
+                plugin: context.run.plugins.name(Role::Planner),
                 export: "planner.plan".to_owned(),
                 detail: error.to_string(),
             })
@@ -384,7 +384,7 @@ fn find_exhausted(context: &Context) -> Option<Exhausted> {
 /// honestly is no reason not to search; Ctrl-C and the deadline end the wait for it, and then the
 /// planner's.
 async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
-    let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
+    let Some(linker) = context.run.plugins.get(Role::Linker) else { return Ok(context) };
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
     let linking = async {
         let linked = linker.link(prepared.call.clone(), &context.problem, &context.catalog).await;
@@ -424,11 +424,11 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.
 async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
+    let planner = context.run.plugins.for_role(Role::Planner).map_err(Error::PluginFailed)?;
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned =
-            context.run.plugins.planner.plan(call, &context.problem, &context.catalog).await;
+        let planned = planner.plan(call, &context.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
@@ -528,9 +528,9 @@ async fn clarify(
     if grounded.is_none() && (is_hidden || is_shapeless) {
         return Ok(None);
     }
+    let clarifier = context.run.plugins.for_role(Role::Clarifier).map_err(Error::PluginFailed)?;
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let call = prepared.call.clone();
-    let clarifier = &context.run.plugins.clarifier;
     let questions =
         clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;

@@ -10,7 +10,7 @@ use syrch::internal::{RewriterRun, RewritingHost, read_end, run_id};
 use syrch::report::CostReport;
 use syrch_core::Problem;
 use syrch_core::ports::BenchLimits;
-use syrch_journal::{Fact, Folder, Journal, JournalError, Record, Writer};
+use syrch_journal::{Fact, Folder, Journal, JournalError, Record, RunKind, Writer};
 use syrch_optimize::{Optimization, Report, Settings};
 
 use crate::driver::{self, Driver};
@@ -208,10 +208,9 @@ impl Optimized {
 
 fn read_written(journal: &Journal) -> Result<Written, Error> {
     let run = &journal.header.run;
-    let written =
-        journal.header.optimize.as_ref().ok_or_else(|| {
-            Error::Unfit(format!("the run `{run}` is a search, and no optimization"))
-        })?;
+    let RunKind::Optimization(written) = &journal.header.kind else {
+        return Err(Error::Unfit(format!("the run `{run}` is a search, and no optimization")));
+    };
     Written::deserialize(written).map_err(|error| {
         Error::Unfit(format!("the run `{run}` has settings that this host does not know: {error}"))
     })
