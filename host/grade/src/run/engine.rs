@@ -12,15 +12,14 @@ use tokio::time::Instant;
 use crate::Verdict;
 use crate::rules::Rule;
 
-use super::Fault;
-use super::RunError;
 use super::board::Board;
 use super::folder::RunFolder;
 use super::graded::{End, Graded, Judged};
 use super::line::{Early, Entry, Line};
-use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest, UsedUp};
+use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest};
 use super::plan::{Item, Plan};
 use super::progress::{Estimate, Observer, Resumed};
+use super::{Fault, RunError, UsedUp};
 
 /// The class of failures of the model's endpoint.
 const MODEL: &str = "model";
