@@ -168,6 +168,27 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
 }
 
+/// A program that embeds the library for SQLite alone compiles no other engine, no network and no
+/// statistics. `docs/library.md` has the number.
+#[test]
+fn the_library_with_sqlite_alone_stands_on_few_crates() {
+    let mut cargo = Command::new(env!("CARGO"));
+    let words = "tree -p syrch --no-default-features --features sqlite -e normal --prefix none";
+    let output = cargo.args(words.split(' ')).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates: BTreeSet<&str> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert!((200..290).contains(&crates.len()), "{} crates", crates.len());
+    for absent in ["parquet", "postgres", "reqwest", "syrch-grade", "tonic"] {
+        let found: Vec<_> = crates.iter().filter(|name| name.starts_with(absent)).collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
 /// Ports and backends are decorated in `layers` alone, where their order stands: an implementation
 /// elsewhere is the thing itself.
 #[test]
