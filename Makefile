@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint bench bench-parts figures target
+.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint features bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -118,6 +118,14 @@ lint: target
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
+# Builds that leave parts out still compile: the library and the command line with one engine alone. The library with all but its plugins is
+# what `make lint` and the tests compile.
+features:
+	$(CARGO) check -p syrch --no-default-features
+	$(CARGO) check -p syrch --no-default-features --features sqlite
+	$(CARGO) check -p syrch --no-default-features --features postgres,endpoints
+	$(CARGO) check -p syrch-host --no-default-features --features sqlite
+
 # One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
 # The last figures are of a program outside of the workspace, tests/bench/extism, which the first run builds in some minutes.
 bench: plugins
@@ -131,7 +139,7 @@ figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	-sh tests/questions/install.sh
 	target/release/syrch-bench --only recorded,signs,doubts,judges,unseen,questions $(BENCH)
-	$(CARGO) test --release -p syrch-grading --test grading -p syrch-search --test recall -p syrch-host --test e2e -p syrch --test optimize -p syrch-sqlite --test sqlite -- --ignored
+	$(CARGO) test --release -p syrch-grading --test grading -p syrch-search --test recall -p syrch-host --test e2e -p syrch-optimizing --test optimize -p syrch-sqlite --test sqlite -- --ignored
 	$(CARGO) test --release -p syrch-postgres --lib -- --ignored --nocapture
 
 # What single crates cost, piece by piece, for whoever works in them.

@@ -144,7 +144,7 @@ fn a_plugin_is_its_folder() {
                 "signals" => &[calibrators[0], calibrators[1], "host/cases/src/"],
                 // The optimizer's default; `--rewriter rules` stands for it.
                 "rewrite-rules" => {
-                    &["host/app/src/optimize/mod.rs", "host/cli/src/commands/optimize/args.rs"]
+                    &["host/optimizing/src/lib.rs", "host/cli/src/commands/optimize/args.rs"]
                 }
                 _ => &[],
             };
@@ -191,24 +191,29 @@ fn a_provider_is_its_folder_and_one_entry() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// An engine is its crate and an entry of the table; its crate is named in the manifests of the
-/// workspace and of `app`, and there alone.
+/// An engine is its crate, the file of its entry and a line of the table; its crate is named in the
+/// manifests of the workspace and of `app`, and in that file alone.
 #[test]
 fn an_engine_is_its_crate_and_one_entry() {
-    const TABLE: &str = "host/app/src/executors.rs";
     let sources = sources(&["host"]);
+    let may = ["host/app/src/executors/", "host/executors/"];
     let mut wrong = Vec::new();
     for engine in folders("host/executors").into_iter().filter(|name| name != "guard") {
         let library = format!("syrch_{}", engine.replace('-', "_"));
-        // The table may be a folder, and what reading files costs and says has public types of its
-        // own.
-        let mut may = vec![TABLE, "host/app/src/executors/", "host/executors/"];
-        if engine == "tabular" {
-            may.push("host/app/src/imports.rs");
-        }
         wrong.extend(others_with(&sources, &library, &may));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+
+    let table = fs::read_to_string(repository().join("host/app/src/executors.rs")).unwrap();
+    let lines = table.lines().filter_map(|line| line.trim().strip_prefix("engine!("));
+    let engines: BTreeSet<&str> =
+        lines.filter_map(|line| line.split(", ").nth(1)).map(str::trim).collect();
+    assert!(engines.len() > 5, "{engines:?}");
+    let folder = repository().join("host/app/src/executors");
+    for engine in engines {
+        let entry = fs::read_to_string(folder.join(format!("{engine}.rs"))).unwrap();
+        assert!(entry.contains("static ENTRY: Entry"), "{engine}");
+    }
 }
 
 /// A command is its file and its lines in `commands/mod.rs`.

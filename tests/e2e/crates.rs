@@ -75,12 +75,13 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "tabular" => &["core", "files", "executors"],
         "layers" => &["core", "cache", "files", "journal", "words"],
         "scheduler" => &["core", "journal"],
-        "grade" => &["core", "basics", "files", "scheduler", "journal"],
+        "suites" => &["core"],
+        "grade" => &["core", "basics", "files", "scheduler", "journal", "suites"],
         "app" => &[
             "core",
             "runtime",
             "scheduler",
-            "grade",
+            "suites",
             "layers",
             "llm",
             "offline",
@@ -93,12 +94,12 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
             "copies",
             "tabular",
             "journal",
-            "optimize",
             "search",
         ],
         "grading" => &["app", "core", "files", "grade", "journal", "memory"],
+        "optimizing" => &["app", "core", "files", "journal", "optimize", "suites"],
         "cases" => &["app", "core", "journal", "replies"],
-        "cli" => &["app", "cases", "grading", "otlp", "projects"],
+        "cli" => &["app", "cases", "grading", "optimizing", "otlp", "projects"],
         "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],
@@ -167,6 +168,27 @@ fn core_does_no_io_and_only_app_names_backends() {
     }
 }
 
+/// A program that embeds the library for SQLite alone compiles no other engine, no network and no
+/// statistics. `docs/library.md` has the number.
+#[test]
+fn the_library_with_sqlite_alone_stands_on_few_crates() {
+    let mut cargo = Command::new(env!("CARGO"));
+    let words = "tree -p syrch --no-default-features --features sqlite -e normal --prefix none";
+    let output = cargo.args(words.split(' ')).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates: BTreeSet<&str> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .filter(|line| !line.is_empty())
+        .collect();
+    assert!((200..290).contains(&crates.len()), "{} crates", crates.len());
+    for absent in ["parquet", "postgres", "reqwest", "syrch-grade", "tonic"] {
+        let found: Vec<_> = crates.iter().filter(|name| name.starts_with(absent)).collect();
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
 /// Ports and backends are decorated in `layers` alone, where their order stands: an implementation
 /// elsewhere is the thing itself.
 #[test]
@@ -207,15 +229,16 @@ fn only_the_table_of_engines_names_one() {
     let root = metadata().workspace_root;
     let mut wrong = Vec::new();
     let mut seen = 0;
-    let mut folders =
-        ["app", "grading", "cli"].map(|name| root.join("host").join(name).join("src")).to_vec();
+    let mut folders = ["app", "grading", "optimizing", "cli"]
+        .map(|name| root.join("host").join(name).join("src"))
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let is_test = path.components().any(|part| part.as_os_str() == "tests")
                 || path.ends_with("tests.rs");
-            // The addresses of other programs name engines in spellings of their own.
-            let is_table = ["executors.rs", "executors/open.rs", "executors/foreign.rs"];
+            // The entries of the table have a file each.
+            let is_table = ["executors.rs", "executors"];
             if is_test
                 || is_table.iter().any(|name| path.ends_with(Path::new("app/src").join(name)))
             {

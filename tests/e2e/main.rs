@@ -16,6 +16,7 @@ mod batch;
 mod benchmark;
 mod cache;
 mod calibrate;
+mod circles;
 mod clarify;
 mod compare;
 mod completions;

@@ -54,7 +54,7 @@ use syrch_scheduler::Stop;
 pub use answers::{Answers, Ended, Stopped, Totals};
 pub use line::{LONGEST, Line, Question, problem};
 pub use reply::{Ending, Reply};
-pub use syrch_grade::run::{Fault, RunBudgets, UsedUp};
+pub use syrch_suites::run::{Fault, RunBudgets, UsedUp};
 
 use crate::open::check_prices;
 use crate::{Error, Observer, Settings};

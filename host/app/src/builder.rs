@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use secrecy::SecretString;
-use syrch_core::DatabaseUrl;
 use syrch_core::ports::RowsGrant;
 use syrch_core::roles::Role;
-use syrch_llm::StructuredReplies;
+use syrch_core::{DatabaseUrl, StructuredReplies};
 
 use crate::own::{DatabaseSource, ModelSource};
 use crate::query::check;

@@ -4,12 +4,11 @@ use syrch_core::ledger::Exhausted;
 use syrch_core::ports::{DatabaseError, Preview, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
-use syrch_grade::run::RunError;
-use syrch_grade::suite::{MissingDatabases, SuiteError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
+use syrch_suites::run::RunError;
+use syrch_suites::{MissingDatabases, SuiteError};
 
-use crate::corpus::CorpusError;
 use crate::strategies::StrategyError;
 
 /// An error of the library. `cli` gives each class its exit code.
@@ -18,6 +17,14 @@ pub enum Error {
     /// A setting is wrong.
     #[error("{0}")]
     Config(String),
+    /// The build lacks a part that can be left out.
+    #[error("this build has no {what}; build with --features {feature}")]
+    NotBuilt {
+        /// The name of the part, for people.
+        what: &'static str,
+        /// The Cargo feature that builds it.
+        feature: &'static str,
+    },
     /// A budget in dollars is set, and a model that costs money has no price.
     #[error("the model `{model}` has no price, so money cannot be limited")]
     Unpriced {
@@ -109,9 +116,6 @@ pub enum Error {
     /// A suite cannot be read.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// A corpus of statements cannot be read, or is not what its manifest says.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
     /// Databases of a suite are missing.
     #[error(transparent)]
     Databases(#[from] MissingDatabases),
@@ -136,6 +140,7 @@ impl Error {
     pub fn class(&self) -> &'static str {
         match self {
             Self::Config(_)
+            | Self::NotBuilt { .. }
             | Self::Unpriced { .. }
             | Self::Definition(_)
             | Self::Exposed(_)
@@ -143,7 +148,7 @@ impl Error {
             Self::PluginRejected { source: LoadError::Config(_), .. } => "configuration",
             Self::Journal(JournalError::Unknown { .. } | JournalError::Several { .. }) => "usage",
             Self::Run(RunError::Unknown { .. } | RunError::Several { .. }) => "usage",
-            Self::Journal(_) | Self::Run(_) | Self::Suite(_) | Self::Corpus(_) => "configuration",
+            Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
             Self::Database(_) | Self::Databases(_) => "database",
             Self::Model { .. } => "model",
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",

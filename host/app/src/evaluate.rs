@@ -32,12 +32,12 @@ impl EvaluateOfTask {
         ticket: Ticket,
         claims: &[(f64, Signals)],
     ) -> Result<Vec<f64>, RoleError> {
+        let calibrator = self.context.run.plugins.for_role(Role::Calibrator)?;
         let _slot = self.context.acquire_nested_slot().await;
         let from = Some((self.caller, ticket));
         let prepared =
             self.context.prepare(Role::Calibrator, self.task.as_ref(), Vec::new(), from).await;
-        let calibrated =
-            self.context.run.plugins.calibrator.calibrate(prepared.call.clone(), claims).await;
+        let calibrated = calibrator.calibrate(prepared.call.clone(), claims).await;
         prepared.end(calibrated.as_ref().err().cloned(), || ()).await;
         calibrated
     }
@@ -102,8 +102,8 @@ impl EvaluateOfTask {
         let catalog = &self.context.catalog;
         let _slot = self.context.acquire_nested_slot().await;
         let call = prepared.call.clone();
-        let judged =
-            self.context.run.plugins.reward.judge(call, problem, catalog, task, &rivals).await?;
+        let reward = self.context.run.plugins.for_role(Role::Reward)?;
+        let judged = reward.judge(call, problem, catalog, task, &rivals).await?;
         for ((place, rival), verdict) in places.into_iter().zip(&rivals).zip(judged) {
             reported.push((rival.candidate.id.clone(), (&rival.candidate).into(), verdict.clone()));
             verdicts[place] = verdict;

@@ -1,11 +1,29 @@
 //! The table of database engines. Whatever configuration, help, `doctor`, suites, telemetry and
-//! errors need to know of one stands in its entry: another one is a crate in `host/executors/` and
-//! an entry here.
+//! errors need to know of one stands in its entry: another one is a crate in `host/executors/`, a
+//! file in `executors/`, and its `mod` and its line here. A build may leave engines out; only this
+//! file knows which.
 
+#[cfg(feature = "adbc")]
+mod adbc;
+#[cfg_attr(not(feature = "copies"), path = "executors/without_copies.rs")]
+mod copies;
+#[cfg(feature = "databricks")]
+mod databricks;
+#[cfg(feature = "adbc")]
+mod duckdb;
+mod entry;
+#[cfg(feature = "files")]
+mod files;
 mod foreign;
+// A build without engines leaves unused what they share.
+#[cfg_attr(not(feature = "default"), allow(dead_code))]
 mod open;
-
-pub(crate) use open::with_single_quotes;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "spark")]
+mod spark;
+#[cfg_attr(not(feature = "sqlite"), path = "executors/without_sqlite.rs")]
+mod sqlite;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,151 +31,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use futures::future::BoxFuture;
 use syrch_core::ports::{Database, DatabaseError};
 use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, Dialect, Limits};
-use syrch_grade::suite::{Engines, Suite};
+use syrch_suites::{Engines, Suite};
 
 use crate::Error;
 use crate::content_digest::content_digest;
-use crate::imports::ImportSettings;
-use crate::settings::ServerSettings;
-
-/// The entry of an engine in the table.
-struct Entry {
-    /// Its name in flags, files and journals.
-    name: &'static str,
-    /// Further names that flags and files may use for it, such as those of the Python package
-    /// `syrch` 0.1.2.
-    aliases: &'static [&'static str],
-    /// A description of the engine for people.
-    summary: &'static str,
-    /// The values that `--db` takes for it, as the end of "--db takes …".
-    takes: &'static str,
-    /// The schemes of its URLs, in lower case, the one that names it first.
-    schemes: &'static [&'static str],
-    /// The form of the address after the scheme and its colon, for people.
-    form: &'static str,
-    /// The SQL that its databases speak; `None` where that depends on the database.
-    dialect: Option<Dialect>,
-    /// Its name in OpenTelemetry's conventions (`db.system.name`).
-    telemetry: &'static str,
-    /// The properties of its files; `None` for a server.
-    files: Option<FileEntry>,
-    /// The properties of its servers; `None` for files.
-    server: Option<ServerEntry>,
-    open: Open,
-}
-
-/// The properties of an engine whose databases are at a server.
-pub struct ServerEntry {
-    /// The prefixes of the names of the environment variables that its clients read.
-    pub variables: &'static [&'static str],
-    /// Advice for a user whom a server refuses, as the end of "check …".
-    pub login: &'static str,
-    /// Advice for a connection that cannot be encrypted.
-    pub encryption: &'static str,
-    /// Asks a server what it is and what its user could do beyond reading; `None` where there is no
-    /// common way to ask.
-    inspect: Option<Inspect>,
-    /// The statements that make a role which only reads these schemas; `None` where a server has no
-    /// roles. Nothing is connected to.
-    role_sql: Option<RoleSql>,
-}
-
-impl fmt::Debug for ServerEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerEntry").field("variables", &self.variables).finish_non_exhaustive()
-    }
-}
-
-type Inspect = fn(OpenDatabase) -> BoxFuture<'static, Result<ServerReport, DatabaseError>>;
-type RoleSql = fn(OpenDatabase, &[String]) -> Result<String, DatabaseError>;
-
-/// A server's version, and what its user could do there beyond reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerReport {
-    /// The engine and its version, and how the connection is made, such as `PostgreSQL 15.8, TLS`.
-    pub detail: String,
-    /// The rights of the user beyond reading, a sentence for each; empty for one that only reads.
-    pub beyond_reading: Vec<String>,
-}
-
-/// The properties of an engine whose databases are files.
-#[derive(Debug)]
-pub struct FileEntry {
-    /// The endings of its files, without the dot; new files get the first. A suite's database may
-    /// be named without it.
-    pub endings: &'static [&'static str],
-    /// Returns whether a path is that of one of its databases, whatever it ends with.
-    claims: fn(&Path) -> bool,
-    /// Returns the files that a path names.
-    sources: fn(&Path) -> Vec<PathBuf>,
-    /// Returns the name of the database at a path.
-    name: fn(&Path) -> String,
-    /// The suffixes that the engine appends to a database's file name to name the files that it
-    /// writes beside it.
-    pub beside: &'static [&'static str],
-    /// The suffixes in `beside` of the files that hold a part of the database's content.
-    pub content: &'static [&'static str],
-    /// The command that may save the content of a damaged file, with `FILE` for its path.
-    pub rescue: Option<&'static str>,
-    /// Returns how the files of a path are stored, and what `doctor` should warn of. It reads
-    /// headers and sizes.
-    pub condition: fn(&Path) -> Condition,
-    /// Makes a changed copy of a database, which `suite fuzz` needs; `None` where the engine
-    /// cannot.
-    pub copy: Option<MakeCopy>,
-}
-
-/// Makes a changed copy. It blocks.
-pub type MakeCopy = fn(&CopyRequest) -> Result<Copied, Error>;
-
-/// The arguments of a changed copy of a database.
-pub struct CopyRequest {
-    /// The database, which is only read.
-    pub source: PathBuf,
-    /// The path of the copy; it is an error if the file exists.
-    pub target: PathBuf,
-    /// The seed of the changes: equal seeds make equal copies.
-    pub seed: u64,
-    /// The statements whose constants still occur in the copy where they occur in the database.
-    pub statements: Vec<String>,
-}
-
-/// A copy that was made.
-pub struct Copied {
-    /// The number of rows of all tables together.
-    pub rows: u64,
-    /// Tables that the copy lacks, such as virtual ones.
-    pub skipped: Vec<String>,
-}
-
-/// The way in which the file of a database is stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
-    /// A few words, such as `rollback journal`.
-    pub detail: String,
-    /// The command that mends what slows its readers down; `None` if nothing does.
-    pub fix: Option<String>,
-}
-
-/// The arguments that a database is opened with.
-pub(crate) struct OpenDatabase {
-    /// Its address; the scheme is one of the engine's, or none.
-    pub(crate) url: DatabaseUrl,
-    /// The tables that may be seen, as globs. If there are none, all may be seen.
-    pub(crate) tables: Vec<String>,
-    pub(crate) limits: Limits,
-    /// The settings of clients of servers besides the address.
-    pub(crate) servers: ServerSettings,
-    /// The settings for reading files of rows.
-    pub(crate) imports: ImportSettings,
-}
-
-/// Opens a database and reads its catalog. It is never created and never written.
-type Open = fn(OpenDatabase) -> BoxFuture<'static, Result<Arc<dyn Database>, DatabaseError>>;
+use entry::Entry;
+pub(crate) use entry::OpenDatabase;
+pub use entry::{Condition, Copied, CopyRequest, FileEntry, MakeCopy, ServerEntry, ServerReport};
+pub(crate) use sqlite::with_single_quotes;
+pub use sqlite::{clear, store_size};
 
 /// A private database that these SQLite statements make, under that name. It is removed when it is
 /// dropped. The statements may be anybody's: they reach no file, and what they take is bounded.
@@ -169,248 +54,155 @@ pub async fn database_of_script(
     name: impl Into<String>,
     limits: Limits,
 ) -> Result<Arc<dyn Database>, DatabaseError> {
-    open::script(script.into(), name.into(), limits).await
+    copies::script(script.into(), name.into(), limits).await
+}
+
+/// An engine of the table. A build without it recognises its addresses, to say what is missing.
+struct Engine {
+    /// Its name in flags, files and journals.
+    name: &'static str,
+    /// The Cargo feature that builds it.
+    feature: &'static str,
+    /// Its name for people.
+    title: &'static str,
+    /// The schemes of its URLs, in lower case, the one that names it first.
+    schemes: &'static [&'static str],
+    /// The endings of its files, without the dot.
+    endings: &'static [&'static str],
+    /// All else; `None` in a build without it.
+    entry: Option<&'static Entry>,
+}
+
+macro_rules! engine {
+    ($feature:literal, $module:ident, $title:literal, $schemes:expr, $endings:expr) => {
+        Engine {
+            name: stringify!($module),
+            feature: $feature,
+            title: $title,
+            schemes: &$schemes,
+            endings: &$endings,
+            #[cfg(feature = $feature)]
+            entry: Some(&$module::ENTRY),
+            #[cfg(not(feature = $feature))]
+            entry: None,
+        }
+    };
 }
 
 /// The engines. A path that ends like none of their files is the first one's.
-static TABLE: [Entry; 7] = [
-    Entry {
-        name: "sqlite",
-        aliases: &[],
-        summary: "a SQLite file",
-        takes: "the path of a SQLite file",
-        schemes: &["sqlite"],
-        form: "PATH",
-        dialect: Some(Dialect::Sqlite),
-        telemetry: "sqlite",
-        files: Some(FileEntry {
-            endings: &["sqlite", "db", "sqlite3", "db3"],
-            claims: |_| false,
-            sources: |path| vec![path.to_owned()],
-            name: |path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            beside: &["-wal", "-shm", "-journal"],
-            content: &["-wal"],
-            rescue: Some("sqlite3 FILE .recover"),
-            condition: open::sqlite_condition,
-            copy: Some(open::sqlite_copy),
-        }),
-        server: None,
-        open: |database| Box::pin(open::open_sqlite(database)),
-    },
-    Entry {
-        name: "files",
-        aliases: &[],
-        summary: "files of rows (.csv, .tsv, .jsonl, .parquet; also a folder or a pattern of them)",
-        takes: "files of rows (CSV, TSV, JSON Lines or Parquet; also a folder or a pattern of them)",
-        schemes: &["files"],
-        form: "PATH",
-        dialect: Some(Dialect::Sqlite),
-        telemetry: "sqlite",
-        files: Some(FileEntry {
-            endings: &[],
-            claims: syrch_tabular::is_tabular,
-            sources: syrch_tabular::sources,
-            name: syrch_tabular::name,
-            beside: &[],
-            content: &[],
-            rescue: None,
-            condition: open::tabular_condition,
-            copy: None,
-        }),
-        server: None,
-        open: |database| Box::pin(open::open_tabular(database)),
-    },
-    Entry {
-        name: "postgres",
-        aliases: &[],
-        summary: "a PostgreSQL database",
-        takes: "the URL of a PostgreSQL database",
-        schemes: &["postgres", "postgresql"],
-        form: "//USER@HOST/DATABASE",
-        dialect: Some(Dialect::Postgres),
-        telemetry: "postgresql",
-        files: None,
-        server: Some(ServerEntry {
-            variables: &["PG"],
-            login: "the user of the address, the password in ~/.pgpass or PGPASSWORD, and that the server's pg_hba.conf allows the connection",
-            encryption: "`sslmode` and `sslrootcert` of the address: docs/postgres.md says what each checks",
-            inspect: Some(|database| Box::pin(open::postgres_report(database))),
-            role_sql: Some(open::postgres_role),
-        }),
-        open: |database| Box::pin(open::open_postgres(database)),
-    },
-    Entry {
-        name: "duckdb",
-        aliases: &[],
-        summary: "a DuckDB file",
-        takes: "the path of a DuckDB file",
-        schemes: &["duckdb"],
-        form: "PATH",
-        dialect: Some(Dialect::Duckdb),
-        telemetry: "other_sql",
-        files: Some(FileEntry {
-            endings: &["duckdb", "ddb"],
-            claims: |_| false,
-            sources: |path| vec![path.to_owned()],
-            name: |path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-            beside: &[".wal"],
-            content: &[".wal"],
-            rescue: None,
-            condition: open::size_condition,
-            copy: None,
-        }),
-        server: None,
-        open: |database| Box::pin(open::open_duckdb(database)),
-    },
-    Entry {
-        name: "adbc",
-        aliases: &["jdbc"],
-        summary: "a database of an ADBC driver",
-        takes: "a driver of your configuration with its options",
-        schemes: &["adbc"],
-        form: "DRIVER;NAME=VALUE;…",
-        dialect: None,
-        telemetry: "other_sql",
-        files: None,
-        server: Some(ServerEntry {
-            variables: &[],
-            login: "the options of the address: docs/adbc.md says how they are written",
-            encryption: "the driver's own options for TLS",
-            inspect: None,
-            role_sql: None,
-        }),
-        open: |database| Box::pin(open::open_adbc(database)),
-    },
-    Entry {
-        name: "databricks",
-        aliases: &["databricks-sql"],
-        summary: "a Databricks SQL warehouse",
-        takes: "the URL of a Databricks SQL warehouse",
-        schemes: &["databricks"],
-        form: "//HOST/sql/1.0/warehouses/ID",
-        dialect: Some(Dialect::Databricks),
-        telemetry: "other_sql",
-        files: None,
-        server: Some(ServerEntry {
-            variables: &["DATABRICKS_", "ARM_", "AZURE_"],
-            login: "DATABRICKS_TOKEN, or DATABRICKS_CLIENT_ID and DATABRICKS_CLIENT_SECRET, and that the user may use the warehouse",
-            encryption: "that the host's certificate is signed by an authority that this machine trusts",
-            inspect: Some(|database| Box::pin(open::databricks_report(database))),
-            role_sql: Some(open::databricks_role),
-        }),
-        open: |database| Box::pin(open::open_databricks(database)),
-    },
-    Entry {
-        name: "spark",
-        aliases: &[],
-        summary: "a Spark Connect server",
-        takes: "the URL of a Spark Connect server",
-        schemes: &["sc"],
-        form: "//HOST:15002",
-        dialect: Some(Dialect::Spark),
-        telemetry: "other_sql",
-        files: None,
-        server: Some(ServerEntry {
-            variables: &["SPARK_"],
-            login: "the token of the address, or SPARK_CONNECT_AUTHENTICATE_TOKEN",
-            encryption: "`use_ssl` of the address, and that the server's certificate is signed by an authority that this machine trusts",
-            inspect: Some(|database| Box::pin(open::spark_report(database))),
-            role_sql: None,
-        }),
-        open: |database| Box::pin(open::open_spark(database)),
-    },
+static TABLE: [Engine; 7] = [
+    engine!("sqlite", sqlite, "SQLite", ["sqlite"], ["sqlite", "db", "sqlite3", "db3"]),
+    engine!("files", files, "data files", ["files"], ["csv", "tsv", "jsonl", "ndjson", "parquet"]),
+    engine!("postgres", postgres, "PostgreSQL", ["postgres", "postgresql"], []),
+    engine!("adbc", duckdb, "DuckDB", ["duckdb"], ["duckdb", "ddb"]),
+    engine!("adbc", adbc, "ADBC drivers", ["adbc"], []),
+    engine!("databricks", databricks, "Databricks SQL", ["databricks"], []),
+    engine!("spark", spark, "Spark Connect", ["sc"], []),
 ];
 
-/// A database engine of the table.
+impl Engine {
+    /// Returns whether a path is that of one of its databases.
+    fn claims(&self, path: &Path) -> bool {
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let is_its_ending = self.endings.contains(&ending.as_str());
+        let files = self.entry.and_then(|entry| entry.files.as_ref());
+        is_its_ending || files.is_some_and(|files: &FileEntry| (files.claims)(path))
+    }
+
+    /// The engine as this build has it.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] when the build has none.
+    fn executor(&'static self) -> Result<Executor, Error> {
+        let absent = Error::NotBuilt { what: self.title, feature: self.feature };
+        self.entry.map(|entry| Executor { engine: self, entry }).ok_or(absent)
+    }
+}
+
+/// A database engine of the table that this build has.
 #[derive(Clone, Copy)]
-pub struct Executor(&'static Entry);
+pub struct Executor {
+    engine: &'static Engine,
+    entry: &'static Entry,
+}
 
 impl Executor {
     /// All engines, the default one for files first.
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(Self)
+        TABLE.iter().filter_map(|engine| engine.executor().ok())
     }
 
     /// The engine of that name, or of a further name for it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::all().find(|executor| executor.name() == name || executor.0.aliases.contains(&name))
+        Self::all()
+            .find(|executor| executor.name() == name || executor.entry.aliases.contains(&name))
     }
 
     /// The engine of an address: that of its scheme, or for a path that of the file's ending.
     ///
     /// # Errors
-    /// [`Error::Config`] when no engine has the scheme.
+    /// [`Error::Config`] when no engine has the scheme, and [`Error::NotBuilt`] when this build
+    /// lacks the one that has it.
     pub fn for_url(url: &DatabaseUrl) -> Result<Self, Error> {
         let Some(scheme) = url.scheme() else { return Self::for_path(&url.path()) };
-        Self::all().find(|executor| executor.0.schemes.contains(&scheme.as_str())).ok_or_else(
-            || {
-                if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
-                    return Error::Config(format!("no executor for `{scheme}:` databases: {tip}"));
-                }
-                let engines: Vec<String> = Self::all()
-                    .map(|each| format!("{} ({})", each.0.takes, each.forms()))
-                    .collect();
-                Error::Config(format!(
-                    "no executor for `{scheme}:` databases; this version takes {}",
-                    either(&engines)
-                ))
-            },
-        )
+        if let Some(engine) = TABLE.iter().find(|engine| engine.schemes.contains(&scheme.as_str()))
+        {
+            return engine.executor();
+        }
+        if let Some(tip) = foreign::tip(&url.expose().to_lowercase()) {
+            return Err(Error::Config(format!("no executor for `{scheme}:` databases: {tip}")));
+        }
+        let engines: Vec<String> =
+            Self::all().map(|each| format!("{} ({})", each.takes(), each.forms())).collect();
+        Err(Error::Config(format!(
+            "no executor for `{scheme}:` databases; this version takes {}",
+            either(&engines)
+        )))
     }
 
     fn for_path(path: &Path) -> Result<Self, Error> {
-        let ending = path
-            .extension()
-            .map(|ending| ending.to_string_lossy().to_ascii_lowercase())
-            .unwrap_or_default();
-        let mut engines = Self::all().filter_map(|executor| Some((executor, executor.files()?)));
-        let fits = Self::all().find(|executor| {
-            executor.files().is_some_and(|files: &FileEntry| {
-                files.endings.contains(&ending.as_str()) || (files.claims)(path)
-            })
-        });
-        fits.or_else(|| engines.next().map(|(executor, _)| executor)).ok_or_else(|| {
-            Error::Config("no executor reads files; name a database by its URL".to_owned())
-        })
+        let [first, ..] = &TABLE;
+        TABLE.iter().find(|engine| engine.claims(path)).unwrap_or(first).executor()
     }
 
     /// Returns the forms of its addresses: `PATH or sqlite:PATH`.
     #[must_use]
     pub fn forms(self) -> String {
-        let named = self.0.schemes.iter().map(|scheme| format!("{scheme}:{}", self.0.form));
-        let path = self.files().map(|_| self.0.form.to_owned());
+        let named =
+            self.engine.schemes.iter().map(|scheme| format!("{scheme}:{}", self.entry.form));
+        let path = self.files().map(|_| self.entry.form.to_owned());
         path.into_iter().chain(named).collect::<Vec<_>>().join(" or ")
     }
 
     /// Its name in flags, files and journals.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.engine.name
     }
 
     /// Returns its description for the help.
     #[must_use]
     pub fn summary(self) -> &'static str {
-        self.0.summary
+        self.entry.summary
     }
 
     /// Returns the values that `--db` takes for it, as the end of "--db takes …".
     #[must_use]
     pub fn takes(self) -> &'static str {
-        self.0.takes
+        self.entry.takes
     }
 
     /// Returns the properties of its files; `None` for a server.
     #[must_use]
     pub fn files(self) -> Option<&'static FileEntry> {
-        self.0.files.as_ref()
+        self.entry.files.as_ref()
     }
 
     /// Returns the properties of its servers; `None` where databases are files.
     #[must_use]
     pub fn server(self) -> Option<&'static ServerEntry> {
-        self.0.server.as_ref()
+        self.entry.server.as_ref()
     }
 
     /// Returns whether environment variables can name its servers.
@@ -424,13 +216,13 @@ impl Executor {
         self,
         database: OpenDatabase,
     ) -> Option<Result<ServerReport, DatabaseError>> {
-        let inspect = self.0.server.as_ref()?.inspect?;
+        let inspect = self.entry.server.as_ref()?.inspect?;
         Some(inspect(database).await)
     }
 
     /// Returns whether its servers have roles.
     pub(crate) fn has_roles(self) -> bool {
-        self.0.server.as_ref().is_some_and(|server| server.role_sql.is_some())
+        self.entry.server.as_ref().is_some_and(|server| server.role_sql.is_some())
     }
 
     /// The statements that make a role which only reads; `None` for an engine without roles.
@@ -439,14 +231,14 @@ impl Executor {
         database: OpenDatabase,
         schemas: &[String],
     ) -> Option<Result<String, DatabaseError>> {
-        Some(self.0.server.as_ref()?.role_sql?(database, schemas))
+        Some(self.entry.server.as_ref()?.role_sql?(database, schemas))
     }
 
     pub(crate) async fn open(
         self,
         database: OpenDatabase,
     ) -> Result<Arc<dyn Database>, DatabaseError> {
-        (self.0.open)(database).await
+        (self.entry.open)(database).await
     }
 }
 
@@ -467,10 +259,9 @@ impl fmt::Debug for Executor {
 /// The engine's name in OpenTelemetry's conventions; that for engines without one where no engine
 /// of the table speaks the dialect.
 pub(crate) fn telemetry_name(dialect: &Dialect) -> &'static str {
-    TABLE
-        .iter()
-        .find(|entry| entry.dialect.as_ref() == Some(dialect))
-        .map_or("other_sql", |entry| entry.telemetry)
+    Executor::all()
+        .find(|executor| executor.entry.dialect.as_ref() == Some(dialect))
+        .map_or("other_sql", |executor| executor.entry.telemetry)
 }
 
 /// The path of a database that is a file, or of a folder of them; `None` for a server, for an
@@ -549,7 +340,7 @@ pub(crate) fn suite_engines() -> Engines {
     static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
         let schemes = |is_file: bool| -> &'static [&'static str] {
             let all = Executor::all().filter(|executor| executor.files().is_some() == is_file);
-            all.flat_map(|executor| executor.0.schemes).copied().collect::<Vec<_>>().leak()
+            all.flat_map(|executor| executor.engine.schemes).copied().collect::<Vec<_>>().leak()
         };
         Engines {
             endings: file_endings().leak(),
@@ -596,12 +387,11 @@ mod tests {
 
     #[test]
     fn names_schemes_and_endings_are_unique() {
-        let all =
-            |of: fn(&Entry) -> Vec<&'static str>| TABLE.iter().flat_map(of).collect::<Vec<_>>();
+        let aliases = Executor::all().flat_map(|executor| executor.entry.aliases);
         let lists = [
-            all(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()).collect()),
-            all(|entry| entry.schemes.to_vec()),
-            all(|entry| entry.files.iter().flat_map(|files| files.endings).copied().collect()),
+            TABLE.iter().map(|engine| engine.name).chain(aliases.copied()).collect::<Vec<_>>(),
+            TABLE.iter().flat_map(|engine| engine.schemes).copied().collect(),
+            TABLE.iter().flat_map(|engine| engine.endings).copied().collect(),
         ];
         for mut list in lists {
             let count = list.len();
@@ -613,10 +403,37 @@ mod tests {
                 "{list:?}"
             );
         }
-        for entry in &TABLE {
-            assert!(!entry.schemes.is_empty(), "{} cannot be named", entry.name);
-            assert_eq!(Executor::from_name(entry.name).map(Executor::name), Some(entry.name));
+        for engine in &TABLE {
+            assert!(!engine.schemes.is_empty(), "{} cannot be named", engine.name);
+            assert_eq!(Executor::from_name(engine.name).map(Executor::name), Some(engine.name));
         }
+    }
+
+    /// A build without an engine knows its files as one with it does.
+    #[test]
+    fn the_endings_of_the_table_are_those_of_the_entries() {
+        for engine in &TABLE {
+            let Some(files) = engine.entry.and_then(|entry| entry.files.as_ref()) else { continue };
+            let claims = |ending: &&str| (files.claims)(&PathBuf::from(format!("a.{ending}")));
+            let claimed = engine.endings.iter().filter(|ending| claims(ending)).count();
+            let is_all = claimed == engine.endings.len() && files.endings.is_empty();
+            assert!(is_all || files.endings == engine.endings, "{}", engine.name);
+        }
+    }
+
+    #[test]
+    fn an_engine_that_is_not_built_names_its_feature() {
+        static ABSENT: Engine = Engine {
+            name: "abacus",
+            feature: "abacus",
+            title: "abacuses",
+            schemes: &["abacus"],
+            endings: &[],
+            entry: None,
+        };
+        let error = ABSENT.executor().unwrap_err();
+        assert_eq!(error.to_string(), "this build has no abacuses; build with --features abacus");
+        assert_eq!(error.class(), "configuration");
     }
 
     #[test]

@@ -38,14 +38,11 @@ pub(crate) async fn aggregate(
     let finished: Vec<Finished> =
         solved.iter().map(|(task, solved)| make_finished(task, solved)).collect();
     let relations = relations_of(solved.iter().map(|(_, solved)| *solved));
+    let aggregator = context.run.plugins.for_role(Role::Aggregator)?;
     let prepared = context.prepare(Role::Aggregator, None, relations, None).await;
     let call = prepared.call.clone();
-    let answer = context
-        .run
-        .plugins
-        .aggregator
-        .aggregate(call, &context.problem, &run.graph, &finished, &run.seen)
-        .await;
+    let answer =
+        aggregator.aggregate(call, &context.problem, &run.graph, &finished, &run.seen).await;
     let grounded = match answer {
         Ok(answer) => ground(context, &prepared, answer, solved, warnings).await,
         Err(error) => Err(error),
@@ -154,7 +151,7 @@ async fn choose_candidate(
         return Ok(best());
     };
     let invalid = |what: &str| RoleError::Invalid {
-        plugin: context.run.plugins.aggregator.plugin().identity().name.clone(),
+        plugin: context.run.plugins.name(Role::Aggregator),
         export: "aggregator.aggregate".to_owned(),
         detail: format!("`answer.candidate` `{id}` {what}"),
     };

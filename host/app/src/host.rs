@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use syrch_cache::Cache;
+use syrch_core::RoleError;
 use syrch_core::ports::{Database, Level, ModelProvider};
 use syrch_core::roles::Role;
 use syrch_journal::{Header, Recording};
@@ -49,21 +50,14 @@ pub struct Host {
     shared: Arc<Shared>,
 }
 
-/// The plugin of each role that was loaded.
+/// The plugins that were loaded.
 #[derive(Clone)]
 pub(crate) struct StrategyPlugins {
-    /// `None` if the roles see the whole catalog.
-    pub(crate) linker: Option<Configured>,
-    pub(crate) planner: Configured,
-    pub(crate) solver: Configured,
+    /// By role: those that a search calls, or one that is called alone. Without a linker the roles
+    /// see the whole catalog, and a rewriter is loaded by [`Host::with_rewriter`] only.
+    roles: BTreeMap<Role, Configured>,
     /// The plugins to which a flow hands tasks, by the names of its nodes.
     pub(crate) solvers: BTreeMap<String, (PluginSource, Configured)>,
-    pub(crate) calibrator: Configured,
-    pub(crate) reward: Configured,
-    pub(crate) clarifier: Configured,
-    pub(crate) aggregator: Configured,
-    /// `None` in a host that only searches: see [`Host::with_rewriter`].
-    pub(crate) rewriter: Option<Configured>,
 }
 
 impl StrategyPlugins {
@@ -73,13 +67,11 @@ impl StrategyPlugins {
         shared: &Shared,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
-        let configured = |role| shared.configure_plugin(role, settings, observer);
-        let linker = async {
-            match settings.strategy.roles.contains_key(&Role::Linker) {
-                true => configured(Role::Linker).await.map(Some),
-                false => Ok(None),
-            }
-        };
+        let links = settings.strategy.roles.contains_key(&Role::Linker);
+        let needed = Role::SEARCH.into_iter().filter(|role| links || *role != Role::Linker);
+        let roles = join_all(needed.map(async |role| {
+            Ok::<_, Error>((role, shared.configure_plugin(role, settings, observer).await?))
+        }));
         let solvers = async {
             let mut solvers = BTreeMap::new();
             for (name, (source, config)) in settings.strategy.solvers() {
@@ -93,63 +85,43 @@ impl StrategyPlugins {
             }
             Ok::<_, Error>(solvers)
         };
-        let (linker, solvers, planner, solver, calibrator, reward, clarifier, aggregator) = futures::join!(
-            linker,
-            solvers,
-            configured(Role::Planner),
-            configured(Role::Solver),
-            configured(Role::Calibrator),
-            configured(Role::Reward),
-            configured(Role::Clarifier),
-            configured(Role::Aggregator),
-        );
-        Ok(Self {
-            linker: linker?,
-            planner: planner?,
-            solver: solver?,
-            solvers: solvers?,
-            calibrator: calibrator?,
-            reward: reward?,
-            clarifier: clarifier?,
-            aggregator: aggregator?,
-            rewriter: None,
-        })
+        let (roles, solvers) = futures::join!(roles, solvers);
+        Ok(Self { roles: roles.into_iter().collect::<Result<_, _>>()?, solvers: solvers? })
     }
 
     /// Makes the plugins of a host with that plugin alone, of which nothing but its own role is
     /// called.
     fn only(plugin: &Configured) -> Self {
-        let planner = plugin.clone();
-        let solver = plugin.clone();
-        let calibrator = plugin.clone();
-        let reward = plugin.clone();
-        let clarifier = plugin.clone();
-        let aggregator = plugin.clone();
-        let solvers = BTreeMap::new();
-        Self {
-            linker: None,
-            planner,
-            solver,
-            solvers,
-            calibrator,
-            reward,
-            clarifier,
-            aggregator,
-            rewriter: None,
-        }
+        let roles = BTreeMap::from([(plugin.role(), plugin.clone())]);
+        Self { roles, solvers: BTreeMap::new() }
     }
 
+    /// The plugin of a role; `None` if the host has none.
+    pub(crate) fn get(&self, role: Role) -> Option<&Configured> {
+        self.roles.get(&role)
+    }
+
+    /// The plugin of a role that is called now.
+    ///
+    /// # Errors
+    /// [`RoleError::Unavailable`] in a host for calls of another role.
+    pub(crate) fn for_role(&self, role: Role) -> Result<&Configured, RoleError> {
+        self.get(role).ok_or_else(|| RoleError::Unavailable {
+            plugin: role.name().to_owned(),
+            reason: "no plugin of that role is loaded".to_owned(),
+        })
+    }
+
+    /// The name that the plugin of a role gives itself.
+    pub(crate) fn name(&self, role: Role) -> String {
+        self.get(role).map(|one| one.plugin().identity().name.clone()).unwrap_or_default()
+    }
+
+    /// All of them: those of the search's roles, those of a flow, and the rewriter.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Configured> {
-        let others = [
-            &self.planner,
-            &self.solver,
-            &self.calibrator,
-            &self.reward,
-            &self.clarifier,
-            &self.aggregator,
-        ];
+        let searching = self.roles.iter().filter(|(role, _)| **role != Role::Rewriter);
         let solvers = self.solvers.values().map(|(_, solver)| solver);
-        self.linker.iter().chain(others).chain(solvers).chain(&self.rewriter)
+        searching.map(|(_, one)| one).chain(solvers).chain(self.get(Role::Rewriter))
     }
 
     /// All of them, each with where it came from.
@@ -248,7 +220,7 @@ impl Host {
         if is_untrusted(&rewriter, &self.settings) {
             self.untrusted.insert(Role::Rewriter);
         }
-        self.plugins.rewriter = Some(rewriter);
+        self.plugins.roles.insert(Role::Rewriter, rewriter);
         Ok(self)
     }
 

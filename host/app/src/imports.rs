@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use syrch_tabular::{
+pub use syrch_core::imports::{
     DateOrder, Decimal, Encoding, ImportCaps, Imported, Note, OnProgress, Progress, ReadOptions,
-    Stored, UnknownWord, clear, store_size,
+    Stored, UnknownWord,
 };
+
+pub use crate::executors::{clear, store_size};
 
 /// Settings for reading files of rows into a private database. Journals hold the options alone:
 /// they decide what the tables are.

@@ -81,21 +81,23 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
-//! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
-//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
-//! crate `syrch-grading`.
+//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`suites`]. Graded runs are in the
+//! crate `syrch-grading`, faster statements in `syrch-optimizing`.
 
 mod answer;
 pub mod batch;
 mod build_index;
 mod builder;
+// Without plugins their form is unused.
+#[cfg_attr(not(feature = "builtins"), allow(dead_code))]
 mod builtin;
 pub mod cache;
 mod clock;
 mod content_digest;
 mod context;
-pub mod corpus;
 pub mod databases;
+#[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
+mod endpoints;
 mod error;
 mod evaluate;
 mod executors;
@@ -111,10 +113,10 @@ mod model_calls;
 pub mod models;
 mod noted;
 mod open;
-pub mod optimize;
 pub mod own;
 pub mod plugins;
 mod preview;
+#[cfg(feature = "endpoints")]
 mod probe;
 mod providers;
 mod query;
@@ -124,6 +126,7 @@ mod recordings;
 pub mod report;
 mod rests_on;
 mod retrieval;
+mod rewriting;
 pub mod role_call;
 mod run;
 mod run_of_call;
@@ -145,7 +148,6 @@ pub use builder::HostBuilder;
 pub use error::Error;
 pub use host::Host;
 pub use linking::Linking;
-pub use optimize::optimize;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};
@@ -158,5 +160,5 @@ pub use arrow_schema;
 pub use secrecy;
 pub use syrch_core;
 pub use syrch_files as files;
-pub use syrch_grade as grade;
 pub use syrch_journal as journal;
+pub use syrch_suites as suites;

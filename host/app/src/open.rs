@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant, SqlPort};
-use syrch_core::text::either;
 use syrch_core::{DatabaseUrl, ResultSet, SqlError};
 use syrch_layers::{
     DoubtingDatabase, GrantedIndex, Limiter, Memo, Price, PricedModel, Prices, Rates, Route,
     RoutedModel, SqlBinding, cache_database,
 };
-use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
 
+use crate::endpoints::open_endpoint;
 use crate::executors::{Executor, OpenDatabase, ServerReport};
 use crate::recordings::open_replay;
 use crate::settings::{
@@ -154,7 +153,7 @@ pub(crate) fn open_model(
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(|| {
             Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
         })?;
-        let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
+        let make = || open_provider(settings, endpoint, &route.model, &cells, embeds);
         let provider = match endpoint.provider.endpoint() {
             // The rules read the database's cells.
             None => make()?,
@@ -257,50 +256,22 @@ pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 
-/// The registry of providers.
-fn open_endpoint(
+/// A client of an endpoint, or the rules that stand in its place.
+fn open_provider(
     settings: &Settings,
     endpoint: &EndpointSettings,
     name: &str,
     database: &Arc<dyn Database>,
     embeds: bool,
 ) -> Result<Arc<dyn ModelProvider>, Error> {
-    let model = &settings.model;
-    let config = || EndpointConfig {
-        api_key: endpoint.api_key.clone(),
-        insecure: model.insecure_endpoint,
-        temperature: Some(model.temperature),
-        max_tokens: model.max_tokens,
-        structured: model.structured,
-        timeout: endpoint.timeout.unwrap_or(model.timeout),
-        limits: settings.limits.clone(),
-        ..EndpointConfig::new(&endpoint.base_url, name)
-    };
-    let wrong = |error: EndpointError| match error {
-        EndpointError::Exposed { .. } => Error::Exposed(error.to_string()),
-        error => Error::Config(error.to_string()),
-    };
-    let known = endpoint.provider.endpoint();
-    if embeds {
-        let open = known.and_then(|known| known.open_embeddings).ok_or_else(|| {
-            let able: Vec<&str> = Provider::all().filter(|known| known.makes_embeddings()).map(Provider::name).collect();
-            Error::Config(format!(
-                "the model `{name}` cannot make embeddings: the provider of its endpoint must be {}; name one in llm.endpoints",
-                either(&able)
-            ))
-        })?;
-        return open(config()).map_err(wrong);
+    if embeds || endpoint.provider.endpoint().is_some() {
+        return open_endpoint(settings, endpoint, name, embeds);
     }
-    match known {
-        Some(known) => (known.open)(config()).map_err(wrong),
-        None => {
-            let cells: Arc<dyn CellIndex> =
-                Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
-            let mut config = OfflineConfig::default();
-            if let Some(threshold) = model.offline_threshold {
-                config.threshold = threshold;
-            }
-            Ok(Arc::new(OfflineProvider::new(Some(cells), config)))
-        }
+    let cells: Arc<dyn CellIndex> =
+        Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
+    let mut config = OfflineConfig::default();
+    if let Some(threshold) = settings.model.offline_threshold {
+        config.threshold = threshold;
     }
+    Ok(Arc::new(OfflineProvider::new(Some(cells), config)))
 }

@@ -115,6 +115,9 @@ pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Er
 }
 
 fn unknown(name: &str) -> Error {
+    if cfg!(not(feature = "builtins")) {
+        return Error::NotBuilt { what: "built-in plugins", feature: "builtins" };
+    }
     Error::UnknownPlugin { name: name.to_owned(), similar: text::nearest(name, builtin::names()) }
 }
 

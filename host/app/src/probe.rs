@@ -66,7 +66,7 @@ pub async fn probe_endpoint(settings: &Settings) -> Result<Probe, Error> {
         limits: settings.limits.clone(),
         ..EndpointConfig::new(&model.base_url, &model.model)
     };
-    let client = (known.open)(config).map_err(|error| Error::Config(error.to_string()))?;
+    let client = (known.clients.open)(config).map_err(|error| Error::Config(error.to_string()))?;
     let retries =
         Retries { attempts: model.attempts, patience: model.max_retry_wait, ..Retries::default() };
     let client: Arc<dyn ModelProvider> = Arc::new(RetriedModel::new(client, retries));

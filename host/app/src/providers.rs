@@ -2,15 +2,18 @@
 //! the registry need of a provider: a new one is a client in `syrch-llm` and an entry here.
 
 use std::fmt;
+#[cfg(feature = "endpoints")]
 use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use syrch_core::ports::ModelProvider;
+#[cfg(feature = "endpoints")]
 use syrch_llm::{
-    ANTHROPIC_BASE_URL, AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError,
-    ListRequest, OpenAiProvider, list_of_models,
+    AnthropicProvider, EmbeddingsProvider, ListRequest, OpenAiProvider, list_of_models,
 };
+
+#[cfg(feature = "endpoints")]
+use crate::endpoints::Clients;
 
 /// The entry of a provider in the table.
 struct Entry {
@@ -36,15 +39,19 @@ pub struct EndpointEntry {
     pub base_url: &'static str,
     /// The model if none is configured.
     pub model: &'static str,
-    /// Makes the request for the list of an endpoint's models from its base URL and key.
-    pub list: fn(&str, Option<&str>) -> ListRequest,
-    pub(crate) open: Open,
-    /// Makes a client for embeddings; `None` if the protocol has no embeddings.
-    pub(crate) open_embeddings: Option<Open>,
+    /// Its clients.
+    #[cfg(feature = "endpoints")]
+    pub(crate) clients: Clients,
 }
 
-/// Makes a client of an endpoint; nothing is sent yet.
-type Open = fn(EndpointConfig) -> Result<Arc<dyn ModelProvider>, EndpointError>;
+impl EndpointEntry {
+    /// Makes the request for the list of an endpoint's models from its base URL and key.
+    #[cfg(feature = "endpoints")]
+    #[must_use]
+    pub fn list(&self, base_url: &str, key: Option<&str>) -> ListRequest {
+        (self.clients.list)(base_url, key)
+    }
+}
 
 static TABLE: [Entry; 3] = [
     Entry {
@@ -56,9 +63,12 @@ static TABLE: [Entry; 3] = [
             origin: "https://api.openai.com",
             base_url: "https://api.openai.com/v1",
             model: "gpt-4o",
-            list: list_of_models::<syrch_llm::openai::OpenAi>,
-            open: |config| Ok(Arc::new(OpenAiProvider::new(config)?)),
-            open_embeddings: Some(|config| Ok(Arc::new(EmbeddingsProvider::new(config)?))),
+            #[cfg(feature = "endpoints")]
+            clients: Clients {
+                list: list_of_models::<syrch_llm::openai::OpenAi>,
+                open: |config| Ok(Arc::new(OpenAiProvider::new(config)?)),
+                open_embeddings: Some(|config| Ok(Arc::new(EmbeddingsProvider::new(config)?))),
+            },
         }),
     },
     Entry {
@@ -67,12 +77,15 @@ static TABLE: [Entry; 3] = [
         summary: "an endpoint that speaks the Messages API",
         endpoint: Some(EndpointEntry {
             key_variable: "ANTHROPIC_API_KEY",
-            origin: ANTHROPIC_BASE_URL,
-            base_url: ANTHROPIC_BASE_URL,
+            origin: "https://api.anthropic.com",
+            base_url: "https://api.anthropic.com",
             model: "claude-sonnet-4-5",
-            list: list_of_models::<syrch_llm::anthropic::Anthropic>,
-            open: |config| Ok(Arc::new(AnthropicProvider::new(config)?)),
-            open_embeddings: None,
+            #[cfg(feature = "endpoints")]
+            clients: Clients {
+                list: list_of_models::<syrch_llm::anthropic::Anthropic>,
+                open: |config| Ok(Arc::new(AnthropicProvider::new(config)?)),
+                open_embeddings: None,
+            },
         }),
     },
     Entry {
@@ -125,9 +138,10 @@ impl Provider {
     }
 
     /// Returns whether its endpoints make embeddings.
+    #[cfg(feature = "endpoints")]
     #[must_use]
     pub fn makes_embeddings(self) -> bool {
-        self.endpoint().is_some_and(|endpoint| endpoint.open_embeddings.is_some())
+        self.endpoint().is_some_and(|endpoint| endpoint.clients.open_embeddings.is_some())
     }
 
     /// Its name by OpenTelemetry's conventions.

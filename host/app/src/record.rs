@@ -17,7 +17,9 @@ use syrch_core::roles::Role;
 use syrch_core::{
     Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text,
 };
-use syrch_journal::{FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, VERSION};
+use syrch_journal::{
+    FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, RunKind, VERSION,
+};
 use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
 use crate::host::Host;
@@ -31,7 +33,7 @@ pub(crate) fn header(
     problem: &Problem,
     catalog: Arc<Catalog>,
     database_identity: Option<String>,
-    optimize: Option<Value>,
+    kind: RunKind,
 ) -> Header {
     let since = std::time::SystemTime::now()
         .duration_since(std::time::SystemTime::UNIX_EPOCH)
@@ -49,16 +51,16 @@ pub(crate) fn header(
         provider: host.model.name().to_owned(),
         plugins: plugins(host),
         rows: host.settings.journal.rows,
-        settings: journal_settings_for(optimize.is_some(), host),
-        optimize,
+        settings: journal_settings_for(&kind, host),
+        kind,
         verified: None,
     }
 }
 
 /// The settings that a journal of this host holds. That of an optimization holds no address: a
 /// digest stands for each, which shows whether it has changed.
-fn journal_settings_for(is_optimization: bool, host: &Host) -> Arc<Value> {
-    if !is_optimization {
+fn journal_settings_for(kind: &RunKind, host: &Host) -> Arc<Value> {
+    if kind.is_search() {
         return Arc::clone(&host.written);
     }
     let mut written = Value::clone(&host.written);
@@ -185,7 +187,7 @@ pub(crate) fn check_unchanged(
     identity: Option<Option<String>>,
 ) -> Result<(), Error> {
     check_plugins(host, header)?;
-    let today = journal_settings_for(header.optimize.is_some(), host);
+    let today = journal_settings_for(&header.kind, host);
     let mut changed: Vec<String> = match &identity {
         Some(_) => differing(&header.settings, &today),
         None => differing(&lasting(&header.settings), &lasting(&today)),
@@ -265,10 +267,10 @@ pub(crate) fn end(
 
 /// Returns the fact with which the run of a journal ended. Only a run that is finished and whose
 /// rows were recorded can be repeated.
-pub(crate) fn read_end(journal: &Journal) -> Result<Fact, Error> {
+pub fn read_end(journal: &Journal) -> Result<Fact, Error> {
     let run = &journal.header.run;
     // An optimization needs no rows.
-    if journal.header.rows == RowRetention::None && journal.header.optimize.is_none() {
+    if journal.header.rows == RowRetention::None && journal.header.kind.is_search() {
         return Err(Error::Unfit(format!(
             "the journal of `{run}` was written without rows (--journal-rows none), so a strict replay cannot give them; \
              replay it without --strict"

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syrch_core::DatabaseUrl;
 use syrch_core::roles::Role;
-use syrch_grade::calibrate::{Band, Bands};
+use syrch_suites::bands::{Band, Bands};
 
 use crate::Settings;
 use crate::executors::database_name;

@@ -10,7 +10,7 @@ use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
     Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode, RowRetention,
-    Writer,
+    RunKind, Writer,
 };
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -62,7 +62,8 @@ impl Host {
             .folder
             .as_ref()
             .map(|folder| Folder::new(folder.clone()).place(&id));
-        let run = Arc::new(self.start(&id, &problem, None, place, &observer, stop).await?);
+        let run =
+            Arc::new(self.start(&id, &problem, RunKind::Search, place, &observer, stop).await?);
         let report = self.carry_out(problem, &run, ask).await;
         self.prune().await;
         report
@@ -81,7 +82,11 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
-        match self.start(id, &problem, None, journal, &observer, stop).await.map(Arc::new) {
+        match self
+            .start(id, &problem, RunKind::Search, journal, &observer, stop)
+            .await
+            .map(Arc::new)
+        {
             Ok(run) => {
                 let report = self.carry_out(problem, &run, ask).await;
                 Searched { report, cost: cost(&run.ledger.spending()) }
@@ -169,13 +174,12 @@ impl Host {
     }
 
     /// A run that is about to search, with its journal if it has a place for one. Without a journal
-    /// that can be written it searches all the same, with a warning. `optimize` are the settings of
-    /// a run of the optimizer, as its journal holds them.
+    /// that can be written it searches all the same, with a warning.
     pub(crate) async fn start(
         &self,
         id: &str,
         problem: &Problem,
-        optimize: Option<serde_json::Value>,
+        kind: RunKind,
         journal: Option<Result<PathBuf, JournalError>>,
         observer: &Arc<dyn Observer>,
         stop: &Stop,
@@ -184,9 +188,11 @@ impl Host {
             return Err(Error::Config("the question is empty".to_owned()));
         }
         let catalog = self.catalog_for_roles().await?;
-        let found = match optimize {
-            None => verified::find(&self.known.knowledge.verified, &problem.question, &catalog),
-            Some(_) => None,
+        let found = match kind {
+            RunKind::Search => {
+                verified::find(&self.known.knowledge.verified, &problem.question, &catalog)
+            }
+            RunKind::Optimization(_) => None,
         };
         let (verified, stale) = match found {
             Some(Found::Current(verified)) => (Some(verified), None),
@@ -198,8 +204,7 @@ impl Host {
         let mut warning = None;
         if let Some(place) = journal {
             let identity = self.database.identity().await;
-            let header =
-                record::header(self, id, problem, Arc::clone(&catalog), identity, optimize);
+            let header = record::header(self, id, problem, Arc::clone(&catalog), identity, kind);
             let header = Header { verified: verified.clone(), ..header };
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
@@ -316,9 +321,9 @@ impl Host {
 
 /// A journal of the optimizer has a statement where a search has its question.
 fn is_search(journal: &Journal) -> Result<(), Error> {
-    match journal.header.optimize {
-        None => Ok(()),
-        Some(_) => Err(Error::Unfit(format!(
+    match journal.header.kind {
+        RunKind::Search => Ok(()),
+        RunKind::Optimization(_) => Err(Error::Unfit(format!(
             "the run `{}` is an optimization, and no search",
             journal.header.run
         ))),

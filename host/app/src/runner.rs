@@ -153,7 +153,10 @@ impl Runner {
         }
         // A flow names one of its nodes.
         let solver = match task.operation.solver() {
-            None => &plugins.solver,
+            None => match plugins.for_role(Role::Solver) {
+                Ok(solver) => solver,
+                Err(error) => return (self.failure_observation(task, &error), None, Some(error)),
+            },
             Some(name) => {
                 let Some((_, solver)) = plugins.solvers.get(name) else {
                     let why = format!(
@@ -467,12 +470,12 @@ impl Replanner for PlannerSteps {
         seen: &[Observation],
         fresh: usize,
     ) -> Result<Step, RoleError> {
+        let planner = self.context.run.plugins.for_role(Role::Planner)?;
         let prepared = self.context.prepare(Role::Planner, None, Vec::new(), None).await;
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
         let call = prepared.call.clone();
-        let step =
-            self.context.run.plugins.planner.next(call, problem, catalog, graph, seen, fresh).await;
+        let step = planner.next(call, problem, catalog, graph, seen, fresh).await;
         prepared.end(step.as_ref().err().cloned(), || ()).await;
         step
     }

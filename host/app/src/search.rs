@@ -96,7 +96,7 @@ async fn answer(run: &RunState, ask: Option<&dyn Ask>, question: &Question) -> O
 }
 
 /// A name for the run that no other run has.
-pub(crate) fn run_id(question: &str) -> String {
+pub fn run_id(question: &str) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let place = std::ptr::from_ref(&now) as usize;
     let parts = [now.as_nanos().to_string(), std::process::id().to_string(), place.to_string()];
@@ -141,7 +141,7 @@ impl Attempt {
                 .await;
         let run = run.map_err(|error| {
             Error::PluginFailed(RoleError::Invalid {
-                plugin: context.run.plugins.planner.plugin().identity().name.clone(),
+                plugin: context.run.plugins.name(Role::Planner),
                 export: "planner.plan".to_owned(),
                 detail: error.to_string(),
             })
@@ -391,7 +391,7 @@ fn find_exhausted(context: &Context) -> Option<Exhausted> {
 /// honestly is no reason not to search; Ctrl-C and the deadline end the wait for it, and then the
 /// planner's.
 async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
-    let Some(linker) = &context.run.plugins.linker else { return Ok(context) };
+    let Some(linker) = context.run.plugins.get(Role::Linker) else { return Ok(context) };
     if context.verified().is_some() {
         return Ok(context);
     }
@@ -440,11 +440,11 @@ fn single_task(question: &str) -> Graph {
 
 /// The planner's graph. Ctrl-C and the deadline end the wait for it.
 async fn plan(context: &Arc<Context>) -> Result<Graph, Error> {
+    let planner = context.run.plugins.for_role(Role::Planner).map_err(Error::PluginFailed)?;
     let prepared = context.prepare(Role::Planner, None, Vec::new(), None).await;
     let planning = async {
         let call = prepared.call.clone();
-        let planned =
-            context.run.plugins.planner.plan(call, &context.problem, &context.catalog).await;
+        let planned = planner.plan(call, &context.problem, &context.catalog).await;
         prepared.end(planned.as_ref().err().cloned(), || ()).await;
         planned
     };
@@ -544,9 +544,9 @@ async fn clarify(
     if grounded.is_none() && (is_hidden || is_shapeless) {
         return Ok(None);
     }
+    let clarifier = context.run.plugins.for_role(Role::Clarifier).map_err(Error::PluginFailed)?;
     let prepared = context.prepare(Role::Clarifier, None, Vec::new(), None).await;
     let call = prepared.call.clone();
-    let clarifier = &context.run.plugins.clarifier;
     let questions =
         clarifier.assess(call, &context.problem, &context.catalog, &run.graph, &run.seen).await;
     prepared.end(questions.as_ref().err().cloned(), || ()).await;

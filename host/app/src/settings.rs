@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
-use syrch_core::{Json, Limits};
+use syrch_core::{Json, Limits, StructuredReplies};
 use syrch_journal::RowRetention;
-use syrch_llm::StructuredReplies;
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use syrch_core::ports::{Database, ModelProvider};
-use syrch_grade::suite::{self, Question};
 use syrch_layers::{PricedModel, RoutedModel};
 use syrch_memory::MemoryCache;
 use syrch_simulated::{SimulatedConfig, SimulatedProvider, SimulatedQuestion, SimulatedSuite};
+use syrch_suites::Question;
 
 use crate::executors::is_database_file;
 use crate::open::prices;
@@ -90,7 +90,7 @@ impl Suites {
             .check()
             .map_err(|wrong| Error::Config(format!("the simulated model: {wrong}")))?;
         let read = || {
-            let read = suite::read(&simulated.suite)?;
+            let read = syrch_suites::read(&simulated.suite)?;
             Ok::<_, Error>(SimulatedSuite::new(read.questions.into_iter().map(question).collect()))
         };
         // Its mark is taken first: a change while it is read is noticed next time.

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use syrch::Error;
-use syrch::corpus::CorpusError;
 use syrch::databases::{Executor, ServerEntry};
-use syrch::grade::run::RunError;
-use syrch::grade::suite::SuiteError;
 use syrch::journal::JournalError;
 use syrch::plugins::{LoadError, Toolchain};
 use syrch::strategies::StrategyError;
@@ -14,6 +11,8 @@ use syrch::syrch_core::ledger::Exhausted;
 use syrch::syrch_core::ports::{DatabaseError, STARTING};
 use syrch::syrch_core::text::either;
 use syrch::syrch_core::{SqlError, SqlErrorKind};
+use syrch_grading::grade::run::RunError;
+use syrch_grading::grade::suite::SuiteError;
 
 use crate::exit::Exit;
 
@@ -172,15 +171,6 @@ fn hint(error: &Error) -> Option<String> {
         Error::Suite(_) => {
             "nothing was asked; correct the suite, and check it by `syrch-host suite lint FILE`"
         }
-        Error::Corpus(CorpusError::Unlocked { .. }) => {
-            "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
-        }
-        Error::Corpus(CorpusError::Malformed { .. }) => {
-            "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
-        }
-        Error::Corpus(_) => {
-            "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest"
-        }
         Error::Databases(_) => {
             "--db names the folder in which the databases are, or the one database of all questions"
         }
@@ -192,6 +182,7 @@ fn hint(error: &Error) -> Option<String> {
         | Error::Definition(_)
         | Error::Interrupted
         | Error::Journal(_)
+        | Error::NotBuilt { .. }
         | Error::Run(_)
         | Error::Unfit(_)
         | Error::Internal(_) => return None,

@@ -6,6 +6,7 @@
 pub mod blocking;
 pub mod encode;
 mod error;
+pub mod imports;
 pub mod ledger;
 pub mod limits;
 

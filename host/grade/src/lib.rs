@@ -12,7 +12,7 @@ pub mod report;
 pub mod rules;
 pub mod run;
 pub mod stats;
-pub mod suite;
 
 pub use rules::{Verdict, bag_v1};
-pub use suite::{Gold, Question, SuiteError};
+pub use syrch_suites as suite;
+pub use syrch_suites::{Gold, Question, SuiteError};

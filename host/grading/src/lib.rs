@@ -51,4 +51,5 @@ pub use lint::{
     read_suite,
 };
 pub use suite_run::{Beginning, SuiteOptions, SuiteOutcome, SuiteRun};
+pub use syrch_grade as grade;
 pub use timing::Timings;

@@ -57,9 +57,9 @@ pub struct Header {
     /// All other settings of the search, without keys, as the library writes them.
     #[serde(with = "shared")]
     pub settings: Arc<serde_json::Value>,
-    /// The settings of a run of the optimizer, whose problem is a statement; `None` for a search.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub optimize: Option<serde_json::Value>,
+    /// The kind of the run.
+    #[serde(rename = "optimize", default, skip_serializing_if = "RunKind::is_search")]
+    pub kind: RunKind,
     /// The statement that a person confirmed for this question; `None` if the search looks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
@@ -76,6 +76,40 @@ pub struct Verified {
     pub by: String,
     /// The day on which it was confirmed, as `2026-11-02`.
     pub at: String,
+}
+
+/// The kind of a run. In a header it is the member `optimize`, which a search lacks.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(from = "Option<serde_json::Value>", into = "Option<serde_json::Value>")]
+pub enum RunKind {
+    /// A search for the answer to a question.
+    #[default]
+    Search,
+    /// A run of the optimizer, whose problem is a statement, with its settings.
+    Optimization(serde_json::Value),
+}
+
+impl RunKind {
+    /// Returns true for a search.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        matches!(self, Self::Search)
+    }
+}
+
+impl From<Option<serde_json::Value>> for RunKind {
+    fn from(optimize: Option<serde_json::Value>) -> Self {
+        optimize.map_or(Self::Search, Self::Optimization)
+    }
+}
+
+impl From<RunKind> for Option<serde_json::Value> {
+    fn from(kind: RunKind) -> Self {
+        match kind {
+            RunKind::Search => None,
+            RunKind::Optimization(settings) => Some(settings),
+        }
+    }
 }
 
 /// Serialises a value that many journals of a process share as if each had its own.
@@ -478,5 +512,33 @@ impl Ask {
             Self::Discard(..) => "trace.discard",
             Self::Step(..) => "trace.event",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A part of a header, as older hosts wrote it.
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Part {
+        #[serde(rename = "optimize", default, skip_serializing_if = "RunKind::is_search")]
+        kind: RunKind,
+    }
+
+    #[test]
+    fn the_kind_of_a_run_is_written_as_before() {
+        let optimization = RunKind::Optimization(json!({"settings": {}}));
+        for (kind, text) in
+            [(RunKind::Search, "{}"), (optimization, r#"{"optimize":{"settings":{}}}"#)]
+        {
+            let part = Part { kind };
+            assert_eq!(serde_json::to_string(&part).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Part>(text).unwrap(), part);
+        }
+        let null = serde_json::from_str::<Part>(r#"{"optimize":null}"#).unwrap();
+        assert_eq!(null.kind, RunKind::Search);
     }
 }

@@ -13,9 +13,9 @@ use futures::Stream;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use serde_json::Value;
-use syrch_grade::run::{Fault, UsedUp};
 use syrch_journal::Folder;
 use syrch_scheduler::Stop;
+use syrch_suites::run::{Fault, UsedUp};
 use tokio::task::{Id, JoinError, JoinSet};
 
 use super::hosts::{Hosts, NoHost};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use syrch_core::DatabaseUrl;
-use syrch_grade::run::Fault;
-use syrch_grade::suite::{Unresolved, database_in};
 use syrch_memory::MemoryCache;
+use syrch_suites::run::Fault;
+use syrch_suites::{Unresolved, database_in};
 
 use super::reply::fault;
 use crate::executors::{database_name, database_path, suite_engines};

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use syrch_core::Problem;
-use syrch_grade::run::Fault;
-use syrch_grade::suite::is_date;
+use syrch_suites::is_date;
+use syrch_suites::run::Fault;
 
 use super::reply::wrong;
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use syrch_grade::run::Fault;
+use syrch_suites::run::Fault;
 
 use crate::report::AnswerDocument;
 use crate::run::Searched;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use syrch::grade::report::{CompareOptions, RunReport};
+use syrch_grading::grade::report::{CompareOptions, RunReport};
 
 use super::Run;
 use super::graded::{

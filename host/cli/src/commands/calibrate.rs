@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
-use syrch::grade::calibrate::{Against, Measured, Method, Report};
-use syrch::grade::run::{self, RunRecord};
 use syrch::plugins::Inspection;
 use syrch::syrch_core::roles::Role;
+use syrch_grading::grade::calibrate::{Against, Measured, Method, Report};
+use syrch_grading::grade::run::{self, RunRecord};
 use syrch_grading::{Calibration, calibrate};
 
 use super::Run;
@@ -188,8 +188,9 @@ fn name(method: Method) -> &'static str {
 }
 
 fn totals(report: &Report) -> (u64, u64) {
-    let sum =
-        |of: fn(&syrch::grade::calibrate::Shares) -> u64| report.databases.values().map(of).sum();
+    let sum = |of: fn(&syrch_grading::grade::calibrate::Shares) -> u64| {
+        report.databases.values().map(of).sum()
+    };
     (sum(|shares| shares.answers), sum(|shares| shares.right))
 }
 

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use arm::Arms;
 use clap::Args;
 use clap::builder::RangedI64ValueParser;
-use syrch::grade::report::{CompareOptions, FailOn, RunReport, fail_on, failing};
-use syrch::grade::stats;
 use syrch::strategies;
 use syrch::{Provider, Settings};
+use syrch_grading::grade::report::{CompareOptions, FailOn, RunReport, fail_on, failing};
+use syrch_grading::grade::stats;
 use syrch_grading::read_suite;
 use terms::Terms;
 

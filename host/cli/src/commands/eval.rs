@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::grade::Verdict;
-use syrch::grade::rules::Rule;
 use syrch::syrch_core::Problem;
 use syrch::{Outcome as Ending, Stop};
+use syrch_grading::grade::Verdict;
+use syrch_grading::grade::rules::Rule;
 use syrch_grading::{Eval, EvalReport, Expectation};
 
 use super::Run;

@@ -141,7 +141,7 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
 /// The question of a run and the statement that answered it.
 fn read_answer(journal: &Journal) -> Outcome<(String, String)> {
     let run = &journal.header.run;
-    if journal.header.optimize.is_some() {
+    if !journal.header.kind.is_search() {
         return Err(Failure::usage(format!("the run `{run}` is an optimization, and no search")));
     }
     let tree = SearchTree::from_journal(journal, Shown { rows: None, prompts: false });

@@ -18,6 +18,7 @@ pub(crate) mod examples;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+#[cfg_attr(not(feature = "optimizer"), path = "without_optimizer.rs")]
 pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;

@@ -7,11 +7,11 @@ use std::time::UNIX_EPOCH;
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::grade::report::render::markdown;
-use syrch::grade::report::{CompareOptions, GridReport, RunReport};
-use syrch::grade::rules::Rule;
-use syrch::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
 use syrch::syrch_core::text::few;
+use syrch_grading::grade::report::render::markdown;
+use syrch_grading::grade::report::{CompareOptions, GridReport, RunReport};
+use syrch_grading::grade::rules::Rule;
+use syrch_grading::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
 
 use super::Context;
 use super::Run;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 use syrch::databases::{database_files, suite_databases};
-use syrch::grade::suite::SuiteError;
+use syrch_grading::grade::suite::SuiteError;
 use syrch_grading::{LintObserver, LintReport, lint, read_suite};
 
 use super::Run;

@@ -9,6 +9,7 @@ mod graph;
 mod problem;
 mod sql;
 mod stated;
+mod structured;
 
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
 pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
@@ -19,6 +20,7 @@ pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, 
 pub use problem::{Corpus, Hit, Problem, Question, RetrievalQuery, Retriever};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
 pub use stated::{Stated, StatedPart};
+pub use structured::StructuredReplies;
 
 /// A JSON document as text, as guests exchange it.
 pub type Json = String;

@@ -22,6 +22,7 @@ mod queue;
 mod session;
 mod slots;
 mod state;
+pub mod store;
 mod threads;
 mod value;
 mod watch;

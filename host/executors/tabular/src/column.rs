@@ -11,8 +11,9 @@ mod number;
 
 use std::borrow::Cow;
 
+use syrch_core::imports::{DateOrder, Decimal, ReadOptions};
+
 use crate::cell::{Cell, ColumnType, EXACT, boolean, integer, real};
-use crate::options::{DateOrder, Decimal, ReadOptions};
 use date::Dates;
 use marker::{Counts, values};
 use number::Numbers;

@@ -1,13 +1,10 @@
 //! The configuration with which files are read.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use syrch_core::Limits;
-
-use crate::notes::Note;
-use crate::options::ReadOptions;
+use syrch_core::imports::{ImportCaps, OnProgress, ReadOptions};
 
 /// The configuration with which files are read into a database.
 #[derive(Clone)]
@@ -33,54 +30,4 @@ pub struct TabularConfig {
     pub retained: Duration,
     /// Called with the progress of reading.
     pub progress: Option<OnProgress>,
-}
-
-/// Receives the progress of reading, possibly on another thread.
-pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
-
-/// The limits on what is read, of all files of a database together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ImportCaps {
-    /// Bytes, unpacked where a file is compressed.
-    pub bytes: u64,
-    /// Rows of all tables.
-    pub rows: u64,
-}
-
-impl Default for ImportCaps {
-    /// 4 GB and 50 million rows.
-    fn default() -> Self {
-        Self { bytes: 4_000_000_000, rows: 50_000_000 }
-    }
-}
-
-/// An event while files are read.
-#[derive(Debug)]
-pub enum Progress<'a> {
-    /// More rows of a file were read; sent every 100,000 rows.
-    Reading {
-        /// The name of the file, without its folder.
-        file: &'a str,
-        /// Its rows so far.
-        rows: u64,
-    },
-    /// A file has become a table.
-    Read(&'a Imported),
-}
-
-/// A table that a file has become.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    /// The name of the file, without its folder.
-    pub file: String,
-    /// The name of the table.
-    pub table: String,
-    /// The columns with their types, in the order of the file.
-    pub columns: Vec<(String, &'static str)>,
-    /// The number of rows.
-    pub rows: u64,
-    /// Columns of the file that the table lacks, since their values are lists or structures.
-    pub nested: Vec<String>,
-    /// Notes about what reading changed, those about the table first.
-    pub notes: Vec<Note>,
 }

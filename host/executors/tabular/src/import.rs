@@ -5,15 +5,16 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use syrch_core::imports::{Imported, Progress};
 use syrch_core::ports::DatabaseError;
+use syrch_sqlite::store::{self, Place};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase, ValueStore};
 
-use crate::config::{Imported, Progress, TabularConfig};
+use crate::config::TabularConfig;
 use crate::error::ImportError;
 use crate::notes::Notes;
 use crate::read::{self, Shape, Work};
 use crate::sources::{self, Source};
-use crate::store::{self, Place};
 use crate::target::Target;
 
 /// Rows between two reports of progress.

@@ -7,26 +7,12 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use syrch_core::imports::Note;
 use syrch_files::private;
 use syrch_sqlite::Comment;
 
 /// Bytes of the notes of a database at most.
 const LONGEST: u64 = 16 << 20;
-
-/// A note about what reading a file changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
-    /// The column that it is about; `None` if it is about the table.
-    pub column: Option<String>,
-    /// The note.
-    pub text: String,
-}
-
-impl Note {
-    pub(crate) fn new(column: impl Into<Option<String>>, text: impl Into<String>) -> Self {
-        Self { column: column.into(), text: text.into() }
-    }
-}
 
 /// The notes about the tables of a database, by table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

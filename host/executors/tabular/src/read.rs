@@ -8,12 +8,11 @@ use std::cell::Cell as Counter;
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use syrch_core::imports::{ImportCaps, Note, ReadOptions};
+
 use crate::cell::{Cell, ColumnType};
 use crate::column::Decision;
-use crate::config::ImportCaps;
 use crate::error::ImportError;
-use crate::notes::Note;
-use crate::options::ReadOptions;
 use crate::sources::{Format, Source};
 use crate::text::BUFFER;
 

@@ -5,10 +5,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use syrch_core::imports::ReadOptions;
 
 use crate::column;
 use crate::error::ImportError;
-use crate::options::ReadOptions;
 
 /// The extensions of files that can be read, without the dot; each but Parquet also with `.gz`
 /// after it.
@@ -250,9 +250,15 @@ mod tests {
         assert_eq!(one, of(folder.path()));
         for options in [
             ReadOptions { nulls: vec!["NA".to_owned()], ..plain.clone() },
-            ReadOptions { encoding: crate::Encoding::for_name("latin1"), ..plain.clone() },
-            ReadOptions { decimal: Some(crate::Decimal::Comma), ..plain.clone() },
-            ReadOptions { date_order: Some(crate::DateOrder::DayMonthYear), ..plain.clone() },
+            ReadOptions {
+                encoding: syrch_core::imports::Encoding::for_name("latin1"),
+                ..plain.clone()
+            },
+            ReadOptions { decimal: Some(syrch_core::imports::Decimal::Comma), ..plain.clone() },
+            ReadOptions {
+                date_order: Some(syrch_core::imports::DateOrder::DayMonthYear),
+                ..plain.clone()
+            },
         ] {
             assert_ne!(
                 one,

@@ -6,9 +6,9 @@ use std::io::{self, BufReader, Read};
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, DecoderResult, UTF_8};
 use flate2::read::MultiGzDecoder;
+use syrch_core::imports::{Encoding, ReadOptions};
 
 use crate::error::ImportError;
-use crate::options::{Encoding, ReadOptions};
 use crate::sources::Source;
 
 /// Bytes that are read at once.
@@ -23,9 +23,8 @@ pub(crate) fn open(source: &Source, options: &ReadOptions) -> Result<Box<dyn Rea
         head.drain(..mark);
     }
     let marked = marked.map(|(encoding, _)| encoding);
-    let encoding = marked
-        .or(options.encoding.map(|Encoding(encoding)| encoding))
-        .filter(|found| *found != UTF_8);
+    let encoding =
+        marked.or(options.encoding.map(Encoding::decoding)).filter(|found| *found != UTF_8);
     let bytes = io::Cursor::new(head).chain(rest);
     Ok(match encoding {
         None => Box::new(bytes),

@@ -3,42 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+pub use syrch_suites::bands::{Band, Bands, LEAST_OF_DATABASE};
 
 use crate::stats::reliability;
 
 /// Bands from 0 to 1.
 const BANDS: u32 = 10;
-/// A database has a band of its own, which is quoted, only with so many answers.
-pub const LEAST_OF_DATABASE: u64 = 10;
 /// Databases that have bands of their own at most, those with the most answers: a strategy file has
 /// to hold them, and its size is bounded.
 const MOST_DATABASES: usize = 100;
-
-/// The answers with a confidence from `low` up to `high`; the last band holds 1 too.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Band {
-    /// The least confidence of the band, 0 to 1.
-    pub low: f64,
-    /// The upper end of the band, where the next one begins.
-    pub high: f64,
-    /// The number of answers in the band.
-    pub answers: u64,
-    /// The number of them that were right.
-    pub right: u64,
-}
-
-/// Bands over all databases, and over each that has enough answers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Bands {
-    /// The number of databases in [`Bands::all`].
-    pub databases: u64,
-    /// Over all databases, without the empty ones.
-    pub all: Vec<Band>,
-    /// By database, those with at least [`LEAST_OF_DATABASE`] answers; of more than a hundred
-    /// databases the hundred with the most answers.
-    pub by_database: BTreeMap<String, Vec<Band>>,
-}
 
 /// Counts answers, each its database, its confidence and whether it was right, in bands of a tenth.
 #[must_use]

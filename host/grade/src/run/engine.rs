@@ -13,13 +13,13 @@ use crate::Verdict;
 use crate::rules::Rule;
 
 use super::board::Board;
-use super::error::RunError;
 use super::folder::RunFolder;
-use super::graded::{End, Fault, Graded, Judged};
+use super::graded::{End, Graded, Judged};
 use super::line::{Early, Entry, Line};
-use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest, UsedUp};
+use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest};
 use super::plan::{Item, Plan};
 use super::progress::{Estimate, Observer, Resumed};
+use super::{Fault, RunError, UsedUp};
 
 /// The class of failures of the model's endpoint.
 const MODEL: &str = "model";

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::error::RunError;
+use super::RunError;
 use super::header::{Header, RUN_FORMAT};
 use super::line::{Line, Lines};
-use super::whole::{DOCUMENT, read_within};
+use super::{DOCUMENT, read_within};
 
 pub(crate) const HEADER: &str = "run.json";
 pub(crate) const RESULTS: &str = "results.jsonl";

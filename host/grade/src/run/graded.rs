@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use syrch_suites::run::Fault;
 
 use super::Item;
 use crate::Verdict;
@@ -96,15 +97,6 @@ pub enum End {
     Clarify,
     /// The search ended with an error.
     Failed,
-}
-
-/// The error of a question without an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
-    /// Its class, by the names of the exit codes: `model`, `database`, `budget`, `plugin-failed` ….
-    pub class: String,
-    /// The message of the error.
-    pub message: String,
 }
 
 /// The verdict of a rule, with the fingerprint of the compared result, so that a report under

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::error::RunError;
+use super::RunError;
 use super::graded::Graded;
 
 /// Bytes of one line at most: statements and messages, no rows.

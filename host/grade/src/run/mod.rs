@@ -4,7 +4,6 @@
 mod board;
 mod changed;
 mod engine;
-mod error;
 mod folder;
 mod graded;
 mod header;
@@ -18,22 +17,18 @@ mod runs;
 mod shard;
 #[cfg(test)]
 mod tests;
-mod whole;
 
 pub use changed::find_changes;
 pub use engine::execute;
-pub use error::RunError;
 pub use folder::{RunFolder, is_going_on, item_journal, read_header};
-pub use graded::{Cost, End, Fault, Graded, Judged, Judgement};
+pub use graded::{Cost, End, Graded, Judged, Judgement};
 pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, Shard, SuiteOfRun};
 pub use line::Early;
 pub use merge::{MergeError, Merged, merge};
-pub use options::{
-    Answered, Finished, Options, RunBudgets, StopEarly, Stopped, SystemUnderTest, UsedUp,
-};
+pub use options::{Answered, Finished, Options, StopEarly, Stopped, SystemUnderTest};
 pub use plan::{Item, Plan};
 pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
 pub use read::{EarlierTries, RunRecord, read};
 pub use runs::{RunEntry, RunSummary, Runs};
 pub use shard::ShardError;
-pub use whole::{DOCUMENT, read_within};
+pub use syrch_suites::run::{DOCUMENT, Fault, RunBudgets, RunError, UsedUp, read_within};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::RunError;
 use super::engine::twice;
-use super::error::RunError;
 use super::folder::{RESULTS, read_header};
 use super::graded::{Cost, Graded};
 use super::header::Header;

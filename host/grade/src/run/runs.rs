@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use syrch_journal::{Unnamed, find_run};
 
-use super::error::RunError;
+use super::RunError;
 use super::folder::{HEADER, RESULTS, RunFolder, is_going_on, read_header};
 use super::header::Header;
 use super::line::{Early, Entry, each_line};

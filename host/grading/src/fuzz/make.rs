@@ -102,6 +102,9 @@ fn copier(url: &DatabaseUrl) -> Result<(&'static FileEntry, MakeCopy), Error> {
         let able = Executor::all()
             .filter(|executor| executor.files().is_some_and(|files| files.copy.is_some()));
         let able: Vec<&str> = able.map(Executor::name).collect();
+        if able.is_empty() {
+            return Error::NotBuilt { what: "copies of databases", feature: "copies" };
+        }
         let name = executor.name();
         let able = able.join(", ");
         Error::Config(format!(

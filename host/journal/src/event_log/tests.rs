@@ -12,7 +12,7 @@ use syrch_core::roles::Role;
 use syrch_core::{Catalog, Dialect, Problem, Question};
 
 use super::*;
-use crate::record::{Ask, FORMAT, Fact, Got, Header, VERSION};
+use crate::record::{Ask, FORMAT, Fact, Got, Header, RunKind, VERSION};
 
 fn header() -> Header {
     Header {
@@ -33,7 +33,7 @@ fn header() -> Header {
         plugins: Vec::new(),
         rows: RowRetention::Full,
         settings: Arc::default(),
-        optimize: None,
+        kind: RunKind::Search,
         verified: None,
     }
 }

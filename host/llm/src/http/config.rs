@@ -5,45 +5,9 @@ use std::time::Duration;
 
 use reqwest::Url;
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
-use syrch_core::Limits;
+use syrch_core::{Limits, StructuredReplies};
 
 use super::Protocol;
-
-/// The requests whose replies the endpoint is asked to format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StructuredReplies {
-    /// Documents are; statements too, from the first reply of a model on that should hold one and
-    /// does not.
-    #[default]
-    Auto,
-    /// Documents and statements are.
-    Always,
-    /// Nothing is: the prompt alone asks for documents.
-    Never,
-}
-
-impl StructuredReplies {
-    /// The names in settings.
-    pub const NAMES: &'static [&'static str] = &["auto", "always", "never"];
-
-    /// Returns its name in settings.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
-        }
-    }
-
-    /// Returns the choice of a name; `None` for any other text.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Auto, Self::Always, Self::Never].into_iter().find(|one| one.name() == name)
-    }
-}
 
 /// The configuration of one endpoint and its models. It comes from the user's own configuration,
 /// never from a guest or a project's file.

@@ -18,8 +18,9 @@ mod quirks;
 mod status;
 pub(crate) mod values;
 
-pub use config::{EndpointConfig, EndpointError, StructuredReplies};
+pub use config::{EndpointConfig, EndpointError};
 pub use protocol::{Answer, ListRequest, Protocol, Settings, Stopped, list_of_models};
 pub use provider::HttpProvider;
 pub use quirks::{Quirks, Structured};
+pub use syrch_core::StructuredReplies;
 pub use syrch_http::{is_exposed, is_loopback, resolve_locally};

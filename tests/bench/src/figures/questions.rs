@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
-use syrch::grade::run::{End, Graded};
 use syrch::syrch_core::Problem;
 use syrch::{Host, Outcome as Ending, Settings, Silent, Stop};
+use syrch_grade::run::{End, Graded};
 use syrch_grading::{SuiteOptions, SuiteRun};
 
 use super::suites::{Nobody, options};

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use syrch::grade::rules::Rule;
-use syrch::grade::run::{Graded, Observer, Progress, RunBudgets};
 use syrch::{Silent, Stop};
+use syrch_grade::rules::Rule;
+use syrch_grade::run::{Graded, Observer, Progress, RunBudgets};
 use syrch_grading::{Beginning, SuiteOptions, SuiteRun, Traces};
 use syrch_kit::MockEndpoint;
 

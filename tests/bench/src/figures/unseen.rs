@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use syrch::grade::run::Graded;
 use syrch::syrch_core::Problem;
 use syrch::{Error, Host, Outcome as End, Settings, Silent, Stop};
+use syrch_grade::run::Graded;
 use syrch_grading::SuiteRun;
 
 use super::suites::{Nobody, options};

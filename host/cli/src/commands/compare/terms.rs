@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use syrch::files;
-use syrch::grade::run::{DOCUMENT, read_within};
+use syrch_grading::grade::run::{DOCUMENT, read_within};
 
 /// The file in the folder of the run.
 const FILE: &str = "compare.json";

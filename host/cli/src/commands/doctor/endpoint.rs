@@ -117,7 +117,7 @@ async fn check(model: &ModelSettings) -> Check {
 
 /// Returns the URL of the list of models; `None` if a search would refuse the base URL, too.
 pub(super) fn models_of(provider: Provider, base: &str) -> Option<Url> {
-    let url = Url::parse(&(provider.endpoint()?.list)(base, None).url).ok()?;
+    let url = Url::parse(&provider.endpoint()?.list(base, None).url).ok()?;
     let is_plain = ["http", "https"].contains(&url.scheme())
         && url.username().is_empty()
         && url.password().is_none()
@@ -145,7 +145,7 @@ async fn ask(target: &Url, model: &ModelSettings) -> reqwest::Result<Response> {
     }
     let mut request = resolve_locally(builder, target).build()?.get(target.clone());
     if let (Some(endpoint), Some(key)) = (model.provider.endpoint(), &model.api_key) {
-        for (name, value) in (endpoint.list)(&model.base_url, Some(key.expose_secret())).headers {
+        for (name, value) in endpoint.list(&model.base_url, Some(key.expose_secret())).headers {
             request = request.header(name, value);
         }
     }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValue;
 use clap::{Arg, Args, ValueEnum};
-use syrch::grade::rules::Rule;
-use syrch::grade::run::{RunBudgets, Runs, Shard, read_header};
 use syrch::syrch_core::DatabaseUrl;
+use syrch_grading::grade::rules::Rule;
+use syrch_grading::grade::run::{RunBudgets, Runs, Shard, read_header};
 use syrch_grading::{SuiteOptions, Traces};
 
 use super::ReportFile;

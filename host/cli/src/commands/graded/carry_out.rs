@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use syrch::grade::report::{AllFailed, CompareOptions, RunReport, all_failed};
-use syrch::grade::rules::Rule;
-use syrch::grade::run::{Graded, Stopped, UsedUp};
 use syrch::{Observer, Settings, Stop};
+use syrch_grading::grade::report::{AllFailed, CompareOptions, RunReport, all_failed};
+use syrch_grading::grade::rules::Rule;
+use syrch_grading::grade::run::{Graded, Stopped, UsedUp};
 use syrch_grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 
 use super::Document;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use syrch::grade::report::render::{csv, markdown, parquet};
-use syrch::grade::report::{ResultRow, RunReport};
-use syrch::grade::run::RunRecord;
 use syrch_grading::Timings;
+use syrch_grading::grade::report::render::{csv, markdown, parquet};
+use syrch_grading::grade::report::{ResultRow, RunReport};
+use syrch_grading::grade::run::RunRecord;
 
 use super::{Timed, text};
 use crate::commands::Context;

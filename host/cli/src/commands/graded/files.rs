@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use syrch::grade::report::render::{csv, html, junit, markdown};
+use syrch_grading::grade::report::render::{csv, html, junit, markdown};
 
 use super::Document;
 use crate::failure::{Failure, Outcome};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use syrch::grade::run::{Graded, Observer, Progress, Resumed};
 use syrch_grading::Beginning;
+use syrch_grading::grade::run::{Graded, Observer, Progress, Resumed};
 
 use crate::commands::trace::words::count;
 use crate::console::Console;
@@ -105,7 +105,7 @@ fn duration(time: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
-    use syrch::grade::run::ArmProgress;
+    use syrch_grading::grade::run::ArmProgress;
 
     use super::*;
 

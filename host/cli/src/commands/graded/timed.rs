@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use syrch::grade::report::Basis;
-use syrch::grade::run::RunRecord;
 use syrch_grading::Timings;
+use syrch_grading::grade::report::Basis;
+use syrch_grading::grade::run::RunRecord;
 
 use crate::commands::trace::words::count;
 

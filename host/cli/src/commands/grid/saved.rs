@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch::files;
-use syrch::grade::report::GridReport;
-use syrch::grade::run::{DOCUMENT, End, RunRecord, read_within};
 use syrch_grading::Timings;
+use syrch_grading::grade::report::GridReport;
+use syrch_grading::grade::run::{DOCUMENT, End, RunRecord, read_within};
 
 use crate::commands::graded::Timed;
 

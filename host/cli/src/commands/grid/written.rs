@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
-use syrch::grade::report::render::{markdown, tables};
-use syrch::grade::report::{Cell, GridReport};
 use syrch::syrch_core::text::few;
+use syrch_grading::grade::report::render::{markdown, tables};
+use syrch_grading::grade::report::{Cell, GridReport};
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use syrch::optimize::DEFAULT_REWRITER;
 use syrch::settings::PluginSource;
+use syrch_optimizing::DEFAULT_REWRITER;
 
 use super::report::ReportFile;
 use crate::config::flags::Flags;

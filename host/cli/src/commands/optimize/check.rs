@@ -3,9 +3,9 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::optimize::SUPPORT;
 use syrch::syrch_core::ports::{Bench, BenchLimits, PortError};
 use syrch::syrch_core::{SqlError, SqlErrorKind};
+use syrch_optimizing::SUPPORT;
 
 use super::statement::{Named, read_all};
 use crate::commands::Context;

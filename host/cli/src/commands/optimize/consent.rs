@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use syrch::optimize::AskConsent;
 use syrch::syrch_core::ports::Preview;
+use syrch_optimizing::AskConsent;
 
 use crate::commands::dry_run;
 use crate::console::Console;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use syrch::corpus::{Corpus, FileState};
+use syrch_optimizing::corpus::{Corpus, CorpusError, FileState};
 
 use crate::commands::Context;
 use crate::exit::Exit;
@@ -72,17 +72,17 @@ impl CorpusCommand {
 }
 
 fn read(manifest: &std::path::Path) -> Outcome<Corpus> {
-    Ok(Corpus::read(manifest).map_err(syrch::Error::from)?)
+    Ok(Corpus::read(manifest)?)
 }
 
 fn add(context: &Context, arguments: &AddArgs) -> Outcome {
     let AddArgs { manifest, files, description } = arguments;
     let mut grid = columns();
     for file in files {
-        let added = Corpus::add(manifest, file, description).map_err(syrch::Error::from)?;
+        let added = Corpus::add(manifest, file, description)?;
         grid.rows.push(vec![json!(added.file), json!(added.sha256), json!(added.description)]);
     }
-    show(context, grid, &Corpus::read(manifest).map_err(syrch::Error::from)?)?;
+    show(context, grid, &Corpus::read(manifest)?)?;
     Ok(Exit::Answered)
 }
 
@@ -91,7 +91,7 @@ fn list(context: &Context, corpus: &Corpus) -> Outcome {
     grid.rows = corpus
         .queries()
         .iter()
-        .map(|query: &syrch::corpus::Entry| {
+        .map(|query: &syrch_optimizing::corpus::Entry| {
             vec![json!(query.file), json!(query.sha256), json!(query.description)]
         })
         .collect();
@@ -148,4 +148,21 @@ fn show(context: &Context, grid: Grid, corpus: &Corpus) -> Outcome<()> {
         grid,
         || json!({"schema": "syrch.corpus/1", "manifest": manifest, "digest": corpus.digest(), "queries": queries}),
     )
+}
+
+impl From<CorpusError> for Failure {
+    fn from(error: CorpusError) -> Self {
+        let hint = match &error {
+            CorpusError::Unlocked { .. } => {
+                "nothing was measured; `syrch-host optimize corpus verify MANIFEST` shows what is missing and what was changed"
+            }
+            CorpusError::Malformed { .. } => {
+                "correct the manifest there: it has a table `[[queries]]` for each statement, with file, sha256 and description"
+            }
+            CorpusError::Io { .. } | CorpusError::Refused { .. } => {
+                "check the path; `syrch-host optimize corpus add MANIFEST FILE` makes a manifest"
+            }
+        };
+        Self::config(error.to_string()).hint(hint)
+    }
 }

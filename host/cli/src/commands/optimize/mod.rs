@@ -20,7 +20,7 @@ use self::args::LoopArgs;
 pub(crate) use self::args::default_rewriter;
 use self::check::CheckArgs;
 use self::corpus::CorpusCommand;
-pub(crate) use self::one::{optimize_answer, print_replay};
+pub(crate) use self::one::{optimize_answer, replay};
 use self::run::RunArgs;
 use self::saved::SavedArgs;
 use super::{Context, PLUGIN, Run};

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use syrch::journal::Folder;
-use syrch::optimize::{self as optimizer, Optimized, Outcome as Ending, Settings};
+use syrch::journal::{Folder, Journal};
 use syrch::syrch_core::ports::BenchLimits;
 use syrch::{Host, SearchReport};
+use syrch_optimizing::{self as optimizer, Optimized, Optimizes, Outcome as Ending, Settings};
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
@@ -85,8 +85,16 @@ pub(crate) async fn optimize_answer(
     Ok(())
 }
 
-/// Prints a run again that was repeated from its journal, as it printed itself.
-pub(crate) fn print_replay(context: &Context, document: Optimized) -> Outcome {
+/// Repeats a run from its journal, and prints it as it printed itself.
+pub(crate) async fn replay(
+    context: &Context,
+    host: &Host,
+    watch: Arc<Watch>,
+    journal: Journal,
+) -> Outcome {
+    let document = host.optimize("").observer(watch).replay(journal).await;
+    context.console.clear();
+    let document = document?;
     let name = Named::from_text(&document.report.given).name;
     print(context, &name, document, &[])
 }

@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use syrch::corpus::OptimizesStatements;
 use syrch::journal::JournalError;
-use syrch::optimize::{EARLY_STOP, Optimize, Optimized, Progress, Purpose, Settings, Step};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::{BenchLimits, Preview};
 use syrch::syrch_core::result_set::digest64;
 use syrch::syrch_core::roles::Role;
 use syrch::{Error, Host, Stop};
+use syrch_optimizing::corpus::OptimizesStatements;
+use syrch_optimizing::{
+    EARLY_STOP, Optimize, Optimized, Optimizes, Progress, Purpose, Settings, Step,
+};
 
 use super::args::LoopArgs;
 use super::check::engine_failure;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use syrch::corpus::{
+use syrch_optimizing::corpus::{
     CORPUS_RUN, Corpus, CorpusFolder, CorpusHeader, CorpusLine, CorpusObserver, LockedQuery,
     new_id, run_corpus,
 };
@@ -48,8 +48,8 @@ pub(super) async fn run(mut context: Context, arguments: RunArgs) -> Outcome {
     let inputs = arguments.inputs();
     let RunArgs { manifest, resume, flags } = arguments;
     flags.report.iter().try_for_each(|file| file.spares(&inputs))?;
-    let corpus = Corpus::read(&manifest).map_err(syrch::Error::from)?;
-    let queries = corpus.lock().map_err(syrch::Error::from)?;
+    let corpus = Corpus::read(&manifest)?;
+    let queries = corpus.lock()?;
     let Some(first) = queries.first() else {
         return Err(Failure::config(format!(
             "the manifest `{}` has no statements",

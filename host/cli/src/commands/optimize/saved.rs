@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use syrch::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
-use syrch::grade::run::RunError;
-use syrch::optimize::gates;
+use syrch_grading::grade::run::RunError;
+use syrch_optimizing::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
+use syrch_optimizing::gates;
 
 use super::report::{self, RUN, Report, ReportFile, RunDocument};
 use crate::commands::Context;

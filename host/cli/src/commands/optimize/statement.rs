@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use syrch::corpus::Corpus;
 use syrch::syrch_core::Limits;
+use syrch_optimizing::corpus::Corpus;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -79,9 +79,7 @@ pub(super) fn read_all(words: &[String]) -> Outcome<Vec<Named>> {
     for word in words {
         match file(word).filter(|path| is_manifest(path)) {
             Some(manifest) => {
-                let locked = Corpus::read(&manifest)
-                    .and_then(|corpus| corpus.lock())
-                    .map_err(syrch::Error::from)?;
+                let locked = Corpus::read(&manifest).and_then(|corpus| corpus.lock())?;
                 all.extend(locked.into_iter().map(|one| Named {
                     name: one.query.file,
                     description: one.query.description,

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use syrch::grade::page::Html;
 use syrch::journal::{Round, TaskNode};
 use syrch::syrch_core::Ending;
+use syrch_grading::grade::page::Html;
 use unicode_width::UnicodeWidthChar;
 
 use super::{show, words};

@@ -1,9 +1,9 @@
 //! `trace show --html`: a run as one page that stands alone.
 
 use serde_json::Value;
-use syrch::grade::page::Html;
 use syrch::journal::{CandidateNode, ModelNode, Round, SearchTree, Status, TaskNode, What};
 use syrch::syrch_core::ports::RowsGrant;
+use syrch_grading::grade::page::Html;
 
 use super::{calls, graph, show, timeline, words};
 use crate::sink::{Grid, plain};

@@ -28,10 +28,8 @@ async fn strict(context: &Context, run: &str) -> Outcome {
         Host::of_journal(&journal.header, &context.config.effective.settings, watch.as_ref())
             .await?;
     context.console.progress("replaying");
-    if journal.header.optimize.is_some() {
-        let optimized = host.optimize("").observer(watch).replay(journal).await;
-        context.console.clear();
-        return optimize::print_replay(context, optimized?);
+    if !journal.header.kind.is_search() {
+        return optimize::replay(context, &host, watch, journal).await;
     }
     let report = host.replay(journal, watch).await;
     context.console.clear();
@@ -40,7 +38,7 @@ async fn strict(context: &Context, run: &str) -> Outcome {
 
 async fn again(mut context: Context, run: &str) -> Outcome {
     let (path, journal) = open(&context, run)?;
-    if journal.header.optimize.is_some() {
+    if !journal.header.kind.is_search() {
         let run = &journal.header.run;
         let message = format!(
             "the run `{run}` is an optimization, whose times cannot be had again: replay it with --strict"

@@ -1,7 +1,7 @@
 //! The time line of a run as SVG: a bar for each call.
 
-use syrch::grade::page::Html;
 use syrch::journal::{CallEnd, SearchTree, What};
+use syrch_grading::grade::page::Html;
 
 use super::calls;
 

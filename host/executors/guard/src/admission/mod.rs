@@ -7,6 +7,7 @@
 //! passes, and `rules.rs` for what differs between the dialects.
 
 mod call;
+mod dialects;
 mod duckdb;
 mod expr;
 mod faithful;

@@ -1,10 +1,6 @@
 //! The differences between the dialects that the walk knows. Everything else is the walk's own.
 
-use syrch_core::Dialect;
-
 use crate::functions::Functions;
-
-use super::{duckdb, postgres, spark, standard};
 
 /// The rules for statements of one dialect: the forms and functions that they may use, and how they
 /// are written again.
@@ -145,19 +141,6 @@ pub(super) enum Form {
 }
 
 impl Rules {
-    pub(super) fn for_dialect(dialect: &Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Postgres => &postgres::RULES,
-            Dialect::Duckdb => &duckdb::RULES,
-            Dialect::Spark | Dialect::Databricks => &spark::RULES,
-            Dialect::Sqlite => &standard::SQLITE,
-            Dialect::Mysql => &standard::MYSQL,
-            Dialect::Other(name) if name == "bigquery" => &standard::BIGQUERY,
-            Dialect::Other(name) if name == "snowflake" => &standard::SNOWFLAKE,
-            Dialect::Ansi | Dialect::Other(_) => &standard::ANSI,
-        }
-    }
-
     pub(super) fn has(&self, form: Form) -> bool {
         self.forms.contains(&form)
     }
@@ -169,62 +152,5 @@ impl Rules {
     /// Returns true if PostgreSQL reads it.
     pub(super) fn is_postgres(&self) -> bool {
         self.names == Names::Folded
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lists_can_be_searched_and_agree() {
-        let other = |name: &str| Dialect::Other(name.to_owned());
-        for dialect in [
-            Dialect::Postgres,
-            Dialect::Duckdb,
-            Dialect::Spark,
-            Dialect::Databricks,
-            Dialect::Sqlite,
-            Dialect::Mysql,
-            Dialect::Ansi,
-            other("bigquery"),
-            other("snowflake"),
-            other("flight"),
-        ] {
-            let rules = Rules::for_dialect(&dialect);
-            assert!(rules.listed.is_sorted(), "{dialect:?}");
-            assert!(
-                rules.is_listed("count")
-                    && !rules.is_listed("pg_sleep")
-                    && !rules.is_listed("current_user")
-            );
-            let sized =
-                rules.sized.iter().chain(rules.patterns).chain(rules.inserts).map(|(name, _)| name);
-            let named = [
-                rules.bare,
-                rules.lambdas,
-                rules.series,
-                rules.formats,
-                rules.aggregates,
-                rules.tables.unwrap_or_default(),
-            ];
-            for name in named.into_iter().flatten().chain(sized) {
-                assert!(rules.is_listed(name), "{name} in {dialect:?}");
-            }
-            for name in [
-                "read_csv",
-                "query",
-                "reflect",
-                "aggregate",
-                "list_reduce",
-                "secret",
-                "ai_query",
-                "getvariable",
-                "damerau_levenshtein",
-            ] {
-                assert!(!rules.is_listed(name) || rules.is_postgres(), "{name} in {dialect:?}");
-            }
-            assert!(rules.values.is_sorted());
-        }
     }
 }

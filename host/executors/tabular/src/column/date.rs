@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use chrono::{Datelike, NaiveDate, TimeDelta, Timelike};
+use syrch_core::imports::DateOrder;
 
 use crate::cell::is_date;
 use crate::column::names::{is_weekday, month};
-use crate::options::DateOrder;
 
 /// Bytes of a date with its time at most.
 const LONGEST: usize = 48;

@@ -1,9 +1,10 @@
 //! Numbers as people write them: with marks between thousands, a decimal comma, the sign of a
 //! currency or of per cent, and in brackets where they are negative.
 
+use syrch_core::imports::Decimal;
+
 use super::marker::values;
 use crate::cell::{Cell, ColumnType, integer, real};
-use crate::options::Decimal;
 
 /// Bytes of a number at most.
 const LONGEST: usize = 64;

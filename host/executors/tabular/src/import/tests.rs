@@ -8,8 +8,7 @@ use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{Dialect, Limits};
 
 use super::*;
-use crate::config::ImportCaps;
-use crate::options::ReadOptions;
+use syrch_core::imports::{ImportCaps, ReadOptions};
 
 fn config(path: &Path, folder: Option<&Path>) -> TabularConfig {
     TabularConfig {

@@ -9,13 +9,12 @@ use std::cell::Cell as Counter;
 use std::io::Read;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
+use syrch_core::imports::{Note, ReadOptions};
 
 use super::{COLUMNS, Counted, Shape, Sink, Work, names};
 use crate::cell::{Cell, integer};
 use crate::column::{Column, decide};
 use crate::error::ImportError;
-use crate::notes::Note;
-use crate::options::ReadOptions;
 use crate::sources::Source;
 use crate::text::{self, BUFFER};
 pub(super) use layout::Layout;

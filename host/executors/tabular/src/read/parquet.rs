@@ -26,11 +26,11 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetStatisticsPolicy;
+use syrch_core::imports::Note;
 
 use super::{COLUMNS, Shape, Sink, Work, names};
 use crate::cell::{Cell, ColumnType};
 use crate::error::ImportError;
-use crate::notes::Note;
 use crate::pages;
 use crate::sources::Source;
 

@@ -611,7 +611,7 @@ fn texts_in_other_encodings_are_read() {
     let error = read_content("a.csv", &cyrillic).unwrap_err().to_string();
     assert!(error.contains("line 1: ") && error.contains("--encoding windows-1251"), "{error}");
     let options = |name: &str| ReadOptions {
-        encoding: crate::Encoding::for_name(name),
+        encoding: syrch_core::imports::Encoding::for_name(name),
         ..ReadOptions::default()
     };
     assert_eq!(with_options("a.csv", &latin, &options("latin1")).unwrap().rows[1], ["Zoë", "2"]);

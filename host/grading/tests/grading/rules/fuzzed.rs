@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use syrch::grade::rules::Rule;
 use syrch::{Settings, Silent};
+use syrch_grade::rules::Rule;
 use syrch_grading::{FuzzOptions, Fuzzed, fuzz, read_suite};
 
 use super::recorded::all;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syrch::grade::rules::{Facts, Rule, Verdict, judge_all};
 use syrch::syrch_core::SqlErrorKind;
+use syrch_grade::rules::{Facts, Rule, Verdict, judge_all};
 
 use super::recorded::{Answer, Recorded, Statements, all};
 

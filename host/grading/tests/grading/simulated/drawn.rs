@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use syrch::grade::rules::bag_v1_any;
 use syrch::syrch_core::ports::{Database, Purpose, SqlQuery};
 use syrch::syrch_core::{Catalog, Equality, ResultSet};
+use syrch_grade::rules::bag_v1_any;
 use syrch_kit::recorded::{Answer, Execution, SAMPLERS, Sampler, Taken};
 use syrch_simulated::{SimulatedKnobs, SimulatedQuestion, SimulatedSuite};
 use tokio::task::JoinSet;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use syrch::grade::report::plausible::{Plausibility, Sampled, beyond_reach, plausible};
+use syrch_grade::report::plausible::{Plausibility, Sampled, beyond_reach, plausible};
 use syrch_kit::recorded::{Answer, Execution, Question};
 use syrch_simulated::SimulatedKnobs;
 

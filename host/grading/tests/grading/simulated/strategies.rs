@@ -61,7 +61,7 @@ async fn run_strategy(strategy: &str, knobs: &SimulatedKnobs, seed: u64) -> (f64
                     let said = database.run(&SqlQuery::new(&answer.sql)).await.unwrap();
                     for gold in &question.golds {
                         let gold = database.run(&SqlQuery::new(gold)).await.unwrap();
-                        is_right |= syrch::grade::bag_v1(&gold, &said, question.ordered).is_right();
+                        is_right |= syrch_grade::bag_v1(&gold, &said, question.ordered).is_right();
                     }
                 }
                 (is_right, report.document.cost.calls)

@@ -15,7 +15,7 @@ use syrch_core::{
 
 use crate::read::Journal;
 use crate::record::{
-    Ask, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, VERSION,
+    Ask, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, RunKind, VERSION,
 };
 use crate::stored::Stored;
 
@@ -314,7 +314,7 @@ fn header() -> Header {
         plugins: vec![plugin(Role::Planner, "chase"), plugin(Role::Solver, "sampler")],
         rows: RowRetention::Full,
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
-        optimize: None,
+        kind: RunKind::Search,
         verified: None,
     }
 }

@@ -4,8 +4,8 @@
 mod statements;
 
 use syrch::Host;
-use syrch::optimize::{IterationState, Optimized, Outcome as Ending, Report};
 use syrch_kit::postgres::Server;
+use syrch_optimizing::{IterationState, Optimized, Optimizes, Outcome as Ending, Report};
 use syrch_orders::{Scale, make_orders};
 
 use self::statements::{POSTGRES, SQLITE, Slow, TPCH};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use syrch::grade::report::render::tables::Table;
-use syrch::grade::report::{BenchmarkReport, Figures, ResultRow};
+use syrch_grading::grade::report::render::tables::Table;
+use syrch_grading::grade::report::{BenchmarkReport, Figures, ResultRow};
 
 use super::line;
 

@@ -1,7 +1,7 @@
 //! The parts of the text that only the report on several arms has.
 
-use syrch::grade::report::{CompareReport, Flipped, PairReport, RightOne};
 use syrch::syrch_core::text::few;
+use syrch_grading::grade::report::{CompareReport, Flipped, PairReport, RightOne};
 
 use super::line;
 use crate::commands::trace::words::count;

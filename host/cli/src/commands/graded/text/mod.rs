@@ -4,8 +4,8 @@ mod benchmark;
 mod compare;
 
 use serde_json::Value;
-use syrch::grade::report::render::tables::{self, Table};
-use syrch::grade::report::{Basis, RunReport, Section};
+use syrch_grading::grade::report::render::tables::{self, Table};
+use syrch_grading::grade::report::{Basis, RunReport, Section};
 
 use crate::commands::trace::words::count;
 use crate::sink::{Grid, table, terminal};
@@ -101,7 +101,7 @@ fn filter_fields(mut table: Table, fields: &[String]) -> Option<Table> {
 
 #[cfg(test)]
 mod tests {
-    use syrch::grade::report::Partial;
+    use syrch_grading::grade::report::Partial;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! From what the optimizer measured to what reports show.
 
-use syrch::optimize::{Advice, Confirmation, Gates, Round};
 use syrch::syrch_core::ports::Timing;
+use syrch_optimizing::{Advice, Confirmation, Gates, Round};
 
 use super::document::Gate;
 
@@ -79,7 +79,7 @@ pub(crate) fn gates(gates: &Gates) -> (Vec<Gate>, Option<String>) {
         gates
             .gates
             .iter()
-            .map(|gate: &syrch::optimize::Gate| Gate {
+            .map(|gate: &syrch_optimizing::Gate| Gate {
                 name: gate.name.clone(),
                 counts: counts(&gate.name),
                 share: (counts(&gate.name)[1] > 0).then_some(gate.share),

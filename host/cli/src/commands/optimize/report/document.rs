@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use syrch::corpus::CorpusLine;
-use syrch::optimize::Optimized;
+use syrch_optimizing::Optimized;
+use syrch_optimizing::corpus::CorpusLine;
 
 /// The schema of the document of a run.
 pub(crate) const RUN: &str = "syrch.optimize-corpus/1";

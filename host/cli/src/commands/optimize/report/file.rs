@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
-use syrch::optimize::Optimized;
+use syrch_optimizing::Optimized;
 
 use super::{RunDocument, Shown, html, markdown};
 use crate::exit::Exit;

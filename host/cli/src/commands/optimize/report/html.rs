@@ -1,9 +1,9 @@
 //! A page that stands alone: before and after, plans side by side, and the measurements drawn.
 
 use serde_json::{Value, json};
-use syrch::grade::page::Html;
-use syrch::grade::picture::{self, TimedPair};
-use syrch::optimize::Iteration;
+use syrch_grading::grade::page::Html;
+use syrch_grading::grade::picture::{self, TimedPair};
+use syrch_optimizing::Iteration;
 
 use super::document::{RunDocument, Shown};
 use super::section::Section;

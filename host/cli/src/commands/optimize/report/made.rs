@@ -1,14 +1,14 @@
 //! Documents for the tests of the renderers, with hostile texts in them.
 
-use syrch::corpus::{CORPUS_LINE, CorpusLine};
-use syrch::optimize::{
-    Confirmation, Iteration, IterationState, OPTIMIZE_SCHEMA, Optimized, Outcome, Pair, Plans,
-    Probe, Report, Round, Settings,
-};
 use syrch::report::CostReport;
 use syrch::syrch_core::Column;
 use syrch::syrch_core::ports::{Plan, ResultSize, Timing};
 use syrch::syrch_core::roles::Trial;
+use syrch_optimizing::corpus::{CORPUS_LINE, CorpusLine};
+use syrch_optimizing::{
+    Confirmation, Iteration, IterationState, OPTIMIZE_SCHEMA, Optimized, Outcome, Pair, Plans,
+    Probe, Report, Round, Settings,
+};
 
 use super::document::{Gate, RUN, RunDocument, Shown};
 

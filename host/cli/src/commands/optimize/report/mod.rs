@@ -14,8 +14,8 @@ pub(crate) mod words;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use syrch::corpus::CorpusLine;
-use syrch::optimize::{Iteration, Optimized};
+use syrch_optimizing::corpus::CorpusLine;
+use syrch_optimizing::{Iteration, Optimized};
 
 pub(crate) use convert::{Measured, gates};
 pub(crate) use document::{Gate, RUN, RunDocument, Shown};

@@ -1,7 +1,7 @@
 //! The sentences and figures that all formats share.
 
 use serde_json::{Value, json};
-use syrch::optimize::{IterationState, Optimized, Outcome, Report};
+use syrch_optimizing::{IterationState, Optimized, Outcome, Report};
 
 use super::Measured;
 

@@ -1,10 +1,10 @@
 //! Rows of totals below a table.
 
 use csv::ByteRecord;
+use syrch_core::imports::ReadOptions;
 
 use crate::cell::{Cell, ColumnType, integer, real};
 use crate::column::{Column, Decision, read_number};
-use crate::options::ReadOptions;
 
 /// Words with which a row of totals begins.
 const LABELS: [&str; 25] = [
