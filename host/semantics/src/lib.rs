@@ -1,0 +1,13 @@
+//! Meaning that is defined once: tables, joins, dimensions and metrics of a semantics file, and
+//! requests for metrics, which are compiled to one SELECT that repeats no row.
+
+mod compiled;
+mod model;
+mod request;
+
+pub use compiled::{Applied, Compiled, OutputColumn, Role};
+pub use model::{
+    Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,
+    MetricKind, Place, Semantics, Table, WeekStart,
+};
+pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
