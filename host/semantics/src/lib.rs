@@ -3,6 +3,7 @@
 
 mod compiled;
 mod model;
+mod read;
 mod request;
 
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
@@ -10,4 +11,5 @@ pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,
     MetricKind, Place, Semantics, Table, WeekStart,
 };
+pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
