@@ -210,7 +210,7 @@ fn joins_that_leave_the_meaning_open_are_reported() {
             "- {from: a.x, to: b.y}\n- {from: a.z, to: c.y}\n- {from: b.x, to: d.y}\n- {from: \
              c.x, to: d.y}",
             "sum(a.x + d.y)",
-            "f.yml:7:13: several paths of joins lead from `a` to `d` (a → b → d; a → c → d)",
+            "f.yml:7:14: several paths of joins lead from `a` to `d` (a → b → d; a → c → d)",
         ),
         (
             "- {from: a.x, to: b.y, cardinality: many_to_many}",
