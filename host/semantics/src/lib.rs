@@ -4,6 +4,7 @@
 mod compiled;
 mod model;
 mod question;
+mod read;
 mod request;
 
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
@@ -12,4 +13,5 @@ pub use model::{
     MetricKind, Place, Semantics, Table, WeekStart,
 };
 pub use question::{Cell, Reading, Understood, Unread, cells_at, phrases, read_follow_up, read_question};
+pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
