@@ -57,13 +57,14 @@ fn group(root: &Path, package: &Package) -> String {
 /// Returns the groups of crates that a group may import.
 fn dependencies_of(group: &str) -> &'static [&'static str] {
     match group {
-        "basics" | "flows" | "memory" | "words" | "files" | "http" => &[],
+        "basics" | "flows" | "memory" | "words" | "files" | "http" | "yaml" => &[],
         "core" | "sdk" => &["basics"],
         "guard" => &["core"],
         "optimize" => &["core", "basics"],
         "schema" => &["core", "memory"],
         "cache" | "journal" => &["core", "files"],
         "search" => &["core", "words"],
+        "semantics" => &["core", "words", "yaml"],
         "runtime" => &["core", "schema", "files"],
         "replies" => &["core", "schema"],
         "llm" => &["core", "http", "replies"],
@@ -95,6 +96,8 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
             "journal",
             "optimize",
             "search",
+            "semantics",
+            "yaml",
         ],
         "grading" => &["app", "core", "files", "grade", "journal", "memory"],
         "cases" => &["app", "core", "journal", "replies"],

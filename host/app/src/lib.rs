@@ -138,7 +138,6 @@ pub mod telemetry;
 mod thought;
 mod trace;
 mod withheld;
-pub mod yaml;
 
 pub use builder::HostBuilder;
 pub use error::Error;
@@ -159,3 +158,5 @@ pub use syrch_core;
 pub use syrch_files as files;
 pub use syrch_grade as grade;
 pub use syrch_journal as journal;
+pub use syrch_semantics as semantics;
+pub use syrch_yaml as yaml;

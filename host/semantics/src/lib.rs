@@ -5,6 +5,7 @@ mod compile;
 mod compiled;
 mod form;
 mod model;
+mod read;
 mod request;
 
 pub use compile::{CompileError, compile, describe_period};
@@ -17,4 +18,5 @@ pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,
     MetricKind, Place, Semantics, Table, WeekStart,
 };
+pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
