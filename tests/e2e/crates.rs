@@ -69,7 +69,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "replies" => &["core", "schema"],
         "llm" => &["core", "http", "replies"],
         "simulated" => &["core", "basics", "memory", "replies"],
-        "offline" => &["core", "replies", "words"],
+        "offline" => &["core", "replies", "semantics", "words"],
         // The crate that engines share whose results are in Arrow is one of them.
         "executors" => &["core", "files", "guard", "executors", "http"],
         "copies" => &["core", "guard", "executors"],

@@ -5,7 +5,8 @@
 //! that they name, `cues` the words for operations, and `items` puts these in a sequence. `walk`
 //! goes through it and collects a draft of the query, `assemble` makes the query, `account` checks
 //! that it drops no word that carries meaning, `writer` writes its SQL in the catalog's `dialect`,
-//! and `confidence` rates it.
+//! and `confidence` rates it. Before all of them, `metric` reads questions for what semantics files
+//! define.
 
 mod account;
 mod assemble;
@@ -23,6 +24,7 @@ mod items;
 mod joins;
 mod lexicon;
 mod link;
+mod metric;
 mod periods;
 mod provider;
 mod query;

@@ -9,7 +9,7 @@ use super::resolve::Resolver;
 use super::time::{self, Calendar, Clock, Span};
 use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
-use super::{Cell, Reading, Understood, Unread, bounded, cues, model, read};
+use super::{Cell, Reading, Understood, Unread, bounded, model, read};
 use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics};
 
 /// The confidence of a change that the text says in full.
@@ -441,10 +441,7 @@ impl Merger<'_> {
             let Some(period) = &self.previous.period else {
                 return unsupported("the request before has no period to go on from");
             };
-            let move_day = [period.from, period.until]
-                .map(|day| day.map(|day| time::shift(day, unit, by)));
-            let [from, until] = move_day;
-            if from == Some(None) || until == Some(None) {
+    XX == Some(None) || until == Some(None) {
                 return unsupported("the day is out of range");
             }
             request.period = Some(Period { from: from.flatten(), until: until.flatten() });

@@ -290,7 +290,8 @@ impl<'a> Parser<'a> {
         if !heads || cues::superlative(self.word(next)).is_none() || !self.draft.metrics.is_empty() {
             return Ok(None);
         }
-        let limit = self.limit_of(self.draft.number.take(), at, end)?;
+        let number = self.draft.number.take();
+        let limit = self.limit_of(number, at, end)?;
         match found {
             Some(group) => self.draft.groups.push(group),
             None => self.draft.grains.extend(time::unit(self.word(at))),
