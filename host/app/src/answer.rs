@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
-    Confidence, CostReport, PluginReport, SavedReport, TimeReport, VerdictWord,
+    Confidence, CostReport, OriginReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
@@ -92,6 +92,7 @@ pub(crate) fn document(
                 .as_ref()
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
+        origin: grounded.and_then(|grounded| origin(context, &grounded.results.sql)),
         tasks: thought::tasks(worked.graph, worked.seen),
         candidates,
         steps: context.run.trace.steps(&ids),
@@ -110,6 +111,16 @@ pub(crate) fn document(
         plugins: context.run.plugins.all().map(plugin).collect(),
         warnings,
     }
+}
+
+/// Where a statement comes from; `None` where no metrics are defined, and where a recording replies,
+/// which does not say.
+fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
+    let settings = &context.run.settings;
+    if settings.semantics.is_empty() || settings.model.replay.is_some() {
+        return None;
+    }
+    Some(context.notes.origin_of(sql).unwrap_or(OriginReport::Generated))
 }
 
 /// Why the reward doubts the statement of the answer, if it accepts it in doubt.

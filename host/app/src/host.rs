@@ -19,7 +19,8 @@ use crate::open::open_model;
 use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{
-    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, plugins, query, record,
+    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, meaning, plugins, query,
+    record,
 };
 
 /// An open database, a model and the plugins of a strategy. Searches on one host may run
@@ -223,7 +224,9 @@ impl Host {
                 message,
             });
         }
-        let model = open_model(&settings, &database, shared)?;
+        let meaning = meaning::open(&settings.semantics, &database).await?;
+        let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
+        let model = open_model(&settings, &database, semantics, shared)?;
         let recording = shared.recording(&settings, &model)?;
         let known = shared.open_knowledge(&settings, &database).await?;
         if let Some(message) = known.wrong.clone() {
@@ -233,6 +236,7 @@ impl Host {
         }
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
+        settings.semantics.digest = meaning.map(|meaning| meaning.digest);
         let host = Self::from_parts(settings, database, model, plugins?, shared);
         Ok(Self { recording, known, ..host })
     }
@@ -265,7 +269,9 @@ impl Host {
     ) -> Result<(Self, Configured), Error> {
         let plugin = shared.configure_plugin(role, &settings, observer).await?;
         let database = shared.database(&settings).await?;
-        let model = open_model(&settings, &database, shared)?;
+        let meaning = meaning::open(&settings.semantics, &database).await?;
+        let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
+        let model = open_model(&settings, &database, semantics, shared)?;
         Ok((
             Self::from_parts(settings, database, model, StrategyPlugins::only(&plugin), shared),
             plugin,
@@ -357,6 +363,12 @@ impl Host {
         }
         record::check_plugins(&host, header)?;
         Ok(Self { untrusted: record::list_untrusted_roles(header), ..host })
+    }
+
+    /// A digest of the metrics that are defined for this host; `None` if there are none.
+    #[must_use]
+    pub fn semantics(&self) -> Option<&str> {
+        self.settings.semantics.digest.as_deref()
     }
 
     /// Warnings about what the user configured for retrieval and what is empty.

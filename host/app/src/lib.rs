@@ -107,6 +107,7 @@ pub mod imports;
 pub mod internal;
 pub mod knowledge;
 mod linking;
+mod meaning;
 mod model_calls;
 pub mod models;
 mod noted;

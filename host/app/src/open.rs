@@ -15,6 +15,7 @@ use syrch_layers::{
 };
 use syrch_llm::{EndpointConfig, EndpointError};
 use syrch_offline::{OfflineConfig, OfflineProvider};
+use syrch_semantics::Semantics;
 
 use crate::executors::{Executor, OpenDatabase, ServerReport};
 use crate::recordings::open_replay;
@@ -121,6 +122,7 @@ pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
 pub(crate) fn open_model(
     settings: &Settings,
     database: &Arc<dyn Database>,
+    semantics: Option<&Arc<Semantics>>,
     shared: &Shared,
 ) -> Result<Arc<RoutedModel>, Error> {
     let model = &settings.model;
@@ -154,7 +156,8 @@ pub(crate) fn open_model(
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(|| {
             Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
         })?;
-        let make = || open_endpoint(settings, endpoint, &route.model, &cells, embeds);
+        let parts = Parts { cells: &cells, semantics };
+        let make = || open_endpoint(settings, endpoint, &route.model, parts, embeds);
         let provider = match endpoint.provider.endpoint() {
             // The rules read the database's cells.
             None => make()?,
@@ -257,12 +260,19 @@ pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 
+/// What the rules read besides the question and the catalog.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    cells: &'a Arc<dyn Database>,
+    semantics: Option<&'a Arc<Semantics>>,
+}
+
 /// The registry of providers.
 fn open_endpoint(
     settings: &Settings,
     endpoint: &EndpointSettings,
     name: &str,
-    database: &Arc<dyn Database>,
+    parts: Parts<'_>,
     embeds: bool,
 ) -> Result<Arc<dyn ModelProvider>, Error> {
     let model = &settings.model;
@@ -294,9 +304,11 @@ fn open_endpoint(
     match known {
         Some(known) => (known.open)(config()).map_err(wrong),
         None => {
+            let index = Arc::clone(parts.cells);
             let cells: Arc<dyn CellIndex> =
-                Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
-            let mut config = OfflineConfig::default();
+                Arc::new(GrantedIndex { index: index as _, grant: settings.rows });
+            let semantics = parts.semantics.cloned();
+            let mut config = OfflineConfig { semantics, ..OfflineConfig::default() };
             if let Some(threshold) = model.offline_threshold {
                 config.threshold = threshold;
             }

@@ -1,7 +1,7 @@
 //! The output of a search: the answer on standard output, its confidence and cost on standard
 //! error.
 
-use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, RestsOn};
+use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, OriginReport, RestsOn};
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::escape::clip_with_remark;
 use syrch::{Outcome as Ending, SearchReport};
@@ -187,9 +187,25 @@ fn footer(document: &AnswerDocument) -> Vec<String> {
         lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
         lines.extend(confidence.rests_on.as_ref().map(rests_on));
     }
+    lines.extend(document.origin.as_ref().map(origin));
     lines.extend(answer.and_then(|answer| agreement(answer, &document.candidates)));
     lines.push(cost(document));
     lines
+}
+
+/// Says where the statement comes from: the metrics with their files and what is applied, or that it
+/// was generated.
+fn origin(origin: &OriginReport) -> String {
+    let OriginReport::Metric(report) = origin else { return "generated".to_owned() };
+    let metrics: Vec<String> =
+        report.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.file)).collect();
+    let mut parts = vec![format!("metric {}: {}", metrics.join(", "), report.request)];
+    if !report.time.is_empty() {
+        parts.push(format!("dated by {}", report.time.join(" and ")));
+    }
+    parts.extend(report.filters.iter().filter(|it| !report.request.contains(*it)).cloned());
+    parts.extend(report.notes.iter().cloned());
+    parts.join("; ")
 }
 
 /// Says how often answers with about this confidence were right in the run that the calibrator was
