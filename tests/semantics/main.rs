@@ -103,7 +103,7 @@ fn run(database: &Connection, sql: &str) -> Rows {
 }
 
 /// A value as it is compared: numbers to nine digits.
-fn written(value: &Value) -> String {
+fn write_value(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Integer(number) => format!("{:.8e}", *number as f64),
@@ -114,9 +114,9 @@ fn written(value: &Value) -> String {
 }
 
 /// Rows as they are compared; in their order where it was asked for.
-fn compared(rows: &Rows, ordered: bool) -> Vec<String> {
+fn list_rows(rows: &Rows, ordered: bool) -> Vec<String> {
     let mut out: Vec<String> =
-        rows.iter().map(|row| row.iter().map(written).collect::<Vec<_>>().join("|")).collect();
+        rows.iter().map(|row| row.iter().map(write_value).collect::<Vec<_>>().join("|")).collect();
     if !ordered {
         out.sort();
     }
@@ -175,9 +175,9 @@ fn ask(shop: &Shop, question: &Question) -> (Result<bool, String>, String) {
         Err(error) => return (Ok(false), format!("it does not compile: {error}")),
     };
     let ordered = request.order.is_some() || request.limit.is_some();
-    let found = compared(&run(&shop.database, &compiled.sql), ordered);
+    let found = list_rows(&run(&shop.database, &compiled.sql), ordered);
     let wanted =
-        compared(&run(&shop.database, question.sql.as_deref().unwrap_or_default()), ordered);
+        list_rows(&run(&shop.database, question.sql.as_deref().unwrap_or_default()), ordered);
     if found == wanted {
         return (Ok(true), String::new());
     }

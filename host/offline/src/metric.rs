@@ -106,8 +106,8 @@ fn origin(applied: &Applied) -> Value {
         "request": applied.request,
         "filters": applied.filters,
         "time": applied.time,
-        "from": applied.period.as_ref().and_then(|period| period.from),
-        "until": applied.period.as_ref().and_then(|period| period.until),
+        "from": applied.period.as_ref().and_then(|period| period.from).map(|day| day.to_string()),
+        "until": applied.period.as_ref().and_then(|period| period.until).map(|day| day.to_string()),
         "grain": applied.grain,
         "notes": applied.notes,
     })

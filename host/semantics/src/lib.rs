@@ -12,13 +12,15 @@ mod request;
 pub use compile::{CompileError, compile, describe_period};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
 pub use form::{
-    REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain, read_order,
-    read_period,
+    REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
+    read_order, read_period,
 };
 pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,
     MetricKind, Place, Semantics, Table, WeekStart,
 };
-pub use question::{Cell, Reading, Understood, Unread, cells_at, phrases, read_follow_up, read_question};
+pub use question::{
+    Cell, Reading, Understood, Unread, cells_at, phrases, read_follow_up, read_question,
+};
 pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};

@@ -256,33 +256,19 @@ pub(super) const SHARES: &[&str] = &[
     "shares",
 ];
 /// Words for the values over time.
-pub(super) const TRENDS: &[&str] = &[
-    "development of",
-    "evolution of",
-    "over time",
-    "trend for",
-    "trend in",
-    "trend of",
-    "trend",
-];
+pub(super) const TRENDS: &[&str] =
+    &["development of", "evolution of", "over time", "trend for", "trend in", "trend of", "trend"];
 /// Verbs that ask for the values over time behind `how did`.
 pub(super) const CHANGES: &[&str] =
     &["change", "changed", "develop", "developed", "evolve", "evolved"];
 /// Words before a number of things.
-pub(super) const COUNTS: &[&str] = &[
-    "count of",
-    "how many",
-    "how many of",
-    "number of",
-    "total number of",
-    "total count of",
-];
+pub(super) const COUNTS: &[&str] =
+    &["count of", "how many", "how many of", "number of", "total number of", "total count of"];
 /// Words before a mean.
 pub(super) const AVERAGES: &[&str] =
     &["average", "average number of", "average of", "mean", "mean number of", "on average"];
 /// Words before a sum.
-pub(super) const TOTALS: &[&str] =
-    &["in total", "overall", "sum of", "total", "total of"];
+pub(super) const TOTALS: &[&str] = &["in total", "overall", "sum of", "total", "total of"];
 /// Words for an order.
 pub(super) const SORTS: &[&str] = &[
     "ordered by",

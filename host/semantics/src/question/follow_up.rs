@@ -9,7 +9,7 @@ use super::resolve::Resolver;
 use super::time::{self, Calendar, Clock, Span};
 use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
-use super::{Cell, Reading, Understood, Unread, bounded, model, read};
+use super::{Cell, Reading, Understood, Unread, model, read, read_tokens};
 use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics};
 
 /// The confidence of a change that the text says in full.
@@ -48,12 +48,30 @@ const MARKERS: &[&str] = &[
 ];
 /// Words that begin a question of its own.
 const OPENERS: &[&str] = &[
-    "calculate", "compute", "display", "give", "how", "list", "report", "show", "tell", "what",
+    "calculate",
+    "compute",
+    "display",
+    "give",
+    "how",
+    "list",
+    "report",
+    "show",
+    "tell",
+    "what",
     "which",
 ];
 /// Words that add to what is there.
-const ALSO: &[&str] =
-    &["add", "additionally", "also", "as well", "in addition", "include", "including", "plus", "too"];
+const ALSO: &[&str] = &[
+    "add",
+    "additionally",
+    "also",
+    "as well",
+    "in addition",
+    "include",
+    "including",
+    "plus",
+    "too",
+];
 /// Words that leave nothing but what follows.
 const ONLY: &[&str] = &["just", "only"];
 /// Words that take away the breakdown.
@@ -80,8 +98,14 @@ const ALL_TIMES: &[&str] = &[
     "the whole time",
 ];
 /// Words that take away the limit.
-const ALL_ROWS: &[&str] =
-    &["all of them", "show all", "show them all", "the full list", "without a limit", "without the limit"];
+const ALL_ROWS: &[&str] = &[
+    "all of them",
+    "show all",
+    "show them all",
+    "the full list",
+    "without a limit",
+    "without the limit",
+];
 /// Words that turn the order round.
 const REVERSE: &[&str] = &["reverse", "reversed", "the other way around", "the other way round"];
 /// Words that take away the comparison.
@@ -143,7 +167,7 @@ fn follow(
     cells: &[Cell],
     today: NaiveDate,
 ) -> Result<Understood, Unread> {
-    let tokens = bounded(text)?;
+    let tokens = read_tokens(text)?;
     let links = vocabulary::link(semantics, &tokens, cells);
     let calendar = Calendar { today, week_start: semantics.week_start };
     let clock = Clock { tokens: &tokens, calendar };
@@ -287,7 +311,8 @@ impl Merger<'_> {
     fn merge(&self) -> Result<Understood, Unread> {
         self.resolver.check_words()?;
         let says_nothing = self.draft.is_empty()
-            && *self.change == Change { also: false, only: false, instead: false, ..Change::default() };
+            && *self.change
+                == Change { also: false, only: false, instead: false, ..Change::default() };
         let is_flag = *self.change
             == Change {
                 also: self.change.also,
@@ -377,8 +402,8 @@ impl Merger<'_> {
                 let at = model::find_dimension(self.semantics, &filter.dimension);
                 !at.is_some_and(|at| names.contains(&model::full_name(self.semantics, at)))
             });
-            let drops_limit = request.limit.is_some()
-                && request.by.iter().any(|name| names.contains(name));
+            let drops_limit =
+                request.limit.is_some() && request.by.iter().any(|name| names.contains(name));
             if drops_limit {
                 request.limit = None;
             } else if request.filters.len() == before {
@@ -441,7 +466,9 @@ impl Merger<'_> {
             let Some(period) = &self.previous.period else {
                 return unsupported("the request before has no period to go on from");
             };
-    XX == Some(None) || until == Some(None) {
+            let from = period.from.map(|day| time::shift(day, unit, by));
+            let until = period.until.map(|day| time::shift(day, unit, by));
+            if from == Some(None) || until == Some(None) {
                 return unsupported("the day is out of range");
             }
             request.period = Some(Period { from: from.flatten(), until: until.flatten() });
@@ -516,10 +543,9 @@ impl Merger<'_> {
         request.limit = request.limit.or(limit);
         request.order = request.order.take().or(before);
         if self.change.reverse {
-            let order = request.order.get_or_insert_with(|| Order {
-                by: request.metrics[0].clone(),
-                descending: false,
-            });
+            let order = request
+                .order
+                .get_or_insert_with(|| Order { by: request.metrics[0].clone(), descending: false });
             order.descending = !order.descending;
         }
         if let Some(rank) = self.change.top {

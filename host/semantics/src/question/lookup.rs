@@ -4,7 +4,7 @@
 use sqlparser::ast::Expr;
 use syrch_words::is_stop_word;
 
-use super::bounded;
+use super::read_tokens;
 use super::tokens::{Kind, Token};
 use super::{Cell, model};
 use crate::Semantics;
@@ -17,7 +17,7 @@ const WORDS: usize = 5;
 /// in lower case.
 #[must_use]
 pub fn phrases(question: &str) -> Vec<String> {
-    let Ok(tokens) = bounded(question) else { return Vec::new() };
+    let Ok(tokens) = read_tokens(question) else { return Vec::new() };
     let mut out: Vec<String> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         if token.kind == Kind::Quoted {

@@ -107,7 +107,7 @@ fn read(
     cells: &[Cell],
     today: NaiveDate,
 ) -> Result<Understood, Unread> {
-    let tokens = bounded(question)?;
+    let tokens = read_tokens(question)?;
     let links = vocabulary::link(semantics, &tokens, cells);
     let calendar = Calendar { today, week_start: semantics.week_start };
     let clock = Clock { tokens: &tokens, calendar };
@@ -117,7 +117,7 @@ fn read(
 }
 
 /// The tokens of a text that is not too long.
-fn bounded(text: &str) -> Result<Vec<tokens::Token>, Unread> {
+fn read_tokens(text: &str) -> Result<Vec<tokens::Token>, Unread> {
     if text.len() > BYTES {
         return Err(Unread::TooLong);
     }

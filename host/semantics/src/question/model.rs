@@ -3,7 +3,9 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use crate::{Aggregate, Cardinality, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
+use crate::{
+    Aggregate, Cardinality, Format, Literal, Measure, Metric, MetricKind, Semantics, Table,
+};
 
 /// The limit on how deep metrics may refer to metrics.
 const DEPTH: usize = 16;
@@ -288,7 +290,8 @@ pub(super) fn naming_dimensions(semantics: &Semantics, table: usize) -> Vec<usiz
         "title".to_owned(),
     ];
     let named = names.iter().find_map(|name| dimension_of(semantics, table, name));
-    let key: Option<Vec<usize>> = table.key.iter().map(|column| dimension_of(semantics, table, column)).collect();
+    let key: Option<Vec<usize>> =
+        table.key.iter().map(|column| dimension_of(semantics, table, column)).collect();
     let key = key.unwrap_or_default();
     let others = named.into_iter().filter(|named| !key.contains(named));
     key.iter().copied().chain(others).collect()

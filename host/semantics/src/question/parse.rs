@@ -1,5 +1,5 @@
-//! Goes through the words of a text and collects what it asks for. Every word is taken up by a rule,
-//! changes nothing, or is unknown.
+//! Goes through the words of a text and collects what it asks for. Every word is taken up by a
+//! rule, changes nothing, or is unknown.
 
 use super::cues;
 use super::draft::{Choice, Condition, Draft, Group, Pick, Rank, Sort, Target, Value};
@@ -91,7 +91,10 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn word(&self, at: usize) -> &str {
-        self.tokens.get(at).filter(|token| token.kind == Kind::Word).map_or("", |token| &token.lower)
+        self.tokens
+            .get(at)
+            .filter(|token| token.kind == Kind::Word)
+            .map_or("", |token| &token.lower)
     }
 
     /// The place behind the longest of these phrases that stands here.
@@ -203,7 +206,8 @@ impl<'a> Parser<'a> {
         if let Some((group, end)) = self.group_at(at) {
             return Some((Sort::Group(group), end));
         }
-        let is_time = time::unit(self.word(at)).is_some() || matches!(self.word(at), "time" | "date");
+        let is_time =
+            time::unit(self.word(at)).is_some() || matches!(self.word(at), "time" | "date");
         is_time.then_some((Sort::Time, at + 1))
     }
 
@@ -213,10 +217,10 @@ impl<'a> Parser<'a> {
         if self.is_value_first(at) {
             return Ok(None);
         }
-        if let Some(end) = self.headed_group(at)? {
+        if let Some(end) = self.read_headed_group(at)? {
             return Ok(Some(end));
         }
-        if let Some(end) = self.compared_dimension(at) {
+        if let Some(end) = self.compare_dimension(at) {
             return Ok(Some(end));
         }
         if !pick.metrics.is_empty() && self.takes_metric(at) {
@@ -268,9 +272,9 @@ impl<'a> Parser<'a> {
     fn is_joined(&self, at: usize) -> bool {
         let Some(end) = self.metric_end else { return false };
         let between = self.tokens.get(end..at).unwrap_or_default();
-        let joins = between
-            .iter()
-            .any(|token| token.kind == Kind::Comma || matches!(token.lower.as_str(), "and" | "plus"));
+        let joins = between.iter().any(|token| {
+            token.kind == Kind::Comma || matches!(token.lower.as_str(), "and" | "plus")
+        });
         let glue = ["and", "plus", "the", "number", "of", "total", "how", "many"];
         joins
             && between
@@ -279,7 +283,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `the category with the highest revenue`, `the 5 customers with the most orders`.
-    fn headed_group(&mut self, at: usize) -> Taken {
+    fn read_headed_group(&mut self, at: usize) -> Taken {
         let (found, end) = match (self.group_at(at), time::unit(self.word(at))) {
             (Some((group, end)), _) => (Some(group), end),
             (None, Some(_)) => (None, at + 1),
@@ -287,7 +291,8 @@ impl<'a> Parser<'a> {
         };
         let heads = matches!(self.word(end), "with" | "that" | "who" | "having");
         let next = self.skip(end + 1, &["had", "has", "have", "placed", "made", "the", "brought"]);
-        if !heads || cues::superlative(self.word(next)).is_none() || !self.draft.metrics.is_empty() {
+        if !heads || cues::superlative(self.word(next)).is_none() || !self.draft.metrics.is_empty()
+        {
             return Ok(None);
         }
         let number = self.draft.number.take();
@@ -306,15 +311,14 @@ impl<'a> Parser<'a> {
         match number {
             Some(number) => Ok(number),
             None if last.is_some_and(|last| !looks_plural(&last.lower)) => Ok(1),
-            None => Err(Unread::Unsupported(format!(
-                "how many {} is not said",
-                self.text(at, end)
-            ))),
+            None => {
+                Err(Unread::Unsupported(format!("how many {} is not said", self.text(at, end))))
+            }
         }
     }
 
     /// `rating over 3`, `a rating of 5`.
-    fn compared_dimension(&mut self, at: usize) -> Option<usize> {
+    fn compare_dimension(&mut self, at: usize) -> Option<usize> {
         let (dimensions, end) = self.dimensions(at)?;
         let next = self.skip(end, &["is", "was", "of"]);
         let (operator, next) = self.operator(next).unwrap_or((Operator::In, next));
@@ -342,9 +346,7 @@ impl<'a> Parser<'a> {
             (&["at least"], Operator::AtLeast),
             (&["at most"], Operator::AtMost),
         ];
-        phrases
-            .iter()
-            .find_map(|(phrases, operator)| Some((*operator, self.phrase(at, phrases)?)))
+        phrases.iter().find_map(|(phrases, operator)| Some((*operator, self.phrase(at, phrases)?)))
     }
 
     /// A dimension or a table beside a value of it: `the category Books`, `wholesale customers`.
@@ -439,9 +441,9 @@ impl<'a> Parser<'a> {
             return Ok(Some(end));
         }
         // `not in the category Books`
-        let named = self.pick(next).filter(|(_, end)| {
-            self.links.values.get(*end).is_some_and(Option::is_some)
-        });
+        let named = self
+            .pick(next)
+            .filter(|(_, end)| self.links.values.get(*end).is_some_and(Option::is_some));
         let Some((pick, behind)) = named else { return Ok(None) };
         let dimensions = self.dimensions(next).map(|(found, _)| found).unwrap_or_default();
         let Some(end) = self.values(behind, true) else { return Ok(None) };
@@ -587,8 +589,8 @@ impl<'a> Parser<'a> {
     fn time(&mut self, at: usize) -> Taken {
         let Some((time, end)) = self.clock.time(at) else { return Ok(None) };
         // `orders over 2000` is no year.
-        let is_amount = self.word(at) == "over"
-            && !matches!(time, Time::Span(span) if span.is_relative);
+        let is_amount =
+            self.word(at) == "over" && !matches!(time, Time::Span(span) if span.is_relative);
         if is_amount {
             return Ok(None);
         }
@@ -603,16 +605,16 @@ impl<'a> Parser<'a> {
         let is_head = self.group_at(next).is_some_and(|(_, end)| self.word(end) == "with");
         let is_unit = time::unit(self.word(next)).is_some() && self.word(next + 1) == "with";
         if number.is_none() || !(is_head || is_unit) {
-            return self.headed_unit(at);
+            return self.read_headed_unit(at);
         }
         self.draft.number = number;
         Ok(Some(next))
     }
 
     /// `the month with the highest revenue`.
-    fn headed_unit(&mut self, at: usize) -> Taken {
+    fn read_headed_unit(&mut self, at: usize) -> Taken {
         match time::unit(self.word(at)) {
-            Some(_) => self.headed_group(at),
+            Some(_) => self.read_headed_group(at),
             None => Ok(None),
         }
     }
@@ -642,7 +644,7 @@ impl<'a> Parser<'a> {
                 if word == "per"
                     && let Some((pick, _)) = self.pick(next)
                 {
-                    group.per = self.counted(&pick);
+                    group.per = self.count_metrics(&pick);
                 }
                 self.draft.groups.push(group);
                 end = Some(behind);
@@ -653,7 +655,7 @@ impl<'a> Parser<'a> {
                 && end.is_none()
                 && let Some((pick, behind)) = self.pick(next)
             {
-                let per = self.counted(&pick);
+                let per = self.count_metrics(&pick);
                 self.draft.groups.push(Group { text: pick.text, options: Vec::new(), per });
                 end = Some(behind);
             } else {
@@ -676,7 +678,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The metrics that count what a name means.
-    fn counted(&self, pick: &Pick) -> Vec<usize> {
+    fn count_metrics(&self, pick: &Pick) -> Vec<usize> {
         let tables = pick.tables.iter().filter_map(|table| {
             model::count_of(self.semantics, &self.semantics.tables[*table].name)
         });
@@ -712,7 +714,8 @@ impl<'a> Parser<'a> {
     /// `over time`, `how did revenue change`.
     fn trend(&mut self, at: usize) -> Taken {
         let end = self.phrase(at, cues::TRENDS).or_else(|| {
-            let asks_how = self.word(0) == "how" && self.word(1) != "many" && self.word(1) != "much";
+            let asks_how =
+                self.word(0) == "how" && self.word(1) != "many" && self.word(1) != "much";
             (asks_how && cues::CHANGES.contains(&self.word(at))).then_some(at + 1)
         });
         self.draft.is_trend |= end.is_some();

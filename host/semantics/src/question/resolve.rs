@@ -103,9 +103,8 @@ impl Resolver<'_> {
         if out.is_empty() {
             return Err(Unread::NoMetric);
         }
-        if let Some(name) = out
-            .iter()
-            .find(|name| draft.totals && !model::is_additive(self.semantics, name))
+        if let Some(name) =
+            out.iter().find(|name| draft.totals && !model::is_additive(self.semantics, name))
         {
             return unsupported(format!("{name} cannot be added up"));
         }
@@ -145,8 +144,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The ratio that `average revenue per order` and `revenue per order` mean, with the place of the
-    /// group that it takes up.
+    /// The ratio that `average revenue per order` and `revenue per order` mean, with the place of
+    /// the group that it takes up.
     fn ratio(&self, metrics: &[String]) -> Result<Option<(String, usize)>, Unread> {
         let semantics = self.semantics;
         let averages = self.draft.averages;
@@ -223,13 +222,15 @@ impl Resolver<'_> {
     }
 
     fn group(&self, group: &Group, metrics: &[String]) -> Result<Vec<usize>, Unread> {
-        let reached = group.options.iter().filter(|option| {
-            option.iter().all(|dimension| self.reaches(metrics, *dimension))
-        });
+        let reached = group
+            .options
+            .iter()
+            .filter(|option| option.iter().all(|dimension| self.reaches(metrics, *dimension)));
         let reached: Vec<&Vec<usize>> = reached.collect();
-        let own = reached.iter().copied().filter(|option| {
-            option.iter().all(|dimension| self.is_own(metrics, *dimension))
-        });
+        let own = reached
+            .iter()
+            .copied()
+            .filter(|option| option.iter().all(|dimension| self.is_own(metrics, *dimension)));
         let own: Vec<&Vec<usize>> = own.collect();
         let found = if own.len() == 1 { own } else { reached };
         match found.as_slice() {
@@ -453,9 +454,7 @@ impl Resolver<'_> {
         match (self.draft.times.as_slice(), year) {
             ([], _) => Ok(None),
             ([Time::Span(span)], _) => Ok(Some(*span)),
-            ([Time::Yearless(first, count)], Some(year)) => {
-                Ok(time::months(year, *first, *count))
-            }
+            ([Time::Yearless(first, count)], Some(year)) => Ok(time::months(year, *first, *count)),
             ([Time::Yearless(..)], None) => unsupported("the year is not said"),
             ([Time::Divided], _) => unsupported("the times do not touch"),
             _ => unsupported("more than one time is named"),
@@ -484,8 +483,7 @@ impl Resolver<'_> {
             if let Some(dimension) = model::find_dimension(self.semantics, &filter.dimension)
                 && filter.operator == Operator::In
             {
-                let shares =
-                    model::shares_of(self.semantics, metric, dimension, &filter.values);
+                let shares = model::shares_of(self.semantics, metric, dimension, &filter.values);
                 found.extend(shares.into_iter().map(|share| (share, Some(at))));
             }
         }
@@ -697,8 +695,7 @@ impl Resolver<'_> {
             }
             Sort::Group(group) => {
                 let dimensions = self.group(group, &request.metrics)?;
-                let names =
-                    dimensions.iter().map(|at| model::full_name(self.semantics, *at));
+                let names = dimensions.iter().map(|at| model::full_name(self.semantics, *at));
                 let Some(name) = names.into_iter().find(|name| request.by.contains(name)) else {
                     return unsupported(format!("the result has no {}", group.text));
                 };

@@ -316,9 +316,8 @@ impl Clock<'_> {
         let token = self.tokens.get(at).filter(|token| token.kind == Kind::Word)?;
         let word = token.lower.as_str();
         let is_short = word.len() == 3 || word == "sept";
-        let place = MONTHS
-            .iter()
-            .position(|name| *name == word || (is_short && name.starts_with(word)))?;
+        let place =
+            MONTHS.iter().position(|name| *name == word || (is_short && name.starts_with(word)))?;
         let is_plain = !is_short && word != "march";
         let has_number = self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number)
             || at.checked_sub(1).is_some_and(|before| self.day_of_month(before).is_some());
@@ -342,9 +341,7 @@ impl Clock<'_> {
             }
             _ => {}
         }
-        if let (Some(unit), "to", "date") =
-            (unit(word), self.word(at + 1), self.word(at + 2))
-        {
+        if let (Some(unit), "to", "date") = (unit(word), self.word(at + 1), self.word(at + 2)) {
             return Some((self.to_date(unit)?, at + 3));
         }
         let is_this = matches!(word, "this" | "current");

@@ -141,8 +141,8 @@ fn number_or_word(part: String) -> Token {
 fn end_of_number(chars: &[char], at: usize) -> usize {
     let mut end = at;
     while let Some(c) = chars.get(end) {
-        let is_between = matches!(c, '.' | ',' | '-')
-            && chars.get(end + 1).is_some_and(char::is_ascii_digit);
+        let is_between =
+            matches!(c, '.' | ',' | '-') && chars.get(end + 1).is_some_and(char::is_ascii_digit);
         if !c.is_alphanumeric() && !is_between {
             break;
         }
@@ -185,8 +185,7 @@ fn end_of_quote(chars: &[char], at: usize) -> Option<usize> {
 /// Returns true if two words in lower case are the same but for singular and plural. Words that
 /// share no more than a stem, such as `return` and `returned`, are not.
 pub(super) fn is_same_word(one: &str, other: &str) -> bool {
-    one == other
-        || (stem(one) == stem(other) && (is_plural(one, other) || is_plural(other, one)))
+    one == other || (stem(one) == stem(other) && (is_plural(one, other) || is_plural(other, one)))
 }
 
 /// Returns true if `many` is a plural of `one`.
@@ -199,7 +198,8 @@ fn is_plural(many: &str, one: &str) -> bool {
 
 /// Returns true if a word in lower case looks like a plural.
 pub(super) fn looks_plural(word: &str) -> bool {
-    singular(word) != word || (word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us"))
+    singular(word) != word
+        || (word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us"))
 }
 
 #[cfg(test)]
@@ -208,10 +208,11 @@ mod tests {
 
     #[test]
     fn a_question_is_divided_into_words_numbers_days_and_quotes() {
-        let kinds: Vec<(String, Kind)> = tokens("Anna's \"Desk Lamp\" month-over-month, 1,000 5% 2024-02-29?")
-            .into_iter()
-            .map(|token| (token.lower, token.kind))
-            .collect();
+        let kinds: Vec<(String, Kind)> =
+            tokens("Anna's \"Desk Lamp\" month-over-month, 1,000 5% 2024-02-29?")
+                .into_iter()
+                .map(|token| (token.lower, token.kind))
+                .collect();
         let day = NaiveDate::from_ymd_opt(2024, 2, 29).unwrap();
         let wanted = [
             ("anna", Kind::Word),
@@ -231,10 +232,12 @@ mod tests {
 
     #[test]
     fn plurals_are_the_same_word_and_participles_are_not() {
-        for (one, other) in [("order", "orders"), ("category", "categories"), ("person", "people")] {
+        for (one, other) in [("order", "orders"), ("category", "categories"), ("person", "people")]
+        {
             assert!(is_same_word(one, other) && is_same_word(other, one), "{one}");
         }
-        for (one, other) in [("return", "returned"), ("order", "ordered"), ("custom", "customers")] {
+        for (one, other) in [("return", "returned"), ("order", "ordered"), ("custom", "customers")]
+        {
             assert!(!is_same_word(one, other), "{one}");
         }
     }

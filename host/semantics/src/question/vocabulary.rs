@@ -93,8 +93,7 @@ fn entries(semantics: &Semantics) -> Entries {
         }
     }
     for (at, dimension) in semantics.dimensions.iter().enumerate() {
-        let table =
-            semantics.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&dimension.table));
+        let table = semantics.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&dimension.table));
         for name in std::iter::once(&dimension.name).chain(&dimension.synonyms) {
             entries.add(name, Meaning::Dimension(at));
             for owner in table.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.synonyms)) {
@@ -123,8 +122,8 @@ fn name_at(entries: &Entries, question: &[Token], at: usize) -> Option<Named> {
     best
 }
 
-/// The place behind a name that begins at a token. A word alone may differ in number only, the words
-/// of a longer name by their endings.
+/// The place behind a name that begins at a token. A word alone may differ in number only, the
+/// words of a longer name by their endings.
 fn end_of_name(words: &[Token], question: &[Token], at: usize) -> Option<usize> {
     if let [only] = words {
         return is_same_word(&only.lower, &question[at].lower).then_some(at + 1);
@@ -174,9 +173,10 @@ fn value_at(values: &[(Vec<Token>, Value)], question: &[Token], at: usize) -> Op
         match &mut best {
             Some(known) if known.end > end => {}
             Some(known) if known.end == end => {
-                let is_known = known.options.iter().any(|one| {
-                    one.dimension == value.dimension && one.literal == value.literal
-                });
+                let is_known = known
+                    .options
+                    .iter()
+                    .any(|one| one.dimension == value.dimension && one.literal == value.literal);
                 if !is_known {
                     known.options.push(value.clone());
                 }
@@ -195,15 +195,16 @@ fn end_of_value(
 ) -> Option<usize> {
     let first = &question[at];
     if first.kind == Kind::Quoted {
-        let is_same =
-            matches!(literal, Literal::Text(text) if text.to_lowercase() == first.lower);
+        let is_same = matches!(literal, Literal::Text(text) if text.to_lowercase() == first.lower);
         return (is_same || words == [first.clone()]).then_some(at + 1);
     }
     let end = at + words.len();
     let span = question.get(at..end)?;
-    let is_same =
-        span.iter().zip(words).all(|(one, other)| one.lower == other.lower && one.kind == other.kind);
-    // A single word that says something else in questions is a value only where it is written as one.
+    let is_same = span
+        .iter()
+        .zip(words)
+        .all(|(one, other)| one.lower == other.lower && one.kind == other.kind);
+    // A single word that says something else in questions is a value only where it is written so.
     let is_common = span.len() == 1
         && (is_stop_word(&first.lower) || cues::is_cue(&first.lower) || first.number().is_some());
     let is_written = matches!(literal, Literal::Text(text) if *text == first.text)
