@@ -6,3 +6,4 @@ mod hostile;
 pub(crate) mod kit;
 mod properties;
 mod rows;
+mod tpch;
