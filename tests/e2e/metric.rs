@@ -41,15 +41,36 @@ fn a_request_gives_the_rows_of_the_statement_that_a_person_would_write() {
              ON c.id = o.customer_id WHERE country = 'France' GROUP BY 1, 2 ORDER BY 1, 2",
         ),
         (
-            &["items sold", "--by", "category", "--period", "2024", "--order", "items sold:desc", "--limit", "3"],
+            &[
+                "items sold",
+                "--by",
+                "category",
+                "--period",
+                "2024",
+                "--order",
+                "items sold:desc",
+                "--limit",
+                "3",
+            ],
             "SELECT g.name, sum(quantity) FROM order_items i JOIN orders o ON o.id = i.order_id \
              JOIN products p ON p.id = i.product_id JOIN categories g ON g.id = p.category_id \
-             WHERE status <> 'cancelled' AND order_date LIKE '2024%' GROUP BY 1 ORDER BY 2 DESC LIMIT 3",
+             WHERE status <> 'cancelled' AND order_date LIKE '2024%' GROUP BY 1 ORDER BY 2 DESC \
+             LIMIT 3",
         ),
         (
-            &["orders", "--grain", "month", "--period", "2024-01..2024-03", "--compare", "previous_period"],
-            "WITH m AS (SELECT substr(order_date, 1, 7) AS t, count(*) AS n FROM orders GROUP BY 1) \
-             SELECT m.t, m.n, b.n FROM m JOIN m b ON b.t = substr(date(m.t || '-01', '-1 month'), 1, 7) \
+            &[
+                "orders",
+                "--grain",
+                "month",
+                "--period",
+                "2024-01..2024-03",
+                "--compare",
+                "previous_period",
+            ],
+            "WITH m AS (SELECT substr(order_date, 1, 7) AS t, count(*) AS n FROM orders GROUP BY \
+             1) \
+             SELECT m.t, m.n, b.n FROM m JOIN m b ON b.t = substr(date(m.t || '-01', '-1 \
+             month'), 1, 7) \
              WHERE m.t BETWEEN '2024-01' AND '2024-03' ORDER BY 1",
         ),
     ] {
@@ -62,7 +83,10 @@ fn a_request_gives_the_rows_of_the_statement_that_a_person_would_write() {
 #[test]
 fn an_answer_says_what_it_applies() {
     let place = shop();
-    let document = ask(&place, &["revenue", "--by", "category", "--period", "2024", "--where", "country = 'France'"]);
+    let document = ask(
+        &place,
+        &["revenue", "--by", "category", "--period", "2024", "--where", "country = 'France'"],
+    );
     assert_eq!(document["request"], "revenue by category, in 2024, where country = 'France'");
     assert_eq!(document["applied"]["metrics"], json!([{"name": "revenue", "file": "shop.yml"}]));
     assert_eq!(document["applied"]["time"], json!(["orders.order_date"]));

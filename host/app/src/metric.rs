@@ -1,5 +1,5 @@
-//! Metrics that are defined once: semantics files, and requests that are compiled to a statement and
-//! run as any other, under the guard and the limits.
+//! Metrics that are defined once: semantics files, and requests that are compiled to a statement
+//! and run as any other, under the guard and the limits.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,9 @@ use std::sync::Arc;
 use chrono::NaiveDate;
 use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError};
-use syrch_semantics::{BOUNDS, CompileError, Compiled, Problem, Request, Semantics, Source, compile};
+use syrch_semantics::{
+    BOUNDS, CompileError, Compiled, Problem, Request, Semantics, Source, compile,
+};
 
 use crate::Host;
 
@@ -37,7 +39,7 @@ pub enum SemanticsError {
     /// A file cannot be read.
     #[error("{0}")]
     File(String),
-    /// What the files say is wrong: everything that was found, each with its place.
+    /// The content is wrong: everything that was found, each with its place.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Wrong(Vec<Problem>),
 }

@@ -1,5 +1,5 @@
-//! Measures the reading of a file with 1,000 metrics, and requests compiled with it. A request is to
-//! take at most 1 ms, the file at most 50 ms.
+//! Measures the reading of a file with 1,000 metrics, and requests compiled with it. A request is
+//! to take at most 1 ms, the file at most 50 ms.
 
 use std::fmt::Write;
 
@@ -29,7 +29,10 @@ fn write_file() -> String {
         }
     }
     for table in 0..20 {
-        let _ = writeln!(tables, "  d{table}: {{dimensions: {{name{table}: {{}}, state{table}: {{}}}}}}");
+        let _ = writeln!(
+            tables,
+            "  d{table}: {{dimensions: {{name{table}: {{}}, state{table}: {{}}}}}}"
+        );
         if table > 0 {
             let _ = writeln!(joins, "  - {{from: d{}.p, to: d{table}.k}}", table - 1);
         }

@@ -11,8 +11,8 @@ mod request;
 pub use compile::{CompileError, compile, describe_period};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
 pub use form::{
-    REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain, read_order,
-    read_period,
+    REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
+    read_order, read_period,
 };
 pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,

@@ -141,7 +141,8 @@ fn print_answer(context: &Context, request: &Request, answer: &MetricAnswer) -> 
         return Ok(());
     }
     let words = answer.compiled.applied.words();
-    let text = format!("\n{}\n\n{}\n", terminal::line(&words), terminal::block(&answer.compiled.sql));
+    let text =
+        format!("\n{}\n\n{}\n", terminal::line(&words), terminal::block(&answer.compiled.sql));
     context.output.write(&context.scrubber.text(&text))
 }
 
@@ -188,11 +189,8 @@ fn format_name(format: Shown) -> &'static str {
 }
 
 fn applied(applied: &Applied) -> Value {
-    let metrics: Vec<Value> = applied
-        .metrics
-        .iter()
-        .map(|(name, file)| json!({"name": name, "file": file}))
-        .collect();
+    let metrics: Vec<Value> =
+        applied.metrics.iter().map(|(name, file)| json!({"name": name, "file": file})).collect();
     let period = applied.period.as_ref().map(|period| {
         json!({
             "from": period.from.map(|day| day.to_string()),

@@ -1,5 +1,5 @@
-//! Requests for metrics on every engine: their rows are those of a statement that is written by hand
-//! and runs on SQLite, periods as the same texts.
+//! Requests for metrics on every engine: their rows are those of a statement that is written by
+//! hand and runs on SQLite, periods as the same texts.
 
 use std::sync::Arc;
 
@@ -12,14 +12,16 @@ use syrch_semantics::{RequestText, Semantics, Source, WeekStart, compile};
 /// The tables, with the types of texts and dates left open.
 const TABLES: [&str; 3] = [
     "CREATE TABLE buyers (buyer_id INTEGER, country TEXT, is_deleted INTEGER)",
-    "CREATE TABLE sales (sale_id INTEGER, buyer_id INTEGER, sold_on DATE, amount INTEGER, status TEXT, note TEXT)",
+    "CREATE TABLE sales (sale_id INTEGER, buyer_id INTEGER, sold_on DATE, amount INTEGER, status \
+     TEXT, note TEXT)",
     "CREATE TABLE refunds (buyer_id INTEGER, refunded_on DATE, amount INTEGER)",
 ];
 
 /// The rows, days as in SQLite.
 const ROWS: [&str; 3] = [
     "INSERT INTO buyers VALUES (1, 'France', 0), (2, 'Spain', 0), (3, 'France', 1), (4, NULL, 0)",
-    "INSERT INTO sales VALUES (1, 1, '2023-01-15', 10, 'done', 'a'), (2, 2, '2023-02-01', 20, 'done', NULL), \
+    "INSERT INTO sales VALUES (1, 1, '2023-01-15', 10, 'done', 'a'), (2, 2, '2023-02-01', 20, \
+     'done', NULL), \
      (3, 3, '2023-02-28', 30, 'cancelled', 'It is 100%'), (4, 1, '2023-12-31', 40, 'done', 'b'), \
      (5, 1, '2024-01-01', 50, 'done', 'A%b'), (6, 2, '2024-01-31', 65, 'cancelled', 'x'), \
      (7, 2, '2024-02-29', 70, 'done', 'y'), (8, NULL, '2024-04-10', 80, 'done', 'z'), \
@@ -34,10 +36,18 @@ const ROWS: [&str; 3] = [
 pub(crate) fn script(dialect: &Dialect) -> Vec<String> {
     let is_spark = matches!(dialect, Dialect::Spark | Dialect::Databricks);
     let tables = TABLES.map(|table| {
-        if is_spark { format!("{} USING parquet", table.replace("TEXT", "STRING")) } else { table.to_owned() }
+        if is_spark {
+            format!("{} USING parquet", table.replace("TEXT", "STRING"))
+        } else {
+            table.to_owned()
+        }
     });
     let rows = ROWS.map(|rows| {
-        if *dialect == Dialect::Sqlite { rows.to_owned() } else { rows.replace("'202", "DATE '202") }
+        if *dialect == Dialect::Sqlite {
+            rows.to_owned()
+        } else {
+            rows.replace("'202", "DATE '202")
+        }
     });
     tables.into_iter().chain(rows).collect()
 }
@@ -45,7 +55,8 @@ pub(crate) fn script(dialect: &Dialect) -> Vec<String> {
 /// A request as JSON, and the statement on SQLite.
 const REQUESTS: [(&str, &str); 19] = [
     (
-        r#"{"metrics": ["revenue", "sales", "buyers", "mean amount", "half", "cancellation rate"]}"#,
+        r#"{"metrics": ["revenue", "sales", "buyers", "mean amount", "half",
+            "cancellation rate"]}"#,
         "SELECT SUM(amount), COUNT(*), COUNT(DISTINCT buyer_id), AVG(amount), COUNT(*) / 2.0, \
          1.0 * SUM(status = 'cancelled') / COUNT(*) FROM sales WHERE status <> 'test'",
     ),
@@ -63,27 +74,32 @@ const REQUESTS: [(&str, &str); 19] = [
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["month"], "period": "2023-02..2024-04"}"#,
-        "SELECT substr(sold_on, 1, 7), SUM(amount) FROM s WHERE sold_on BETWEEN '2023-02-01' AND '2024-04-30' \
+        "SELECT substr(sold_on, 1, 7), SUM(amount) FROM s WHERE sold_on BETWEEN '2023-02-01' AND \
+         '2024-04-30' \
          GROUP BY 1 ORDER BY 1",
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["week"]}"#,
-        "SELECT date(sold_on, '-6 days', 'weekday 1'), SUM(amount) FROM s GROUP BY 1 ORDER BY 1 NULLS LAST",
+        "SELECT date(sold_on, '-6 days', 'weekday 1'), SUM(amount) FROM s GROUP BY 1 ORDER BY 1 \
+         NULLS LAST",
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["day"], "period": "2024"}"#,
         "SELECT sold_on, SUM(amount) FROM s WHERE sold_on LIKE '2024%' GROUP BY 1 ORDER BY 1",
     ),
     (
-        r#"{"metrics": ["sales"], "by": ["note"], "where": "note LIKE '%IT IS%' AND country IS NULL"}"#,
+        r#"{"metrics": ["sales"], "by": ["note"],
+            "where": "note LIKE '%IT IS%' AND country IS NULL"}"#,
         "SELECT note, COUNT(*) FROM s WHERE note LIKE '%it is%' AND country IS NULL GROUP BY 1",
     ),
     (
-        r#"{"metrics": ["sales"], "where": "country <> 'France' AND sold_on >= DATE '2024-01-31'"}"#,
+        r#"{"metrics": ["sales"],
+            "where": "country <> 'France' AND sold_on >= DATE '2024-01-31'"}"#,
         "SELECT COUNT(*) FROM s WHERE country IS NOT 'France' AND sold_on >= '2024-01-31'",
     ),
     (
-        r#"{"metrics": ["net revenue", "refunds", "refund count", "per refund"], "by": ["country"]}"#,
+        r#"{"metrics": ["net revenue", "refunds", "refund count", "per refund"],
+            "by": ["country"]}"#,
         "WITH a AS (SELECT country AS k, SUM(amount) AS v FROM s GROUP BY 1), \
          b AS (SELECT country AS k, SUM(amount) AS v, COUNT(*) AS n FROM refunds r \
          LEFT JOIN buyers b ON b.buyer_id = r.buyer_id AND is_deleted = 0 GROUP BY 1) \
@@ -92,56 +108,71 @@ const REQUESTS: [(&str, &str); 19] = [
     ),
     (
         r#"{"metrics": ["sales", "refunds", "cancelled"], "by": ["month"], "period": "2024"}"#,
-        "WITH k AS (SELECT substr(sold_on, 1, 7) AS k FROM s UNION SELECT substr(refunded_on, 1, 7) FROM refunds) \
+        "WITH k AS (SELECT substr(sold_on, 1, 7) AS k FROM s UNION SELECT substr(refunded_on, 1, \
+         7) FROM refunds) \
          SELECT k, (SELECT COUNT(*) FROM s WHERE substr(sold_on, 1, 7) = k), \
          (SELECT SUM(amount) FROM refunds WHERE substr(refunded_on, 1, 7) = k), \
          (SELECT COUNT(*) FROM s WHERE substr(sold_on, 1, 7) = k AND status = 'cancelled') \
          FROM k WHERE k LIKE '2024%' ORDER BY 1",
     ),
     (
-        r#"{"metrics": ["revenue"], "by": ["month"], "period": "2024", "compare": "previous_period"}"#,
+        r#"{"metrics": ["revenue"], "by": ["month"], "period": "2024",
+            "compare": "previous_period"}"#,
         "WITH m AS (SELECT substr(sold_on, 1, 7) AS t, SUM(amount) AS v FROM s GROUP BY 1) \
-         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = substr(date(m.t || '-01', '-1 month'), 1, 7) \
+         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = substr(date(m.t || '-01', '-1 \
+         month'), 1, 7) \
          WHERE m.t LIKE '2024%' ORDER BY 1",
     ),
     (
-        r#"{"metrics": ["revenue"], "by": ["month", "country"], "period": "2024", "compare": "growth_last_year"}"#,
-        "WITH m AS (SELECT substr(sold_on, 1, 7) AS t, country AS k, SUM(amount) AS v FROM s GROUP BY 1, 2) \
-         SELECT m.t, m.k, m.v, 1.0 * (m.v - b.v) / NULLIF(b.v, 0) FROM m LEFT JOIN m b ON b.k IS m.k \
-         AND b.t = substr(date(m.t || '-01', '-1 year'), 1, 7) WHERE m.t LIKE '2024%' ORDER BY 1, 2 NULLS LAST",
+        r#"{"metrics": ["revenue"], "by": ["month", "country"], "period": "2024",
+            "compare": "growth_last_year"}"#,
+        "WITH m AS (SELECT substr(sold_on, 1, 7) AS t, country AS k, SUM(amount) AS v FROM s \
+         GROUP BY 1, 2) \
+         SELECT m.t, m.k, m.v, 1.0 * (m.v - b.v) / NULLIF(b.v, 0) FROM m LEFT JOIN m b ON b.k IS \
+         m.k \
+         AND b.t = substr(date(m.t || '-01', '-1 year'), 1, 7) WHERE m.t LIKE '2024%' ORDER BY \
+         1, 2 NULLS LAST",
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["day"], "compare": "previous_period"}"#,
         "WITH m AS (SELECT sold_on AS t, SUM(amount) AS v FROM s GROUP BY 1) \
-         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = date(m.t, '-1 day') ORDER BY 1 NULLS LAST",
+         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = date(m.t, '-1 day') ORDER BY 1 NULLS \
+         LAST",
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["week"], "compare": "growth"}"#,
-        "WITH m AS (SELECT date(sold_on, '-6 days', 'weekday 1') AS t, SUM(amount) AS v FROM s GROUP BY 1) \
+        "WITH m AS (SELECT date(sold_on, '-6 days', 'weekday 1') AS t, SUM(amount) AS v FROM s \
+         GROUP BY 1) \
          SELECT m.t, m.v, 1.0 * (m.v - b.v) / NULLIF(b.v, 0) FROM m \
          LEFT JOIN m b ON b.t = date(m.t, '-7 days') ORDER BY 1 NULLS LAST",
     ),
     (
         r#"{"metrics": ["revenue"], "by": ["quarter"], "compare": "same_period_last_year"}"#,
         "WITH m AS (SELECT q AS t, SUM(amount) AS v FROM s GROUP BY 1) \
-         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = (substr(m.t, 1, 4) - 1) || substr(m.t, 5) \
+         SELECT m.t, m.v, b.v FROM m LEFT JOIN m b ON b.t = (substr(m.t, 1, 4) - 1) || \
+         substr(m.t, 5) \
          ORDER BY 1 NULLS LAST",
     ),
     (
-        r#"{"metrics": ["revenue"], "by": ["country"], "compare": "share_of_total", "order": "share_of_total:desc", "limit": 2}"#,
-        "SELECT country, SUM(amount), 1.0 * SUM(amount) / (SELECT SUM(amount) FROM s) FROM s GROUP BY 1 \
+        r#"{"metrics": ["revenue"], "by": ["country"], "compare": "share_of_total",
+            "order": "share_of_total:desc", "limit": 2}"#,
+        "SELECT country, SUM(amount), 1.0 * SUM(amount) / (SELECT SUM(amount) FROM s) FROM s \
+         GROUP BY 1 \
          ORDER BY 2 DESC LIMIT 2",
     ),
     (
-        r#"{"metrics": ["revenue"], "by": ["country", "month"], "period": "2024", "compare": "running_total"}"#,
+        r#"{"metrics": ["revenue"], "by": ["country", "month"], "period": "2024",
+            "compare": "running_total"}"#,
         "WITH m AS (SELECT substr(sold_on, 1, 7) AS t, country AS k, SUM(amount) AS v FROM s \
          WHERE sold_on LIKE '2024%' GROUP BY 1, 2) SELECT t, k, v, \
-         (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k AND b.t <= m.t) FROM m ORDER BY 1, 2 NULLS LAST",
+         (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k AND b.t <= m.t) FROM m ORDER BY 1, 2 NULLS \
+         LAST",
     ),
     (
         r#"{"metrics": ["cancelled", "cancellation rate"], "by": ["year", "country"], "limit": 3}"#,
         "SELECT substr(sold_on, 1, 4), country, SUM(status = 'cancelled'), \
-         1.0 * SUM(status = 'cancelled') / COUNT(*) FROM s GROUP BY 1, 2 ORDER BY 1 NULLS LAST, 2 NULLS LAST LIMIT 3",
+         1.0 * SUM(status = 'cancelled') / COUNT(*) FROM s GROUP BY 1, 2 ORDER BY 1 NULLS LAST, \
+         2 NULLS LAST LIMIT 3",
     ),
 ];
 
@@ -182,9 +213,11 @@ pub(crate) async fn check(database: &Arc<dyn Database>) {
     reference.execute_batch(&script(&Dialect::Sqlite).join(";")).unwrap();
     reference
         .execute_batch(
-            "CREATE VIEW s AS SELECT sale_id, country, sold_on, amount, status, note, substr(sold_on, 1, 4) \
+            "CREATE VIEW s AS SELECT sale_id, country, sold_on, amount, status, note, \
+             substr(sold_on, 1, 4) \
              || '-Q' || ((substr(sold_on, 6, 2) + 2) / 3) AS q FROM sales \
-             LEFT JOIN buyers ON buyers.buyer_id = sales.buyer_id AND is_deleted = 0 WHERE status <> 'test'",
+             LEFT JOIN buyers ON buyers.buyer_id = sales.buyer_id AND is_deleted = 0 WHERE \
+             status <> 'test'",
         )
         .unwrap();
     let source =

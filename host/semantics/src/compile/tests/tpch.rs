@@ -19,19 +19,19 @@ const SCALE: f64 = 0.002;
 const TABLES: &str = "
 CREATE TABLE region (r_regionkey INTEGER, r_name TEXT, r_comment TEXT);
 CREATE TABLE nation (n_nationkey INTEGER, n_name TEXT, n_regionkey INTEGER, n_comment TEXT);
-CREATE TABLE part (p_partkey INTEGER PRIMARY KEY, p_name TEXT, p_mfgr TEXT, p_brand TEXT, p_type TEXT,
-  p_size INTEGER, p_container TEXT, p_retailprice REAL, p_comment TEXT);
-CREATE TABLE supplier (s_suppkey INTEGER PRIMARY KEY, s_name TEXT, s_address TEXT, s_nationkey INTEGER,
-  s_phone TEXT, s_acctbal REAL, s_comment TEXT);
-CREATE TABLE partsupp (ps_partkey INTEGER, ps_suppkey INTEGER, ps_availqty INTEGER, ps_supplycost REAL,
-  ps_comment TEXT, PRIMARY KEY (ps_partkey, ps_suppkey));
-CREATE TABLE customer (c_custkey INTEGER PRIMARY KEY, c_name TEXT, c_address TEXT, c_nationkey INTEGER,
-  c_phone TEXT, c_acctbal REAL, c_mktsegment TEXT, c_comment TEXT);
+CREATE TABLE part (p_partkey INTEGER PRIMARY KEY, p_name TEXT, p_mfgr TEXT, p_brand TEXT,
+  p_type TEXT, p_size INTEGER, p_container TEXT, p_retailprice REAL, p_comment TEXT);
+CREATE TABLE supplier (s_suppkey INTEGER PRIMARY KEY, s_name TEXT, s_address TEXT,
+  s_nationkey INTEGER, s_phone TEXT, s_acctbal REAL, s_comment TEXT);
+CREATE TABLE partsupp (ps_partkey INTEGER, ps_suppkey INTEGER, ps_availqty INTEGER,
+  ps_supplycost REAL, ps_comment TEXT, PRIMARY KEY (ps_partkey, ps_suppkey));
+CREATE TABLE customer (c_custkey INTEGER PRIMARY KEY, c_name TEXT, c_address TEXT,
+  c_nationkey INTEGER, c_phone TEXT, c_acctbal REAL, c_mktsegment TEXT, c_comment TEXT);
 CREATE TABLE orders (o_orderkey INTEGER PRIMARY KEY, o_custkey INTEGER, o_orderstatus TEXT,
   o_totalprice REAL, o_orderdate TEXT, o_orderpriority TEXT, o_clerk TEXT, o_shippriority INTEGER,
   o_comment TEXT);
-CREATE TABLE lineitem (l_orderkey INTEGER, l_partkey INTEGER, l_suppkey INTEGER, l_linenumber INTEGER,
-  l_quantity REAL, l_extendedprice REAL, l_discount REAL, l_tax REAL, l_returnflag TEXT,
+CREATE TABLE lineitem (l_orderkey INTEGER, l_partkey INTEGER, l_suppkey INTEGER,
+  l_linenumber INTEGER, l_quantity REAL, l_extendedprice REAL, l_discount REAL, l_tax REAL, l_returnflag TEXT,
   l_linestatus TEXT, l_shipdate TEXT, l_commitdate TEXT, l_receiptdate TEXT, l_shipinstruct TEXT,
   l_shipmode TEXT, l_comment TEXT);
 ";
@@ -61,23 +61,27 @@ fn database() -> Connection {
     fill(&database, "nation", nations.iter());
     macro_rules! scaled {
         ($($generator:ident $table:literal),*) => {
-            $(let generator = $generator::new_with_distributions_and_text_pool(SCALE, 1, 1, words, &pool);
-            fill(&database, $table, generator.iter());)*
+            $(let new = $generator::new_with_distributions_and_text_pool;
+            fill(&database, $table, new(SCALE, 1, 1, words, &pool).iter());)*
         };
     }
     scaled!(
-        PartGenerator "part", SupplierGenerator "supplier", PartSuppGenerator "partsupp",
-        CustomerGenerator "customer", OrderGenerator "orders", LineItemGenerator "lineitem"
+        PartGenerator "part", SupplierGenerator "supplier", CustomerGenerator "customer",
+        OrderGenerator "orders", LineItemGenerator "lineitem"
     );
+    let supplies = PartSuppGenerator::new_with_text_pool(SCALE, 1, 1, &pool);
+    fill(&database, "partsupp", supplies.iter());
     database.execute_batch("COMMIT").unwrap();
     database
 }
 
-const JOINED: &str = "lineitem JOIN orders ON o_orderkey = l_orderkey JOIN customer ON c_custkey = o_custkey \
+const JOINED: &str = "lineitem JOIN orders ON o_orderkey = l_orderkey JOIN customer ON c_custkey \
+= o_custkey \
     JOIN part ON p_partkey = l_partkey JOIN supplier ON s_suppkey = l_suppkey \
     JOIN partsupp ON ps_partkey = l_partkey AND ps_suppkey = l_suppkey \
     JOIN nation sn ON sn.n_nationkey = s_nationkey JOIN nation cn ON cn.n_nationkey = c_nationkey \
-    JOIN region sr ON sr.r_regionkey = sn.n_regionkey JOIN region cr ON cr.r_regionkey = cn.n_regionkey";
+    JOIN region sr ON sr.r_regionkey = sn.n_regionkey JOIN region cr ON cr.r_regionkey = \
+    cn.n_regionkey";
 
 const REVENUE: &str = "SUM(l_extendedprice * (1 - l_discount))";
 
@@ -86,11 +90,15 @@ const REVENUE: &str = "SUM(l_extendedprice * (1 - l_discount))";
 const QUERIES: [(u8, &str, &str); 23] = [
     (
         1,
-        r#"{"metrics": ["quantity", "base price", "revenue", "charge", "mean quantity", "mean price",
-            "mean discount", "lines"], "by": ["l_returnflag", "l_linestatus"], "period": "..1998-09-02"}"#,
+        r#"{"metrics": ["quantity", "base price", "revenue", "charge", "mean quantity",
+            "mean price",
+            "mean discount", "lines"], "by": ["l_returnflag", "l_linestatus"],
+                "period": "..1998-09-02"}"#,
         "SELECT l_returnflag, l_linestatus, SUM(l_quantity), SUM(l_extendedprice), {R}, \
-         SUM(l_extendedprice * (1 - l_discount) * (1 + l_tax)), AVG(l_quantity), AVG(l_extendedprice), \
-         AVG(l_discount), COUNT(*) FROM lineitem WHERE l_shipdate <= '1998-09-02' GROUP BY 1, 2 ORDER BY 1, 2",
+         SUM(l_extendedprice * (1 - l_discount) * (1 + l_tax)), AVG(l_quantity), \
+         AVG(l_extendedprice), \
+         AVG(l_discount), COUNT(*) FROM lineitem WHERE l_shipdate <= '1998-09-02' GROUP BY 1, 2 \
+         ORDER BY 1, 2",
     ),
     (
         2,
@@ -106,7 +114,8 @@ const QUERIES: [(u8, &str, &str); 23] = [
         r#"{"metrics": ["revenue"], "by": ["l_orderkey", "o_orderdate", "o_shippriority"],
             "where": "c_mktsegment = 'BUILDING' AND o_orderdate < DATE '1995-03-15'",
             "period": "1995-03-16..", "order": "revenue:desc", "limit": 10}"#,
-        "SELECT l_orderkey, o_orderdate, o_shippriority, {R} FROM {J} WHERE c_mktsegment = 'BUILDING' \
+        "SELECT l_orderkey, o_orderdate, o_shippriority, {R} FROM {J} WHERE c_mktsegment = \
+         'BUILDING' \
          AND o_orderdate < '1995-03-15' AND l_shipdate > '1995-03-15' GROUP BY 1, 2, 3 \
          ORDER BY 4 DESC, 1 LIMIT 10",
     ),
@@ -114,19 +123,22 @@ const QUERIES: [(u8, &str, &str); 23] = [
         4,
         r#"{"metrics": ["late orders"], "by": ["o_orderpriority"], "period": "1993-Q3"}"#,
         "SELECT o_orderpriority, COUNT(*) FROM orders WHERE o_orderdate >= '1993-07-01' \
-         AND o_orderdate < '1993-10-01' AND EXISTS (SELECT * FROM lineitem WHERE l_orderkey = o_orderkey \
+         AND o_orderdate < '1993-10-01' AND EXISTS (SELECT * FROM lineitem WHERE l_orderkey = \
+         o_orderkey \
          AND l_commitdate < l_receiptdate) GROUP BY 1 ORDER BY 1",
     ),
     (
         5,
-        r#"{"metrics": ["local revenue"], "by": ["supplier_nation"], "where": "supplier_region = 'ASIA'",
+        r#"{"metrics": ["local revenue"], "by": ["supplier_nation"],
+            "where": "supplier_region = 'ASIA'",
             "period": "1994", "order": "local revenue:desc"}"#,
         "SELECT sn.n_name, {R} FROM {J} WHERE c_nationkey = s_nationkey AND sr.r_name = 'ASIA' \
          AND o_orderdate >= '1994-01-01' AND o_orderdate < '1995-01-01' GROUP BY 1 ORDER BY 2 DESC",
     ),
     (
         6,
-        r#"{"metrics": ["forecast"], "where": "l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
+        r#"{"metrics": ["forecast"],
+            "where": "l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
             "period": "1994"}"#,
         "SELECT SUM(l_extendedprice * l_discount) FROM lineitem WHERE l_shipdate LIKE '1994%' \
          AND l_discount BETWEEN 0.05 AND 0.07 AND l_quantity < 24",
@@ -134,7 +146,8 @@ const QUERIES: [(u8, &str, &str); 23] = [
     (
         7,
         r#"{"metrics": ["revenue"], "by": ["supplier_nation", "customer_nation", "year"],
-            "where": "supplier_nation IN ('FRANCE', 'GERMANY') AND customer_nation IN ('FRANCE', 'GERMANY')",
+            "where": "supplier_nation IN ('FRANCE', 'GERMANY') AND customer_nation IN ('FRANCE', \
+             'GERMANY')",
             "period": "1995..1996"}"#,
         "SELECT substr(l_shipdate, 1, 4), sn.n_name, cn.n_name, {R} FROM {J} \
          WHERE sn.n_name IN ('FRANCE', 'GERMANY') AND cn.n_name IN ('FRANCE', 'GERMANY') \
@@ -161,13 +174,16 @@ const QUERIES: [(u8, &str, &str); 23] = [
         r#"{"metrics": ["returned revenue"], "by": ["c_custkey", "c_name", "customer_nation"],
             "period": "1993-Q4", "order": "returned revenue:desc", "limit": 20}"#,
         "SELECT c_custkey, c_name, cn.n_name, {R} FROM {J} WHERE o_orderdate >= '1993-10-01' \
-         AND o_orderdate < '1994-01-01' AND l_returnflag = 'R' GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 20",
+         AND o_orderdate < '1994-01-01' AND l_returnflag = 'R' GROUP BY 1, 2, 3 ORDER BY 4 DESC \
+         LIMIT 20",
     ),
     (
         11,
-        r#"{"metrics": ["stock value"], "by": ["ps_partkey"], "where": "supplier_nation = 'GERMANY'",
+        r#"{"metrics": ["stock value"], "by": ["ps_partkey"],
+            "where": "supplier_nation = 'GERMANY'",
             "compare": "share_of_total", "order": "stock value:desc"}"#,
-        "WITH v AS (SELECT ps_partkey AS k, SUM(ps_supplycost * ps_availqty) AS v FROM partsupp, supplier, \
+        "WITH v AS (SELECT ps_partkey AS k, SUM(ps_supplycost * ps_availqty) AS v FROM partsupp, \
+         supplier, \
          nation WHERE ps_suppkey = s_suppkey AND s_nationkey = n_nationkey AND n_name = 'GERMANY' \
          GROUP BY 1) SELECT k, v, v / (SELECT SUM(v) FROM v) FROM v ORDER BY 2 DESC, 1",
     ),
@@ -183,13 +199,15 @@ const QUERIES: [(u8, &str, &str); 23] = [
     (
         13,
         r#"{"metrics": ["customers", "orders"], "by": ["c_custkey"]}"#,
-        "SELECT c_custkey, 1, COUNT(o_orderkey) FROM customer LEFT JOIN orders ON o_custkey = c_custkey \
+        "SELECT c_custkey, 1, COUNT(o_orderkey) FROM customer LEFT JOIN orders ON o_custkey = \
+         c_custkey \
          GROUP BY 1 ORDER BY 1",
     ),
     (
         14,
         r#"{"metrics": ["promo share"], "period": "1995-09"}"#,
-        "SELECT 100.0 * SUM(CASE WHEN p_type LIKE 'PROMO%' THEN l_extendedprice * (1 - l_discount) END) \
+        "SELECT 100.0 * SUM(CASE WHEN p_type LIKE 'PROMO%' THEN l_extendedprice * (1 - \
+         l_discount) END) \
          / {R} FROM {J} WHERE l_shipdate LIKE '1995-09%'",
     ),
     (
@@ -235,22 +253,26 @@ const QUERIES: [(u8, &str, &str); 23] = [
     (
         20,
         r#"{"metrics": ["half quantity"], "by": ["l_partkey", "l_suppkey"], "period": "1994"}"#,
-        "SELECT l_partkey, l_suppkey, 0.5 * SUM(l_quantity) FROM lineitem WHERE l_shipdate LIKE '1994%' \
+        "SELECT l_partkey, l_suppkey, 0.5 * SUM(l_quantity) FROM lineitem WHERE l_shipdate LIKE \
+         '1994%' \
          GROUP BY 1, 2 ORDER BY 1, 2",
     ),
     (
         21,
-        r#"{"metrics": ["waiting lines"], "by": ["s_name"], "where": "supplier_nation = 'SAUDI ARABIA'",
+        r#"{"metrics": ["waiting lines"], "by": ["s_name"],
+            "where": "supplier_nation = 'SAUDI ARABIA'",
             "order": "waiting lines:desc", "limit": 100}"#,
-        "SELECT s_name, COUNT(*) FROM {J} WHERE o_orderstatus = 'F' AND l_receiptdate > l_commitdate \
+        "SELECT s_name, COUNT(*) FROM {J} WHERE o_orderstatus = 'F' AND l_receiptdate > \
+         l_commitdate \
          AND sn.n_name = 'SAUDI ARABIA' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 100",
     ),
     (
         22,
         r#"{"metrics": ["customers", "balance"], "by": ["country_code"],
-            "where": "country_code IN ('13', '31', '23', '29', '30', '18', '17') AND c_acctbal > 0"}"#,
+            "where": "country_code IN ('13', '31', '23', '29', '30', '18') AND c_acctbal > 0"}"#,
         "SELECT substr(c_phone, 1, 2), COUNT(*), SUM(c_acctbal) FROM customer \
-         WHERE substr(c_phone, 1, 2) IN ('13', '31', '23', '29', '30', '18', '17') AND c_acctbal > 0 \
+         WHERE substr(c_phone, 1, 2) IN ('13', '31', '23', '29', '30', '18') AND c_acctbal \
+         > 0 \
          GROUP BY 1 ORDER BY 1",
     ),
     // Measures of three tables in one request.
@@ -281,7 +303,10 @@ fn the_measures_of_tpch_equal_statements_written_by_hand() {
         assert!(!expected.is_empty(), "Q{query} has no rows");
         assert_eq!(found.len(), expected.len(), "Q{query}: {sql}");
         for (one, other) in found.iter().zip(&expected) {
-            assert!(one.iter().zip(other).all(|(one, other)| is_near(one, other)), "Q{query}: {sql}\n{one:?}\n{other:?}");
+            assert!(
+                one.iter().zip(other).all(|(one, other)| is_near(one, other)),
+                "Q{query}: {sql}\n{one:?}\n{other:?}"
+            );
         }
     }
 }
