@@ -1,4 +1,4 @@
-//! Comparisons: what they need, the rows outside of the period that they look at, and their columns.
+//! Comparisons: their needs, the rows outside of the period that they look at, and their columns.
 
 use chrono::{Days, Months, NaiveDate};
 
@@ -27,7 +27,10 @@ impl Compared {
         let earliest = match (kind, plan.request.grain) {
             (Comparison::ShareOfTotal, _) if plan.is_grouped() => None,
             (Comparison::ShareOfTotal, _) => {
-                return Err(CompileError::Needs { comparison: name, what: "a dimension or a grain" });
+                return Err(CompileError::Needs {
+                    comparison: name,
+                    what: "a dimension or a grain",
+                });
             }
             (_, None) => {
                 return Err(CompileError::Needs {
@@ -86,8 +89,11 @@ impl Compared {
     /// and the groups are the columns of `keys` besides the period.
     pub(super) fn write_window(&self, engine: &Engine<'_>, plan: &Plan<'_>, row: &str) -> String {
         let keys: Vec<String> = (0..plan.by.len()).map(|index| format!("{row}.d{index}")).collect();
-        let partition =
-            if keys.is_empty() { String::new() } else { format!("PARTITION BY {} ", keys.join(", ")) };
+        let partition = if keys.is_empty() {
+            String::new()
+        } else {
+            format!("PARTITION BY {} ", keys.join(", "))
+        };
         let Some(grain) = plan.request.grain else {
             return format!("SUM({row}.v0) OVER ()");
         };
@@ -95,15 +101,18 @@ impl Compared {
             Comparison::ShareOfTotal => format!("SUM({row}.v0) OVER ()"),
             // Rows without a time are in no period.
             Comparison::RunningTotal => format!(
-                "CASE WHEN {row}.t0 IS NOT NULL THEN SUM(CASE WHEN {row}.t0 IS NOT NULL THEN {row}.v0 \
-                 END) OVER ({partition}ORDER BY {row}.t0 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT \
+                "CASE WHEN {row}.t0 IS NOT NULL THEN SUM(CASE WHEN {row}.t0 IS NOT NULL THEN \
+                 {row}.v0 \
+                 END) OVER ({partition}ORDER BY {row}.t0 ROWS BETWEEN UNBOUNDED PRECEDING AND \
+                 CURRENT \
                  ROW) END"
             ),
             _ => {
                 let label = format!("{row}.t0");
                 let (number, distance) = engine.number(grain, &label, is_of_year(self.kind));
                 format!(
-                    "CASE WHEN {label} IS NOT NULL THEN MAX({row}.v0) OVER ({partition}ORDER BY {number} \
+                    "CASE WHEN {label} IS NOT NULL THEN MAX({row}.v0) OVER ({partition}ORDER BY \
+                     {number} \
                      RANGE BETWEEN {distance} PRECEDING AND {distance} PRECEDING) END"
                 )
             }
@@ -143,11 +152,7 @@ fn is_of_year(comparison: Comparison) -> bool {
 }
 
 /// Returns the first day that rows need for the value of the period `before` the first one.
-fn shift_back(
-    grain: Grain,
-    from: NaiveDate,
-    is_year: bool,
-) -> Option<NaiveDate> {
+fn shift_back(grain: Grain, from: NaiveDate, is_year: bool) -> Option<NaiveDate> {
     let months = match (grain, is_year) {
         (Grain::Year, _) | (Grain::Day | Grain::Quarter | Grain::Month, true) => 12,
         (Grain::Quarter, false) => 3,

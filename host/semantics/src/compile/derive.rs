@@ -65,10 +65,8 @@ impl Columns {
     }
 
     fn find(&self, name: &str, by: &Metric) -> Result<&str, CompileError> {
-        self.get(name).ok_or_else(|| CompileError::Undefined {
-            name: name.to_owned(),
-            by: by.name.clone(),
-        })
+        self.get(name)
+            .ok_or_else(|| CompileError::Undefined { name: name.to_owned(), by: by.name.clone() })
     }
 
     /// Returns the SQL of a metric.
@@ -89,7 +87,8 @@ impl Names for Columns {
 }
 
 /// Returns the reason in words for which the values of a metric cannot be added up; `None` if they
-/// can. Called for metrics that [`Columns::new`] has written, which have no circle. The sum of counts of different values is one of the groups, which a share may need.
+/// can. The sum of counts of different values is one of the groups, which a share may need. Called
+/// for metrics that [`Columns::new`] has written, which have no circle.
 pub(super) fn find_obstacle(
     semantics: &Semantics,
     metric: &Metric,

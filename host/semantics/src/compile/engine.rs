@@ -19,8 +19,7 @@ impl Engine<'_> {
     /// Writes a name so that the engine reads it as it is: in quotes unless every dialect reads it
     /// as a word. A dialect that folds letters gets those in quotes that it would change.
     pub(super) fn name(&self, name: &str) -> String {
-        let is_keyword =
-            ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok();
+        let is_keyword = ALL_KEYWORDS.binary_search(&name.to_ascii_uppercase().as_str()).is_ok();
         let is_folded = *self.dialect == Dialect::Postgres
             && name.bytes().any(|byte| byte.is_ascii_uppercase());
         self.dialect.identifier(name, is_keyword || is_folded)
@@ -34,13 +33,8 @@ impl Engine<'_> {
 
     /// Writes a text as a literal that ends where the text ends.
     pub(super) fn text(&self, text: &str) -> Result<String, CompileError> {
-        let refuse = |reason| CompileError::Unwritable {
-            what: format!("the text `{}`", syrch_core::text::clip(text, 64)),
-            dialect: self.dialect.name().to_owned(),
-            reason,
-        };
         if text.contains('\0') {
-            return Err(refuse("it has a NUL"));
+            return Err(self.refuse(text, "it has a NUL"));
         }
         let mut literal = String::with_capacity(text.len() + 2);
         literal.push('\'');
@@ -50,7 +44,8 @@ impl Engine<'_> {
                 (Dialect::Spark | Dialect::Databricks, '\'' | '\\') => literal.push('\\'),
                 (Dialect::Mysql, '\'' | '\\') => literal.push(character),
                 (Dialect::Other(_), '\\') => {
-                    return Err(refuse("it has a backslash, which may escape a quote there"));
+                    let reason = "it has a backslash, which may escape a quote there";
+                    return Err(self.refuse(text, reason));
                 }
                 (_, '\'') => literal.push('\''),
                 _ => {}
@@ -59,6 +54,14 @@ impl Engine<'_> {
         }
         literal.push('\'');
         Ok(literal)
+    }
+
+    fn refuse(&self, text: &str, reason: &'static str) -> CompileError {
+        CompileError::Unwritable {
+            what: format!("`{}`", syrch_core::text::clip(text, 64)),
+            dialect: self.dialect.name().to_owned(),
+            reason,
+        }
     }
 
     /// Writes a day as a literal that columns of dates, of times and of ISO texts compare with.
@@ -72,11 +75,7 @@ impl Engine<'_> {
         match literal {
             Literal::Text(text) => self.text(text),
             Literal::Number(number) if is_number(number) => Ok(number.clone()),
-            Literal::Number(number) => Err(CompileError::Unwritable {
-                what: format!("`{}`", syrch_core::text::clip(number, 64)),
-                dialect: self.dialect.name().to_owned(),
-                reason: "it is no number",
-            }),
+            Literal::Number(number) => Err(self.refuse(number, "it is no number")),
             Literal::Bool(true) => Ok("TRUE".to_owned()),
             Literal::Bool(false) => Ok("FALSE".to_owned()),
             Literal::Date(day) => Ok(self.day(*day)),
@@ -177,7 +176,9 @@ impl Engine<'_> {
                 }
                 Grain::Week => format!("to_char(date_trunc('week', {date}), 'YYYY-MM-DD')"),
                 Grain::Month => format!("to_char({date}, 'YYYY-MM')"),
-                Grain::Quarter => format!("to_char({date}, 'YYYY') || '-Q' || to_char({date}, 'Q')"),
+                Grain::Quarter => {
+                    format!("to_char({date}, 'YYYY') || '-Q' || to_char({date}, 'Q')")
+                }
                 Grain::Year => format!("to_char({date}, 'YYYY')"),
             },
             Dialect::Duckdb => match grain {
@@ -323,7 +324,11 @@ fn split_source(source: &str) -> Vec<String> {
         }
     }
     // A name with an open quote or an empty part is one name.
-    if quote.is_some() || parts.iter().any(String::is_empty) { vec![source.to_owned()] } else { parts }
+    if quote.is_some() || parts.iter().any(String::is_empty) {
+        vec![source.to_owned()]
+    } else {
+        parts
+    }
 }
 
 /// Returns true for an optional sign, digits with at most one point, and an exponent.
@@ -335,30 +340,33 @@ pub(crate) fn is_number(text: &str) -> bool {
         }
         None => (unsigned, None),
     };
-    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let digits = mantissa.replacen('.', "", 1);
     text.len() <= 64
         && !digits.is_empty()
-        && is_digits(&digits)
-        && exponent.is_none_or(|exponent| !exponent.is_empty() && is_digits(exponent))
+        && has_only_digits(&digits)
+        && exponent.is_none_or(|exponent| !exponent.is_empty() && has_only_digits(exponent))
+}
+
+fn has_only_digits(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the first day of the period that a day lies in.
 pub(crate) fn begin(grain: Grain, day: NaiveDate, week_start: WeekStart) -> NaiveDate {
-    let first = |month| NaiveDate::from_ymd_opt(day.year(), month, 1).unwrap_or(day);
-    match grain {
-        Grain::Day => day,
+    let month = match grain {
+        Grain::Day => return day,
         Grain::Week => {
             let back = match week_start {
                 WeekStart::Monday => day.weekday().num_days_from_monday(),
                 WeekStart::Sunday => day.weekday().num_days_from_sunday(),
             };
-            day.checked_sub_days(Days::new(u64::from(back))).unwrap_or(day)
+            return day.checked_sub_days(Days::new(u64::from(back))).unwrap_or(day);
         }
-        Grain::Month => first(day.month()),
-        Grain::Quarter => first(day.month0() / 3 * 3 + 1),
-        Grain::Year => first(1),
-    }
+        Grain::Month => day.month(),
+        Grain::Quarter => day.month0() / 3 * 3 + 1,
+        Grain::Year => 1,
+    };
+    NaiveDate::from_ymd_opt(day.year(), month, 1).unwrap_or(day)
 }
 
 /// Returns the text of the period that a day lies in, as [`Engine::label`] writes it.

@@ -50,7 +50,8 @@ pub enum CompileError {
     },
     /// No many-to-one path leads from the rows that are aggregated to a table.
     #[error(
-        "`{metric}` is computed over the rows of `{base}`, and no many-to-one join leads from there to \
+        "`{metric}` is computed over the rows of `{base}`, and no many-to-one join leads from \
+         there to \
          `{table}`, where {what} is: {hint}"
     )]
     NoPath {
@@ -60,15 +61,17 @@ pub enum CompileError {
         base: String,
         /// The table that is not reached.
         table: String,
-        /// What needs the table, in words.
+        /// The part of the request that needs the table, in words.
         what: String,
-        /// What would help.
+        /// Advice.
         hint: String,
     },
     /// More than one many-to-one path leads to a table.
     #[error(
-        "`{metric}` is computed over the rows of `{base}`, from which two paths lead to `{table}`, where \
-         {what} is: {first} and {second}; describe the table twice, with the same `source` and one of \
+        "`{metric}` is computed over the rows of `{base}`, from which two paths lead to \
+         `{table}`, where \
+         {what} is: {first} and {second}; describe the table twice, with the same `source` and \
+         one of \
          the joins each"
     )]
     SeveralPaths {
@@ -78,7 +81,7 @@ pub enum CompileError {
         base: String,
         /// The table that is reached twice.
         table: String,
-        /// What needs the table, in words.
+        /// The part of the request that needs the table, in words.
         what: String,
         /// A path.
         first: String,
@@ -87,7 +90,8 @@ pub enum CompileError {
     },
     /// Nothing dates the rows of a metric, or several dimensions do.
     #[error(
-        "nothing says which dates count for `{metric}`{}: give the metric or its table `{base}` a `time`",
+        "nothing says which dates count for `{metric}`{}: give the metric or its table `{base}` \
+         a `time`",
         candidates(dimensions)
     )]
     NoTime {
@@ -103,24 +107,26 @@ pub enum CompileError {
     Needs {
         /// The comparison.
         comparison: &'static str,
-        /// What it needs.
+        /// The missing part.
         what: &'static str,
     },
     /// The values of a metric cannot be added.
     #[error(
-        "`{comparison}` adds the values of `{metric}`, which is no sum: it is {kind}; compare a sum or a count"
+        "`{comparison}` adds the values of `{metric}`, which is no sum: it is {kind}; compare a \
+         sum or a count"
     )]
     NotAdditive {
         /// The comparison.
         comparison: &'static str,
         /// The metric.
         metric: String,
-        /// What it is instead.
+        /// The kind of value that it is.
         kind: &'static str,
     },
     /// The period begins within a period of the grain.
     #[error(
-        "`{comparison}` compares whole periods, and {from} is within one: begin the period on {begin}"
+        "`{comparison}` compares whole periods, and {from} is within one: begin the period on \
+         {begin}"
     )]
     Begins {
         /// The comparison.
@@ -181,7 +187,7 @@ pub enum CompileError {
     Undefined {
         /// The missing name.
         name: String,
-        /// What refers to it.
+        /// The thing that refers to it.
         by: String,
     },
     /// The statement is too long.

@@ -2,9 +2,9 @@
 //! written, each piece anew: nothing of the file's text gets into a statement as it is.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArg,
-    FunctionArgExpr, FunctionArguments, Ident, ObjectNamePart, TrimWhereField, TypedString, UnaryOperator,
-    Value,
+    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr,
+    Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectNamePart,
+    TrimWhereField, TypedString, UnaryOperator, Value,
 };
 use syrch_core::Dialect;
 
@@ -148,7 +148,8 @@ impl<N: Names> Writer<'_, N> {
                     arguments.push(self.write(count)?);
                 }
                 Ok(if *self.engine.dialect == Dialect::Ansi {
-                    let count = arguments.get(2).map_or(String::new(), |count| format!(" FOR {count}"));
+                    let count =
+                        arguments.get(2).map_or(String::new(), |count| format!(" FOR {count}"));
                     format!("SUBSTRING({} FROM {}{count})", arguments[0], arguments[1])
                 } else {
                     format!("SUBSTR({})", arguments.join(", "))
@@ -157,9 +158,10 @@ impl<N: Names> Writer<'_, N> {
             Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
                 Ok(format!("CEIL({})", self.write(expr)?))
             }
-            Expr::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                Ok(format!("FLOOR({})", self.write(expr)?))
-            }
+            Expr::Floor {
+                expr,
+                field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime),
+            } => Ok(format!("FLOOR({})", self.write(expr)?)),
             Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
                 self.trim(trim_where.as_ref(), trim_what.as_deref(), expr)
             }

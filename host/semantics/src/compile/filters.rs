@@ -13,18 +13,14 @@ pub(super) fn write_filter(
     filter: &Filter,
     sql: &str,
 ) -> Result<String, CompileError> {
-    let refuse = |reason: &str| CompileError::Filter {
-        dimension: qualify(dimension),
-        reason: reason.to_owned(),
-    };
     if let Operator::In | Operator::NotIn = filter.operator {
-        return write_list(engine, filter, sql, &refuse);
+        return write_list(engine, dimension, filter, sql);
     }
     let [value] = filter.values.as_slice() else {
-        return Err(refuse("give one value to compare with"));
+        return Err(refuse(dimension, "give one value to compare with"));
     };
     if *value == Literal::Null {
-        return Err(refuse("NULL has no order: ask whether it is NULL"));
+        return Err(refuse(dimension, "NULL has no order: ask whether it is NULL"));
     }
     let sign = match filter.operator {
         Operator::Less => "<",
@@ -33,7 +29,7 @@ pub(super) fn write_filter(
         Operator::AtLeast => ">=",
         Operator::Contains => {
             let Literal::Text(text) = value else {
-                return Err(refuse("only a text can be contained"));
+                return Err(refuse(dimension, "only a text can be contained"));
             };
             return engine.contains(sql, text);
         }
@@ -42,11 +38,15 @@ pub(super) fn write_filter(
     Ok(format!("{sql} {sign} {}", engine.literal(value)?))
 }
 
+fn refuse(dimension: &Dimension, reason: &str) -> CompileError {
+    CompileError::Filter { dimension: qualify(dimension), reason: reason.to_owned() }
+}
+
 fn write_list(
     engine: &Engine<'_>,
+    dimension: &Dimension,
     filter: &Filter,
     sql: &str,
-    refuse: &dyn Fn(&str) -> CompileError,
 ) -> Result<String, CompileError> {
     let has_null = filter.values.contains(&Literal::Null);
     let is_in = filter.operator == Operator::In;
@@ -58,7 +58,7 @@ fn write_list(
         .collect();
     let values = values?;
     let listed = match (values.as_slice(), is_in) {
-        ([], _) if !has_null => return Err(refuse("give at least one value")),
+        ([], _) if !has_null => return Err(refuse(dimension, "give at least one value")),
         ([], true) => return Ok(format!("{sql} IS NULL")),
         ([], false) => return Ok(format!("{sql} IS NOT NULL")),
         ([value], true) => format!("{sql} = {value}"),

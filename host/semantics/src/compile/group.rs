@@ -66,9 +66,9 @@ pub(super) fn write_group(
         conditions.push(write_filter(engine, dimension, filter, &sql)?);
     }
     if let (Some(period), Some(time)) = (bounds(plan.request), &time) {
-        let time = group.time.map_or(String::new(), |dimension| {
-            enclose_operand(time, &dimension.expression)
-        });
+        let time = group
+            .time
+            .map_or(String::new(), |dimension| enclose_operand(time, &dimension.expression));
         if let Some(from) = earliest.or(period.from) {
             conditions.push(format!("{time} >= {}", engine.day(from)));
         }

@@ -97,7 +97,8 @@ impl<'a> Graph<'a> {
     ) -> Option<Vec<Step<'a>>> {
         let start = from.to_lowercase();
         let end = to.to_lowercase();
-        let mut arrivals: HashMap<String, Option<Step<'a>>> = HashMap::from([(start.clone(), None)]);
+        let mut arrivals: HashMap<String, Option<Step<'a>>> =
+            HashMap::from([(start.clone(), None)]);
         let mut queue = VecDeque::from([start]);
         while let Some(table) = queue.pop_front() {
             if table == end {

@@ -20,6 +20,7 @@ mod tests;
 mod words;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use chrono::NaiveDate;
 use syrch_core::Dialect;
@@ -69,39 +70,51 @@ pub fn compile(
 
 /// Returns the columns of the result, whose names differ in more than their letter case.
 fn name_columns(plan: &Plan<'_>, compared: Option<&Compared>) -> Vec<OutputColumn> {
-    let mut columns: Vec<OutputColumn> = Vec::new();
-    let mut add = |names: [String; 2], role: Role, format: Format, unit: Option<&String>| {
-        let is_taken = |name: &str| {
-            columns.iter().any(|column: &OutputColumn| are_equal(&column.name, name))
-        };
-        let [short, long] = names;
-        let mut name = if is_taken(&short) { long.clone() } else { short };
-        let mut number = 2;
-        while is_taken(&name) {
-            name = format!("{long} {number}");
-            number += 1;
-        }
-        columns.push(OutputColumn { name, role, format, unit: unit.cloned() });
-    };
+    let mut columns = Vec::new();
     if let Some(grain) = plan.request.grain {
-        let name = grain_name(grain).to_owned();
-        add([name.clone(), name], Role::Time, Format::Number, None);
+        let name = choose_name(&columns, grain_name(grain), grain_name(grain));
+        columns.push(OutputColumn { name, role: Role::Time, format: Format::Number, unit: None });
     }
     for dimension in &plan.by {
-        let names = [dimension.name.clone(), qualify(dimension)];
-        add(names, Role::Dimension, Format::Number, None);
+        let name = choose_name(&columns, &dimension.name, &qualify(dimension));
+        let role = Role::Dimension;
+        columns.push(OutputColumn { name, role, format: Format::Number, unit: None });
     }
     for metric in &plan.metrics {
-        let names = [metric.name.clone(), metric.name.clone()];
-        add(names, Role::Metric, metric.format, metric.unit.as_ref());
+        let name = choose_name(&columns, &metric.name, &metric.name);
+        let unit = metric.unit.clone();
+        columns.push(OutputColumn { name, role: Role::Metric, format: metric.format, unit });
     }
     if let (Some(compared), Some(metric)) = (compared, plan.metrics.first()) {
-        let name = compared.name().to_owned();
+        let name = choose_name(&columns, compared.name(), compared.name());
         let format = compared.format(metric.format);
-        let unit = metric.unit.as_ref().filter(|_| format == metric.format);
-        add([name.clone(), name], Role::Comparison, format, unit);
+        let unit = metric.unit.clone().filter(|_| format == metric.format);
+        columns.push(OutputColumn { name, role: Role::Comparison, format, unit });
     }
     columns
+}
+
+/// Returns the short name of a column, the long one if it is taken, and else that with a number.
+fn choose_name(columns: &[OutputColumn], short: &str, long: &str) -> String {
+    let mut name = short.to_owned();
+    let mut number = 1;
+    while columns.iter().any(|column| are_equal(&column.name, &name)) {
+        name = if number == 1 { long.to_owned() } else { format!("{long} {number}") };
+        number += 1;
+    }
+    name
+}
+
+/// Returns the measures of one side of a join, NULL for those that it does not have.
+fn write_side(row: &str, measures: &Range<usize>, count: usize) -> Vec<String> {
+    let cells = (0..count).map(|index| {
+        if measures.contains(&index) {
+            format!("{row}.m{index} AS m{index}")
+        } else {
+            format!("NULL AS m{index}")
+        }
+    });
+    cells.collect()
 }
 
 /// A statement with the relations before its SELECT.
@@ -162,7 +175,8 @@ impl<'a> Statement<'a> {
                 let mut inner = self.keys(&valued);
                 inner.extend((0..metrics.len()).map(|index| format!("{valued}.v{index}")));
                 let window = compared.write_window(self.engine, self.plan, &valued);
-                let sql = format!("SELECT {},\n    {window} AS c0\n  FROM {valued}", inner.join(", "));
+                let sql =
+                    format!("SELECT {},\n    {window} AS c0\n  FROM {valued}", inner.join(", "));
                 source = self.add("compared", sql);
                 cells = self.keys(&source);
                 cells.extend((0..metrics.len()).map(|index| format!("{source}.v{index}")));
@@ -172,14 +186,14 @@ impl<'a> Statement<'a> {
                     (from, compared.earliest, self.plan.request.grain)
                 {
                     let first = label(grain, from, self.engine.week_start);
-                    conditions =
-                        format!("\nWHERE {source}.t0 >= {}", self.engine.text(&first)?);
+                    conditions = format!("\nWHERE {source}.t0 >= {}", self.engine.text(&first)?);
                 }
             }
         }
-        let shown = cells.iter().zip(columns).map(|(cell, column)| {
-            format!("{cell} AS {}", self.engine.name(&column.name))
-        });
+        let shown = cells
+            .iter()
+            .zip(columns)
+            .map(|(cell, column)| format!("{cell} AS {}", self.engine.name(&column.name)));
         let shown: Vec<String> = shown.collect();
         let order = self.write_order(&cells, columns)?;
         let mut sql = String::from("WITH ");
@@ -238,24 +252,14 @@ impl<'a> Statement<'a> {
             return format!("SELECT {}\n  FROM {whole} CROSS JOIN {part}", cells.join(", "));
         }
         let both = format!("sides{}", self.suffix);
-        let measures = |row: &str, has: std::ops::Range<usize>| {
-            let cells = (0..next).map(|index| {
-                let cell = if has.contains(&index) {
-                    format!("{row}.m{index}")
-                } else {
-                    "NULL".to_owned()
-                };
-                format!("{cell} AS m{index}")
-            });
-            cells.collect::<Vec<String>>()
-        };
-        let left = [self.keys(whole), measures(whole, 0..first)].concat().join(", ");
-        let right = [self.keys(part), measures(part, first..next)].concat().join(", ");
+        let left = [self.keys(whole), write_side(whole, &(0..first), next)].concat().join(", ");
+        let right = [self.keys(part), write_side(part, &(first..next), next)].concat().join(", ");
         let keys = self.keys(&both);
         let mut cells = keys.clone();
         cells.extend((0..next).map(|index| format!("MAX({both}.m{index}) AS m{index}")));
         format!(
-            "SELECT {}\n  FROM (SELECT {left} FROM {whole}\n    UNION ALL SELECT {right} FROM {part}) \
+            "SELECT {}\n  FROM (SELECT {left} FROM {whole}\n    UNION ALL SELECT {right} FROM \
+             {part}) \
              AS {both}\n  GROUP BY {}",
             cells.join(", "),
             keys.join(", ")
@@ -306,9 +310,10 @@ impl<'a> Statement<'a> {
             order.insert(0, first);
             is_descending = wanted.descending;
         }
-        let terms = order.iter().enumerate().map(|(place, index)| {
-            self.engine.order(&cells[*index], is_descending && place == 0)
-        });
+        let terms = order
+            .iter()
+            .enumerate()
+            .map(|(place, index)| self.engine.order(&cells[*index], is_descending && place == 0));
         let terms: Vec<String> = terms.collect();
         let is_one_row = keys == 0;
         Ok(if terms.is_empty() || is_one_row {

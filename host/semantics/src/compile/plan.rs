@@ -51,7 +51,10 @@ pub(super) struct Leaf<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(semantics: &'a Semantics, request: &'a Request) -> Result<Self, CompileError> {
+    pub(super) fn new(
+        semantics: &'a Semantics,
+        request: &'a Request,
+    ) -> Result<Self, CompileError> {
         check_sizes(request)?;
         let mut metrics: Vec<&Metric> = Vec::new();
         let mut involved: Vec<&Metric> = Vec::new();
@@ -191,10 +194,7 @@ impl<'a> Resolver<'a, '_> {
         }
         let reached = found.iter().copied().filter(|dimension| {
             self.leaves.iter().all(|leaf| {
-                matches!(
-                    self.graph.find_paths(&leaf.measure.base, &dimension.table),
-                    Paths::One(_)
-                )
+                matches!(self.graph.find_paths(&leaf.measure.base, &dimension.table), Paths::One(_))
             })
         });
         let reached: Vec<&Dimension> = reached.collect();
@@ -210,15 +210,12 @@ impl<'a> Resolver<'a, '_> {
 
     /// Returns the dimension that dates the rows of a measure.
     fn find_time(&self, leaf: &Leaf<'_>, base: &'a Table) -> Result<&'a Dimension, CompileError> {
-        let undefined = |name: &str| CompileError::Undefined {
-            name: name.to_owned(),
-            by: leaf.metric.name.clone(),
-        };
-        if let Some(name) = &leaf.measure.time {
-            return self.find_dimension(name, base).ok_or_else(|| undefined(name));
-        }
-        if let Some(name) = &base.time {
-            return self.find_dimension(name, base).ok_or_else(|| undefined(name));
+        if let Some(name) = leaf.measure.time.as_ref().or(base.time.as_ref()) {
+            let found = self.find_dimension(name, base);
+            return found.ok_or_else(|| CompileError::Undefined {
+                name: name.clone(),
+                by: leaf.metric.name.clone(),
+            });
         }
         let own: Vec<&Dimension> =
             self.semantics.dimensions.iter().filter(|it| it.is_time).collect();
@@ -228,8 +225,9 @@ impl<'a> Resolver<'a, '_> {
             return Ok(only);
         }
         let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
-        let is_reached = |it: &&Dimension| reached.iter().any(|table| are_equal(table, &it.table));
-        let all: Vec<&Dimension> = own.into_iter().filter(is_reached).collect();
+        let all =
+            own.into_iter().filter(|it| reached.iter().any(|table| are_equal(table, &it.table)));
+        let all: Vec<&Dimension> = all.collect();
         let stated = all.iter().copied().filter(|it| {
             find_table(self.semantics, &it.table)
                 .and_then(|table| table.time.as_deref())
@@ -305,13 +303,12 @@ impl<'a> Resolver<'a, '_> {
                     if joins.iter().any(|(known, _)| are_equal(known.target(), step.target())) {
                         continue;
                     }
-                    let target =
-                        find_table(self.semantics, step.target()).ok_or_else(|| {
-                            CompileError::Undefined {
-                                name: step.target().to_owned(),
-                                by: format!("a join of {}", step.source()),
-                            }
-                        })?;
+                    let target = find_table(self.semantics, step.target()).ok_or_else(|| {
+                        CompileError::Undefined {
+                            name: step.target().to_owned(),
+                            by: format!("a join of {}", step.source()),
+                        }
+                    })?;
                     joins.push((step, target));
                 }
                 Ok(())
@@ -337,14 +334,14 @@ impl<'a> Resolver<'a, '_> {
     fn suggest_join(&self, base: &Table, table: &str) -> String {
         if !matches!(self.graph.find_paths(table, &base.name), Paths::None) {
             return format!(
-                "several rows of `{table}` belong to one of `{}`, which would be counted for each of \
+                "several rows of `{table}` belong to one of `{}`, which would be counted for \
+                 each of \
                  them; define a metric over the rows of `{table}`",
                 base.name
             );
         }
         let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
-        let known: Vec<String> =
-            reached.iter().take(8).map(|name| format!("`{name}`")).collect();
+        let known: Vec<String> = reached.iter().take(8).map(|name| format!("`{name}`")).collect();
         format!("a join from {} to `{table}` would help", known.join(" or "))
     }
 }

@@ -1,10 +1,10 @@
-//! What a statement applies, and a request, in words.
+//! A request, and all that its statement applies, in words.
+
+use std::collections::HashSet;
 
 use chrono::NaiveDate;
 
-use crate::{
-    Applied, Comparison, Filter, Grain, MetricKind, Order, Period, Request, WeekStart,
-};
+use crate::{Applied, Comparison, Filter, Grain, MetricKind, Order, Period, Request, WeekStart};
 
 use super::engine::{begin, label};
 use super::plan::{Plan, bounds};
@@ -18,28 +18,25 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
         .iter()
         .map(|(dimension, filter)| describe_filter(&dimension.name, filter))
         .collect();
-    let mut add = |text: String| {
-        if !filters.contains(&text) {
-            filters.push(text);
-        }
-    };
     for metric in &plan.involved {
         if let MetricKind::Measure(measure) = &metric.kind
             && let Some(filter) = &measure.filter
         {
-            add(format!("{} counts where {}", metric.name, filter.text));
+            filters.push(format!("{} counts where {}", metric.name, filter.text));
         }
     }
     for group in &plan.groups {
         if let Some(filter) = &group.base.filter {
-            add(format!("{} where {}", group.base.name, filter.text));
+            filters.push(format!("{} where {}", group.base.name, filter.text));
         }
         for (_, table) in &group.joins {
             if let Some(filter) = &table.filter {
-                add(format!("{} joined where {}", table.name, filter.text));
+                filters.push(format!("{} joined where {}", table.name, filter.text));
             }
         }
     }
+    let mut known: HashSet<String> = HashSet::new();
+    filters.retain(|filter| known.insert(filter.clone()));
     let mut time: Vec<String> = Vec::new();
     for dimension in plan.groups.iter().filter_map(|group| group.time) {
         let name = qualify(dimension);
@@ -97,8 +94,11 @@ fn describe(metrics: &[&str], by: &[&str], request: &Request) -> String {
     if let Some(period) = bounds(request) {
         words += &format!(", {}", describe_period(period));
     }
-    let filters: Vec<String> =
-        request.filters.iter().map(|filter: &Filter| describe_filter(&filter.dimension, filter)).collect();
+    let filters: Vec<String> = request
+        .filters
+        .iter()
+        .map(|filter: &Filter| describe_filter(&filter.dimension, filter))
+        .collect();
     if !filters.is_empty() {
         words += &format!(", where {}", filters.join(" and "));
     }

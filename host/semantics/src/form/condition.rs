@@ -10,12 +10,14 @@ use crate::{Filter, Literal, Operator};
 
 use super::{RequestError, check_length, clip};
 
-/// How deep a condition may be.
+/// The limit on the depth of a condition.
 const DEPTH: usize = 64;
 
 /// The form of conditions, for errors.
-const FORM: &str = "write comparisons of a dimension with a constant, such as `country = 'France'`, joined \
-     by AND; =, <>, <, <=, >, >=, IN, NOT IN, BETWEEN, IS NULL, IS NOT NULL and LIKE '%text%' compare";
+const FORM: &str = "write comparisons of a dimension with a constant, such as `country = \
+'France'`, joined \
+     by AND; =, <>, <, <=, >, >=, IN, NOT IN, BETWEEN, IS NULL, IS NOT NULL and LIKE '%text%' \
+     compare";
 
 /// Reads a condition as filters, all of which have to hold.
 ///
@@ -23,18 +25,21 @@ const FORM: &str = "write comparisons of a dimension with a constant, such as `c
 /// When the text is no condition, or one that filters cannot express.
 pub fn read_condition(text: &str) -> Result<Vec<Filter>, RequestError> {
     check_length("the condition", text)?;
-    let unreadable = |reason: String| RequestError::Condition { reason };
     let mut parser = Parser::new(&GenericDialect {})
         .with_recursion_limit(DEPTH)
         .try_with_sql(text)
-        .map_err(|error| unreadable(error.to_string()))?;
-    let tree = parser.parse_expr().map_err(|error| unreadable(error.to_string()))?;
+        .map_err(|error| reject(error.to_string()))?;
+    let tree = parser.parse_expr().map_err(|error| reject(error.to_string()))?;
     if parser.peek_token().token != Token::EOF {
-        return Err(unreadable(format!("it ends before `{}`; {FORM}", parser.peek_token().token)));
+        return Err(reject(format!("it ends before `{}`; {FORM}", parser.peek_token().token)));
     }
     let mut filters = Vec::new();
     read_all(&tree, &mut filters)?;
     Ok(filters)
+}
+
+fn reject(reason: String) -> RequestError {
+    RequestError::Condition { reason }
 }
 
 fn refuse<T>(expr: &Expr) -> Result<T, RequestError> {
@@ -168,15 +173,13 @@ fn read_literal(expr: &Expr) -> Result<Literal, RequestError> {
             }
             _ => refuse(expr),
         },
-        Expr::TypedString(typed) if typed.data_type == DataType::Date => {
-            match &typed.value.value {
-                Value::SingleQuotedString(text) => match text.parse() {
-                    Ok(day) => Ok(Literal::Date(day)),
-                    Err(_) => refuse(expr),
-                },
-                _ => refuse(expr),
-            }
-        }
+        Expr::TypedString(typed) if typed.data_type == DataType::Date => match &typed.value.value {
+            Value::SingleQuotedString(text) => match text.parse() {
+                Ok(day) => Ok(Literal::Date(day)),
+                Err(_) => refuse(expr),
+            },
+            _ => refuse(expr),
+        },
         other => refuse(other),
     }
 }

@@ -21,20 +21,23 @@ pub fn read_period(
     today: NaiveDate,
     week_start: WeekStart,
 ) -> Result<Period, RequestError> {
-    let unknown = || RequestError::Period { text: clip(text) };
+    let unknown = RequestError::Period { text: clip(text) };
     let period = match text.split_once("..") {
         None => {
-            let (from, until) = read_unit(text, today, week_start).ok_or_else(unknown)?;
+            let Some((from, until)) = read_unit(text, today, week_start) else {
+                return Err(unknown);
+            };
             Period { from: Some(from), until: Some(until) }
         }
         Some((from, until)) => {
-            let from = read_side(from, today, week_start).ok_or_else(unknown)?;
-            let until = read_side(until, today, week_start).ok_or_else(unknown)?;
+            let from = read_side(from, today, week_start);
+            let until = read_side(until, today, week_start);
+            let (Some(from), Some(until)) = (from, until) else { return Err(unknown) };
             Period { from: from.map(|unit| unit.0), until: until.map(|unit| unit.1) }
         }
     };
     match (period.from, period.until) {
-        (None, None) => Err(unknown()),
+        (None, None) => Err(unknown),
         (Some(from), Some(until)) if from >= until => {
             Err(RequestError::Reversed { text: clip(text) })
         }
@@ -84,16 +87,16 @@ fn read_unit(
         }
         [year, rest @ ..] => {
             let year: i32 = read_digits(year, 4)?;
-            let first = |month| NaiveDate::from_ymd_opt(year, month, 1);
             match rest {
-                [] => Some((first(1)?, first(1)?.checked_add_months(Months::new(12))?)),
+                [] => Some((first(year, 1)?, first(year, 1)?.checked_add_months(Months::new(12))?)),
                 [quarter] if quarter.starts_with('q') => {
                     let quarter: u32 = read_digits(&quarter[1..], 1)?;
-                    let from = quarter.checked_sub(1).and_then(|before| first(before * 3 + 1))?;
+                    let from =
+                        quarter.checked_sub(1).and_then(|before| first(year, before * 3 + 1))?;
                     Some((from, from.checked_add_months(Months::new(3))?))
                 }
                 [month] => {
-                    let from = first(read_digits(month, 2)?)?;
+                    let from = first(year, read_digits(month, 2)?)?;
                     Some((from, from.checked_add_months(Months::new(1))?))
                 }
                 [month, day] => {
@@ -106,6 +109,10 @@ fn read_unit(
         }
         [] => None,
     }
+}
+
+fn first(year: i32, month: u32) -> Option<NaiveDate> {
+    NaiveDate::from_ymd_opt(year, month, 1)
 }
 
 fn read_digits<T: std::str::FromStr>(text: &str, count: usize) -> Option<T> {

@@ -45,9 +45,23 @@ fn periods_have_their_days() {
 #[test]
 fn texts_that_are_no_periods_are_refused() {
     for text in [
-        "", "..", "24", "2024-13", "2024-Q5", "2024-Q0", "2024-02-30", "next_month", "last_0_days",
-        "last_99999_days", "2024-1", "2024-01-01-01", "2024-QQ", "last_4294967296_years", "2024-Qé",
-        "99999", "é",
+        "",
+        "..",
+        "24",
+        "2024-13",
+        "2024-Q5",
+        "2024-Q0",
+        "2024-02-30",
+        "next_month",
+        "last_0_days",
+        "last_99999_days",
+        "2024-1",
+        "2024-01-01-01",
+        "2024-QQ",
+        "last_4294967296_years",
+        "2024-Qé",
+        "99999",
+        "é",
     ] {
         assert!(matches!(period(text), Err(RequestError::Period { .. })), "{text}");
     }
@@ -59,13 +73,16 @@ fn text(value: &str) -> Literal {
     Literal::Text(value.to_owned())
 }
 
+fn number(value: &str) -> Literal {
+    Literal::Number(value.to_owned())
+}
+
 fn filter(dimension: &str, operator: Operator, values: Vec<Literal>) -> Filter {
     Filter { dimension: dimension.to_owned(), operator, values }
 }
 
 #[test]
 fn conditions_become_filters() {
-    let number = |value: &str| Literal::Number(value.to_owned());
     for (condition, filters) in [
         ("country = 'France'", vec![filter("country", Operator::In, vec![text("France")])]),
         (
@@ -140,7 +157,8 @@ fn conditions_that_are_more_than_filters_are_refused() {
 
 #[test]
 fn json_is_the_same_as_flags() {
-    let json = r#"{"metrics": ["revenue"], "by": ["category", "Month"], "where": "country = 'France'",
+    let json = r#"{"metrics": ["revenue"], "by": ["category", "Month"],
+        "where": "country = 'France'",
         "period": "2024", "order": "Revenue:desc", "limit": 5, "compare": "growth"}"#;
     let request = RequestText::from_json(json).unwrap();
     let request = request.read(day("2025-05-14"), WeekStart::Monday).unwrap();
@@ -150,14 +168,20 @@ fn json_is_the_same_as_flags() {
     assert_eq!(request.comparison, Some(Comparison::Growth));
     assert_eq!(
         request.describe(),
-        "revenue by category and month, in 2024, where country = 'France', with the growth from the \
+        "revenue by category and month, in 2024, where country = 'France', with the growth from \
+         the \
          period before, the 5 with the greatest Revenue"
     );
-    for wrong in ["{}", "[]", r#"{"metrics": ["a"], "sql": "x"}"#, r#"{"metrics": ["a"], "limit": -1}"#]
+    for wrong in
+        ["{}", "[]", r#"{"metrics": ["a"], "sql": "x"}"#, r#"{"metrics": ["a"], "limit": -1}"#]
     {
         assert!(matches!(RequestText::from_json(wrong), Err(RequestError::Json { .. })), "{wrong}");
     }
-    let two = RequestText { by: vec!["year".to_owned()], grain: Some(Grain::Day), ..RequestText::default() };
+    let two = RequestText {
+        by: vec!["year".to_owned()],
+        grain: Some(Grain::Day),
+        ..RequestText::default()
+    };
     assert_eq!(
         two.read(day("2025-05-14"), WeekStart::Monday).unwrap_err().to_string(),
         "a request has one grain, not `day` and `year`"

@@ -3,12 +3,13 @@
 use syrch_core::Dialect;
 
 use crate::{
-    Aggregate, Cardinality, Comparison, CompileError, Filter, Grain, Join, Literal, Operator, Order,
-    Request, Semantics, Table,
+    Aggregate, Cardinality, Comparison, CompileError, Filter, Grain, Join, Literal, Operator,
+    Order, Request, Semantics, Table,
 };
 
 use super::kit::{
-    compile_for, derive, dimension, filter, join, measure, parse, period, ratio, request, shop, table,
+    compile_for, derive, dimension, filter, join, measure, parse, period, ratio, request, shop,
+    table,
 };
 
 fn fail(semantics: &Semantics, request: &Request) -> CompileError {
@@ -18,7 +19,10 @@ fn fail(semantics: &Semantics, request: &Request) -> CompileError {
 #[test]
 fn unknown_names_suggest_the_nearest() {
     let error = fail(&shop(), &request(&["revenu"], &[]));
-    assert_eq!(error.to_string(), "there is no metric `revenu`: is `revenue` or `net revenue` meant?");
+    assert_eq!(
+        error.to_string(),
+        "there is no metric `revenu`: is `revenue` or `net revenue` meant?"
+    );
     let error = fail(&shop(), &request(&["revenue"], &["contry"]));
     assert_eq!(error.to_string(), "there is no dimension `contry`: is `country` meant?");
     let error = fail(&shop(), &request(&["revenue"], &["xyz"]));
@@ -39,7 +43,8 @@ fn a_dimension_on_the_side_of_many_is_refused() {
     let error = fail(&shop(), &request(&["orders"], &["category"])).to_string();
     assert_eq!(
         error,
-        "`orders` is computed over the rows of `orders`, and no many-to-one join leads from there to \
+        "`orders` is computed over the rows of `orders`, and no many-to-one join leads from \
+         there to \
          `categories`, where the dimension `category` is: a join from `orders` or `customers` to \
          `categories` would help"
     );
@@ -48,7 +53,8 @@ fn a_dimension_on_the_side_of_many_is_refused() {
     let error = fail(&semantics, &request(&["orders"], &["quantity"])).to_string();
     assert!(
         error.ends_with(
-            "several rows of `order_items` belong to one of `orders`, which would be counted for each \
+            "several rows of `order_items` belong to one of `orders`, which would be counted for \
+             each \
              of them; define a metric over the rows of `order_items`"
         ),
         "{error}"
@@ -95,7 +101,9 @@ fn a_one_to_one_join_is_followed_in_both_directions() {
     semantics.dimensions.push(dimension("details", "language", false));
     let sql = compile_for(&semantics, &request(&["orders"], &["language"]), &Dialect::Sqlite);
     let sql = sql.unwrap().sql;
-    assert!(sql.contains("LEFT JOIN details AS details ON customers.customer_id = details.customer_id"));
+    assert!(
+        sql.contains("LEFT JOIN details AS details ON customers.customer_id = details.customer_id")
+    );
 }
 
 #[test]
@@ -105,7 +113,8 @@ fn a_metric_without_dates_is_refused_where_time_matters() {
     let by_month = Request { grain: Some(Grain::Month), ..request(&["products"], &[]) };
     assert_eq!(
         fail(&semantics, &by_month).to_string(),
-        "nothing says which dates count for `products`: give the metric or its table `products` a `time`"
+        "nothing says which dates count for `products`: give the metric or its table `products` \
+         a `time`"
     );
     semantics.tables[0].time = None;
     semantics.dimensions.push(dimension("orders", "shipped", true));
@@ -114,35 +123,34 @@ fn a_metric_without_dates_is_refused_where_time_matters() {
     assert!(error.contains("which may be `orders.order_date` or `orders.shipped`"), "{error}");
 }
 
+fn wanted(comparison: Comparison, grain: Option<Grain>, metric: &str) -> Request {
+    Request { comparison: Some(comparison), grain, ..request(&[metric], &[]) }
+}
+
 #[test]
 fn comparisons_need_what_they_compare() {
-    let wanted = |comparison, grain, metric: &str| Request {
-        comparison: Some(comparison),
-        grain,
-        ..request(&[metric], &[])
-    };
     for (request, message) in [
-        (
-            wanted(Comparison::Growth, None, "revenue"),
-            "`growth` needs a grain, such as `month`",
-        ),
+        (wanted(Comparison::Growth, None, "revenue"), "`growth` needs a grain, such as `month`"),
         (
             wanted(Comparison::ShareOfTotal, None, "revenue"),
             "`share_of_total` needs a dimension or a grain",
         ),
         (
             wanted(Comparison::RunningTotal, Some(Grain::Month), "mean price"),
-            "`running_total` adds the values of `mean price`, which is no sum: it is a mean; compare a \
+            "`running_total` adds the values of `mean price`, which is no sum: it is a mean; \
+             compare a \
              sum or a count",
         ),
         (
             wanted(Comparison::RunningTotal, Some(Grain::Month), "buyers"),
-            "`running_total` adds the values of `buyers`, which is no sum: it is a number of different \
+            "`running_total` adds the values of `buyers`, which is no sum: it is a number of \
+             different \
              values; compare a sum or a count",
         ),
         (
             wanted(Comparison::ShareOfTotal, Some(Grain::Month), "margin"),
-            "`share_of_total` adds the values of `margin`, which is no sum: it is no sum or difference \
+            "`share_of_total` adds the values of `margin`, which is no sum: it is no sum or \
+             difference \
              of others; compare a sum or a count",
         ),
         (
@@ -165,17 +173,18 @@ fn circles_and_explosions_of_metrics_end() {
     let mut semantics = shop();
     semantics.metrics.push(derive("a", "b + 1"));
     semantics.metrics.push(ratio("b", "a", "revenue"));
-    assert_eq!(fail(&semantics, &request(&["a"], &[])), CompileError::Cycle { name: "a".to_owned() });
+    assert_eq!(
+        fail(&semantics, &request(&["a"], &[])),
+        CompileError::Cycle { name: "a".to_owned() }
+    );
     let mut semantics = shop();
     semantics.metrics.push(derive("x0", "revenue + revenue"));
     for number in 1..40 {
         let text = format!("x{} * x{}", number - 1, number - 1);
         semantics.metrics.push(derive(&format!("x{number}"), &text));
     }
-    let share = Request {
-        comparison: Some(Comparison::ShareOfTotal),
-        ..request(&["x39"], &["country"])
-    };
+    let share =
+        Request { comparison: Some(Comparison::ShareOfTotal), ..request(&["x39"], &["country"]) };
     assert_eq!(fail(&semantics, &share), CompileError::TooLong { most: 64 << 10 });
     semantics.metrics.push(derive("missing", "revenue - nothing"));
     assert_eq!(
@@ -187,8 +196,7 @@ fn circles_and_explosions_of_metrics_end() {
 #[test]
 fn a_request_is_bounded() {
     let values = vec![Literal::Number("1".to_owned()); 2_001];
-    let filters =
-        vec![Filter { dimension: "country".to_owned(), operator: Operator::In, values }];
+    let filters = vec![Filter { dimension: "country".to_owned(), operator: Operator::In, values }];
     let error = fail(&shop(), &Request { filters, ..request(&["revenue"], &[]) });
     assert_eq!(
         error.to_string(),
@@ -218,7 +226,10 @@ fn forms_that_are_not_listed_are_refused_with_their_place() {
     let mut semantics = shop();
     semantics.tables[1].filter = Some(parse("orders.status = 'x'"));
     let error = fail(&semantics, &request(&["orders"], &["country"])).to_string();
-    assert!(error.contains("a condition of the table `customers` cannot refer to `orders`"), "{error}");
+    assert!(
+        error.contains("a condition of the table `customers` cannot refer to `orders`"),
+        "{error}"
+    );
 }
 
 #[test]

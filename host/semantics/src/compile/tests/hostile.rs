@@ -65,7 +65,8 @@ fn hostile_names_are_only_names() {
             metrics: vec![total],
             ..Semantics::default()
         };
-        let sql = compile_for(&semantics, &request(&[name], &[name]), &Dialect::Sqlite).unwrap().sql;
+        let sql =
+            compile_for(&semantics, &request(&[name], &[name]), &Dialect::Sqlite).unwrap().sql;
         assert_eq!(rows(&connection, &sql), [["a", "3.000000"]], "{sql}");
     }
 }
@@ -84,7 +85,8 @@ fn relations_of_the_statement_hide_no_table() {
         ],
         ..Semantics::default()
     };
-    let sql = compile_for(&semantics, &request(&["one", "two"], &[]), &Dialect::Sqlite).unwrap().sql;
+    let sql =
+        compile_for(&semantics, &request(&["one", "two"], &[]), &Dialect::Sqlite).unwrap().sql;
     assert_eq!(rows(&connection, &sql), [["1.000000", "2.000000"]], "{sql}");
 }
 

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use syrch_core::Dialect;
 
 use crate::{
-    Aggregate, Cardinality, Compiled, CompileError, Dimension, Expression, Filter, Join, Literal,
+    Aggregate, Cardinality, CompileError, Compiled, Dimension, Expression, Filter, Join, Literal,
     Measure, Metric, MetricKind, Operator, Period, Place, Request, Semantics, Table, compile,
 };
 
@@ -183,13 +183,7 @@ pub(crate) fn shop() -> Semantics {
                 "orders",
                 Some("orders.status = 'cancelled'"),
             ),
-            measure(
-                "buyers",
-                Aggregate::CountDistinct,
-                "orders.customer_id",
-                "orders",
-                None,
-            ),
+            measure("buyers", Aggregate::CountDistinct, "orders.customer_id", "orders", None),
             measure("mean price", Aggregate::Avg, "order_items.price", "order_items", None),
             measure("refunds", Aggregate::Sum, "returns.amount", "returns", None),
             ratio("cancellation rate", "cancelled orders", "orders"),

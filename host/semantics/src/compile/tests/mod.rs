@@ -6,3 +6,5 @@ mod hostile;
 pub(crate) mod kit;
 mod properties;
 mod rows;
+mod text;
+mod tpch;

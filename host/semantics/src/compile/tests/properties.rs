@@ -6,7 +6,9 @@ use syrch_core::Dialect;
 
 use crate::{Aggregate, Comparison, Operator, Order, Request, Semantics};
 
-use super::kit::{compile_for, dimension, filter, join, measure, open, parse, request, rows, table};
+use super::kit::{
+    compile_for, dimension, filter, join, measure, open, parse, request, rows, table,
+};
 
 /// The largest number of tables.
 const TABLES: usize = 6;
@@ -45,8 +47,7 @@ impl Model {
         let mut semantics = Semantics::default();
         for at in 0..=self.parents.len() {
             let name = format!("t{at}");
-            let filter =
-                (at > 0 && self.filters[at]).then(|| parse(&format!("t{at}.k % 2 = 0")));
+            let filter = (at > 0 && self.filters[at]).then(|| parse(&format!("t{at}.k % 2 = 0")));
             semantics.tables.push(crate::Table { filter, ..table(&name) });
             let mut by = dimension(&name, "d", false);
             by.name = format!("d{at}");
@@ -78,14 +79,18 @@ impl Model {
         let connection = open("");
         for (at, rows) in self.rows.iter().enumerate() {
             let keys: Vec<String> = (0..TABLES).map(|key| format!("p{}", key + 1)).collect();
-            let sql = format!("CREATE TABLE t{at} (k INTEGER, d TEXT, v INTEGER, {})", keys.join(", "));
+            let sql =
+                format!("CREATE TABLE t{at} (k INTEGER, d TEXT, v INTEGER, {})", keys.join(", "));
             connection.execute_batch(&sql).unwrap();
             for (key, (group, value, parents)) in rows.iter().enumerate() {
-                let text = |cell: &Option<u8>| cell.map_or("NULL".to_owned(), |it| it.to_string());
-                let keys: Vec<String> = parents.iter().map(text).collect();
+                let keys =
+                    parents.iter().map(|cell| cell.map_or("NULL".to_owned(), |it| it.to_string()));
+                let keys: Vec<String> = keys.collect();
                 let group = group.map_or("NULL".to_owned(), |group| format!("'g{group}'"));
-                let sql =
-                    format!("INSERT INTO t{at} VALUES ({key}, {group}, {value}, {})", keys.join(", "));
+                let sql = format!(
+                    "INSERT INTO t{at} VALUES ({key}, {group}, {value}, {})",
+                    keys.join(", ")
+                );
                 connection.execute_batch(&sql).unwrap();
             }
         }
@@ -141,8 +146,10 @@ proptest! {
             prop_assert_eq!(same.map(|it| &it[1]), Some(&row[1]));
         }
         let reverse = model.run(&request(&[&other, "sum0"], &[&by]));
-        let swapped: Vec<Vec<String>> =
-            reverse.into_iter().map(|row| vec![row[0].clone(), row[2].clone(), row[1].clone()]).collect();
+        let swapped = reverse
+            .into_iter()
+            .map(|row| vec![row[0].clone(), row[2].clone(), row[1].clone()]);
+        let swapped: Vec<Vec<String>> = swapped.collect();
         prop_assert_eq!(both, swapped);
     }
 
@@ -158,7 +165,11 @@ proptest! {
     }
 
     #[test]
-    fn a_limit_keeps_the_first_rows(model in models(), limit in 0_u64..6, descending in any::<bool>()) {
+    fn a_limit_keeps_the_first_rows(
+        model in models(),
+        limit in 0_u64..6,
+        descending in any::<bool>(),
+    ) {
         let by = format!("d{}", model.parents.len());
         let order = Some(Order { by: "sum0".to_owned(), descending });
         let whole = Request { order, ..request(&["sum0"], &["d0", &by]) };

@@ -11,10 +11,7 @@ const ITEMS: &str = "order_items i LEFT JOIN orders o ON o.order_id = i.order_id
 
 #[test]
 fn a_sum_without_groups_is_one_row() {
-    assert_rows(
-        &request(&["revenue"], &[]),
-        "SELECT SUM(quantity * price) FROM order_items",
-    );
+    assert_rows(&request(&["revenue"], &[]), "SELECT SUM(quantity * price) FROM order_items");
 }
 
 #[test]
@@ -41,7 +38,10 @@ fn the_orders_of_a_deleted_customer_remain_without_a_country() {
 fn every_grain_has_its_text() {
     for (grain, label) in [
         (Grain::Year, "substr(order_date, 1, 4)"),
-        (Grain::Quarter, "substr(order_date, 1, 4) || '-Q' || ((substr(order_date, 6, 2) + 2) / 3)"),
+        (
+            Grain::Quarter,
+            "substr(order_date, 1, 4) || '-Q' || ((substr(order_date, 6, 2) + 2) / 3)",
+        ),
         (Grain::Month, "substr(order_date, 1, 7)"),
         (Grain::Week, "date(order_date, '-6 days', 'weekday 1')"),
         (Grain::Day, "order_date"),
@@ -86,7 +86,8 @@ fn measures_of_different_tables_are_joined_on_their_groups() {
     assert_rows(
         &request(&["net revenue", "refunds", "return rate"], &["category"]),
         &format!(
-            "WITH r AS (SELECT g.category AS k, SUM(i.quantity * i.price) AS v FROM {ITEMS} GROUP BY 1), \
+            "WITH r AS (SELECT g.category AS k, SUM(i.quantity * i.price) AS v FROM {ITEMS} \
+             GROUP BY 1), \
              f AS (SELECT g.category AS k, SUM(r.amount) AS v FROM returns r \
                LEFT JOIN products p ON p.product_id = r.product_id \
                LEFT JOIN categories g ON g.category_id = p.category_id GROUP BY 1) \
@@ -133,7 +134,8 @@ fn conditions_keep_rows_as_their_operators_say() {
         assert_rows(
             &request,
             &format!(
-                "SELECT status, SUM(quantity * price) FROM {ITEMS} WHERE {by_hand} GROUP BY 1 ORDER BY 1"
+                "SELECT status, SUM(quantity * price) FROM {ITEMS} WHERE {by_hand} GROUP BY 1 \
+                 ORDER BY 1"
             ),
         );
     }
@@ -149,7 +151,8 @@ fn the_order_and_the_limit_keep_the_top() {
     assert_rows(
         &request,
         &format!(
-            "SELECT g.category, SUM(i.quantity * i.price) FROM {ITEMS} GROUP BY 1 ORDER BY 2 DESC LIMIT 2"
+            "SELECT g.category, SUM(i.quantity * i.price) FROM {ITEMS} GROUP BY 1 ORDER BY 2 \
+             DESC LIMIT 2"
         ),
     );
 }
@@ -186,7 +189,8 @@ fn a_missing_month_is_no_month_before() {
         assert_rows(
             &compare(comparison, Grain::Month, &[]),
             &format!(
-                "WITH {MONTHLY} {ITEMS} GROUP BY 1, 4), s AS (SELECT t, n, SUM(v) AS v FROM m GROUP BY 1) \
+                "WITH {MONTHLY} {ITEMS} GROUP BY 1, 4), s AS (SELECT t, n, SUM(v) AS v FROM m \
+                 GROUP BY 1) \
                  SELECT s.t, s.v, (s.v - b.v) / b.v FROM s LEFT JOIN s b ON b.n = s.n - {distance} \
                  WHERE s.t LIKE '2024%' ORDER BY 1"
             ),
@@ -220,8 +224,10 @@ fn days_weeks_quarters_and_years_have_periods_before() {
             assert_rows(
                 &request,
                 &format!(
-                    "WITH s AS (SELECT {label} AS t, SUM(i.quantity * i.price) AS v FROM {ITEMS} GROUP BY 1) \
-                     SELECT s.t, s.v, b.v FROM s LEFT JOIN s b ON b.t = {other} ORDER BY 1 NULLS LAST"
+                    "WITH s AS (SELECT {label} AS t, SUM(i.quantity * i.price) AS v FROM {ITEMS} \
+                     GROUP BY 1) \
+                     SELECT s.t, s.v, b.v FROM s LEFT JOIN s b ON b.t = {other} ORDER BY 1 NULLS \
+                     LAST"
                 ),
             );
         }
@@ -252,7 +258,8 @@ fn a_running_total_begins_with_the_period_in_each_group() {
         &compare(Comparison::RunningTotal, Grain::Month, &["country"]),
         &format!(
             "WITH {MONTHLY} {ITEMS} WHERE o.order_date LIKE '2024%' GROUP BY 1, 2, 4) \
-             SELECT m.t, m.k, m.v, (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k AND b.t <= m.t) FROM m \
+             SELECT m.t, m.k, m.v, (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k AND b.t <= m.t) \
+             FROM m \
              ORDER BY 1, 2 NULLS LAST"
         ),
     );
