@@ -22,6 +22,7 @@ mod completions;
 mod contract;
 mod cost;
 mod crates;
+mod defined;
 mod doctor;
 mod endpoint;
 #[cfg(unix)]
