@@ -13,6 +13,7 @@ use syrch_core::roles::Role;
 use syrch_journal::{Header, Recording};
 use syrch_layers::RoutedModel;
 use syrch_runtime::Configured;
+use syrch_semantics::Semantics;
 use tokio::sync::Semaphore;
 
 use crate::open::open_model;
@@ -39,6 +40,8 @@ pub struct Host {
     /// The sources that retrieval searches besides the catalog; dropped with the last host that
     /// uses them.
     pub(crate) known: Arc<Known>,
+    /// The metrics that are defined.
+    pub(crate) semantics: Option<Arc<Semantics>>,
     /// Receives the exchanges with the model.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Arc<Semaphore>,
@@ -236,9 +239,10 @@ impl Host {
         }
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
+        let semantics = meaning.as_ref().map(|meaning| Arc::clone(&meaning.semantics));
         settings.semantics.digest = meaning.map(|meaning| meaning.digest);
         let host = Self::from_parts(settings, database, model, plugins?, shared);
-        Ok(Self { recording, known, ..host })
+        Ok(Self { recording, known, semantics, ..host })
     }
 
     /// Returns this host with the rewriter that its strategy names, which the verified optimizer
@@ -305,6 +309,7 @@ impl Host {
             plugins,
             untrusted,
             known: Arc::default(),
+            semantics: None,
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),
@@ -363,12 +368,6 @@ impl Host {
         }
         record::check_plugins(&host, header)?;
         Ok(Self { untrusted: record::list_untrusted_roles(header), ..host })
-    }
-
-    /// A digest of the metrics that are defined for this host; `None` if there are none.
-    #[must_use]
-    pub fn semantics(&self) -> Option<&str> {
-        self.settings.semantics.digest.as_deref()
     }
 
     /// Warnings about what the user configured for retrieval and what is empty.

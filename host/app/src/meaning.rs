@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use syrch_core::ports::Database;
+use syrch_core::ports::{CellIndex, Database};
 use syrch_core::result_set::digest64;
-use syrch_semantics::{Semantics, Severity, check};
+use syrch_layers::GrantedIndex;
+use syrch_offline::{find_cells, question_day};
+use syrch_semantics::{
+    Cell, Reading, Request, Semantics, Severity, check, read_follow_up, read_question,
+};
 
-use crate::Error;
 use crate::metric::read_semantics;
+use crate::{Error, Host};
 
 /// The files that define metrics.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -63,4 +67,40 @@ pub(crate) async fn open(
         Ok(Meaning { semantics: Arc::new(semantics), digest })
     });
     opened.await.map_err(|error| Error::Internal(error.to_string()))?.map(Some)
+}
+
+impl Host {
+    /// The metrics that are defined for this host; `None` if there are none.
+    #[must_use]
+    pub fn semantics(&self) -> Option<&Arc<Semantics>> {
+        self.semantics.as_ref()
+    }
+
+    /// Reads a question as a request for metrics that are defined, without a model; `None` if a word
+    /// of it is not understood.
+    pub async fn read_metric(&self, question: &str) -> Option<Request> {
+        let semantics = self.semantics()?;
+        let cells = self.cells_of(question, semantics).await;
+        match read_question(semantics, question, &cells, question_day(semantics)) {
+            Reading::Understood(understood) => Some(understood.request),
+            Reading::Unread(_) => None,
+        }
+    }
+
+    /// Reads a text as a change of the request before, such as `and for 2023?`; `None` if it is a
+    /// question of its own or not understood.
+    pub async fn follow_up(&self, previous: &Request, text: &str) -> Option<Request> {
+        let semantics = self.semantics()?;
+        let cells = self.cells_of(text, semantics).await;
+        match read_follow_up(semantics, previous, text, &cells, question_day(semantics)) {
+            Reading::Understood(understood) if understood.is_change => Some(understood.request),
+            _ => None,
+        }
+    }
+
+    async fn cells_of(&self, text: &str, semantics: &Semantics) -> Vec<Cell> {
+        let index: Arc<dyn CellIndex> = Arc::clone(self.database()) as _;
+        let index = GrantedIndex { index, grant: self.settings.rows };
+        find_cells(text, semantics, &index).await
+    }
 }

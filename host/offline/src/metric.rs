@@ -41,8 +41,7 @@ pub(crate) async fn read(
         Some(index) => find_cells(question, semantics, index).await,
         None => Vec::new(),
     };
-    let today = semantics.today.unwrap_or_else(today);
-    read_with(question, semantics, &cells, &call.catalog.dialect, today)
+    read_with(question, semantics, &cells, &call.catalog.dialect, question_day(semantics))
 }
 
 fn read_with(
@@ -69,7 +68,12 @@ fn read_with(
     }
 }
 
-/// The day in UTC.
+/// The day that "last month" and the like count from: that of the semantics, or today in UTC.
+#[must_use]
+pub fn question_day(semantics: &Semantics) -> NaiveDate {
+    semantics.today.unwrap_or_else(today)
+}
+
 fn today() -> NaiveDate {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(since.as_secs()).unwrap_or_default();
@@ -78,7 +82,7 @@ fn today() -> NaiveDate {
 
 /// The values of dimensions that phrases of the question name. Without an index, or if it fails,
 /// there are none.
-async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellIndex) -> Vec<Cell> {
+pub async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellIndex) -> Vec<Cell> {
     let phrases = phrases(question);
     let lists = index.find(&phrases, Match::Exact, CELLS).await.unwrap_or_default();
     let hits = lists.iter().flatten();
@@ -95,11 +99,8 @@ async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellIndex
 
 /// Where a statement comes from, as the answer's document has it.
 fn origin(applied: &Applied) -> Value {
-    let metrics: Vec<Value> = applied
-        .metrics
-        .iter()
-        .map(|(name, file)| json!({ "name": name, "file": file }))
-        .collect();
+    let metrics: Vec<Value> =
+        applied.metrics.iter().map(|(name, file)| json!({ "name": name, "file": file })).collect();
     json!({
         "kind": "metric",
         "metrics": metrics,

@@ -334,7 +334,7 @@ impl Merger<'_> {
         self.comparison(&mut request)?;
         self.order(&mut request)?;
         self.check(&request)?;
-        Ok(Understood { request, confidence: SURE })
+        Ok(Understood { request, confidence: SURE, is_change: true })
     }
 
     fn metrics(&self, request: &mut Request) -> Result<(), Unread> {

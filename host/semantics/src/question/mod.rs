@@ -53,6 +53,8 @@ pub struct Understood {
     pub request: Request,
     /// The confidence, 0 to 1; less where the grain was assumed.
     pub confidence: f64,
+    /// True if it changes the request before, and false for a question of its own.
+    pub is_change: bool,
 }
 
 /// The reason why a question is not read.

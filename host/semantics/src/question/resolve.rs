@@ -79,7 +79,8 @@ impl Resolver<'_> {
         };
         self.order(&mut request)?;
         self.check_time(&request)?;
-        Ok(Understood { request, confidence: if compared.is_assumed { ASSUMED } else { SURE } })
+        let confidence = if compared.is_assumed { ASSUMED } else { SURE };
+        Ok(Understood { request, confidence, is_change: false })
     }
 
     /// Refuses a text with words that nothing takes up.

@@ -82,7 +82,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
             .console
             .warn("the notes, examples or index of business terms are not those of the run");
     }
-    if host.semantics() != defined.as_deref() {
+    if host.settings().semantics.digest != defined {
         context.console.warn("the definitions of metrics are not those of the run");
     }
     let Problem { question, evidence, .. } = journal.header.problem;
