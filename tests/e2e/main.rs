@@ -23,6 +23,7 @@ mod completions;
 mod contract;
 mod cost;
 mod crates;
+mod defined;
 mod doctor;
 mod endpoint;
 #[cfg(unix)]
@@ -36,6 +37,7 @@ mod languages;
 mod linking;
 mod live;
 mod logging;
+mod metric;
 mod money;
 mod offline_figures;
 mod optimize;

@@ -11,8 +11,8 @@ use syrch_runtime::Configured;
 use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
-    ANSWER_SCHEMA, AnswerBody, AnswerDocument, AnswerOrigin, CandidateReport, CandidateStatus,
-    ClarifyReport, Confidence, CostReport, PluginReport, SavedReport, TimeReport, VerdictWord,
+    ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
+    Confidence, CostReport, OriginReport, PluginReport, SavedReport, TimeReport, VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
@@ -94,7 +94,7 @@ pub(crate) fn document(
                 .filter(|_| context.verified().is_none())
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
-        origin: grounded.map(|_| origin(context)),
+        origin: grounded.and_then(|grounded| origin(context, &grounded.results.sql)),
         tasks: thought::tasks(worked.graph, worked.seen),
         candidates,
         steps: context.run.trace.steps(&ids),
@@ -115,6 +115,23 @@ pub(crate) fn document(
     }
 }
 
+/// Where an answer comes from; `None` where metrics are defined and a recording replies, which does
+/// not say.
+fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
+    let settings = &context.run.settings;
+    if let Some(Verified { question, by, at, .. }) = context.verified() {
+        return Some(OriginReport::Verified {
+            question: question.clone(),
+            by: by.clone(),
+            at: at.clone(),
+        });
+    }
+    if !settings.semantics.is_empty() && settings.model.replay.is_some() {
+        return None;
+    }
+    Some(context.notes.origin_of(sql).unwrap_or(OriginReport::Generated))
+}
+
 /// Why the reward doubts the statement of the answer, if it accepts it in doubt.
 fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let (task, candidate) = grounded.candidate.as_ref()?;
@@ -127,15 +144,6 @@ fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
-}
-
-fn origin(context: &Context) -> AnswerOrigin {
-    match context.verified() {
-        Some(Verified { question, by, at, .. }) => {
-            AnswerOrigin::Verified { question: question.clone(), by: by.clone(), at: at.clone() }
-        }
-        None => AnswerOrigin::Generated,
-    }
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {

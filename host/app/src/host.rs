@@ -14,13 +14,15 @@ use syrch_core::roles::Role;
 use syrch_journal::{Header, Recording};
 use syrch_layers::RoutedModel;
 use syrch_runtime::Configured;
+use syrch_semantics::Semantics;
 use tokio::sync::Semaphore;
 
 use crate::open::open_model;
 use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{
-    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, plugins, query, record,
+    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, meaning, plugins, query,
+    record,
 };
 
 /// An open database, a model and the plugins of a strategy. Searches on one host may run
@@ -39,6 +41,8 @@ pub struct Host {
     /// The sources that retrieval searches besides the catalog; dropped with the last host that
     /// uses them.
     pub(crate) known: Arc<Known>,
+    /// The metrics that are defined.
+    pub(crate) semantics: Option<Arc<Semantics>>,
     /// Receives the exchanges with the model.
     pub(crate) recording: Option<Arc<Recording>>,
     pub(crate) searches: Arc<Semaphore>,
@@ -195,7 +199,9 @@ impl Host {
                 message,
             });
         }
-        let model = open_model(&settings, &database, shared)?;
+        let meaning = meaning::open(&settings.semantics, &database).await?;
+        let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
+        let model = open_model(&settings, &database, semantics, shared)?;
         let recording = shared.recording(&settings, &model)?;
         let known = shared.open_knowledge(&settings, &database).await?;
         if let Some(message) = known.wrong.clone() {
@@ -205,8 +211,10 @@ impl Host {
         }
         let mut settings = settings;
         settings.retrieval.digest.clone_from(&known.digest);
+        let semantics = meaning.as_ref().map(|meaning| Arc::clone(&meaning.semantics));
+        settings.semantics.digest = meaning.map(|meaning| meaning.digest);
         let host = Self::from_parts(settings, database, model, plugins?, shared);
-        Ok(Self { recording, known, ..host })
+        Ok(Self { recording, known, semantics, ..host })
     }
 
     /// Returns this host with the rewriter that its strategy names, which the verified optimizer
@@ -237,7 +245,9 @@ impl Host {
     ) -> Result<(Self, Configured), Error> {
         let plugin = shared.configure_plugin(role, &settings, observer).await?;
         let database = shared.database(&settings).await?;
-        let model = open_model(&settings, &database, shared)?;
+        let meaning = meaning::open(&settings.semantics, &database).await?;
+        let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
+        let model = open_model(&settings, &database, semantics, shared)?;
         Ok((
             Self::from_parts(settings, database, model, StrategyPlugins::only(&plugin), shared),
             plugin,
@@ -271,6 +281,7 @@ impl Host {
             plugins,
             untrusted,
             known: Arc::default(),
+            semantics: None,
             recording: None,
             searches,
             has_warned_of_idle: Arc::default(),

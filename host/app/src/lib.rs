@@ -81,8 +81,9 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
-//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`suites`]. Graded runs are in the
-//! crate `syrch-grading`, faster statements in `syrch-optimizing`.
+//! [`telemetry`], [`metric`] (metrics that are defined once), and the crates [`syrch_core`],
+//! [`journal`], [`suites`] and [`semantics`]. Graded runs are in the crate `syrch-grading`, faster
+//! statements in `syrch-optimizing`.
 
 mod answer;
 pub mod batch;
@@ -109,6 +110,8 @@ pub mod imports;
 pub mod internal;
 pub mod knowledge;
 mod linking;
+mod meaning;
+pub mod metric;
 mod model_calls;
 pub mod models;
 mod noted;
@@ -142,7 +145,6 @@ mod thought;
 mod trace;
 pub mod verified;
 mod withheld;
-pub mod yaml;
 
 pub use builder::HostBuilder;
 pub use error::Error;
@@ -161,4 +163,6 @@ pub use secrecy;
 pub use syrch_core;
 pub use syrch_files as files;
 pub use syrch_journal as journal;
+pub use syrch_semantics as semantics;
 pub use syrch_suites as suites;
+pub use syrch_yaml as yaml;

@@ -10,6 +10,7 @@ use syrch_journal::CallId;
 use syrch_layers::CallObserver;
 
 use crate::context::Context;
+use crate::report::OriginReport;
 use crate::{SearchEvent, thought};
 
 /// The observer of one role call, which notes how the call's model calls and statements ended.
@@ -21,10 +22,13 @@ pub(crate) struct NotedCall {
     pub(crate) label: String,
 }
 
-/// The part of the offline rules' reply that holds their confidence, 0 to 1.
+/// The part of the offline rules' reply that holds their confidence, 0 to 1, and where the statement
+/// comes from if it is that of a metric.
 #[derive(Deserialize)]
 struct ByRules {
+    sql: Option<String>,
     confidence: f64,
+    origin: Option<OriginReport>,
 }
 
 impl CallObserver for NotedCall {
@@ -45,7 +49,12 @@ impl CallObserver for NotedCall {
                     .parsed
                     .as_ref()
                     .and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
-                parsed.into_iter().for_each(|ByRules { confidence }| notes.note_rules(confidence));
+                if let Some(ByRules { sql, confidence, origin }) = parsed {
+                    notes.note_rules(confidence);
+                    if let (Some(sql), Some(origin)) = (sql, origin) {
+                        notes.note_origin(sql, origin);
+                    }
+                }
             }
             Err(LlmError::Unavailable(message)) => {
                 notes.note_model_error(self.call, ticket, message)

@@ -13,6 +13,7 @@ use syrch_layers::{
     RoutedModel, SqlBinding, cache_database,
 };
 use syrch_offline::{OfflineConfig, OfflineProvider};
+use syrch_semantics::Semantics;
 
 use crate::endpoints::open_endpoint;
 use crate::executors::{Executor, OpenDatabase, ServerReport};
@@ -120,6 +121,7 @@ pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
 pub(crate) fn open_model(
     settings: &Settings,
     database: &Arc<dyn Database>,
+    semantics: Option<&Arc<Semantics>>,
     shared: &Shared,
 ) -> Result<Arc<RoutedModel>, Error> {
     let model = &settings.model;
@@ -153,7 +155,8 @@ pub(crate) fn open_model(
         let (endpoint, limiter) = endpoints.get(&route.endpoint.as_deref()).ok_or_else(|| {
             Error::Config(format!("the model `{name}` is at an endpoint that is not configured"))
         })?;
-        let make = || open_provider(settings, endpoint, &route.model, &cells, embeds);
+        let parts = Parts { cells: &cells, semantics };
+        let make = || open_provider(settings, endpoint, &route.model, parts, embeds);
         let provider = match endpoint.provider.endpoint() {
             // The rules read the database's cells.
             None => make()?,
@@ -256,20 +259,29 @@ pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 
+/// What the rules read besides the question and the catalog.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    cells: &'a Arc<dyn Database>,
+    semantics: Option<&'a Arc<Semantics>>,
+}
+
 /// A client of an endpoint, or the rules that stand in its place.
 fn open_provider(
     settings: &Settings,
     endpoint: &EndpointSettings,
     name: &str,
-    database: &Arc<dyn Database>,
+    parts: Parts<'_>,
     embeds: bool,
 ) -> Result<Arc<dyn ModelProvider>, Error> {
     if embeds || endpoint.provider.endpoint().is_some() {
         return open_endpoint(settings, endpoint, name, embeds);
     }
+    let index = Arc::clone(parts.cells);
     let cells: Arc<dyn CellIndex> =
-        Arc::new(GrantedIndex { index: Arc::clone(database) as _, grant: settings.rows });
-    let mut config = OfflineConfig::default();
+        Arc::new(GrantedIndex { index: index as _, grant: settings.rows });
+    let semantics = parts.semantics.cloned();
+    let mut config = OfflineConfig { semantics, ..OfflineConfig::default() };
     if let Some(threshold) = settings.model.offline_threshold {
         config.threshold = threshold;
     }

@@ -65,9 +65,10 @@ pub struct AnswerDocument {
     pub dialect: String,
     /// The confidence in the answer; `None` without an answer.
     pub confidence: Option<Confidence>,
-    /// Where the answer comes from; `None` without an answer.
+    /// Where the answer comes from; `None` without an answer, and where metrics are defined and a
+    /// recording replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<AnswerOrigin>,
+    pub origin: Option<OriginReport>,
     /// The tasks of the search graph, with what their planner states of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskReport>,
@@ -88,23 +89,6 @@ pub struct AnswerDocument {
     pub warnings: Vec<String>,
 }
 
-/// Where an answer comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum AnswerOrigin {
-    /// A model or rules wrote the statement for the question.
-    Generated,
-    /// A person confirmed the statement for the same question.
-    Verified {
-        /// The question as it was confirmed.
-        question: String,
-        /// The person.
-        by: String,
-        /// The day, as `2026-11-02`.
-        at: String,
-    },
-}
-
 /// The part of the document that holds the answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnswerBody {
@@ -120,6 +104,57 @@ pub struct AnswerBody {
     pub truncated: bool,
     /// The steps that led to the answer.
     pub basis: Vec<String>,
+}
+
+/// Where an answer comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum OriginReport {
+    /// Its statement is compiled from the definitions of metrics.
+    Metric(MetricReport),
+    /// A person confirmed its statement for the same question.
+    Verified {
+        /// The question as it was confirmed.
+        question: String,
+        /// The person.
+        by: String,
+        /// The day, as `2026-11-02`.
+        at: String,
+    },
+    /// A model or rules wrote its statement for the question.
+    Generated,
+}
+
+/// The definitions and conditions that a statement applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricReport {
+    /// The metrics that take part.
+    pub metrics: Vec<DefinedMetric>,
+    /// The request in words.
+    pub request: String,
+    /// Every condition in words: those of the question, of metrics and of tables.
+    pub filters: Vec<String>,
+    /// The dimensions that date the rows.
+    #[serde(default)]
+    pub time: Vec<String>,
+    /// The first day that counts, where there is a bound.
+    pub from: Option<String>,
+    /// The day after the last that counts, where there is a bound.
+    pub until: Option<String>,
+    /// The unit of time that is grouped by.
+    pub grain: Option<String>,
+    /// What a reader of the values should know.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// A metric with the file that defines it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinedMetric {
+    /// The metric.
+    pub name: String,
+    /// The file.
+    pub file: String,
 }
 
 /// The confidence in an answer, 0 to 1.

@@ -22,6 +22,7 @@ use crate::providers::Provider;
 use crate::strategies::FLOW;
 use crate::telemetry::SpanSink;
 
+pub use crate::meaning::SemanticsSettings;
 pub use crate::record::read_settings;
 pub use crate::servers::{DriverSettings, ServerSettings};
 pub use crate::withheld::Withheld;
@@ -77,6 +78,9 @@ pub struct Settings {
     /// The sources of retrieval besides the catalog.
     #[serde(default)]
     pub retrieval: RetrievalSettings,
+    /// The files that define metrics.
+    #[serde(default, skip_serializing_if = "SemanticsSettings::is_empty")]
+    pub semantics: SemanticsSettings,
     /// The settings of the journals of runs.
     pub journal: JournalSettings,
     /// The settings of the cache of model replies and results.
@@ -123,6 +127,7 @@ impl Default for Settings {
             seed: 0,
             compile: CompileSettings::default(),
             retrieval: RetrievalSettings::default(),
+            semantics: SemanticsSettings::default(),
             journal: JournalSettings::default(),
             cache: CacheSettings::default(),
             spans: None,

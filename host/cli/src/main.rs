@@ -299,6 +299,7 @@ fn inputs(command: &Command, config: &Config) -> Vec<(&'static str, PathBuf)> {
         )
         .chain(settings.retrieval.notes.iter().map(|path| ("the notes in use", path.clone())))
         .chain(settings.retrieval.examples.iter().map(|path| ("the examples in use", path.clone())))
+        .chain(settings.semantics.files.iter().map(|path| ("a semantics file", path.clone())))
         .chain(config.files.iter().map(|path| ("the config file in use", path.clone())))
         .chain(plugins.map(|path| (PLUGIN, path)))
         .chain(strategy.map(|word| ("a strategy file in use", PathBuf::from(word))))

@@ -5,7 +5,8 @@
 //! that they name, `cues` the words for operations, and `items` puts these in a sequence. `walk`
 //! goes through it and collects a draft of the query, `assemble` makes the query, `account` checks
 //! that it drops no word that carries meaning, `writer` writes its SQL in the catalog's `dialect`,
-//! and `confidence` rates it.
+//! and `confidence` rates it. Before all of them, `metric` reads questions for what semantics files
+//! define.
 
 mod account;
 mod assemble;
@@ -23,6 +24,7 @@ mod items;
 mod joins;
 mod lexicon;
 mod link;
+mod metric;
 mod periods;
 mod provider;
 mod query;
@@ -49,4 +51,5 @@ mod repeats;
 mod tests;
 
 pub use imperative::asks_for_change;
+pub use metric::{find_cells, question_day};
 pub use provider::{OfflineConfig, OfflineProvider};

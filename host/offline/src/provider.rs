@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use syrch_core::Limits;
 use syrch_core::ports::{
     CellIndex, Estimate, LlmError, ModelCall, ModelOutcome, ModelProvider, Preview, Purpose, Reply,
@@ -12,9 +12,11 @@ use syrch_core::ports::{
 };
 use syrch_replies::shape;
 use syrch_replies::written::{Written, plan_of_one};
+use syrch_semantics::Semantics;
 
 use super::evidence;
 use super::interpret::{self, Interpretation, Interpretations};
+use super::metric::{self, Metric};
 
 /// The provider's name, and the name of its only model.
 const NAME: &str = "offline";
@@ -24,11 +26,14 @@ const NAME: &str = "offline";
 pub struct OfflineConfig {
     /// The confidence below which it abstains, 0 to 1.
     pub threshold: f64,
+    /// Metrics that are defined: a question for one of them is answered by its definition, and the
+    /// rules are not tried.
+    pub semantics: Option<Arc<Semantics>>,
 }
 
 impl Default for OfflineConfig {
     fn default() -> Self {
-        Self { threshold: 0.35 }
+        Self { threshold: 0.35, semantics: None }
     }
 }
 
@@ -53,8 +58,30 @@ impl OfflineProvider {
         interpret::interpret(&question, &call.catalog, self.values.as_deref()).await
     }
 
+    /// The reply that the semantics give; `None` if the rules are to reply.
+    async fn define(&self, call: &ModelCall) -> Option<Result<Reply, LlmError>> {
+        let semantics = self.config.semantics.as_ref()?;
+        let question = question(call);
+        match metric::read(&question, call, semantics, self.values.as_deref()).await {
+            Metric::Statement { sql, confidence, origin } => {
+                let is_tried = call.request.subjects.iter().any(|tried| plain(tried) == plain(&sql));
+                if call.request.sample > 0 || is_tried {
+                    return Some(Err(LlmError::Refused(
+                        "the definition of a metric has one statement".to_owned(),
+                    )));
+                }
+                Some(Ok(write_definition(&sql, confidence, origin)))
+            }
+            Metric::Unclear(why) => Some(Err(LlmError::Refused(why))),
+            Metric::Unread => None,
+        }
+    }
+
     /// Replies with the interpretation at the place of the request's `sample`.
     async fn generate(&self, call: &ModelCall) -> Result<Reply, LlmError> {
+        if let Some(reply) = self.define(call).await {
+            return reply;
+        }
         let found = self.interpret(call).await;
         let wanted = found.list.get(call.request.sample as usize);
         match wanted {
@@ -68,6 +95,9 @@ impl OfflineProvider {
 
     /// The best interpretation that is not among the statements to be repaired.
     async fn repair(&self, call: &ModelCall) -> Result<Reply, LlmError> {
+        if let Some(reply) = self.define(call).await {
+            return reply;
+        }
         let found = self.interpret(call).await;
         let tried =
             |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
@@ -155,6 +185,13 @@ fn statement(one: &Interpretation) -> Reply {
     Written { text, parsed: Some(parsed) }.reply(usage())
 }
 
+/// A statement that is compiled from definitions, with where it comes from.
+fn write_definition(sql: &str, confidence: f64, origin: Value) -> Reply {
+    let text = format!("```sql\n{sql}\n```\nConfidence: {confidence:.2}");
+    let parsed = json!({ "sql": sql, "confidence": confidence, "origin": origin }).to_string();
+    Written { text, parsed: Some(parsed) }.reply(usage())
+}
+
 /// A statement without what does not matter when two are compared.
 fn plain(sql: &str) -> String {
     sql.trim().trim_end_matches(';').split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -183,7 +220,6 @@ fn why(found: &Interpretations) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
     use syrch_core::ports::{Message, Request, Speaker};
     use syrch_core::{Problem, Task};
 

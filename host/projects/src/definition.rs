@@ -126,7 +126,7 @@ impl Reader<'_> {
     fn pairs(&mut self, tree: Spanned<Tree>) -> Vec<Pair> {
         match tree.value {
             Tree::Map(pairs) => pairs,
-            Tree::Leaf(_) => {
+            Tree::Leaf(_) | Tree::List(_) => {
                 self.problem(tree.referenced, "must be a mapping of keys and values");
                 Vec::new()
             }
@@ -160,7 +160,7 @@ impl Reader<'_> {
 
     fn roles(&mut self, tree: Spanned<Tree>) -> Option<Vec<Role>> {
         let at = tree.referenced;
-        let Tree::Leaf(Value::Array(names)) = tree.value else {
+        let Value::Array(names) = tree.value.value() else {
             self.problem(at, "must be a list of roles, such as `[reward]`");
             return None;
         };

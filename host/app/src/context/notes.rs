@@ -12,7 +12,7 @@ use syrch_core::{
 };
 use syrch_journal::CallId;
 
-use crate::report::JudgedReport;
+use crate::report::{JudgedReport, OriginReport};
 
 /// The subject of a verdict: a statement, and what its solver adds for the reward, such as the step
 /// that it was made for.
@@ -65,6 +65,8 @@ struct Noted {
     is_shapeless: bool,
     /// The greatest confidence with which the offline rules wrote a statement.
     by_rules: Option<f64>,
+    /// Where the statements of metrics come from.
+    origins: BTreeMap<String, OriginReport>,
     outages: BTreeMap<CallId, SqlError>,
     has_refused_write: bool,
 }
@@ -230,6 +232,16 @@ impl Notes {
         self.with(|noted| {
             noted.by_rules = Some(noted.by_rules.map_or(confidence, |most| most.max(confidence)))
         });
+    }
+
+    /// Notes where the statement of a metric comes from.
+    pub(crate) fn note_origin(&self, sql: String, origin: OriginReport) {
+        self.with(|noted| noted.origins.insert(sql, origin));
+    }
+
+    /// Where a statement comes from, if it is that of a metric.
+    pub(crate) fn origin_of(&self, sql: &str) -> Option<OriginReport> {
+        self.with(|noted| noted.origins.get(sql).cloned())
     }
 
     /// The upper bound of an answer's confidence. The rules write the same statement for every

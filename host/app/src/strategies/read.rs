@@ -65,7 +65,7 @@ impl Reader<'_> {
         match tree.value {
             Tree::Map(pairs) => pairs,
             Tree::Leaf(Value::Null) => Vec::new(),
-            Tree::Leaf(_) => {
+            Tree::Leaf(_) | Tree::List(_) => {
                 self.problem(
                     tree.referenced,
                     &format!("{what} must be a mapping of keys and values"),
@@ -220,7 +220,6 @@ impl Reader<'_> {
         let mut places = BTreeMap::new();
         let at = tree.referenced;
         match tree.value {
-            Tree::Leaf(value) => plugin = Some((value, at)),
             Tree::Map(pairs) => {
                 for (key, tree) in pairs {
                     match key.value.as_str() {
@@ -230,6 +229,7 @@ impl Reader<'_> {
                     }
                 }
             }
+            other => plugin = Some((other.value(), at)),
         }
         let Some((word, at)) = plugin else {
             return self.problem(

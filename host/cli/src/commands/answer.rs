@@ -1,7 +1,7 @@
 //! The output of a search: the answer on standard output, its confidence and cost on standard
 //! error.
 
-use syrch::report::{AnswerDocument, AnswerOrigin, CandidateReport, CandidateStatus, RestsOn};
+use syrch::report::{AnswerDocument, CandidateReport, CandidateStatus, OriginReport, RestsOn};
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::escape::clip_with_remark;
 use syrch::{Outcome as Ending, SearchReport};
@@ -61,7 +61,9 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
                 .hint("--max-calls, --budget, --max-usd, --max-sql-runs and --deadline raise what a search may use"),
         );
     }
-    for line in footer(&document) {
+    let settings = &context.config.effective.settings;
+    let definitions = !settings.semantics.is_empty() || settings.retrieval.examples.is_some();
+    for line in footer(&document, definitions) {
         context.console.note(&line);
     }
     Ok(())
@@ -176,8 +178,9 @@ fn explain(context: &Context, document: &AnswerDocument) {
     context.console.error(&Failure::new(Exit::NoAnswer, message).hint(hint));
 }
 
-/// The confidence of the answer, the agreement of the candidates, and the cost, a line each.
-fn footer(document: &AnswerDocument) -> Vec<String> {
+/// The confidence of the answer, its origin, the agreement of the candidates, and the cost, a line
+/// each. That an answer was generated is said where it could have been defined or confirmed.
+fn footer(document: &AnswerDocument, has_definitions: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
@@ -187,23 +190,36 @@ fn footer(document: &AnswerDocument) -> Vec<String> {
         lines.push(format!("confidence {:.2}{claim}{why}", confidence.calibrated));
         lines.extend(confidence.rests_on.as_ref().map(rests_on));
     }
-    lines.extend(document.origin.as_ref().and_then(name_origin));
+    let is_generated = document.origin == Some(OriginReport::Generated);
+    if has_definitions || !is_generated {
+        lines.extend(document.origin.as_ref().map(name_origin));
+    }
     lines.extend(answer.and_then(|answer| agreement(answer, &document.candidates)));
     lines.push(cost(document));
     lines
 }
 
-/// Names the origin of an answer in a line; `None` where it was written for the question, as most
-/// are.
-fn name_origin(origin: &AnswerOrigin) -> Option<String> {
-    match origin {
-        AnswerOrigin::Generated => None,
-        AnswerOrigin::Verified { question, by, at } => {
+/// Says where an answer comes from: the metrics with their files and what is applied, who confirmed
+/// it, or that it was generated.
+fn name_origin(origin: &OriginReport) -> String {
+    let report = match origin {
+        OriginReport::Metric(report) => report,
+        OriginReport::Verified { question, by, at } => {
             let by = terminal::line(by);
             let question = terminal::line(question);
-            Some(format!("verified by {by}, {at}, for the question: {question}"))
+            return format!("verified by {by}, {at}, for the question: {question}");
         }
+        OriginReport::Generated => return "generated".to_owned(),
+    };
+    let metrics: Vec<String> =
+        report.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.file)).collect();
+    let mut parts = vec![format!("metric {}: {}", metrics.join(", "), report.request)];
+    if !report.time.is_empty() {
+        parts.push(format!("dated by {}", report.time.join(" and ")));
     }
+    parts.extend(report.filters.iter().filter(|it| !report.request.contains(*it)).cloned());
+    parts.extend(report.notes.iter().cloned());
+    parts.join("; ")
 }
 
 /// Says how often answers with about this confidence were right in the run that the calibrator was
@@ -334,7 +350,7 @@ mod tests {
         };
         let mut line = |database: Value, elsewhere: bool| {
             document.confidence.as_mut().unwrap().rests_on = Some(known(database, elsewhere));
-            footer(&document)[1].clone()
+            footer(&document, false)[1].clone()
         };
         let run = "(run 1a2b, bag-v1, a-model)";
         assert_eq!(
@@ -353,7 +369,7 @@ mod tests {
     #[test]
     fn the_footer_has_confidence_agreement_and_cost() {
         assert_eq!(
-            footer(&document(answer())),
+            footer(&document(answer()), false),
             [
                 "confidence 0.81 (claimed 0.90): it ran",
                 "agreement 2 of 3 candidates have this result",

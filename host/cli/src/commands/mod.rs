@@ -18,6 +18,7 @@ pub(crate) mod examples;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+pub(crate) mod metric;
 #[cfg_attr(not(feature = "optimizer"), path = "without_optimizer.rs")]
 pub(crate) mod optimize;
 pub(crate) mod plugin;
@@ -26,6 +27,7 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
+pub(crate) mod semantics;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;
@@ -160,12 +162,18 @@ commands! {
     Config(config::ConfigArgs),
     /// Run or check statements under the guard and the limits of a search
     Sql(sql::SqlArgs),
+    /// Answer a request for metrics of a semantics file, without a model; without a metric, list
+    /// them with their dimensions
+    Metric(metric::MetricArgs),
     /// Write, build, test, check and list plugins
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),
     /// List, show and check strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
+    /// Check, propose, import and show files of metrics, dimensions and joins
+    #[command(subcommand)]
+    Semantics(semantics::SemanticsCommand),
     /// Ask a model once what people call the tables and columns of a database, and use it in
     /// searches over it from then on
     BuildIndex(build_index::BuildIndexArgs),

@@ -169,7 +169,7 @@ impl Reader<'_> {
         match tree.value {
             Tree::Map(pairs) => pairs,
             Tree::Leaf(Value::Null) => Vec::new(),
-            Tree::Leaf(_) => {
+            Tree::Leaf(_) | Tree::List(_) => {
                 self.problem(
                     tree.referenced,
                     format!("{what} must be a mapping of keys and values"),
@@ -286,7 +286,7 @@ impl Reader<'_> {
                 continue;
             };
             let Some(spec) = spec::find(&format!("plugins.{role}")) else { continue };
-            if matches!(tree.value, Tree::Leaf(_)) {
+            if !matches!(tree.value, Tree::Map(_)) {
                 self.value(spec, tree);
                 continue;
             }
@@ -493,6 +493,7 @@ mod tests {
         "execution.high_confidence",
         "execution.seed",
         "execution.min_confidence",
+        "semantics",
         "retrieval.notes",
         "retrieval.examples",
         "cache.max_bytes",

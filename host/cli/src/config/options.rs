@@ -402,6 +402,11 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_VERBOSE"])
     .when_found(WhenFound::KeepsDefault),
+    Spec::new("semantics", Kind::Files, "Files that define tables, joins and metrics: questions for these are answered by their definitions. May be given several times [default: none]", |e| json!(e.settings.semantics.files), |e, v| {
+        e.settings.semantics.files = v.as_array().into_iter().flatten().map(|path| text(path).into()).collect();
+    })
+    .flag("semantics", "FILE")
+    .env(&["SYRCH_SEMANTICS"]),
     Spec::new("retrieval.notes", Kind::Text, "A file of notes on the data that linkers find: a line each, plain text or {\"note\", \"table\", \"column\"}", |e| json!(e.settings.retrieval.notes), |e, v| {
         e.settings.retrieval.notes = Some(text(v).into());
     })

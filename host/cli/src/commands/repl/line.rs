@@ -5,10 +5,11 @@ use syrch::syrch_core::text::nearest;
 use crate::failure::{Failure, alternatives};
 
 /// The commands with what they take and do.
-pub(super) const COMMANDS: [(&str, &str, &str); 5] = [
+pub(super) const COMMANDS: [(&str, &str, &str); 6] = [
     ("\\schema", "[TABLE]", "show the tables, or one of them"),
     ("\\sql", "STATEMENT", "run a statement under the guard and the limits of a search"),
     ("\\why", "", "show the last search: its candidates, and why its task uses it or not"),
+    ("\\new", "", "forget the last answer, so that the next question is no change of it"),
     ("\\help", "", "show this"),
     ("\\quit", "", "leave; so does Ctrl-D"),
 ];
@@ -24,6 +25,8 @@ pub(super) enum Line<'a> {
     Sql(&'a str),
     /// `\why`, which explains the last answer.
     Why,
+    /// `\new`, after which a question is one of its own.
+    New,
     /// `\help`, which lists the commands.
     Help,
     /// `\quit`, which leaves the prompt.
@@ -57,6 +60,7 @@ impl<'a> Line<'a> {
             }
             ("\\sql", statement) => Ok(Self::Sql(statement)),
             ("\\why", "") => Ok(Self::Why),
+            ("\\new", "") => Ok(Self::New),
             ("\\help", "") => Ok(Self::Help),
             ("\\quit", "") => Ok(Self::Quit),
             _ => Err(unknown(command)),

@@ -11,12 +11,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch::report::AnswerDocument;
+use syrch::report::{AnswerDocument, OriginReport};
+use syrch::semantics::Request;
 use syrch::syrch_core::{Problem, Question};
 use syrch::{Ask, Host};
 
 use super::search::SearchArgs;
-use super::{Context, answer, schema, search, sql};
+use super::{Context, answer, metric, schema, search, sql};
 use crate::config::Origin;
 use crate::console::progress::Watch;
 use crate::console::prompt;
@@ -59,7 +60,8 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     let lines = Lines::start(words, before)?;
     context.console.clear();
     context.console.note("Ask a question. \\help shows the commands, Ctrl-D leaves.");
-    Session { context, host, lines, history, evidence: arguments.evidence, last: None }.run().await
+    let evidence = arguments.evidence;
+    Session { context, host, lines, history, evidence, last: None, request: None }.run().await
 }
 
 /// Opens the history. A prompt works without one.
@@ -84,6 +86,8 @@ struct Session {
     evidence: Option<String>,
     /// The last search, without secrets.
     last: Option<AnswerDocument>,
+    /// The request for metrics that was answered last, which the next question may change.
+    request: Option<Request>,
 }
 
 impl Session {
@@ -119,6 +123,7 @@ impl Session {
         match line {
             Line::Question(question) => self.ask(question).await?,
             Line::Quit => return Ok(true),
+            Line::New => self.request = None,
             Line::Empty | Line::Help | Line::Why | Line::Schema(_) | Line::Sql(_) => {
                 let interrupt = self.context.interrupt.clone();
                 tokio::select! {
@@ -137,7 +142,7 @@ impl Session {
             Line::Sql(statement) => sql::print(&self.context, database, statement.to_owned()).await,
             Line::Why => self.why(),
             Line::Help => self.context.output.write(&line::help()),
-            Line::Empty | Line::Question(_) | Line::Quit => Ok(()),
+            Line::Empty | Line::Question(_) | Line::Quit | Line::New => Ok(()),
         }
     }
 
@@ -150,7 +155,28 @@ impl Session {
         self.context.rows(why::grid(document), || why::document(document))
     }
 
+    /// Answers a text that changes the request before. Returns whether it does.
+    async fn change(&mut self, text: &str) -> Outcome<bool> {
+        let Some(previous) = &self.request else { return Ok(false) };
+        let Some(request) = self.host.follow_up(previous, text).await else { return Ok(false) };
+        let Some(semantics) = self.host.semantics() else { return Ok(false) };
+        let interrupt = self.context.interrupt.clone();
+        let day = chrono::Local::now().date_naive();
+        let answer = tokio::select! {
+            answer = self.host.metric(semantics, &request, day) => answer?,
+            () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
+        };
+        metric::print_answer(&self.context, &request, &answer)?;
+        self.request = Some(request);
+        Ok(true)
+    }
+
     async fn ask(&mut self, question: &str) -> Outcome<()> {
+        if self.change(question).await? {
+            return Ok(());
+        }
+        self.request = None;
+        let text = question;
         let question = question.to_owned();
         let evidence = self.evidence.clone();
         let problem = Problem { question, evidence, ..Problem::default() };
@@ -168,6 +194,9 @@ impl Session {
         let report = report?;
         let last = answer::scrub_document(&self.context, &report.document)?;
         answer::print(&self.context, &report)?;
+        if matches!(last.origin, Some(OriginReport::Metric(_))) {
+            self.request = self.host.read_metric(text).await;
+        }
         self.last = Some(last);
         Ok(())
     }

@@ -54,6 +54,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
         .into());
     }
     let known = settings.retrieval.digest.take();
+    let defined = settings.semantics.digest.take();
     let today = &context.config.effective.settings;
     // A journal may be untrusted, so the current configuration decides these.
     settings.limits.clone_from(&today.limits);
@@ -68,6 +69,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     settings.cache.clone_from(&today.cache);
     settings.journal.clone_from(&today.journal);
     settings.retrieval.clone_from(&today.retrieval);
+    settings.semantics.clone_from(&today.semantics);
     settings.model.replay = Some(path);
     settings.model.record = None;
     context.config.effective.settings = settings;
@@ -77,6 +79,9 @@ async fn again(mut context: Context, run: &str) -> Outcome {
         context
             .console
             .warn("the notes, examples or index of business terms are not those of the run");
+    }
+    if host.settings().semantics.digest != defined {
+        context.console.warn("the definitions of metrics are not those of the run");
     }
     let Problem { question, evidence, .. } = journal.header.problem;
     let problem = Problem { question, evidence, ..Problem::default() };

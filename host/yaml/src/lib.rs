@@ -12,8 +12,23 @@ use serde_json::{Map, Value};
 use serde_saphyr::{Error, UserMessageFormatter};
 pub use serde_saphyr::{Location, Spanned};
 
-/// The limit on the size of a file, in bytes.
-const LARGEST: u64 = 256 << 10;
+/// The limits on what reading a file may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// The limit on the size of a file, in bytes.
+    pub bytes: u64,
+    /// The limit on the number of values, keys and containers, with aliases written out.
+    pub nodes: usize,
+    /// The limit on how deep containers are nested.
+    pub depth: usize,
+    /// The limit on the number of aliases.
+    pub aliases: usize,
+}
+
+impl Bounds {
+    /// The limits for config files, strategies and the like, which are short.
+    pub const SHORT: Self = Self { bytes: 256 << 10, nodes: 10_000, depth: 32, aliases: 100 };
+}
 
 /// The text of a file that may be no larger than 256 KiB. With `only_plain` a symbolic link, a pipe
 /// or a device is refused: the first leads to whatever file its maker liked, opening the second
@@ -23,6 +38,14 @@ const LARGEST: u64 = 256 << 10;
 /// # Errors
 /// The error in the file, in words that follow its name.
 pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
+    text_within(path, only_plain, &Bounds::SHORT)
+}
+
+/// The text of a file as [`text_of`] reads it, within other bounds.
+///
+/// # Errors
+/// The error in the file, in words that follow its name.
+pub fn text_within(path: &Path, only_plain: bool, bounds: &Bounds) -> Result<String, String> {
     let fits = |data: Metadata| match data.is_dir() {
         true => Err("is a folder".to_owned()),
         false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
@@ -37,9 +60,9 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
     let file = File::open(path).map_err(reported)?;
     file.metadata().map_err(reported).and_then(fits)?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(reported)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("is larger than {} KiB", LARGEST >> 10));
+    file.take(bounds.bytes + 1).read_to_end(&mut bytes).map_err(reported)?;
+    if bytes.len() as u64 > bounds.bytes {
+        return Err(format!("is larger than {} KiB", bounds.bytes >> 10));
     }
     String::from_utf8(bytes)
         .map_err(|error| format!("is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
@@ -50,9 +73,25 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
 /// # Errors
 /// The error, in words, with its place, where one is known.
 pub fn read(text: &str) -> Result<Spanned<Tree>, (Option<Location>, String)> {
+    read_within(text, &Bounds::SHORT)
+}
+
+/// Reads a text within other bounds than [`read`].
+///
+/// # Errors
+/// The error, in words, with its place, where one is known.
+pub fn read_within(
+    text: &str,
+    bounds: &Bounds,
+) -> Result<Spanned<Tree>, (Option<Location>, String)> {
     let options = serde_saphyr::options! {
         with_snippet: false,
-        budget: serde_saphyr::budget! { max_events: 20_000, max_nodes: 10_000, max_depth: 32, max_aliases: 100 },
+        budget: serde_saphyr::budget! {
+            max_events: bounds.nodes.saturating_mul(2),
+            max_nodes: bounds.nodes,
+            max_depth: bounds.depth,
+            max_aliases: bounds.aliases,
+        },
     };
     serde_saphyr::from_str_with_options(text, options)
         .map_err(|error| (error.location(), words(&error).into_owned()))
@@ -104,8 +143,10 @@ pub type Pair = (Spanned<String>, Spanned<Tree>);
 /// Any YAML, with the places of its keys and values.
 #[derive(Debug)]
 pub enum Tree {
-    /// A scalar or a list.
+    /// A scalar.
     Leaf(Value),
+    /// A list.
+    List(Vec<Spanned<Tree>>),
     /// A mapping, in the order of the file.
     Map(Vec<Pair>),
 }
@@ -116,6 +157,9 @@ impl Tree {
     pub fn value(self) -> Value {
         match self {
             Self::Leaf(value) => value,
+            Self::List(items) => {
+                items.into_iter().map(|item| item.value.value()).collect::<Vec<_>>().into()
+            }
             Self::Map(pairs) => pairs
                 .into_iter()
                 .map(|(key, tree)| (key.value, tree.value.value()))
@@ -166,10 +210,10 @@ impl<'de> Visitor<'de> for TreeVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Tree>()? {
-            list.push(item.value());
+        while let Some(item) = items.next_element()? {
+            list.push(item);
         }
-        Ok(Tree::Leaf(list.into()))
+        Ok(Tree::List(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {

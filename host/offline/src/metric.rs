@@ -1,0 +1,115 @@
+//! Questions for metrics that semantics files define: they are read before the rules are tried, and
+//! their statement is compiled from the definitions.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use chrono::{DateTime, NaiveDate};
+use serde_json::{Value, json};
+use syrch_core::Dialect;
+use syrch_core::ports::{CellIndex, Match, ModelCall};
+use syrch_semantics::{
+    Applied, Cell, Reading, Semantics, Unread, cells_at, compile, phrases, read_question,
+};
+
+/// The limit on the cells that are requested for a phrase.
+const CELLS: u32 = 12;
+
+/// The outcome of reading a question by semantics files.
+pub(crate) enum Metric {
+    /// The statement, with the confidence in it and its origin as a document.
+    Statement { sql: String, confidence: f64, origin: Value },
+    /// Each word is understood, and one of them may mean several things.
+    Unclear(String),
+    /// The files do not answer it.
+    Unread,
+}
+
+/// Reads the question of a call. One with explanations or clarifications of the user is left to the
+/// rules, since these may change the meaning of its words.
+pub(crate) async fn read(
+    question: &str,
+    call: &ModelCall,
+    semantics: &Arc<Semantics>,
+    index: Option<&dyn CellIndex>,
+) -> Metric {
+    let problem = &call.problem;
+    if problem.evidence.is_some() || !problem.answers.is_empty() {
+        return Metric::Unread;
+    }
+    let cells = match index {
+        Some(index) => find_cells(question, semantics, index).await,
+        None => Vec::new(),
+    };
+    read_with(question, semantics, &cells, &call.catalog.dialect, question_day(semantics))
+}
+
+fn read_with(
+    question: &str,
+    semantics: &Semantics,
+    cells: &[Cell],
+    dialect: &Dialect,
+    today: NaiveDate,
+) -> Metric {
+    let understood = match read_question(semantics, question, cells, today) {
+        Reading::Understood(understood) => understood,
+        Reading::Unread(unread @ Unread::Ambiguous { .. }) => {
+            return Metric::Unclear(unread.to_string());
+        }
+        Reading::Unread(_) => return Metric::Unread,
+    };
+    match compile(semantics, &understood.request, dialect, today) {
+        Ok(compiled) => Metric::Statement {
+            sql: compiled.sql,
+            confidence: understood.confidence,
+            origin: origin(&compiled.applied),
+        },
+        Err(_) => Metric::Unread,
+    }
+}
+
+/// The day that "last month" and the like count from: that of the semantics, or today in UTC.
+#[must_use]
+pub fn question_day(semantics: &Semantics) -> NaiveDate {
+    semantics.today.unwrap_or_else(today)
+}
+
+fn today() -> NaiveDate {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = i64::try_from(since.as_secs()).unwrap_or_default();
+    DateTime::from_timestamp(seconds, 0).unwrap_or_default().date_naive()
+}
+
+/// The values of dimensions that phrases of the question name. Without an index, or if it fails,
+/// there are none.
+pub async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellIndex) -> Vec<Cell> {
+    let phrases = phrases(question);
+    let lists = index.find(&phrases, Match::Exact, CELLS).await.unwrap_or_default();
+    let hits = lists.iter().flatten();
+    let mut cells: Vec<Cell> = hits
+        .filter_map(|hit| Some((hit.table.as_ref()?, hit.column.as_ref()?, hit.snippet.as_ref()?)))
+        .flat_map(|(table, column, value)| cells_at(semantics, table, column, value))
+        .collect();
+    cells.sort_unstable_by(|one, other| {
+        (&one.dimension, &one.value).cmp(&(&other.dimension, &other.value))
+    });
+    cells.dedup();
+    cells
+}
+
+/// Where a statement comes from, as the answer's document has it.
+fn origin(applied: &Applied) -> Value {
+    let metrics: Vec<Value> =
+        applied.metrics.iter().map(|(name, file)| json!({ "name": name, "file": file })).collect();
+    json!({
+        "kind": "metric",
+        "metrics": metrics,
+        "request": applied.request,
+        "filters": applied.filters,
+        "time": applied.time,
+        "from": applied.period.as_ref().and_then(|period| period.from).map(|day| day.to_string()),
+        "until": applied.period.as_ref().and_then(|period| period.until).map(|day| day.to_string()),
+        "grain": applied.grain,
+        "notes": applied.notes,
+    })
+}

@@ -1,0 +1,147 @@
+//! What a text asks for before it is known which of several meanings its words have.
+
+use super::time::Time;
+use crate::{Grain, Literal, Operator};
+
+/// A metric that a text names.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Pick {
+    /// The words.
+    pub(super) text: String,
+    /// The metrics of that name.
+    pub(super) metrics: Vec<usize>,
+    /// The tables of that name.
+    pub(super) tables: Vec<usize>,
+}
+
+/// Dimensions to group by.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group {
+    /// The words.
+    pub(super) text: String,
+    /// The choices; each is one dimension or those that name the rows of a table.
+    pub(super) options: Vec<Vec<usize>>,
+    /// The metrics of that name where the text says `per`: `revenue per order` is a metric where
+    /// one is defined so.
+    pub(super) per: Vec<usize>,
+}
+
+/// A value of a dimension.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Value {
+    /// The dimension.
+    pub(super) dimension: usize,
+    /// The value as the database has it.
+    pub(super) literal: Literal,
+    /// True if the file gives the words for it, which stands above what the database happens to
+    /// hold.
+    pub(super) is_label: bool,
+}
+
+/// A value that a text names, with the dimensions that have it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Choice {
+    /// The words.
+    pub(super) text: String,
+    /// What they may mean.
+    pub(super) options: Vec<Value>,
+}
+
+/// A condition.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Condition {
+    /// The values.
+    pub(super) values: Vec<Choice>,
+    /// The comparison; `In` or `NotIn` for values that were found by their words.
+    pub(super) operator: Operator,
+    /// True if `or` stands between the values.
+    pub(super) is_or: bool,
+    /// The dimensions that the text names beside the values.
+    pub(super) dimensions: Vec<usize>,
+    /// The tables that it names beside them.
+    pub(super) tables: Vec<usize>,
+}
+
+/// What values are compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Target {
+    /// The unit before; true if it is said of today, as in `last month`.
+    Before(Grain, bool),
+    /// The period before at the grain.
+    Period,
+    /// The same period a year before.
+    YearAgo,
+    /// Days.
+    Time(Time),
+}
+
+/// A column to order by.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sort {
+    /// The first metric.
+    First,
+    /// A metric.
+    Metric(Pick),
+    /// Dimensions.
+    Group(Group),
+    /// Time.
+    Time,
+}
+
+/// A question for the greatest or the least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rank {
+    /// True for the greatest.
+    pub(super) descending: bool,
+    /// How many; `None` if the text does not say.
+    pub(super) limit: Option<u64>,
+}
+
+/// All that a text asks for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Draft {
+    pub(super) metrics: Vec<Pick>,
+    pub(super) groups: Vec<Group>,
+    pub(super) grains: Vec<Grain>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) times: Vec<Time>,
+    /// Tables that stand in the text beside the metric: `orders from customers in Germany`.
+    pub(super) contexts: Vec<Pick>,
+    pub(super) sort: Option<(Sort, Option<bool>)>,
+    pub(super) rank: Option<Rank>,
+    /// The number of things that are asked for, and true if the text asks for `which`.
+    pub(super) number: Option<u64>,
+    pub(super) asks_which: bool,
+    pub(super) compare: Option<Target>,
+    pub(super) over: Option<Grain>,
+    pub(super) grows: bool,
+    pub(super) runs: bool,
+    pub(super) shares: bool,
+    pub(super) is_trend: bool,
+    pub(super) counts: bool,
+    pub(super) is_distinct: bool,
+    pub(super) totals: bool,
+    pub(super) averages: bool,
+    /// True if the text asks for a list of rows.
+    pub(super) lists: bool,
+    /// Words that are known only beside certain metrics.
+    pub(super) verbs: Vec<(String, Vec<usize>)>,
+    /// Words that nothing takes up.
+    pub(super) unknown: Vec<String>,
+}
+
+impl Draft {
+    /// Returns true if the text names nothing of a request.
+    pub(super) fn is_empty(&self) -> bool {
+        let unknown = self.unknown.clone();
+        *self == Self { unknown, ..Self::default() }
+    }
+
+    /// Returns true if the text asks for more than a metric.
+    pub(super) fn has_parts(&self) -> bool {
+        let metrics = self.metrics.clone();
+        let totals = self.totals;
+        let counts = self.counts;
+        *self != Self { metrics, totals, counts, ..Self::default() }
+    }
+}

@@ -1,0 +1,733 @@
+//! Makes a request of what a text asks for, or says why there is none: each name must mean one
+//! thing that the metrics can be asked by.
+
+use syrch_words::stem;
+
+use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
+use super::time::{self, Calendar, Span, Time};
+use super::{Understood, Unread, model};
+use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
+
+/// The confidence of a request of which the text says everything.
+const SURE: f64 = 0.95;
+/// The confidence where the grain is assumed.
+const ASSUMED: f64 = 0.75;
+
+/// Resolves the parts of a draft.
+#[derive(Clone, Copy)]
+pub(super) struct Resolver<'a> {
+    pub(super) semantics: &'a Semantics,
+    pub(super) calendar: Calendar,
+    pub(super) draft: &'a Draft,
+}
+
+/// A comparison with the grain and the days that it is made at.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Compared {
+    pub(super) comparison: Option<Comparison>,
+    pub(super) grain: Option<Grain>,
+    pub(super) span: Option<Span>,
+    /// True if the grain is assumed.
+    pub(super) is_assumed: bool,
+}
+
+fn unsupported<T>(why: impl Into<String>) -> Result<T, Unread> {
+    Err(Unread::Unsupported(why.into()))
+}
+
+impl Resolver<'_> {
+    /// The request of a question of its own.
+    pub(super) fn request(&self) -> Result<Understood, Unread> {
+        let draft = self.draft;
+        self.check_words()?;
+        let mut metrics = self.metrics()?;
+        let mut groups = draft.groups.clone();
+        if let Some((ratio, group)) = self.ratio(&metrics)? {
+            metrics = vec![ratio];
+            groups.remove(group);
+        }
+        self.check_rows(&metrics)?;
+        let (by, day) = self.groups(&groups, &metrics)?;
+        let mut filters = self.filters(&metrics)?;
+        let grain = self.grain(day)?;
+        let span = self.span(None)?;
+        let shares = draft.shares && !self.shows_percent(&metrics);
+        let mut comparison = None;
+        if shares {
+            match self.share(&metrics, &mut filters, &by, grain)? {
+                Some(ratio) => metrics = vec![ratio],
+                None => comparison = Some(Comparison::ShareOfTotal),
+            }
+        }
+        let compared = self.comparison(grain, span)?;
+        if compared.comparison.is_some() && comparison.is_some() {
+            return unsupported("a share and a comparison cannot be asked for at once");
+        }
+        let comparison = comparison.or(compared.comparison);
+        if comparison.is_some() && metrics.len() > 1 {
+            return unsupported("only one metric can be compared");
+        }
+        let mut request = Request {
+            metrics,
+            by,
+            grain: compared.grain,
+            filters,
+            period: compared.span.map(Span::period),
+            order: None,
+            limit: None,
+            comparison,
+        };
+        self.order(&mut request)?;
+        self.check_time(&request)?;
+        let confidence = if compared.is_assumed { ASSUMED } else { SURE };
+        Ok(Understood { request, confidence, is_change: false })
+    }
+
+    /// Refuses a text with words that nothing takes up.
+    pub(super) fn check_words(&self) -> Result<(), Unread> {
+        match self.draft.unknown.as_slice() {
+            [] => Ok(()),
+            words => Err(Unread::Words(words.to_vec())),
+        }
+    }
+
+    /// The metrics that are named.
+    pub(super) fn metrics(&self) -> Result<Vec<String>, Unread> {
+        let draft = self.draft;
+        let mut out: Vec<String> = Vec::new();
+        for pick in &draft.metrics {
+            let name = self.semantics.metrics[self.metric(pick)?].name.clone();
+            if !out.contains(&name) {
+                out.push(name);
+            }
+        }
+        if out.is_empty() {
+            return Err(Unread::NoMetric);
+        }
+        if let Some(name) =
+            out.iter().find(|name| draft.totals && !model::is_additive(self.semantics, name))
+        {
+            return unsupported(format!("{name} cannot be added up"));
+        }
+        for (word, known) in &draft.verbs {
+            let fits = out.iter().any(|name| {
+                known.iter().any(|metric| self.semantics.metrics[*metric].name == *name)
+            });
+            if !fits {
+                return Err(Unread::Words(vec![word.clone()]));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The one metric that a name means here.
+    fn metric(&self, pick: &Pick) -> Result<usize, Unread> {
+        let all = &self.semantics.metrics;
+        let mut found = pick.metrics.clone();
+        if self.draft.counts && !self.draft.averages {
+            found.retain(|metric| model::is_count(&all[*metric]));
+            if found.is_empty() {
+                found.extend(pick.tables.iter().filter_map(|table| {
+                    model::count_of(self.semantics, &self.semantics.tables[*table].name)
+                }));
+            }
+            if self.draft.is_distinct {
+                found.retain(|metric| model::is_distinct_count(&all[*metric]));
+            }
+        }
+        match found.as_slice() {
+            [only] => Ok(*only),
+            [] => unsupported(format!("no metric is a number of {}", pick.text)),
+            several => Err(Unread::Ambiguous {
+                phrase: pick.text.clone(),
+                choices: several.iter().map(|metric| all[*metric].name.clone()).collect(),
+            }),
+        }
+    }
+
+    /// The ratio that `average revenue per order` and `revenue per order` mean, with the place of
+    /// the group that it takes up.
+    fn ratio(&self, metrics: &[String]) -> Result<Option<(String, usize)>, Unread> {
+        let semantics = self.semantics;
+        let averages = self.draft.averages;
+        let first = &metrics[0];
+        let is_mean = model::metric(semantics, first).is_some_and(model::is_mean);
+        if averages && is_mean && metrics.len() == 1 {
+            return Ok(None);
+        }
+        for (at, group) in self.draft.groups.iter().enumerate() {
+            let lowers = group.per.iter().map(|metric| &semantics.metrics[*metric].name);
+            let found: Vec<usize> =
+                lowers.flat_map(|lower| model::ratios(semantics, first, lower)).collect();
+            match found.as_slice() {
+                [ratio] if metrics.len() == 1 => {
+                    let name = semantics.metrics[*ratio].name.clone();
+                    if !averages && !group.options.is_empty() {
+                        return Err(Unread::Ambiguous {
+                            phrase: format!("{first} per {}", group.text),
+                            choices: vec![name, format!("{first} by {}", group.text)],
+                        });
+                    }
+                    return Ok(Some((name, at)));
+                }
+                _ => {}
+            }
+        }
+        if averages {
+            return unsupported(format!("no average of {first} is defined"));
+        }
+        Ok(None)
+    }
+
+    /// Refuses a text that asks for a list of rows or for nothing that can be ranked.
+    fn check_rows(&self, metrics: &[String]) -> Result<(), Unread> {
+        let draft = self.draft;
+        let is_rows = draft.lists
+            && draft.groups.is_empty()
+            && draft.grains.is_empty()
+            && !draft.counts
+            && draft.metrics.iter().any(|pick| !pick.tables.is_empty());
+        if is_rows {
+            return unsupported(format!("{} is a number, and a list is asked for", metrics[0]));
+        }
+        if draft.asks_which && draft.rank.is_none() {
+            return unsupported("the question asks for which, but not for the most or the least");
+        }
+        Ok(())
+    }
+
+    /// The dimensions of the groups, and true if one is the metrics' own time.
+    pub(super) fn groups(
+        &self,
+        groups: &[Group],
+        metrics: &[String],
+    ) -> Result<(Vec<String>, bool), Unread> {
+        let mut by: Vec<String> = Vec::new();
+        let mut is_day = false;
+        for group in groups {
+            for dimension in self.group(group, metrics)? {
+                if !self.semantics.dimensions[dimension].is_time {
+                    let name = model::full_name(self.semantics, dimension);
+                    if !by.contains(&name) {
+                        by.push(name);
+                    }
+                    continue;
+                }
+                if self.times(metrics)?.iter().any(|time| *time != dimension) {
+                    return unsupported(format!("{} does not date {}", group.text, metrics[0]));
+                }
+                is_day = true;
+            }
+        }
+        Ok((by, is_day))
+    }
+
+    fn group(&self, group: &Group, metrics: &[String]) -> Result<Vec<usize>, Unread> {
+        let reached = group
+            .options
+            .iter()
+            .filter(|option| option.iter().all(|dimension| self.reaches(metrics, *dimension)));
+        let reached: Vec<&Vec<usize>> = reached.collect();
+        let own = reached
+            .iter()
+            .copied()
+            .filter(|option| option.iter().all(|dimension| self.is_own(metrics, *dimension)));
+        let own: Vec<&Vec<usize>> = own.collect();
+        let found = if own.len() == 1 { own } else { reached };
+        match found.as_slice() {
+            [only] => Ok((*only).clone()),
+            [] => unsupported(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
+            several => Err(Unread::Ambiguous {
+                phrase: group.text.clone(),
+                choices: several
+                    .iter()
+                    .filter_map(|option| option.last())
+                    .map(|dimension| model::full_name(self.semantics, *dimension))
+                    .collect(),
+            }),
+        }
+    }
+
+    fn reaches(&self, metrics: &[String], dimension: usize) -> bool {
+        let table = &self.semantics.dimensions[dimension].table;
+        metrics.iter().all(|metric| model::reaches(self.semantics, metric, table))
+    }
+
+    /// Returns true if the dimension is of the table that the metrics aggregate.
+    fn is_own(&self, metrics: &[String], dimension: usize) -> bool {
+        let table = &self.semantics.dimensions[dimension].table;
+        metrics.iter().all(|metric| {
+            model::measures(self.semantics, metric)
+                .iter()
+                .all(|measure| measure.base.eq_ignore_ascii_case(table))
+        })
+    }
+
+    /// The conditions on rows.
+    pub(super) fn filters(&self, metrics: &[String]) -> Result<Vec<Filter>, Unread> {
+        let mut out: Vec<Filter> = Vec::new();
+        let mut tables: Vec<String> = Vec::new();
+        for condition in &self.draft.conditions {
+            for (dimension, values) in self.condition(condition, metrics)? {
+                tables.push(self.semantics.dimensions[dimension].table.clone());
+                let name = model::full_name(self.semantics, dimension);
+                let operator = condition.operator;
+                let known =
+                    out.iter_mut().find(|one| one.dimension == name && one.operator == operator);
+                match known {
+                    Some(known) if operator == Operator::NotIn => known.values.extend(values),
+                    Some(_) => {
+                        return unsupported(format!("there are two conditions on {name}"));
+                    }
+                    None => out.push(Filter { dimension: name, operator, values }),
+                }
+            }
+        }
+        self.check_contexts(metrics, &tables)?;
+        Ok(out)
+    }
+
+    /// Refuses a table beside the metric that no condition is on: the text may ask for something
+    /// else than the metric.
+    fn check_contexts(&self, metrics: &[String], conditions: &[String]) -> Result<(), Unread> {
+        for context in &self.draft.contexts {
+            let fits = context.tables.iter().any(|table| {
+                let name = &self.semantics.tables[*table].name;
+                conditions.iter().any(|known| known.eq_ignore_ascii_case(name))
+                    || metrics.iter().all(|metric| {
+                        let times = model::times(self.semantics, metric).unwrap_or_default();
+                        !self.draft.times.is_empty()
+                            && times.iter().all(|time| {
+                                self.semantics.dimensions[*time].table.eq_ignore_ascii_case(name)
+                            })
+                    })
+            });
+            if !fits {
+                return Err(Unread::Words(vec![context.text.clone()]));
+            }
+        }
+        Ok(())
+    }
+
+    /// The dimension of a condition with its values; several of a list whose values are of
+    /// different dimensions.
+    fn condition(
+        &self,
+        condition: &Condition,
+        metrics: &[String],
+    ) -> Result<Vec<(usize, Vec<Literal>)>, Unread> {
+        let words: Vec<&str> = condition.values.iter().map(|one| one.text.as_str()).collect();
+        let text = words.join(", ");
+        let common = self.common_dimensions(condition);
+        if common.is_empty() {
+            let can_divide = condition.values.len() > 1
+                && !condition.is_or
+                && condition.operator == Operator::In;
+            if !can_divide {
+                return unsupported(format!("{text} is of no single dimension"));
+            }
+            let mut out = Vec::new();
+            for value in &condition.values {
+                let one = Condition { values: vec![value.clone()], ..condition.clone() };
+                out.extend(self.condition(&one, metrics)?);
+            }
+            return Ok(out);
+        }
+        let mut found: Vec<usize> =
+            common.into_iter().filter(|dimension| self.reaches(metrics, *dimension)).collect();
+        if found.is_empty() {
+            return unsupported(format!("{} has nothing to do with {}", text, metrics.join(", ")));
+        }
+        self.narrow(&mut found, condition, metrics);
+        match found.as_slice() {
+            [only] => {
+                let mut values: Vec<Literal> = Vec::new();
+                for choice in &condition.values {
+                    let own = choice.options.iter().filter(|one| one.dimension == *only);
+                    for Value { literal, .. } in own {
+                        if !values.contains(literal) {
+                            values.push(literal.clone());
+                        }
+                    }
+                }
+                self.check_event(*only, &text, metrics)?;
+                Ok(vec![(*only, values)])
+            }
+            several => Err(Unread::Ambiguous {
+                phrase: text,
+                choices: several
+                    .iter()
+                    .map(|dimension| model::full_name(self.semantics, *dimension))
+                    .collect(),
+            }),
+        }
+    }
+
+    fn common_dimensions(&self, condition: &Condition) -> Vec<usize> {
+        let mut out: Vec<usize> = Vec::new();
+        let Some(first) = condition.values.first() else { return out };
+        for Value { dimension, .. } in &first.options {
+            let is_common = condition
+                .values
+                .iter()
+                .all(|choice| choice.options.iter().any(|other| other.dimension == *dimension));
+            if is_common && !out.contains(dimension) {
+                out.push(*dimension);
+            }
+        }
+        out
+    }
+
+    /// Leaves those of several dimensions that the words beside the value speak of, then those of
+    /// the metrics' own table, then those whose values the file names.
+    fn narrow(&self, found: &mut Vec<usize>, condition: &Condition, metrics: &[String]) {
+        retain_some(found, |at| condition.dimensions.contains(&at));
+        retain_some(found, |at| self.is_of_tables(at, &condition.tables));
+        let beside = self.draft.contexts.iter().chain(&self.draft.metrics);
+        let beside: Vec<usize> = beside.flat_map(|pick| pick.tables.iter().copied()).collect();
+        retain_some(found, |at| self.is_of_tables(at, &beside));
+        retain_some(found, |at| self.is_own(metrics, at));
+        retain_some(found, |at| {
+            condition.values.iter().all(|choice| {
+                choice.options.iter().any(|value| value.dimension == at && value.is_label)
+            })
+        });
+    }
+
+    fn is_of_tables(&self, dimension: usize, tables: &[usize]) -> bool {
+        let table = &self.semantics.dimensions[dimension].table;
+        tables.iter().any(|at| self.semantics.tables[*at].name.eq_ignore_ascii_case(table))
+    }
+
+    /// Refuses `orders shipped in May` where the status and a day of shipping may be meant.
+    fn check_event(&self, dimension: usize, text: &str, metrics: &[String]) -> Result<(), Unread> {
+        if self.draft.times.is_empty() {
+            return Ok(());
+        }
+        let own = self.times(metrics)?;
+        let wanted = stem(&text.to_lowercase());
+        let table = &self.semantics.dimensions[dimension].table;
+        let other = (0..self.semantics.dimensions.len()).find(|at| {
+            let known = &self.semantics.dimensions[*at];
+            known.is_time
+                && known.table.eq_ignore_ascii_case(table)
+                && !own.contains(at)
+                && known.name.split(['_', ' ']).any(|word| stem(&word.to_lowercase()) == wanted)
+        });
+        let Some(other) = other else { return Ok(()) };
+        let choices = own.iter().chain(std::iter::once(&other));
+        Err(Unread::Ambiguous {
+            phrase: text.to_owned(),
+            choices: choices.map(|at| model::full_name(self.semantics, *at)).collect(),
+        })
+    }
+
+    /// The dimensions that date the metrics.
+    fn times(&self, metrics: &[String]) -> Result<Vec<usize>, Unread> {
+        let mut out = Vec::new();
+        for metric in metrics {
+            match model::times(self.semantics, metric) {
+                Some(times) => out.extend(times),
+                None => return unsupported(format!("{metric} has no time")),
+            }
+        }
+        Ok(out)
+    }
+
+    /// The one grain of all that are named: `by year and month` is by month.
+    pub(super) fn grain(&self, is_day: bool) -> Result<Option<Grain>, Unread> {
+        let mut grains = self.draft.grains.clone();
+        grains.extend(is_day.then_some(Grain::Day));
+        grains.dedup();
+        match grains.as_slice() {
+            [] => Ok(None),
+            [only] => Ok(Some(*only)),
+            [Grain::Year, Grain::Month] | [Grain::Month, Grain::Year] => Ok(Some(Grain::Month)),
+            [Grain::Year, Grain::Quarter] | [Grain::Quarter, Grain::Year] => {
+                Ok(Some(Grain::Quarter))
+            }
+            _ => unsupported("only one unit of time can be grouped by"),
+        }
+    }
+
+    /// The days that are named. A part of a year that is not named is in `year`.
+    pub(super) fn span(&self, year: Option<i32>) -> Result<Option<Span>, Unread> {
+        match (self.draft.times.as_slice(), year) {
+            ([], _) => Ok(None),
+            ([Time::Span(span)], _) => Ok(Some(*span)),
+            ([Time::Yearless(first, count)], Some(year)) => Ok(time::months(year, *first, *count)),
+            ([Time::Yearless(..)], None) => unsupported("the year is not said"),
+            ([Time::Divided], _) => unsupported("the times do not touch"),
+            _ => unsupported("more than one time is named"),
+        }
+    }
+
+    /// Returns true if the only metric is shown as a percentage anyway.
+    pub(super) fn shows_percent(&self, metrics: &[String]) -> bool {
+        metrics.len() == 1
+            && model::metric(self.semantics, &metrics[0])
+                .is_some_and(|metric| metric.format == Format::Percent)
+    }
+
+    /// The metric that is the share in question; `None` for the share of each group.
+    fn share(
+        &self,
+        metrics: &[String],
+        filters: &mut Vec<Filter>,
+        by: &[String],
+        grain: Option<Grain>,
+    ) -> Result<Option<String>, Unread> {
+        let [metric] = metrics else { return unsupported("only one metric can have shares") };
+        let all = &self.semantics.metrics;
+        let mut found: Vec<(usize, Option<usize>)> = Vec::new();
+        for (at, filter) in filters.iter().enumerate() {
+            if let Some(dimension) = model::find_dimension(self.semantics, &filter.dimension)
+                && filter.operator == Operator::In
+            {
+                let shares = model::shares_of(self.semantics, metric, dimension, &filter.values);
+                found.extend(shares.into_iter().map(|share| (share, Some(at))));
+            }
+        }
+        let uppers = (0..all.len()).filter(|at| {
+            matches!(&all[*at].kind, crate::MetricKind::Ratio { numerator, .. }
+                if numerator.eq_ignore_ascii_case(metric)
+                    && all[*at].format == Format::Percent)
+        });
+        found.extend(uppers.map(|at| (at, None)));
+        let is_split = !by.is_empty() || grain.is_some();
+        match found.as_slice() {
+            [] if is_split && model::is_additive(self.semantics, metric) => Ok(None),
+            [] => unsupported(format!("no metric is this share of {metric}")),
+            [(only, filter)] if !is_split => {
+                filter.iter().for_each(|at| drop(filters.remove(*at)));
+                Ok(Some(all[*only].name.clone()))
+            }
+            several => {
+                let names = several.iter().map(|(at, _)| all[*at].name.clone());
+                let shares = is_split.then(|| format!("share of all {metric}"));
+                Err(Unread::Ambiguous {
+                    phrase: format!("share of {metric}"),
+                    choices: names.chain(shares).collect(),
+                })
+            }
+        }
+    }
+
+    /// The comparison that is asked for, with the grain and the days of the request.
+    pub(super) fn comparison(
+        &self,
+        grain: Option<Grain>,
+        span: Option<Span>,
+    ) -> Result<Compared, Unread> {
+        let draft = self.draft;
+        let plain = Compared { comparison: None, grain, span, is_assumed: false };
+        let asks = usize::from(draft.runs)
+            + usize::from(draft.compare.is_some() || draft.over.is_some() || draft.grows);
+        if asks > 1 || (draft.compare.is_some() && draft.over.is_some()) {
+            return unsupported("only one comparison can be asked for");
+        }
+        if draft.runs || draft.is_trend {
+            let comparison = draft.runs.then_some(Comparison::RunningTotal);
+            let assumed = match span.and_then(|span| span.unit) {
+                Some(Grain::Day | Grain::Week | Grain::Month) => Grain::Day,
+                _ => Grain::Month,
+            };
+            if asks > 0 && !draft.runs {
+                return match grain {
+                    Some(_) => self.changes(plain),
+                    None => unsupported("the unit of time is not said"),
+                };
+            }
+            let is_assumed = grain.is_none();
+            return Ok(Compared {
+                comparison,
+                grain: grain.or(Some(assumed)),
+                is_assumed,
+                ..plain
+            });
+        }
+        if asks == 0 {
+            return Ok(plain);
+        }
+        self.changes(plain)
+    }
+
+    /// A comparison with another period.
+    fn changes(&self, plain: Compared) -> Result<Compared, Unread> {
+        let draft = self.draft;
+        let unit = plain.span.and_then(|span| span.unit);
+        let (grain, is_year_ago) = match (draft.over, draft.compare) {
+            (Some(over), _) => steps(plain.grain, over)?,
+            (None, None) => match plain.grain.or(unit) {
+                Some(grain) => (grain, false),
+                None => return unsupported("the unit of time of the growth is not said"),
+            },
+            (None, Some(target)) => return self.compare(plain, target),
+        };
+        Ok(Compared { comparison: Some(self.kind(is_year_ago)), grain: Some(grain), ..plain })
+    }
+
+    fn kind(&self, is_year_ago: bool) -> Comparison {
+        match (self.draft.grows, is_year_ago) {
+            (true, true) => Comparison::GrowthLastYear,
+            (true, false) => Comparison::Growth,
+            (false, true) => Comparison::SamePeriodLastYear,
+            (false, false) => Comparison::PreviousPeriod,
+        }
+    }
+
+    fn compare(&self, plain: Compared, target: Target) -> Result<Compared, Unread> {
+        let unit = plain.span.and_then(|span| span.unit);
+        let natural = plain.grain.or(unit);
+        match target {
+            Target::Period => match natural {
+                Some(grain) => Ok(self.at(plain, grain, false)),
+                None => unsupported("the unit of time is not said"),
+            },
+            Target::YearAgo => match natural {
+                Some(Grain::Year) => Ok(self.at(plain, Grain::Year, false)),
+                Some(grain) => Ok(self.at(plain, grain, true)),
+                None => unsupported("the unit of time is not said"),
+            },
+            Target::Before(before, from_today) => self.before(plain, before, from_today),
+            Target::Time(Time::Span(other)) => self.between(plain, other),
+            Target::Time(_) => unsupported("the year of the comparison is not said"),
+        }
+    }
+
+    fn at(&self, plain: Compared, grain: Grain, is_year_ago: bool) -> Compared {
+        Compared { comparison: Some(self.kind(is_year_ago)), grain: Some(grain), ..plain }
+    }
+
+    /// A comparison with the unit before, which may be said of today.
+    fn before(&self, plain: Compared, before: Grain, from_today: bool) -> Result<Compared, Unread> {
+        let unit = plain.span.and_then(|span| span.unit);
+        let Some(natural) = plain.grain.or(unit) else {
+            if plain.span.is_some() {
+                return unsupported("the period is no single unit of time");
+            }
+            // `revenue compared with last month` is of this month.
+            let span = if from_today { Some(self.current(before)?) } else { None };
+            return Ok(Compared { span, ..self.at(plain, before, false) });
+        };
+        let (grain, is_year_ago) = steps(Some(natural), before)?;
+        if let (Some(span), true, None) = (plain.span, from_today, plain.grain) {
+            let is_current = Some(span.from) == self.current(natural).ok().map(|now| now.from);
+            if !is_current && !is_year_ago {
+                return unsupported("the period before may be that of today or of the question");
+            }
+        }
+        Ok(self.at(plain, grain, is_year_ago))
+    }
+
+    fn current(&self, unit: Grain) -> Result<Span, Unread> {
+        let Calendar { today, week_start } = self.calendar;
+        let from = time::start(today, unit, week_start);
+        let until = from.and_then(|from| time::shift(from, unit, 1));
+        if until.is_none() {
+            return unsupported("the day is out of range");
+        }
+        Ok(Span { from, until, unit: Some(unit), is_relative: true })
+    }
+
+    /// A comparison of two spans that are named: of one unit, and one unit or a year apart.
+    fn between(&self, plain: Compared, other: Span) -> Result<Compared, Unread> {
+        let Some(span) = plain.span.filter(|span| span.unit == other.unit) else {
+            return unsupported("the two periods are not of one length");
+        };
+        let (Some(unit), Some(one), Some(two)) = (span.unit, span.from, other.from) else {
+            return unsupported("the two periods are no units of time");
+        };
+        let (later, first, last) = if one > two { (span, two, one) } else { (other, one, two) };
+        let is_next = time::shift(first, unit, 1) == Some(last);
+        let is_year = time::shift(first, Grain::Year, 1) == Some(last);
+        let grain = plain.grain.unwrap_or(unit);
+        if !is_year && (!is_next || grain != unit) {
+            return unsupported("the two periods are neither one unit nor a year apart");
+        }
+        let plain = Compared { span: Some(later), ..plain };
+        Ok(self.at(plain, grain, is_year && grain != Grain::Year))
+    }
+
+    /// Sets the order and the limit.
+    pub(super) fn order(&self, request: &mut Request) -> Result<(), Unread> {
+        let draft = self.draft;
+        if let Some(rank) = draft.rank {
+            let is_one = request.by.is_empty() != request.grain.is_none();
+            if !is_one || request.metrics.len() > 1 {
+                return unsupported("one metric can be ranked by one thing at a time");
+            }
+            if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+                return unsupported("what is compared cannot be ranked");
+            }
+            let Some(limit) = rank.limit.or(draft.number) else {
+                return unsupported("how many are asked for is not said");
+            };
+            request.limit = Some(limit);
+            request.order =
+                Some(Order { by: request.metrics[0].clone(), descending: rank.descending });
+        }
+        if let Some((sort, descending)) = &draft.sort {
+            let order = self.sort(sort, *descending, request)?;
+            if request.order.as_ref().is_some_and(|known| *known != order) {
+                return unsupported("only one order can be asked for");
+            }
+            request.order = Some(order);
+        }
+        Ok(())
+    }
+
+    fn sort(
+        &self,
+        sort: &Sort,
+        descending: Option<bool>,
+        request: &Request,
+    ) -> Result<Order, Unread> {
+        let (by, natural) = match sort {
+            Sort::First => (request.metrics[0].clone(), true),
+            Sort::Time if request.grain.is_some() => ("time".to_owned(), false),
+            Sort::Time => return unsupported("nothing is grouped by time"),
+            Sort::Metric(pick) => {
+                let name = self.semantics.metrics[self.metric(pick)?].name.clone();
+                if !request.metrics.contains(&name) {
+                    return unsupported(format!("the result has no {name}"));
+                }
+                (name, true)
+            }
+            Sort::Group(group) => {
+                let dimensions = self.group(group, &request.metrics)?;
+                let names = dimensions.iter().map(|at| model::full_name(self.semantics, *at));
+                let Some(name) = names.into_iter().find(|name| request.by.contains(name)) else {
+                    return unsupported(format!("the result has no {}", group.text));
+                };
+                (name, false)
+            }
+        };
+        Ok(Order { by, descending: descending.unwrap_or(natural) })
+    }
+
+    /// Refuses a time of a metric that has none.
+    pub(super) fn check_time(&self, request: &Request) -> Result<(), Unread> {
+        if request.grain.is_some() || request.period.is_some() {
+            self.times(&request.metrics)?;
+        }
+        Ok(())
+    }
+}
+
+/// Leaves those that a test accepts, if it accepts any.
+fn retain_some(found: &mut Vec<usize>, accepts: impl Fn(usize) -> bool) {
+    if found.len() > 1 && found.iter().any(|at| accepts(*at)) {
+        found.retain(|at| accepts(*at));
+    }
+}
+
+/// The grain at which a step back by a unit is made, and true if it is a year at a finer grain.
+fn steps(grain: Option<Grain>, step: Grain) -> Result<(Grain, bool), Unread> {
+    match grain {
+        None => Ok((step, false)),
+        Some(grain) if grain == step => Ok((step, false)),
+        Some(grain) if step == Grain::Year => Ok((grain, true)),
+        Some(_) => unsupported("the step of the comparison is not the unit of time"),
+    }
+}

@@ -1,0 +1,506 @@
+//! Reads spans of time in English: `in 2024`, `last month`, `from March to May 2024`, `Q1`.
+
+use chrono::{Datelike, Days, Months, NaiveDate};
+
+use super::tokens::{Kind, Token};
+use crate::{Grain, Period, WeekStart};
+
+/// Days that a question names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    /// The first day.
+    pub(super) from: Option<NaiveDate>,
+    /// The day after the last.
+    pub(super) until: Option<NaiveDate>,
+    /// The unit of which it is one, where it is.
+    pub(super) unit: Option<Grain>,
+    /// True if it counts from today, as `last month` does.
+    pub(super) is_relative: bool,
+}
+
+impl Span {
+    /// The span as a period of a request.
+    pub(super) fn period(self) -> Period {
+        Period { from: self.from, until: self.until }
+    }
+}
+
+/// A time in a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Time {
+    /// Days.
+    Span(Span),
+    /// Months of a year that is not named: the first from 1, and how many.
+    Yearless(u32, u32),
+    /// Two spans that do not touch.
+    Divided,
+}
+
+/// What relative times count from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Calendar {
+    /// The day of the question.
+    pub(super) today: NaiveDate,
+    /// The first day of a week.
+    pub(super) week_start: WeekStart,
+}
+
+const MONTHS: &[&str] = &[
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const ORDINALS: &[(&str, &str)] =
+    &[("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th")];
+/// Words before a time that do not change it.
+const BEFORE: &[&str] =
+    &["in", "during", "for", "of", "on", "over", "within", "throughout", "the", "at"];
+/// Words that a month may follow; `may` and `march` are verbs elsewhere.
+const BEFORE_MONTHS: &[&str] = &[
+    "in", "of", "during", "since", "before", "after", "for", "until", "till", "and", "between",
+    "from", "to", "through", "vs", "versus", "with",
+];
+
+/// The unit that a word names.
+pub(super) fn unit(word: &str) -> Option<Grain> {
+    match word {
+        "day" | "days" => Some(Grain::Day),
+        "week" | "weeks" => Some(Grain::Week),
+        "month" | "months" => Some(Grain::Month),
+        "quarter" | "quarters" => Some(Grain::Quarter),
+        "year" | "years" => Some(Grain::Year),
+        _ => None,
+    }
+}
+
+/// The grain that an adverb or an adjective names.
+pub(super) fn adverb(word: &str) -> Option<Grain> {
+    match word {
+        "daily" => Some(Grain::Day),
+        "weekly" => Some(Grain::Week),
+        "monthly" => Some(Grain::Month),
+        "quarterly" => Some(Grain::Quarter),
+        "yearly" | "annual" | "annually" => Some(Grain::Year),
+        _ => None,
+    }
+}
+
+/// The first day of the unit that a day is in.
+pub(super) fn start(day: NaiveDate, unit: Grain, week_start: WeekStart) -> Option<NaiveDate> {
+    match unit {
+        Grain::Day => Some(day),
+        Grain::Week => {
+            let into = match week_start {
+                WeekStart::Monday => day.weekday().num_days_from_monday(),
+                WeekStart::Sunday => day.weekday().num_days_from_sunday(),
+            };
+            day.checked_sub_days(Days::new(into.into()))
+        }
+        Grain::Month => day.with_day(1),
+        Grain::Quarter => NaiveDate::from_ymd_opt(day.year(), day.month0() / 3 * 3 + 1, 1),
+        Grain::Year => NaiveDate::from_ymd_opt(day.year(), 1, 1),
+    }
+}
+
+/// The day that many units later, or earlier.
+pub(super) fn shift(day: NaiveDate, unit: Grain, by: i32) -> Option<NaiveDate> {
+    let count = by.unsigned_abs();
+    let months = match unit {
+        Grain::Day | Grain::Week => {
+            let days = Days::new(u64::from(count) * if unit == Grain::Week { 7 } else { 1 });
+            return if by < 0 { day.checked_sub_days(days) } else { day.checked_add_days(days) };
+        }
+        Grain::Month => 1,
+        Grain::Quarter => 3,
+        Grain::Year => 12,
+    };
+    let months = Months::new(count.checked_mul(months)?);
+    if by < 0 { day.checked_sub_months(months) } else { day.checked_add_months(months) }
+}
+
+/// The months of a year as a span.
+pub(super) fn months(year: i32, first: u32, count: u32) -> Option<Span> {
+    let from = NaiveDate::from_ymd_opt(year, first, 1)?;
+    let unit = match (count, first) {
+        (1, _) => Some(Grain::Month),
+        (3, 1 | 4 | 7 | 10) => Some(Grain::Quarter),
+        (12, _) => Some(Grain::Year),
+        _ => None,
+    };
+    let until = from.checked_add_months(Months::new(count))?;
+    Some(Span { from: Some(from), until: Some(until), unit, is_relative: false })
+}
+
+/// Tokens with the calendar that their times refer to.
+#[derive(Clone, Copy)]
+pub(super) struct Clock<'a> {
+    /// The question.
+    pub(super) tokens: &'a [Token],
+    /// Today.
+    pub(super) calendar: Calendar,
+}
+
+impl Clock<'_> {
+    fn word(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |token| token.lower.as_str())
+    }
+
+    /// Reads a time with the words around it, such as `between 2022 and 2023`; returns it with the
+    /// place of the next token.
+    pub(super) fn time(&self, at: usize) -> Option<(Time, usize)> {
+        match self.word(at) {
+            "between" => {
+                let (first, next) = self.point(self.skip_the(at + 1))?;
+                if self.word(next) != "and" {
+                    return None;
+                }
+                let (last, end) = self.point(self.skip_the(next + 1))?;
+                Some((range(first, last)?, end))
+            }
+            "from" => self.from(at),
+            "since" => {
+                let (Time::Span(span), end) = self.point(self.skip_the(at + 1))? else {
+                    return None;
+                };
+                Some((Time::Span(Span { until: None, unit: None, ..span }), end))
+            }
+            "before" | "after" | "through" => self.open(self.word(at), at + 1),
+            "prior" if self.word(at + 1) == "to" => self.open("before", at + 2),
+            "up" if self.word(at + 1) == "to" => self.open("through", at + 2),
+            word => {
+                let begin = if BEFORE.contains(&word) { self.skip_the(at + 1) } else { at };
+                let (first, end) = self.point(begin)?;
+                self.list(first, end)
+            }
+        }
+    }
+
+    fn skip_the(&self, at: usize) -> usize {
+        at + usize::from(self.word(at) == "the")
+    }
+
+    /// `from A to B`, `from A on`, and `from last month`; a year alone may be the start or all.
+    fn from(&self, at: usize) -> Option<(Time, usize)> {
+        let (first, next) = self.point(self.skip_the(at + 1))?;
+        let join = match self.word(next) {
+            "to" | "until" | "till" | "through" => 1,
+            "up" if self.word(next + 1) == "to" => 2,
+            "on" | "onward" | "onwards" => {
+                let Time::Span(span) = first else { return None };
+                return Some((Time::Span(Span { until: None, unit: None, ..span }), next + 1));
+            }
+            _ => {
+                return matches!(first, Time::Span(span) if span.is_relative)
+                    .then_some((first, next));
+            }
+        };
+        let (last, end) = self.point(self.skip_the(next + join))?;
+        Some((range(first, last)?, end))
+    }
+
+    fn open(&self, side: &str, at: usize) -> Option<(Time, usize)> {
+        let (Time::Span(span), end) = self.point(self.skip_the(at))? else { return None };
+        let (from, until) = match side {
+            "before" => (None, span.from),
+            "after" => (span.until, None),
+            _ => (None, span.until),
+        };
+        Some((Time::Span(Span { from, until, unit: None, ..span }), end))
+    }
+
+    /// `2022 and 2023`: times that touch are one.
+    fn list(&self, first: Time, end: usize) -> Option<(Time, usize)> {
+        let joins = matches!(self.word(end), "and" | "," | "or" | "plus");
+        match self.point(end + 1).filter(|_| joins) {
+            Some((second, next)) => {
+                let both = touching(first, second).unwrap_or(Time::Divided);
+                self.list(both, next)
+            }
+            None => Some((first, end)),
+        }
+    }
+
+    /// Reads a time of its own, such as `2024`, `March 2024` or `last month`.
+    pub(super) fn point(&self, at: usize) -> Option<(Time, usize)> {
+        self.day(at)
+            .or_else(|| self.year_first(at))
+            .or_else(|| self.part_of_year(at))
+            .or_else(|| self.relative(at))
+    }
+
+    fn day(&self, at: usize) -> Option<(Time, usize)> {
+        if let Kind::Day(day) = self.tokens.get(at)?.kind {
+            return Some((one_day(day, false)?, at + 1));
+        }
+        let (month, day, next) = match self.month(at) {
+            Some(month) => (month, self.day_of_month(at + 1)?, at + 2),
+            None => {
+                let of = usize::from(self.word(at + 1) == "of");
+                (self.month(at + 1 + of)?, self.day_of_month(at)?, at + 2 + of)
+            }
+        };
+        let next = next + usize::from(self.word(next) == ",");
+        let day = NaiveDate::from_ymd_opt(self.year(next)?, month, day)?;
+        Some((one_day(day, false)?, next + 1))
+    }
+
+    fn day_of_month(&self, at: usize) -> Option<u32> {
+        let word = self.word(at);
+        let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end));
+        digits.unwrap_or(word).parse().ok().filter(|day| (1..=31).contains(day))
+    }
+
+    fn year(&self, at: usize) -> Option<i32> {
+        let token = self.tokens.get(at)?;
+        let is_year = token.kind == Kind::Number && token.text.len() == 4;
+        token.lower.parse().ok().filter(|year| is_year && (1900..2200).contains(year))
+    }
+
+    /// `2024`, `the year 2024`, and `2024 Q1`.
+    fn year_first(&self, at: usize) -> Option<(Time, usize)> {
+        let at = at + usize::from(self.word(at) == "year" && self.year(at + 1).is_some());
+        let year = self.year(at)?;
+        if let Some((first, count)) = quarter_or_half(self.word(at + 1)) {
+            return Some((Time::Span(months(year, first, count)?), at + 2));
+        }
+        Some((Time::Span(months(year, 1, 12)?), at + 1))
+    }
+
+    /// A month, a quarter or a half, with a year or without.
+    fn part_of_year(&self, at: usize) -> Option<(Time, usize)> {
+        let (first, count, next) = if let Some(month) = self.month(at) {
+            (month, 1, at + 1)
+        } else if let Some((first, count)) = quarter_or_half(self.word(at)) {
+            (first, count, at + 1)
+        } else {
+            let word = self.word(at);
+            let place =
+                ORDINALS.iter().position(|(full, short)| *full == word || *short == word)? as u32;
+            match self.word(at + 1) {
+                "quarter" => (place * 3 + 1, 3, at + 2),
+                "half" if place < 2 => (place * 6 + 1, 6, at + 2),
+                _ => return None,
+            }
+        };
+        let mut year_at = next;
+        while matches!(self.word(year_at), "of" | "in" | ",") {
+            year_at += 1;
+        }
+        if let Some(year) = self.year(year_at) {
+            return Some((Time::Span(months(year, first, count)?), year_at + 1));
+        }
+        if self.word(year_at + 1) == "year" {
+            let by = match self.word(year_at) {
+                "last" | "previous" => Some(-1),
+                "this" | "current" => Some(0),
+                _ => None,
+            };
+            if let Some(by) = by {
+                let year = self.calendar.today.year() + by;
+                return Some((Time::Span(months(year, first, count)?), year_at + 2));
+            }
+        }
+        Some((Time::Yearless(first, count), next))
+    }
+
+    fn month(&self, at: usize) -> Option<u32> {
+        let token = self.tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+        let word = token.lower.as_str();
+        let is_short = word.len() == 3 || word == "sept";
+        let place =
+            MONTHS.iter().position(|name| *name == word || (is_short && name.starts_with(word)))?;
+        let is_plain = !is_short && word != "march";
+        let has_number = self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number)
+            || at.checked_sub(1).is_some_and(|before| self.day_of_month(before).is_some());
+        let follows =
+            at.checked_sub(1).is_some_and(|before| BEFORE_MONTHS.contains(&self.word(before)));
+        (is_plain || has_number || follows).then_some(place as u32 + 1)
+    }
+
+    /// `last month`, `this year`, `the last 30 days`, `year to date`, `today`.
+    fn relative(&self, at: usize) -> Option<(Time, usize)> {
+        let today = self.calendar.today;
+        let word = self.word(at);
+        match word {
+            "today" => return Some((one_day(today, true)?, at + 1)),
+            "yesterday" => return Some((one_day(today.pred_opt()?, true)?, at + 1)),
+            "ytd" => return Some((self.to_date(Grain::Year)?, at + 1)),
+            "qtd" => return Some((self.to_date(Grain::Quarter)?, at + 1)),
+            "mtd" => return Some((self.to_date(Grain::Month)?, at + 1)),
+            "so" if self.word(at + 1) == "far" && self.word(at + 2) == "this" => {
+                return Some((self.to_date(unit(self.word(at + 3))?)?, at + 4));
+            }
+            _ => {}
+        }
+        if let (Some(unit), "to", "date") = (unit(word), self.word(at + 1), self.word(at + 2)) {
+            return Some((self.to_date(unit)?, at + 3));
+        }
+        let is_this = matches!(word, "this" | "current");
+        if !is_this && !matches!(word, "last" | "previous" | "prior" | "past") {
+            return None;
+        }
+        let count = self.tokens.get(at + 1).and_then(Token::number);
+        let unit_at = at + 1 + usize::from(count.is_some());
+        let unit = unit(self.word(unit_at))?;
+        let first = start(today, unit, self.calendar.week_start)?;
+        if is_this {
+            if self.word(unit_at + 1) == "so" && self.word(unit_at + 2) == "far" {
+                return Some((self.to_date(unit)?, unit_at + 3));
+            }
+            let span = self.units(first, unit, 1).filter(|_| count.is_none())?;
+            return Some((span, unit_at + 1));
+        }
+        // `the last month` may be thirty days or a month of the calendar.
+        let rolls = word == "past"
+            || (word == "last" && at.checked_sub(1).is_some_and(|the| self.word(the) == "the"));
+        if count.is_none() && rolls {
+            return None;
+        }
+        let count = i32::try_from(count.unwrap_or(1)).ok().filter(|count| *count <= 1_000)?;
+        Some((self.units(shift(first, unit, -count)?, unit, count)?, unit_at + 1))
+    }
+
+    fn units(&self, from: NaiveDate, unit: Grain, count: i32) -> Option<Time> {
+        let until = shift(from, unit, count)?;
+        Some(Time::Span(Span {
+            from: Some(from),
+            until: Some(until),
+            unit: (count == 1).then_some(unit),
+            is_relative: true,
+        }))
+    }
+
+    fn to_date(&self, unit: Grain) -> Option<Time> {
+        let today = self.calendar.today;
+        Some(Time::Span(Span {
+            from: Some(start(today, unit, self.calendar.week_start)?),
+            until: Some(today.succ_opt()?),
+            unit: Some(unit),
+            is_relative: true,
+        }))
+    }
+}
+
+fn one_day(day: NaiveDate, is_relative: bool) -> Option<Time> {
+    let until = Some(day.succ_opt()?);
+    Some(Time::Span(Span { from: Some(day), until, unit: Some(Grain::Day), is_relative }))
+}
+
+fn quarter_or_half(word: &str) -> Option<(u32, u32)> {
+    match word.as_bytes() {
+        [b'q', digit @ b'1'..=b'4'] => Some((u32::from(digit - b'1') * 3 + 1, 3)),
+        [b'h', digit @ b'1'..=b'2'] => Some((u32::from(digit - b'1') * 6 + 1, 6)),
+        _ => None,
+    }
+}
+
+/// From the first to the end of the last; a part of a year takes the year of the other.
+fn range(first: Time, last: Time) -> Option<Time> {
+    match (first, last) {
+        (Time::Span(first), Time::Span(last)) => {
+            let is_forward = first.from? < last.until?;
+            is_forward.then_some(Time::Span(Span {
+                from: first.from,
+                until: last.until,
+                unit: None,
+                is_relative: first.is_relative,
+            }))
+        }
+        (Time::Yearless(month, count), Time::Span(last)) => {
+            let year = last.from?.year();
+            range(Time::Span(months(year, month, count)?), Time::Span(last))
+        }
+        (Time::Yearless(first, _), Time::Yearless(last, count)) => {
+            (first <= last).then(|| Time::Yearless(first, last + count - first))
+        }
+        _ => None,
+    }
+}
+
+/// One span of two of which one begins where the other ends.
+fn touching(first: Time, second: Time) -> Option<Time> {
+    match (first, second) {
+        (Time::Span(first), Time::Span(second)) => {
+            let from = first.from.min(second.from);
+            let until = first.until.max(second.until);
+            let touches = first.until == second.from || second.until == first.from;
+            touches.then_some(Time::Span(Span { from, until, unit: None, ..first }))
+        }
+        (Time::Yearless(month, count), Time::Span(span)) => {
+            touching(Time::Span(months(span.from?.year(), month, count)?), second)
+        }
+        (Time::Yearless(first, count), Time::Yearless(second, more)) => {
+            (first + count == second).then_some(Time::Yearless(first, count + more))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::question::tokens::tokens;
+
+    fn read(text: &str) -> Option<String> {
+        let tokens = tokens(text);
+        let today = NaiveDate::from_ymd_opt(2024, 12, 31).unwrap();
+        let calendar = Calendar { today, week_start: WeekStart::Monday };
+        let clock = Clock { tokens: &tokens, calendar };
+        let (time, end) = clock.time(0)?;
+        let rest = if end < tokens.len() { "+" } else { "" };
+        Some(match time {
+            Time::Span(span) => format!(
+                "{}..{}{rest}",
+                span.from.map_or(String::new(), |day| day.to_string()),
+                span.until.map_or(String::new(), |day| day.to_string())
+            ),
+            other => format!("{other:?}{rest}"),
+        })
+    }
+
+    #[test]
+    fn times_in_words_are_days() {
+        for (text, wanted) in [
+            ("in 2024", "2024-01-01..2025-01-01"),
+            ("last month", "2024-11-01..2024-12-01"),
+            ("this quarter", "2024-10-01..2025-01-01"),
+            ("since 2023", "2023-01-01.."),
+            ("between 2022 and 2023", "2022-01-01..2024-01-01"),
+            ("from March to May 2024", "2024-03-01..2024-06-01"),
+            ("before 2024", "..2024-01-01"),
+            ("after March 2024", "2024-04-01.."),
+            ("in Q1 2024", "2024-01-01..2024-04-01"),
+            ("in 2024 Q2", "2024-04-01..2024-07-01"),
+            ("in the first quarter of 2023", "2023-01-01..2023-04-01"),
+            ("in March", "Yearless(3, 1)"),
+            ("over the last 30 days", "2024-12-01..2024-12-31"),
+            ("year to date", "2024-01-01..2025-01-01"),
+            ("last week", "2024-12-23..2024-12-30"),
+            ("on May 11th, 2024", "2024-05-11..2024-05-12"),
+            ("on 11 May 2024", "2024-05-11..2024-05-12"),
+            ("in 2022 and 2023", "2022-01-01..2024-01-01"),
+            ("in 2022 and 2024", "Divided"),
+            ("in March of last year", "2023-03-01..2023-04-01"),
+            ("from last month", "2024-11-01..2024-12-01"),
+            ("from 2023 on", "2023-01-01.."),
+        ] {
+            assert_eq!(read(text).as_deref(), Some(wanted), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_two_spans_is_no_time() {
+        for text in ["the last month", "past year", "from 2023", "may", "since March", "20"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}

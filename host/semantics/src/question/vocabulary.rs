@@ -1,0 +1,214 @@
+//! Finds the names and values that phrases of a question mean.
+
+use std::collections::HashMap;
+
+use syrch_words::{is_stop_word, stem};
+
+use super::draft::Value;
+use super::tokens::{Kind, Token, is_same_word, tokens};
+use super::{Cell, cues, model};
+use crate::{Literal, Semantics};
+
+/// What a phrase means, by its place in the semantics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// A metric.
+    Metric(usize),
+    /// A dimension.
+    Dimension(usize),
+    /// A table.
+    Table(usize),
+}
+
+/// A phrase that names something of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Named {
+    /// The place behind its last token.
+    pub(super) end: usize,
+    /// What it may mean, each once.
+    pub(super) meanings: Vec<Meaning>,
+}
+
+/// A phrase that is a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Valued {
+    /// The place behind its last token.
+    pub(super) end: usize,
+    /// The dimensions that have it.
+    pub(super) options: Vec<Value>,
+}
+
+/// What begins at each token of a question.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    /// The longest names.
+    pub(super) names: Vec<Option<Named>>,
+    /// The longest values.
+    pub(super) values: Vec<Option<Valued>>,
+}
+
+/// Words between those of a name that change nothing: `orders that were placed`.
+const BETWEEN: &[&str] = &[
+    "are", "be", "been", "being", "did", "do", "does", "got", "had", "has", "have", "is", "that",
+    "was", "were", "which", "who",
+];
+
+/// The words of the file by the stem of their first word.
+#[derive(Default)]
+struct Entries {
+    by_stem: HashMap<String, Vec<(Vec<Token>, Meaning)>>,
+}
+
+impl Entries {
+    fn add(&mut self, name: &str, meaning: Meaning) {
+        let words: Vec<Token> = tokens(&name.replace('_', " "))
+            .into_iter()
+            .filter(|token| !BETWEEN.contains(&token.lower.as_str()))
+            .collect();
+        let Some(first) = words.first() else { return };
+        self.by_stem.entry(stem(&first.lower)).or_default().push((words, meaning));
+    }
+}
+
+/// Finds what the tokens of a question mean.
+pub(super) fn link(semantics: &Semantics, question: &[Token], cells: &[Cell]) -> Links {
+    let entries = entries(semantics);
+    let values = values(semantics, cells);
+    Links {
+        names: (0..question.len()).map(|at| name_at(&entries, question, at)).collect(),
+        values: (0..question.len()).map(|at| value_at(&values, question, at)).collect(),
+    }
+}
+
+fn entries(semantics: &Semantics) -> Entries {
+    let mut entries = Entries::default();
+    for (at, metric) in semantics.metrics.iter().enumerate() {
+        for name in std::iter::once(&metric.name).chain(&metric.synonyms) {
+            entries.add(name, Meaning::Metric(at));
+        }
+    }
+    for (at, table) in semantics.tables.iter().enumerate() {
+        for name in std::iter::once(&table.name).chain(&table.synonyms) {
+            entries.add(name, Meaning::Table(at));
+        }
+    }
+    for (at, dimension) in semantics.dimensions.iter().enumerate() {
+        let table = semantics.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&dimension.table));
+        for name in std::iter::once(&dimension.name).chain(&dimension.synonyms) {
+            entries.add(name, Meaning::Dimension(at));
+            for owner in table.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.synonyms)) {
+                entries.add(&format!("{owner} {name}"), Meaning::Dimension(at));
+            }
+        }
+    }
+    entries
+}
+
+fn name_at(entries: &Entries, question: &[Token], at: usize) -> Option<Named> {
+    let first = question.get(at).filter(|token| token.kind == Kind::Word)?;
+    let mut best: Option<Named> = None;
+    for (words, meaning) in entries.by_stem.get(&stem(&first.lower))? {
+        let Some(end) = end_of_name(words, question, at) else { continue };
+        match &mut best {
+            Some(known) if known.end > end => {}
+            Some(known) if known.end == end => {
+                if !known.meanings.contains(meaning) {
+                    known.meanings.push(*meaning);
+                }
+            }
+            _ => best = Some(Named { end, meanings: vec![*meaning] }),
+        }
+    }
+    best
+}
+
+/// The place behind a name that begins at a token. A word alone may differ in number only, the
+/// words of a longer name by their endings.
+fn end_of_name(words: &[Token], question: &[Token], at: usize) -> Option<usize> {
+    if let [only] = words {
+        return is_same_word(&only.lower, &question[at].lower).then_some(at + 1);
+    }
+    let mut next = at;
+    for (place, word) in words.iter().enumerate() {
+        while place > 0
+            && question.get(next).is_some_and(|token| BETWEEN.contains(&token.lower.as_str()))
+        {
+            next += 1;
+        }
+        let token = question.get(next)?;
+        if token.kind != word.kind || stem(&token.lower) != stem(&word.lower) {
+            return None;
+        }
+        next += 1;
+    }
+    Some(next)
+}
+
+/// The values that labels and cells spell out, as words.
+fn values(semantics: &Semantics, cells: &[Cell]) -> Vec<(Vec<Token>, Value)> {
+    let mut out = Vec::new();
+    for (at, dimension) in semantics.dimensions.iter().enumerate() {
+        for label in &dimension.labels {
+            let value = Value { dimension: at, literal: label.value.clone(), is_label: true };
+            if let Literal::Text(text) = &label.value {
+                out.push((tokens(text), value.clone()));
+            }
+            out.extend(label.synonyms.iter().map(|name| (tokens(name), value.clone())));
+        }
+    }
+    for cell in cells {
+        if let Some(dimension) = model::find_dimension(semantics, &cell.dimension) {
+            let literal = Literal::Text(cell.value.clone());
+            out.push((tokens(&cell.value), Value { dimension, literal, is_label: false }));
+        }
+    }
+    out.retain(|(words, ..)| !words.is_empty());
+    out
+}
+
+fn value_at(values: &[(Vec<Token>, Value)], question: &[Token], at: usize) -> Option<Valued> {
+    let mut best: Option<Valued> = None;
+    for (words, value) in values {
+        let Some(end) = end_of_value(words, &value.literal, question, at) else { continue };
+        match &mut best {
+            Some(known) if known.end > end => {}
+            Some(known) if known.end == end => {
+                let is_known = known
+                    .options
+                    .iter()
+                    .any(|one| one.dimension == value.dimension && one.literal == value.literal);
+                if !is_known {
+                    known.options.push(value.clone());
+                }
+            }
+            _ => best = Some(Valued { end, options: vec![value.clone()] }),
+        }
+    }
+    best
+}
+
+fn end_of_value(
+    words: &[Token],
+    literal: &Literal,
+    question: &[Token],
+    at: usize,
+) -> Option<usize> {
+    let first = &question[at];
+    if first.kind == Kind::Quoted {
+        let is_same = matches!(literal, Literal::Text(text) if text.to_lowercase() == first.lower);
+        return (is_same || words == [first.clone()]).then_some(at + 1);
+    }
+    let end = at + words.len();
+    let span = question.get(at..end)?;
+    let is_same = span
+        .iter()
+        .zip(words)
+        .all(|(one, other)| one.lower == other.lower && one.kind == other.kind);
+    // A single word that says something else in questions is a value only where it is written so.
+    let is_common = span.len() == 1
+        && (is_stop_word(&first.lower) || cues::is_cue(&first.lower) || first.number().is_some());
+    let is_written = matches!(literal, Literal::Text(text) if *text == first.text)
+        && first.is_capitalised()
+        && at > 0;
+    (is_same && (!is_common || is_written)).then_some(end)
+}

@@ -1,0 +1,110 @@
+//! A request for metrics: what `syrch-host metric` reads from its flags, the rules from a question
+//! and a planner from a model's reply. It is compiled to one SELECT by `compile`.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::Literal;
+
+/// A request for the values of metrics.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Request {
+    /// The names of metrics, at least one, each once.
+    pub metrics: Vec<String>,
+    /// The dimensions to group by, as `name` or `table.name`, each once.
+    pub by: Vec<String>,
+    /// The grain at which the metrics' time is grouped as well, as the first column.
+    pub grain: Option<Grain>,
+    /// The conditions that rows have to meet, all of them.
+    pub filters: Vec<Filter>,
+    /// The part of time that counts.
+    pub period: Option<Period>,
+    /// The order; by default by time, then by the first dimension.
+    pub order: Option<Order>,
+    /// The limit on the number of rows.
+    pub limit: Option<u64>,
+    /// What each value is compared with.
+    pub comparison: Option<Comparison>,
+}
+
+/// A unit of time to group by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grain {
+    /// Calendar days.
+    Day,
+    /// Weeks, by their first day.
+    Week,
+    /// Months of a year, as `2024-03`.
+    Month,
+    /// Quarters of a year, as `2024-Q1`.
+    Quarter,
+    /// Years.
+    Year,
+}
+
+/// Days from `from` up to but without `until`; an open side has no bound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Period {
+    /// The first day.
+    pub from: Option<NaiveDate>,
+    /// The day after the last.
+    pub until: Option<NaiveDate>,
+}
+
+/// A condition on rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filter {
+    /// The dimension, as `name` or `table.name`.
+    pub dimension: String,
+    /// The comparison.
+    pub operator: Operator,
+    /// The values: one; for `In` and `NotIn` at least one.
+    pub values: Vec<Literal>,
+}
+
+/// How a filter compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// Is one of the values.
+    In,
+    /// Is none of the values; a row whose dimension is NULL passes.
+    NotIn,
+    /// Is less than the value.
+    Less,
+    /// Is at most the value.
+    AtMost,
+    /// Is greater than the value.
+    Greater,
+    /// Is at least the value.
+    AtLeast,
+    /// Contains the text, whatever the letter case.
+    Contains,
+}
+
+/// The order of the rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// A metric, a dimension, `time`, or the name of a column of the comparison.
+    pub by: String,
+    /// True for the greatest first.
+    pub descending: bool,
+}
+
+/// What each value of the first metric is compared with, as further columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// The value of the period before at the request's grain.
+    PreviousPeriod,
+    /// The value of the same period a year before.
+    SamePeriodLastYear,
+    /// The relative change from the period before, as a share of one.
+    Growth,
+    /// The relative change from the same period a year before, as a share of one.
+    GrowthLastYear,
+    /// The share of the sum of the metric over all groups, before a limit.
+    ShareOfTotal,
+    /// The sum up to and with this period, within each group of the dimensions.
+    RunningTotal,
+}

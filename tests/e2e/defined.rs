@@ -1,0 +1,74 @@
+//! Questions for metrics that a semantics file defines, without a model: the answer is that of the
+//! definition and says so, and a file that does not fit the database stops the start.
+
+use serde_json::Value;
+
+use crate::bad_input::{Place, finish, read_streams};
+
+/// A place with the semantics of the shop.
+fn shop() -> Place {
+    let place = Place::new();
+    let file = syrch_kit::repository().join("examples/shop.semantics.yml");
+    std::fs::copy(file, place.path().join("shop.yml")).unwrap();
+    place
+}
+
+fn ask(place: &Place, question: &str) -> (Value, String) {
+    let words = "--llm offline --db shop.sqlite --semantics shop.yml --format json";
+    let mut command = place.words(words);
+    let output = finish(command.arg(question), "");
+    let (stdout, stderr) = read_streams(&output);
+    assert_eq!(output.status.code(), Some(0), "{question}\n{stdout}{stderr}");
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    let text =
+        std::fs::read_to_string(syrch_kit::repository().join("docs/answer.schema.json")).unwrap();
+    let schema = jsonschema::draft202012::new(&serde_json::from_str(&text).unwrap()).unwrap();
+    assert!(schema.is_valid(&document), "{document}");
+    (document, stderr)
+}
+
+#[test]
+fn a_question_for_a_metric_is_answered_by_its_definition() {
+    let place = shop();
+    for (question, metric) in [
+        ("Show revenue by category and year", "revenue"),
+        ("Top 5 customers by revenue in 2024", "revenue"),
+        ("month over month revenue growth", "revenue"),
+        ("What percent of orders were cancelled?", "cancellation rate"),
+        ("orders placed last month", "orders"),
+    ] {
+        let (document, stderr) = ask(&place, question);
+        let origin = &document["origin"];
+        assert_eq!(origin["kind"], "metric", "{question}: {document}");
+        let metrics = origin["metrics"].as_array().unwrap();
+        assert!(
+            metrics.iter().any(|one| one["name"] == metric && one["file"] == "shop.yml"),
+            "{question}: {origin}"
+        );
+        assert!(stderr.contains(&format!("{metric} (shop.yml)")), "{question}: {stderr}");
+    }
+    let (document, _) = ask(&place, "Top 5 customers by revenue in 2024");
+    assert_eq!(document["answer"]["row_count"], 5);
+    assert_eq!(document["origin"]["from"], "2024-01-01");
+}
+
+#[test]
+fn other_questions_are_left_to_the_rules() {
+    let place = shop();
+    let (document, stderr) = ask(&place, "What is the highest salary of an employee?");
+    assert_eq!(document["origin"]["kind"], "generated", "{document}");
+    assert!(stderr.contains("generated"), "{stderr}");
+}
+
+#[test]
+fn a_file_that_does_not_fit_the_database_stops_the_start() {
+    let place = shop();
+    let path = place.path().join("wrong.yml");
+    std::fs::write(&path, "tables:\n  visits: {key: id}\nmetrics:\n  visits: count(visits.id)\n")
+        .unwrap();
+    let mut command = place.words("--llm offline --db shop.sqlite --semantics wrong.yml");
+    let output = finish(command.arg("How many visits were there?"), "");
+    let (_, stderr) = read_streams(&output);
+    assert_eq!(output.status.code(), Some(10), "{stderr}");
+    assert!(stderr.contains("wrong.yml:2:") && stderr.contains("visits"), "{stderr}");
+}
