@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use syrch_kit::{MockEndpoint, Reply, Script};
 use tempfile::TempDir;
 
@@ -79,7 +79,7 @@ fn a_confirmed_answer_is_given_again_without_a_model() {
         assert_eq!(again["answer"]["rows"], first["answer"]["rows"]);
         assert_eq!(again["answer"]["columns"], json!(["french"]));
         assert_eq!(again["cost"]["calls"], 0);
-        assert_eq!(again["confidence"]["calibrated"], 0.99);
+        assert!(again["confidence"]["calibrated"].as_f64().unwrap() > 0.98, "{again}");
         assert_eq!(again["candidates"][0]["origin"], "verified");
     }
     // Another question is not answered by it.
@@ -112,11 +112,11 @@ fn a_changed_table_makes_a_confirmed_answer_stale() {
     let endpoint = writer();
     place.ask(&endpoint, QUESTION, &["--min-confidence", "0"]).document(0);
     place.examples_command(&["add", "last", "--by", "ann"]);
-    syrch_kit::sqlite(shop(place.path()), "ALTER TABLE customers ADD COLUMN vat TEXT");
+    let connection = rusqlite::Connection::open(shop(place.path())).unwrap();
+    connection.execute_batch("ALTER TABLE customers ADD COLUMN vat TEXT").unwrap();
     let again = place.ask_confirmed(QUESTION);
-    let warned = |document: &Value| document["warnings"].to_string().contains("ann confirmed");
     let document = again.document(0);
-    assert!(warned(&document), "{document}");
+    assert!(document["warnings"].to_string().contains("ann confirmed"), "{document}");
     assert_eq!(document["origin"], json!({"kind": "generated"}));
     let database = shop(place.path());
     let words = ["list", "--format", "json", "--db", database.to_str().unwrap()];

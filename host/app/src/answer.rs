@@ -115,7 +115,7 @@ pub(crate) fn document(
     }
 }
 
-/// Where an answer comes from; `None` where metrics are defined and a recording replies, which does
+/// The origin of an answer; `None` where metrics are defined and a recording replies, which does
 /// not say.
 fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
     let settings = &context.run.settings;

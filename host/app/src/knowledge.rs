@@ -55,17 +55,16 @@ impl Knowledge {
         if let Some(path) = &settings.examples {
             let lines = example_lines(path)?;
             knowledge.verified =
-                lines.iter().filter_map(|(_, line)| line.clone().confirmed()).collect();
+                lines.iter().filter_map(|(_, line)| line.clone().into_verified()).collect();
             knowledge.sources.examples = lines.into_iter().map(|(_, line)| line.into()).collect();
         }
         let Sources { examples, notes, .. } = &mut knowledge.sources;
         if settings.withheld.take_out(examples, notes).0 > 0 {
-            let is_left = |verified: &VerifiedExample| {
+            knowledge.verified.retain(|verified| {
                 examples.iter().any(|example| {
                     example.question == verified.question && example.sql == verified.sql
                 })
-            };
-            knowledge.verified.retain(is_left);
+            });
         }
         let Some(folder) = &settings.folder else { return Ok((knowledge, None)) };
         match BuiltIndex::read(folder, catalog) {
@@ -359,7 +358,7 @@ pub struct ExampleLine {
 }
 
 impl ExampleLine {
-    fn confirmed(self) -> Option<VerifiedExample> {
+    fn into_verified(self) -> Option<VerifiedExample> {
         let Self { question, sql, verified } = self;
         verified.map(|confirmed| VerifiedExample { question, sql, confirmed })
     }

@@ -259,7 +259,7 @@ pub(crate) fn prices(model: &ModelSettings, free: Option<&str>) -> Result<Prices
     Prices::new(prices.collect::<Result<Vec<_>, Error>>()?).map_err(wrong)
 }
 
-/// What the rules read besides the question and the catalog.
+/// The parts that the rules read besides the question and the catalog.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     cells: &'a Arc<dyn Database>,

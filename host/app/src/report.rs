@@ -65,7 +65,7 @@ pub struct AnswerDocument {
     pub dialect: String,
     /// The confidence in the answer; `None` without an answer.
     pub confidence: Option<Confidence>,
-    /// Where the answer comes from; `None` without an answer, and where metrics are defined and a
+    /// The origin of the answer; `None` without an answer, and where metrics are defined and a
     /// recording replies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<OriginReport>,
@@ -106,7 +106,7 @@ pub struct AnswerBody {
     pub basis: Vec<String>,
 }
 
-/// Where an answer comes from.
+/// The origin of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum OriginReport {
@@ -143,7 +143,7 @@ pub struct MetricReport {
     pub until: Option<String>,
     /// The unit of time that is grouped by.
     pub grain: Option<String>,
-    /// What a reader of the values should know.
+    /// Remarks on the values for a reader.
     #[serde(default)]
     pub notes: Vec<String>,
 }

@@ -142,7 +142,7 @@ impl Runner {
         let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
         if let Some(verified) = self.context.verified() {
-            let confirmed = confirmed_candidate(task, verified);
+            let confirmed = make_confirmed_candidate(task, verified);
             let mut observation = Observation::from_ending(&task.id, Ending::Cancelled);
             let chosen =
                 self.choose(task, prepared, vec![confirmed], relations, &mut observation).await;
@@ -405,7 +405,7 @@ impl Runner {
 }
 
 /// The only candidate of a question whose statement a person confirmed.
-fn confirmed_candidate(task: &Task, verified: &Verified) -> Candidate {
+fn make_confirmed_candidate(task: &Task, verified: &Verified) -> Candidate {
     Candidate {
         id: format!("{}.1", task.id),
         origin: "verified".to_owned(),

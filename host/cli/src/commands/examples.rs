@@ -79,8 +79,8 @@ impl Run for ExamplesCommand {
 
 /// The file that a flag or the configuration names.
 fn find_file(context: &Context, named: Option<&Path>) -> Outcome<PathBuf> {
-    let configured = || context.config.effective.settings.retrieval.examples.clone();
-    named.map(Path::to_owned).or_else(configured).ok_or_else(|| {
+    let configured = context.config.effective.settings.retrieval.examples.clone();
+    named.map(Path::to_owned).or(configured).ok_or_else(|| {
         Failure::usage("no file of examples").hint(
             "name one by --file examples.jsonl, and use it by --examples examples.jsonl in searches",
         )
@@ -112,13 +112,7 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
     let line = ExampleLine { question, sql, verified: Some(confirmed) };
     if file.exists() {
         let known = example_lines(&file)?;
-        let is_known = |known: &ExampleLine| {
-            let shape = known.verified.as_ref().map(|confirmed| &confirmed.shape);
-            known.question == line.question
-                && known.sql == line.sql
-                && shape == line.verified.as_ref().map(|confirmed| &confirmed.shape)
-        };
-        if known.iter().any(|(_, known)| is_known(known)) {
+        if known.iter().any(|(_, known)| confirms_same(known, &line)) {
             context.console.note("this answer is confirmed already: nothing was added");
             return Ok(Exit::Answered);
         }
@@ -136,6 +130,12 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         context.rows(grid, || document)?;
     }
     Ok(Exit::Answered)
+}
+
+/// Returns whether two lines confirm the same statement for the same question and tables.
+fn confirms_same(left: &ExampleLine, right: &ExampleLine) -> bool {
+    let shapes = [left, right].map(|line| line.verified.as_ref().map(|one| &one.shape));
+    left.question == right.question && left.sql == right.sql && shapes[0] == shapes[1]
 }
 
 /// The question of a run and the statement that answered it.
@@ -173,17 +173,25 @@ async fn read_tables(
 
 /// Adds a line to a file, on a line of its own whatever the file ends with.
 fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
-    let failed = |error: std::io::Error| {
-        Failure::new(Exit::Unexpected, format!("`{}` cannot be written: {error}", path.display()))
-    };
     let ends_open = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|&b| b != b'\n'));
     let mut text = serde_json::to_string(line).unwrap_or_default();
     if ends_open {
         text.insert(0, '\n');
     }
     text.push('\n');
-    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("`{}` cannot be written: {error}", path.display()))
+    })
+}
+
+/// The state of an example in a word. Without a catalog nothing is known to be stale.
+fn name_state(line: &ExampleLine, catalog: Option<&Catalog>) -> &'static str {
+    match (&line.verified, catalog) {
+        (None, _) => "not confirmed",
+        (Some(confirmed), Some(catalog)) if !confirmed.is_current(catalog) => "stale",
+        (Some(_), _) => "confirmed",
+    }
 }
 
 async fn list(context: &Context, named: Option<&Path>) -> Outcome {
@@ -196,27 +204,20 @@ async fn list(context: &Context, named: Option<&Path>) -> Outcome {
             Some(database.catalog().await.map_err(syrch::Error::from)?)
         }
     };
-    let state = |line: &ExampleLine| match (&line.verified, &catalog) {
-        (None, _) => "not confirmed",
-        (Some(_), None) => "confirmed",
-        (Some(confirmed), Some(catalog)) => {
-            let shape = read_shape(catalog, &confirmed.tables);
-            if shape.as_ref() == Some(&confirmed.shape) { "confirmed" } else { "stale" }
-        }
-    };
+    let catalog = catalog.as_deref();
     let mut grid = Grid::new(["line", "question", "state", "by", "at", "sql"]);
     for (number, line) in &lines {
         let confirmed = line.verified.as_ref();
         grid.rows.push(vec![
             json!(number),
             json!(line.question),
-            json!(state(line)),
+            json!(name_state(line, catalog)),
             json!(confirmed.map(|confirmed| &confirmed.by)),
             json!(confirmed.map(|confirmed| &confirmed.at)),
             json!(line.sql),
         ]);
     }
-    let stale = lines.iter().filter(|(_, line)| state(line) == "stale").count();
+    let stale = lines.iter().filter(|(_, line)| name_state(line, catalog) == "stale").count();
     if stale > 0 {
         context.console.warn(&format!(
             "{} of {} examples are stale: their tables have changed, and they answer nothing",
@@ -226,7 +227,7 @@ async fn list(context: &Context, named: Option<&Path>) -> Outcome {
     }
     let examples: Vec<_> = lines
         .iter()
-        .map(|(number, line)| json!({"line": number, "state": state(line), "example": line}))
+        .map(|(number, line)| json!({"line": number, "state": name_state(line, catalog), "example": line}))
         .collect();
     let name = file.display().to_string();
     context

@@ -132,7 +132,11 @@ fn print_statement(context: &Context, compiled: &Compiled) -> Outcome<()> {
     context.output.write(&context.scrubber.text(&format!("{}\n", terminal::block(&compiled.sql))))
 }
 
-pub(super) fn print_answer(context: &Context, request: &Request, answer: &MetricAnswer) -> Outcome<()> {
+pub(super) fn print_answer(
+    context: &Context,
+    request: &Request,
+    answer: &MetricAnswer,
+) -> Outcome<()> {
     for warning in answer.rows.profile().warnings {
         context.console.warn(&warning);
     }

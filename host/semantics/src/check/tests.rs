@@ -113,8 +113,9 @@ fn catalog_from(connection: &Connection, tables: &[&str]) -> Catalog {
     let tables = tables
         .iter()
         .map(|name| {
-            let mut statement =
-                connection.prepare(&format!("SELECT name, type, pk FROM pragma_table_info('{name}')")).unwrap();
+            let mut statement = connection
+                .prepare(&format!("SELECT name, type, pk FROM pragma_table_info('{name}')"))
+                .unwrap();
             let columns: Vec<(String, String, i64)> = statement
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
                 .unwrap()
@@ -135,9 +136,7 @@ fn catalog_from(connection: &Connection, tables: &[&str]) -> Catalog {
 fn counts(connection: &Connection, sql: &str) -> Vec<i64> {
     let mut statement = connection.prepare(sql).unwrap();
     let columns = statement.column_count();
-    statement
-        .query_row([], |row| (0..columns).map(|index| row.get(index)).collect())
-        .unwrap()
+    statement.query_row([], |row| (0..columns).map(|index| row.get(index)).collect()).unwrap()
 }
 
 #[test]
@@ -187,7 +186,13 @@ fn the_example_fits_its_catalog() {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch(&columns.join(";")).unwrap();
     let tables = [
-        "orders", "order_items", "customers", "products", "categories", "suppliers", "employees",
+        "orders",
+        "order_items",
+        "customers",
+        "products",
+        "categories",
+        "suppliers",
+        "employees",
         "reviews",
     ];
     let catalog = catalog_from(&connection, &tables);

@@ -10,7 +10,12 @@ fn translated(text: &str) -> Imported {
 
 /// The text without its first lines, which are comments.
 fn body(imported: &Imported) -> String {
-    imported.text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect()
+    imported
+        .text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 const DBT: &str = r#"
