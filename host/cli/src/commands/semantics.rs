@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use syrch::semantics::{
-    BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity, Source, check,
-    import, probes, propose, values_probes,
+    Aggregate, BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity,
+    Source, check, import, probes, propose, values_probes,
 };
 use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{Catalog, Value as Cell};
@@ -308,15 +308,16 @@ fn run_show(context: &Context, files: &[PathBuf]) -> Outcome {
     })?;
     let mut grid = Grid::new(["kind", "name", "definition", "synonyms", "description"]);
     for metric in &semantics.metrics {
-        let words = (&metric.synonyms, &metric.description);
-        grid.rows.push(row("metric", &metric.name, &definition(&metric.kind), words));
+        let definition = definition(&metric.kind);
+        let description = metric.description.as_deref();
+        grid.rows.push(row("metric", &metric.name, &definition, &metric.synonyms, description));
     }
     for dimension in &semantics.dimensions {
         let name = format!("{}.{}", dimension.table, dimension.name);
         let text = &dimension.expression.text;
         let shown = if dimension.is_time { format!("{text} (time)") } else { text.clone() };
-        let words = (&dimension.synonyms, &dimension.description);
-        grid.rows.push(row("dimension", &name, &shown, words));
+        let description = dimension.description.as_deref();
+        grid.rows.push(row("dimension", &name, &shown, &dimension.synonyms, description));
     }
     for join in &semantics.joins {
         let name = format!("{} → {}", join.from, join.to);
@@ -326,7 +327,7 @@ fn run_show(context: &Context, files: &[PathBuf]) -> Outcome {
             .zip(&join.to_columns)
             .map(|(own, other)| format!("{own} = {other}"))
             .collect();
-        grid.rows.push(row("join", &name, &columns.join(", "), (&Vec::new(), &None)));
+        grid.rows.push(row("join", &name, &columns.join(", "), &[], None));
     }
     let rows = grid.rows.clone();
     context.rows(grid, || {
@@ -348,15 +349,15 @@ fn row(
     kind: &str,
     name: &str,
     definition: &str,
-    words: (&Vec<String>, &Option<String>),
+    synonyms: &[String],
+    description: Option<&str>,
 ) -> Vec<Value> {
-    let (synonyms, description) = words;
     vec![
         json!(kind),
         json!(name),
         json!(definition),
         json!(synonyms.join(", ")),
-        json!(description.as_deref().unwrap_or_default()),
+        json!(description.unwrap_or_default()),
     ]
 }
 
@@ -364,9 +365,17 @@ fn row(
 fn definition(kind: &MetricKind) -> String {
     match kind {
         MetricKind::Measure(measure) => {
-            let aggregate = match &measure.argument {
+            let argument = match &measure.argument {
                 Some(argument) => argument.text.clone(),
-                None => format!("count({}.*)", measure.base),
+                None => format!("{}.*", measure.base),
+            };
+            let aggregate = match measure.aggregate {
+                Aggregate::Sum => format!("sum({argument})"),
+                Aggregate::Count => format!("count({argument})"),
+                Aggregate::CountDistinct => format!("count(distinct {argument})"),
+                Aggregate::Avg => format!("avg({argument})"),
+                Aggregate::Min => format!("min({argument})"),
+                Aggregate::Max => format!("max({argument})"),
             };
             match &measure.filter {
                 Some(filter) => format!("{aggregate} where {}", filter.text),

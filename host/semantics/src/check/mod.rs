@@ -82,7 +82,8 @@ impl Columns for Typed<'_, '_> {
     fn text_in_arithmetic(&mut self, operand: &Expr) {
         let place = self.place.clone();
         let message = format!(
-            "`{operand}` is a text, which cannot be computed with; write CAST ({operand} AS NUMERIC)"
+            "`{operand}` is a text, which cannot be computed with; write CAST ({operand} AS \
+             NUMERIC)"
         );
         self.check.add(Severity::Error, &place, message);
     }
@@ -278,9 +279,10 @@ fn suggestion(near: &[String]) -> String {
 /// Returns true if the catalog proves that no two rows have the same values in these columns: a
 /// primary key or a unique index is among them.
 pub(crate) fn is_unique(table: &syrch_core::Table, columns: &[String]) -> bool {
-    let unique = table.indexes.iter().filter(|index: &&syrch_core::Index| {
-        index.is_unique && index.predicate.is_none()
-    });
+    let unique = table
+        .indexes
+        .iter()
+        .filter(|index: &&syrch_core::Index| index.is_unique && index.predicate.is_none());
     let mut keys = unique.map(|index| &index.columns).chain([&table.primary_key]);
     keys.any(|key| !key.is_empty() && key.iter().all(|name| has_name(columns, name)))
 }

@@ -43,8 +43,9 @@ impl Probe {
             Subject::Unique { columns, consequence } if first > 0 => {
                 let times = if first == 1 { "one value" } else { "values" };
                 let number = if first == 1 { String::new() } else { format!("{first} ") };
-                let message =
-                    format!("{number}{times} of {columns} stand in more than one row: {consequence}");
+                let message = format!(
+                    "{number}{times} of {columns} stand in more than one row: {consequence}"
+                );
                 vec![Finding::new(Severity::Error, &self.place, message)]
             }
             Subject::Orphans { columns, to } if first > 0 => {
@@ -172,8 +173,7 @@ impl Writer<'_> {
             return None;
         }
         let names = self.columns(source, columns, "t")?;
-        let present: Vec<String> =
-            names.iter().map(|name| format!("{name} IS NOT NULL")).collect();
+        let present: Vec<String> = names.iter().map(|name| format!("{name} IS NOT NULL")).collect();
         let sql = format!(
             "SELECT COUNT(*) AS repeated FROM (SELECT COUNT(*) AS times FROM {} AS t WHERE {} \
              GROUP BY {} HAVING COUNT(*) > 1) AS r",
@@ -239,7 +239,11 @@ impl Writer<'_> {
         if counts.is_empty() {
             return None;
         }
-        let sql = format!("SELECT {} FROM {} AS t", counts.join(", "), source_in_sql(self.catalog, source));
+        let sql = format!(
+            "SELECT {} FROM {} AS t",
+            counts.join(", "),
+            source_in_sql(self.catalog, source)
+        );
         let values = written.into_iter().map(|(shown, _)| shown).collect();
         let dimension_name = format!("{}.{}", dimension.table, dimension.name);
         let subject = Subject::Labels { dimension: dimension_name, values };
@@ -286,8 +290,7 @@ impl VisitorMut for Spelling<'_> {
 }
 
 fn show_columns(table: &str, columns: &[String]) -> String {
-    let names: Vec<String> =
-        columns.iter().map(|column| format!("`{table}.{column}`")).collect();
+    let names: Vec<String> = columns.iter().map(|column| format!("`{table}.{column}`")).collect();
     names.join(", ")
 }
 

@@ -206,9 +206,10 @@ fn add_joins(references: &[Reference], draft: &mut Draft, known: &Known) {
         if entity.starts_with('=') {
             continue;
         }
-        let target = known.entities.get(entity).and_then(|target| {
-            Some((target, *keys.get(&(target.as_str(), entity.as_str()))?))
-        });
+        let target = known
+            .entities
+            .get(entity)
+            .and_then(|target| Some((target, *keys.get(&(target.as_str(), entity.as_str()))?)));
         match target {
             Some((target, key)) if target != table => draft.joins.push(Join {
                 from: vec![format!("{table}.{column}")],
@@ -312,8 +313,8 @@ fn read_metric(
         "ratio" => {
             let mut names = Vec::new();
             for part in ["numerator", "denominator"] {
-                let input = Input::read(parameters.get(part))
-                    .ok_or_else(|| format!("it has no {part}"))?;
+                let input =
+                    Input::read(parameters.get(part)).ok_or_else(|| format!("it has no {part}"))?;
                 input.check_is_plain()?;
                 names.push(clean(&input.name));
             }

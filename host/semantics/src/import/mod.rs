@@ -61,8 +61,9 @@ pub fn import(text: &str) -> Result<Imported, String> {
     } else if document.contains_key("models") || document.contains_key("cubes") {
         wren::translate(&document)
     } else {
-        return Err("has neither dbt's `semantic_models` nor the `models` of WrenAI's mdl.json"
-            .to_owned());
+        return Err(
+            "has neither dbt's `semantic_models` nor the `models` of WrenAI's mdl.json".to_owned()
+        );
     };
     let text = draft.write();
     let source = Source { file: "imported".to_owned(), text: text.clone() };
@@ -130,9 +131,7 @@ struct Metric {
 impl Metric {
     /// Adds what both formats say of a metric besides its computation.
     fn describe(&mut self, label: Option<&str>, description: Option<&str>) {
-        let label = label.map(clean).filter(|label| {
-            stems(label) != stems(&self.name)
-        });
+        let label = label.map(clean).filter(|label| stems(label) != stems(&self.name));
         if let Some(label) = label {
             self.keys.push(("synonyms", format!("[{}]", scalar(&label))));
         }
@@ -179,9 +178,7 @@ impl Draft {
         aggregate: &str,
     ) -> Option<Vec<(&'static str, String)>> {
         match admit_measure(aggregate, Scope::Table(table)) {
-            Ok(_) => {
-                Some(vec![("measure", scalar(aggregate)), ("table", scalar(table))])
-            }
+            Ok(_) => Some(vec![("measure", scalar(aggregate)), ("table", scalar(table))]),
             Err(reason) => {
                 self.leave_out(what, reason);
                 None
@@ -266,4 +263,3 @@ fn synonyms(name: &str, label: Option<&str>) -> Vec<String> {
     let label = label.map(clean);
     label.into_iter().filter(|label| stems(label) != stems(name)).collect()
 }
-

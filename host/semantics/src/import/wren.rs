@@ -128,9 +128,8 @@ fn read_relationship(
         "ONE_TO_MANY" => (*second, *first),
         _ => return Err(format!("joins of the type `{kind}` repeat rows on both sides")),
     };
-    let [own_table, other_table] = [from, to].map(|model| {
-        names.get(model).ok_or_else(|| format!("the model `{model}` is left out"))
-    });
+    let [own_table, other_table] = [from, to]
+        .map(|model| names.get(model).ok_or_else(|| format!("the model `{model}` is left out")));
     let own_table = own_table?;
     let other_table = other_table?;
     let mut join = Join { from: Vec::new(), to: Vec::new(), is_one_to_one: kind == "ONE_TO_ONE" };

@@ -162,7 +162,7 @@ impl Reader<'_> {
             None => self.default_time(&base),
         };
         let argument = admitted.argument.map(|argument| Expression {
-            text: aggregate.text,
+            text: argument.tree.to_string(),
             tree: argument.tree,
             tables: argument.names,
             place: aggregate.place,
