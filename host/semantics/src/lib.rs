@@ -1,22 +1,32 @@
 //! Meaning that is defined once: tables, joins, dimensions and metrics of a semantics file, and
 //! requests for metrics, which are compiled to one SELECT that repeats no row.
 
+mod check;
 mod compile;
 mod compiled;
 mod form;
+mod import;
 mod model;
+mod propose;
 mod read;
 mod request;
+mod write;
 
+pub use check::{Finding, Probe, Severity, check, probes};
 pub use compile::{CompileError, compile, describe_period};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
 pub use form::{
     REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
     read_order, read_period,
 };
+pub use import::{Imported, import};
 pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,
     MetricKind, Place, Semantics, Table, WeekStart,
 };
+pub use propose::{ColumnValues, ValuesProbe, propose, values_probes};
 pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
+
+/// The JSON Schema of a semantics file, which editors complete and check by.
+pub const SCHEMA: &str = include_str!("../../../docs/semantics.schema.json");

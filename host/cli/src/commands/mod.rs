@@ -25,6 +25,7 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
+pub(crate) mod semantics;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;
@@ -168,6 +169,9 @@ commands! {
     /// List, show and check strategies
     #[command(subcommand)]
     Strategy(strategy::StrategyCommand),
+    /// Check, propose, import and show files of metrics, dimensions and joins
+    #[command(subcommand)]
+    Semantics(semantics::SemanticsCommand),
     /// Ask a model once what people call the tables and columns of a database, and use it in
     /// searches over it from then on
     BuildIndex(build_index::BuildIndexArgs),

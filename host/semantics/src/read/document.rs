@@ -461,7 +461,7 @@ impl Reader<'_> {
     /// A name that the file gives to something.
     fn name(&mut self, what: &str, name: Spanned<String>, separators: &[char]) -> Option<Written> {
         let written = Written { text: name.value, place: self.place(name.referenced) };
-        let written = self.checked_name(what, written)?;
+        let written = self.check_name(what, written)?;
         if let Some(found) = written.text.chars().find(|c| separators.contains(c)) {
             let message = format!(
                 "the name of {what} cannot have `{found}`; use letters, digits, spaces and `_`"
@@ -472,7 +472,7 @@ impl Reader<'_> {
         Some(written)
     }
 
-    fn checked_name(&mut self, what: &str, written: Written) -> Option<Written> {
+    fn check_name(&mut self, what: &str, written: Written) -> Option<Written> {
         let text = &written.text;
         let reason = if text.trim().len() != text.len() || text.is_empty() {
             "is empty or has spaces around it".to_owned()
@@ -536,7 +536,7 @@ impl Reader<'_> {
 
     fn synonyms(&mut self, tree: Spanned<Tree>) -> Vec<Written> {
         let synonyms = self.shorts("synonyms", tree);
-        synonyms.into_iter().filter_map(|synonym| self.checked_name("a synonym", synonym)).collect()
+        synonyms.into_iter().filter_map(|synonym| self.check_name("a synonym", synonym)).collect()
     }
 
     fn description(&mut self, tree: Spanned<Tree>) -> Option<String> {

@@ -87,7 +87,7 @@ const CLOCK: &[&str] = &["now", "today", "tomorrow", "yesterday"];
 
 /// The names that an expression may use.
 #[derive(Clone, Copy)]
-pub(super) enum Scope<'a> {
+pub(crate) enum Scope<'a> {
     /// Columns as `table.column`, and of the table `own` also as `column`.
     Columns { tables: &'a Names, own: Option<&'a str> },
     /// Columns of one table alone, as `column` or `table.column`.
@@ -99,28 +99,28 @@ pub(super) enum Scope<'a> {
 /// An admitted expression with the names of the tables that it uses, each once, or of its metrics,
 /// each as often as it stands there.
 #[derive(Debug)]
-pub(super) struct Admitted {
-    pub(super) tree: Expr,
-    pub(super) names: Vec<String>,
+pub(crate) struct Admitted {
+    pub(crate) tree: Expr,
+    pub(crate) names: Vec<String>,
 }
 
 /// The aggregate of a measure.
 #[derive(Debug)]
-pub(super) struct AdmittedMeasure {
-    pub(super) aggregate: Aggregate,
+pub(crate) struct AdmittedMeasure {
+    pub(crate) aggregate: Aggregate,
     /// The argument; `None` for a count of rows.
-    pub(super) argument: Option<Admitted>,
+    pub(crate) argument: Option<Admitted>,
     /// The table of `count(table.*)`.
-    pub(super) counted: Option<String>,
+    pub(crate) counted: Option<String>,
 }
 
 /// Reads an expression without an aggregate.
-pub(super) fn admit(text: &str, scope: Scope<'_>) -> Result<Admitted, String> {
+pub(crate) fn admit(text: &str, scope: Scope<'_>) -> Result<Admitted, String> {
     admit_tree(parse(text)?, scope)
 }
 
 /// Reads the one aggregate of a measure.
-pub(super) fn admit_measure(text: &str, scope: Scope<'_>) -> Result<AdmittedMeasure, String> {
+pub(crate) fn admit_measure(text: &str, scope: Scope<'_>) -> Result<AdmittedMeasure, String> {
     let mut tree = parse(text)?;
     while let Expr::Nested(inner) = tree {
         tree = *inner;
@@ -173,7 +173,8 @@ fn admit_tree(mut tree: Expr, scope: Scope<'_>) -> Result<Admitted, String> {
     Ok(Admitted { tree, names: walk.names })
 }
 
-fn parse(text: &str) -> Result<Expr, String> {
+/// Parses an expression within bounds, whatever it is made of.
+pub(crate) fn parse(text: &str) -> Result<Expr, String> {
     if text.len() > BYTES {
         return Err(format!("the expression is longer than {BYTES} bytes"));
     }
@@ -234,7 +235,7 @@ fn plain_name(name: &ObjectName) -> Option<&str> {
 
 fn resolve_table(name: &str, scope: Scope<'_>) -> Result<String, String> {
     match scope {
-        Scope::Columns { tables, .. } => match tables.declared(name) {
+        Scope::Columns { tables, .. } => match tables.spelling(name) {
             Some(declared) => Ok(declared.to_owned()),
             None => Err(unknown("table", name, tables.iter())),
         },
@@ -373,7 +374,7 @@ impl Walk<'_> {
             other => Err(format!(
                 "`{}` may not stand here; an expression is made of columns, constants, operators, \
                  CASE, IN, BETWEEN, LIKE, IS NULL, CAST and functions such as round",
-                syrch_core::text::clip(&shown(other), 60)
+                syrch_core::text::clip(&show_tree(other), 60)
             )),
         }
     }
@@ -387,7 +388,7 @@ impl Walk<'_> {
         check_ident(&name)?;
         let own = match self.scope {
             Scope::Metrics(metrics) => {
-                let Some(declared) = metrics.declared(&name.value) else {
+                let Some(declared) = metrics.spelling(&name.value) else {
                     return Err(unknown("metric", &name.value, metrics.iter()));
                 };
                 let declared = declared.to_owned();
@@ -471,9 +472,27 @@ impl Walk<'_> {
     }
 }
 
+/// Returns true if a text reads as the column of that name.
+pub(crate) fn is_plain_column(text: &str) -> bool {
+    let column = admit(text, Scope::Table("t")).map(|admitted| admitted.tree);
+    matches!(column, Ok(Expr::CompoundIdentifier(names)) if names.len() == 2 && names[1].value == text)
+}
+
+/// The arguments of an admitted call.
+pub(crate) fn arguments(function: &Function) -> Vec<&Expr> {
+    let FunctionArguments::List(list) = &function.args else { return Vec::new() };
+    list.args
+        .iter()
+        .filter_map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) => Some(argument),
+            _ => None,
+        })
+        .collect()
+}
+
 /// The text of a tree that is not admitted. Its depth is bounded by the parser's recursion limit
 /// and the number of tokens.
-fn shown(tree: &Expr) -> String {
+fn show_tree(tree: &Expr) -> String {
     match tree {
         Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => "a subquery".into(),
         other => other.to_string(),

@@ -122,7 +122,7 @@ impl Reader<'_> {
             self.problems.add_unknown(&written.place, "metric", &written.text, self.names.iter());
             return None;
         };
-        Some((index, self.names.declared(&written.text)?.to_owned()))
+        Some((index, self.names.spelling(&written.text)?.to_owned()))
     }
 
     fn measure(
@@ -134,7 +134,7 @@ impl Reader<'_> {
     ) -> Option<Measure> {
         let stated = match table {
             None => None,
-            Some(table) => match self.tables.declared(&table.text) {
+            Some(table) => match self.tables.spelling(&table.text) {
                 Some(declared) => Some(declared.to_owned()),
                 None => {
                     let known = self.tables.iter();
@@ -158,7 +158,7 @@ impl Reader<'_> {
         };
         let base = self.base(&aggregate.place, stated, &admitted, filter.as_ref())?;
         let time = match time {
-            Some(time) => Some(self.stated_time(time, &base)?),
+            Some(time) => Some(self.read_time(time, &base)?),
             None => self.default_time(&base),
         };
         let argument = admitted.argument.map(|argument| Expression {
@@ -234,9 +234,9 @@ impl Reader<'_> {
     }
 
     /// The time dimension that a measure states, as `table.name`.
-    fn stated_time(&mut self, time: Written, base: &str) -> Option<String> {
+    fn read_time(&mut self, time: Written, base: &str) -> Option<String> {
         let (table, name) = match time.text.split_once('.') {
-            Some((table, name)) => (self.tables.declared(table), name),
+            Some((table, name)) => (self.tables.spelling(table), name),
             None => (Some(base), time.text.as_str()),
         };
         let dimension = self.semantics.dimensions.iter().find(|dimension| {

@@ -14,6 +14,8 @@ mod tests;
 
 pub use document::BOUNDS;
 pub use expression::FUNCTIONS;
+pub(crate) use expression::{Scope, admit, admit_measure, arguments, is_plain_column, parse};
+pub(crate) use names::stems;
 pub use problem::Problem;
 
 use crate::Semantics;

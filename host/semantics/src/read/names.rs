@@ -5,14 +5,14 @@ use std::collections::HashMap;
 
 /// Names of one kind, each with its place in a list.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     by_lower: HashMap<String, usize>,
     declared: Vec<String>,
 }
 
 impl Names {
     /// Adds a name. Returns the earlier one where the name is taken.
-    pub(super) fn add(&mut self, name: &str) -> Result<(), usize> {
+    pub(crate) fn add(&mut self, name: &str) -> Result<(), usize> {
         let lower = name.to_lowercase();
         if let Some(&earlier) = self.by_lower.get(&lower) {
             return Err(earlier);
@@ -23,22 +23,22 @@ impl Names {
     }
 
     /// Returns the position of a name in the order in which names were added.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.by_lower.get(&name.to_lowercase()).copied()
     }
 
     /// Returns the name as it is declared.
-    pub(super) fn declared(&self, name: &str) -> Option<&str> {
+    pub(crate) fn spelling(&self, name: &str) -> Option<&str> {
         self.find(name).map(|index| self.declared[index].as_str())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         self.declared.iter().map(String::as_str)
     }
 }
 
 /// The stems of a name's words, in order, by which `Order items` and `order_item` are equal.
-pub(super) fn stems(name: &str) -> String {
+pub(crate) fn stems(name: &str) -> String {
     let lower = name.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(syrch_words::stem).collect::<Vec<_>>().join(" ")

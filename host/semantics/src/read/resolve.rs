@@ -67,7 +67,7 @@ fn add_table(draft: TableDraft, semantics: &mut Semantics, problems: &mut Proble
     }
     let time = draft.time.and_then(|time| match dimensions.find(&time.text) {
         Some(index) if kinds[index].0 == Some(Kind::Time) => {
-            dimensions.declared(&time.text).map(str::to_owned)
+            dimensions.spelling(&time.text).map(str::to_owned)
         }
         Some(_) => {
             let message =
@@ -209,7 +209,7 @@ fn resolve_end(
             problems.add(&written.place, message);
             return None;
         };
-        let Some(table) = tables.declared(table) else {
+        let Some(table) = tables.spelling(table) else {
             problems.add_unknown(&written.place, "table", table, tables.iter());
             return None;
         };

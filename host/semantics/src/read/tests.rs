@@ -360,3 +360,53 @@ proptest! {
         prop_assert!(started.elapsed() < Duration::from_secs(5), "{words}");
     }
 }
+
+fn schema() -> jsonschema::Validator {
+    jsonschema::validator_for(&serde_json::from_str(crate::SCHEMA).unwrap()).unwrap()
+}
+
+/// A file as JSON, the way editors see it.
+fn document(text: &str) -> serde_json::Value {
+    syrch_yaml::read_within(text, &BOUNDS).unwrap().value.value()
+}
+
+#[test]
+fn what_reads_well_fits_the_schema() {
+    let schema = schema();
+    let short = format!(
+        "{TABLES}  a: {{measure: count(*), table: orders, filter: \"status = 'x'\", time: day}}\n  \
+         b: {{derived: a + 1, format: percent, unit: x, synonyms: [c, d]}}\n  e: {{ratio: [a, b]}}\n"
+    );
+    for text in [SHOP, TABLES, short.as_str()] {
+        read(text);
+        let wrong: Vec<String> =
+            schema.iter_errors(&document(text)).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+#[test]
+fn broken_shapes_do_not_fit_the_schema() {
+    let schema = schema();
+    for text in [
+        "tabels: {}",
+        "week_start: friday",
+        "tables: []",
+        "tables: {a.b: }",
+        "tables: {a: {tiem: x}}",
+        "tables: {a: {dimensions: {b: {type: tiem}}}}",
+        "tables: {a: {dimensions: {b: {labels: {x: {y: z}}}}}}",
+        "joins: {}",
+        "joins: [{from: a.x}]",
+        "joins: [{from: a, to: b.y}]",
+        "joins: [{from: a.x, to: b.y, cardinality: many_to_many}]",
+        "metrics: {m: {}}",
+        "metrics: {m: {measure: count(a.*), derived: n}}",
+        "metrics: {m: {ratio: [a]}}",
+        "metrics: {m: {derived: n, filter: a.b}}",
+        "metrics: {m: {measure: count(a.*), format: procent}}",
+    ] {
+        assert!(!schema.is_valid(&document(text)), "{text}");
+        assert!(!problems(text).is_empty(), "{text}");
+    }
+}

@@ -1,0 +1,717 @@
+//! A first semantics file from what a catalog says: keys, names and types. It is a proposal that a
+//! person reviews, and its comments say what it rests on.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use syrch_core::text::escape::is_dangerous;
+use syrch_core::{Catalog, Column, Dialect, Table};
+
+use crate::check::probes::source_in_sql;
+use crate::check::types::Type;
+use crate::write::{
+    Taken, clean, is_writable, scalar, scalars, sql_column, sql_name, sql_own_column,
+};
+
+/// The limit on the number of tables that are proposed.
+const TABLES: usize = 500;
+
+/// The limit on the number of values that become labels, and on the characters of each.
+const LABELS: usize = 20;
+const LABEL: usize = 60;
+
+/// The words in names of numbers whose sum says little, and whose mean is proposed.
+const MEANS: &[&str] = &[
+    "age", "average", "avg", "cost", "discount", "height", "length", "percent", "price", "rate",
+    "rating", "ratio", "salary", "score", "share", "temperature", "weight", "width",
+];
+
+/// The words in names of numbers that are not to be computed with.
+const CODES: &[&str] = &[
+    "code", "day", "id", "key", "lat", "latitude", "line", "lng", "lon", "longitude", "month",
+    "no", "nr", "number", "phone", "position", "postal", "version", "year", "zip",
+];
+
+/// The words in names of texts by which nobody groups.
+const FREE_TEXTS: &[&str] = &[
+    "body", "comment", "comments", "description", "email", "hash", "note", "notes", "password",
+    "phone", "secret", "text", "token", "url",
+];
+
+/// The words in names of texts that hold dates, in SQLite, which has no type for them.
+const DATES: &[&str] = &["at", "date", "day", "on", "time", "timestamp"];
+
+/// The values that a column has in the rows, for labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnValues {
+    /// The table, by the name that the catalog shows.
+    pub table: String,
+    /// The column.
+    pub column: String,
+    /// All its values, each once.
+    pub values: Vec<String>,
+}
+
+/// A question for the values of a column that may be few: the caller runs the statement, whose
+/// result is one column of at most 21 rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValuesProbe {
+    /// The table, by the name that the catalog shows.
+    pub table: String,
+    /// The column.
+    pub column: String,
+    /// One SELECT in the dialect of the catalog.
+    pub sql: String,
+}
+
+/// The statements that ask for the values of columns whose labels [`propose`] would write.
+#[must_use]
+pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
+    let mut probes = Vec::new();
+    for table in tables_to_propose(catalog) {
+        let shown = catalog.table_name(table);
+        let from = source_in_sql(catalog, table);
+        for column in &table.columns {
+            let is_asked = is_grouped_text(column, &catalog.dialect)
+                && !is_name(column)
+                && !is_in_key(table, column)
+                && column.values().is_none();
+            if is_asked {
+                let name = catalog.dialect.quote(&column.name);
+                let sql = format!(
+                    "SELECT DISTINCT {name} FROM {from} WHERE {name} IS NOT NULL LIMIT {}",
+                    LABELS + 1
+                );
+                probes.push(ValuesProbe { table: shown.clone(), column: column.name.clone(), sql });
+            }
+        }
+    }
+    probes
+}
+
+/// Proposes a semantics file for a catalog: its tables with keys and times, dimensions for texts
+/// and dates, joins from foreign keys and from names, counts, sums and means for metrics, and
+/// labels for columns with few values. The file reads back without problems.
+#[must_use]
+pub fn propose(catalog: &Catalog, values: &[ColumnValues]) -> String {
+    let mut names = Taken::default();
+    let tables: Vec<Proposed<'_>> = tables_to_propose(catalog)
+        .map(|source| Proposed {
+            source,
+            shown: catalog.table_name(source),
+            name: names.take(&[clean(&source.name), clean(&catalog.table_name(source))]),
+        })
+        .collect();
+    let joins = find_joins(catalog, &tables);
+    let mut writer = Writer { catalog, values, tables, joins, words: Taken::default() };
+    writer.write()
+}
+
+fn tables_to_propose(catalog: &Catalog) -> impl Iterator<Item = &Table> {
+    catalog
+        .tables
+        .iter()
+        .filter(|table| !table.is_view() && is_writable(&catalog.table_name(table)))
+        .take(TABLES)
+}
+
+/// A table with its name in the file.
+struct Proposed<'a> {
+    source: &'a Table,
+    shown: String,
+    name: String,
+}
+
+/// A join with the positions of its tables.
+struct ProposedJoin {
+    from: usize,
+    columns: Vec<String>,
+    to: usize,
+    to_columns: Vec<String>,
+    /// The reason for it, as a comment.
+    reason: &'static str,
+}
+
+/// Returns the words of a name in lower case, at changes of case and at other signs.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (was_lower && c.is_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        was_lower = c.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn has_word(name: &str, list: &[&str]) -> bool {
+    words(name).iter().any(|word| list.contains(&word.as_str()))
+}
+
+fn type_of(column: &Column) -> Type {
+    Type::from_declared(&column.sql_type)
+}
+
+fn is_time(column: &Column, dialect: &Dialect) -> bool {
+    match type_of(column) {
+        Type::Time => true,
+        Type::Text => {
+            let last = words(&column.name).pop().unwrap_or_default();
+            *dialect == Dialect::Sqlite && DATES.contains(&last.as_str())
+        }
+        Type::Number | Type::Boolean | Type::Unknown => false,
+    }
+}
+
+fn is_grouped_text(column: &Column, dialect: &Dialect) -> bool {
+    type_of(column) == Type::Text
+        && is_writable(&column.name)
+        && !is_time(column, dialect)
+        && !has_word(&column.name, FREE_TEXTS)
+}
+
+/// Returns true for the column that names a row.
+fn is_name(column: &Column) -> bool {
+    column.name.eq_ignore_ascii_case("name")
+}
+
+fn is_in_key(table: &Table, column: &Column) -> bool {
+    let foreign = table.foreign_keys.iter().flat_map(|key: &syrch_core::ForeignKey| &key.columns);
+    foreign.chain(&table.primary_key).any(|name| name.eq_ignore_ascii_case(&column.name))
+}
+
+/// A name of several things as that of one.
+fn singular(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let irregular = syrch_words::singular(&lower);
+    if irregular != lower {
+        return irregular.to_owned();
+    }
+    match name {
+        name if lower.ends_with("ies") && name.len() > 4 => format!("{}y", &name[..name.len() - 3]),
+        name if lower.ends_with("ss") || lower.ends_with("us") => name.to_owned(),
+        name if ["ches", "shes", "xes", "sses"].iter().any(|end| lower.ends_with(end)) => {
+            name[..name.len() - 2].to_owned()
+        }
+        name if lower.ends_with('s') && name.len() > 3 => name[..name.len() - 1].to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// The joins that keys state and names suggest: none from a table to itself, one at most between
+/// two tables, and none that closes a circle.
+fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
+    let mut found = Vec::new();
+    for (from, table) in tables.iter().enumerate() {
+        for key in &table.source.foreign_keys {
+            let target = catalog.table(&key.ref_table);
+            let to = target.and_then(|target| {
+                tables.iter().position(|table| table.source.is_same(target))
+            });
+            if let Some(to) = to {
+                found.push(ProposedJoin {
+                    from,
+                    columns: key.columns.clone(),
+                    to,
+                    to_columns: key.ref_columns.clone(),
+                    reason: "a foreign key",
+                });
+            }
+        }
+    }
+    for (from, table) in tables.iter().enumerate() {
+        let free = table.source.columns.iter().filter(|column| {
+            !is_in_key(table.source, column) || table.source.primary_key.len() > 1
+        });
+        for column in free {
+            let Some(to) = find_table_meant(column, tables) else { continue };
+            let target = tables[to].source;
+            let [key] = target.primary_key.as_slice() else { continue };
+            let is_comparable =
+                target.column(key).is_some_and(|key| type_of(key) == type_of(column));
+            if to != from && is_comparable {
+                found.push(ProposedJoin {
+                    from,
+                    columns: vec![column.name.clone()],
+                    to,
+                    to_columns: vec![key.clone()],
+                    reason: "by the names: review it",
+                });
+            }
+        }
+    }
+    keep_plain(found, tables.len())
+}
+
+/// The table that a column such as `customer_id` or `customerId` means.
+fn find_table_meant(column: &Column, tables: &[Proposed<'_>]) -> Option<usize> {
+    let mut words = words(&column.name);
+    if !words.pop().is_some_and(|last| last == "id") || words.is_empty() {
+        return None;
+    }
+    let wanted = words.join("_");
+    tables.iter().position(|table| {
+        let name = self::words(&table.source.name).join("_");
+        name == wanted || singular(&name) == wanted
+    })
+}
+
+fn keep_plain(found: Vec<ProposedJoin>, tables: usize) -> Vec<ProposedJoin> {
+    let mut next: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); tables];
+    let mut kept = Vec::new();
+    for join in found {
+        let is_writable = join.columns.len() == join.to_columns.len()
+            && !join.columns.is_empty()
+            && join.columns.iter().chain(&join.to_columns).all(|name| is_writable(name));
+        let is_between = next[join.from].contains(&join.to) || next[join.to].contains(&join.from);
+        if is_writable && !is_between && !leads(&next, join.to, join.from) {
+            next[join.from].insert(join.to);
+            kept.push(join);
+        }
+    }
+    kept
+}
+
+/// Returns true if joins lead from one table to another, or the two are one.
+fn leads(next: &[BTreeSet<usize>], from: usize, to: usize) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(table) = open.pop() {
+        if table == to {
+            return true;
+        }
+        if seen.insert(table) {
+            open.extend(&next[table]);
+        }
+    }
+    false
+}
+
+struct Writer<'a> {
+    catalog: &'a Catalog,
+    values: &'a [ColumnValues],
+    tables: Vec<Proposed<'a>>,
+    joins: Vec<ProposedJoin>,
+    /// The words of dimensions and metrics.
+    words: Taken,
+}
+
+const HEAD: &str = "\
+# A proposal from keys, names and types. Review every line before you rely on it: remove what is
+# wrong, rename what people call otherwise, add synonyms, and compare it with the database by
+# `syrch-host semantics check`.
+";
+
+impl Writer<'_> {
+    fn write(&mut self) -> String {
+        let mut out = String::from(HEAD);
+        let left_out = self.catalog.tables.len() - self.tables.len();
+        if left_out > 0 {
+            let line = format!("# Views, and tables beyond {TABLES}, are left out: {left_out}.\n");
+            out.push_str(&line);
+        }
+        if !self.tables.is_empty() {
+            out.push_str("\ntables:\n");
+        }
+        for index in 0..self.tables.len() {
+            let table = self.table(index);
+            out.push_str(&table);
+        }
+        if !self.joins.is_empty() {
+            out.push_str("\njoins:\n");
+        }
+        for join in &self.joins {
+            let from = self.end(join.from, &join.columns);
+            let to = self.end(join.to, &join.to_columns);
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "  - {{from: {from}, to: {to}}} # {}", join.reason);
+        }
+        let metrics = self.metrics();
+        if !metrics.is_empty() {
+            let _ = write!(out, "\nmetrics:\n{metrics}");
+        }
+        out
+    }
+
+    fn end(&self, table: usize, columns: &[String]) -> String {
+        let name = &self.tables[table].name;
+        let columns: Vec<String> =
+            columns.iter().map(|column| format!("{name}.{column}")).collect();
+        scalars(&columns)
+    }
+
+    fn table(&mut self, index: usize) -> String {
+        let Proposed { source, ref shown, ref name } = self.tables[index];
+        let shown = shown.clone();
+        let name = name.clone();
+        let mut out = format!("  {}:\n", scalar(&name));
+        if shown != name {
+            let _ = writeln!(out, "    source: {}", scalar(&shown));
+        }
+        if !source.primary_key.is_empty() && source.primary_key.iter().all(|key| is_writable(key)) {
+            let _ = writeln!(out, "    key: {}", scalars(&source.primary_key));
+        }
+        let mut times = Vec::new();
+        let mut dimensions = String::new();
+        let mut own = BTreeSet::new();
+        for column in &source.columns {
+            if !is_writable(&column.name) || self.is_joined(index, column) {
+                continue;
+            }
+            let is_time = is_time(column, &self.catalog.dialect);
+            let is_grouped = is_grouped_text(column, &self.catalog.dialect)
+                || type_of(column) == Type::Boolean;
+            if !is_time && !is_grouped {
+                continue;
+            }
+            let dimension = self.dimension_name(&name, column, &mut own);
+            if is_time {
+                times.push(dimension.clone());
+            }
+            dimensions.push_str(&self.dimension(&dimension, &shown, column, is_time));
+        }
+        match times.as_slice() {
+            [] => {}
+            [time] => {
+                let _ = writeln!(out, "    time: {}", scalar(time));
+            }
+            [time, others @ ..] => {
+                let others = others.join(", ");
+                let _ = writeln!(out, "    time: {} # or {others}: review it", scalar(time));
+            }
+        }
+        if !dimensions.is_empty() {
+            let _ = write!(out, "    dimensions:\n{dimensions}");
+        }
+        out
+    }
+
+    /// Returns true if a join stands for a column.
+    fn is_joined(&self, table: usize, column: &Column) -> bool {
+        self.joins.iter().any(|join| {
+            join.from == table
+                && join.columns.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
+        })
+    }
+
+    /// A name that is unique in its table, and that no dimension of another name is near to.
+    fn dimension_name(
+        &mut self,
+        table: &str,
+        column: &Column,
+        own: &mut BTreeSet<String>,
+    ) -> String {
+        let singular = singular(table);
+        let plain = if is_name(column) { singular.clone() } else { clean(&column.name) };
+        let long = clean(&format!("{singular} {}", column.name));
+        for name in [plain, long.clone()] {
+            if self.words.is_free_or(&name) && own.insert(name.to_lowercase()) {
+                self.words.add(&name);
+                return name;
+            }
+        }
+        let name = self.words.take(&[long]);
+        own.insert(name.to_lowercase());
+        name
+    }
+
+    fn dimension(&self, name: &str, table: &str, column: &Column, is_time: bool) -> String {
+        let mut parts = Vec::new();
+        if is_time {
+            parts.push("type: time".to_owned());
+        }
+        if name != column.name {
+            parts.push(format!("expression: {}", scalar(&sql_own_column(&column.name))));
+        }
+        let labels = if is_time { Vec::new() } else { self.labels(table, column) };
+        if !labels.is_empty() {
+            let labels: Vec<String> =
+                labels.iter().map(|label| format!("{}: []", scalar(label))).collect();
+            parts.push("type: text".to_owned());
+            parts.push(format!("labels: {{{}}}", labels.join(", ")));
+        }
+        match parts.is_empty() {
+            true => format!("      {}:\n", scalar(name)),
+            false => format!("      {}: {{{}}}\n", scalar(name), parts.join(", ")),
+        }
+    }
+
+    /// The values of a column, if they are few and each can be told from the others in a question.
+    fn labels(&self, table: &str, column: &Column) -> Vec<String> {
+        let declared = match column.values() {
+            Some((values, 0)) => Some(values),
+            _ => None,
+        };
+        let found = self.values.iter().find(|values| {
+            values.table == table && values.column.eq_ignore_ascii_case(&column.name)
+        });
+        let mut values = match (declared, found) {
+            (Some(values), _) => values,
+            (None, Some(found)) => found.values.clone(),
+            (None, None) => return Vec::new(),
+        };
+        values.sort();
+        let different: BTreeSet<String> =
+            values.iter().map(|value| value.to_lowercase()).collect();
+        let is_usable = (2..=LABELS).contains(&values.len())
+            && different.len() == values.len()
+            && values.iter().all(|value| {
+                value.chars().count() <= LABEL
+                    && !value.trim().is_empty()
+                    && !value.chars().any(is_dangerous)
+            });
+        if is_usable { values } else { Vec::new() }
+    }
+
+    fn metrics(&mut self) -> String {
+        // A number that several tables have is named with its table.
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+        for table in &self.tables {
+            for column in &table.source.columns {
+                *owners.entry(column.name.to_lowercase()).or_default() += 1;
+            }
+        }
+        let mut out = String::new();
+        for index in 0..self.tables.len() {
+            let source = self.tables[index].source;
+            let name = self.tables[index].name.clone();
+            let shown = words(&name).join(" ");
+            let metric =
+                self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
+            let count = format!("count({}.*)", sql_name(&name));
+            let _ = writeln!(out, "  {}: {}", scalar(&metric), scalar(&count));
+            let numbers = source.columns.iter().filter(|column| {
+                type_of(column) == Type::Number
+                    && is_writable(&column.name)
+                    && !is_in_key(source, column)
+                    && !has_word(&column.name, CODES)
+            });
+            for column in numbers {
+                if self.is_joined(index, column) {
+                    continue;
+                }
+                let is_mean = has_word(&column.name, MEANS);
+                let (word, aggregate) = if is_mean { ("average", "avg") } else { ("total", "sum") };
+                let column_words = words(&column.name).join(" ");
+                let long = format!("{word} {} {column_words}", words(&singular(&name)).join(" "));
+                let is_shared = owners.get(&column.name.to_lowercase()).is_some_and(|n| *n > 1);
+                let plain = match column_words.contains("total") {
+                    true => format!("{} {column_words}", words(&singular(&name)).join(" ")),
+                    false if is_shared => long.clone(),
+                    false => format!("{word} {column_words}"),
+                };
+                let metric = self.words.take(&[plain, long]);
+                let argument = sql_column(&name, &column.name);
+                let measure = format!("{aggregate}({argument})");
+                let _ = writeln!(out, "  {}: {}", scalar(&metric), scalar(&measure));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use syrch_core::{ForeignKey, Index};
+
+    use super::*;
+    use crate::{Semantics, Severity, Source, check};
+
+    fn column(name: &str, sql_type: &str) -> Column {
+        Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() }
+    }
+
+    fn read_back(catalog: &Catalog, values: &[ColumnValues]) -> (String, Semantics) {
+        let text = propose(catalog, values);
+        let source = Source { file: "p.yml".into(), text: text.clone() };
+        let semantics = Semantics::read(&[source])
+            .unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
+        let wrong: Vec<String> = check(&semantics, catalog)
+            .iter()
+            .filter(|finding| finding.severity != Severity::Note)
+            .map(ToString::to_string)
+            .collect();
+        assert!(wrong.is_empty(), "{text}\n{wrong:#?}");
+        (text, semantics)
+    }
+
+    #[test]
+    fn keys_names_and_types_become_a_file() {
+        let orders = Table {
+            name: "orders".into(),
+            columns: vec![
+                column("id", "INTEGER"),
+                column("customer_id", "INTEGER"),
+                column("shop_id", "INTEGER"),
+                column("order_date", "TEXT"),
+                column("status", "TEXT"),
+                column("total", "REAL"),
+                column("discount", "REAL"),
+            ],
+            primary_key: vec!["id".into()],
+            foreign_keys: vec![ForeignKey {
+                columns: vec!["customer_id".into()],
+                ref_table: "customers".into(),
+                ref_columns: vec!["id".into()],
+            }],
+            ..Table::default()
+        };
+        let customers = Table {
+            name: "customers".into(),
+            columns: vec![column("id", "INTEGER"), column("name", "TEXT"), column("city", "TEXT")],
+            primary_key: vec!["id".into()],
+            indexes: vec![Index {
+                name: "by_name".into(),
+                columns: vec!["name".into()],
+                is_unique: true,
+                method: None,
+                predicate: None,
+            }],
+            ..Table::default()
+        };
+        let shops = Table {
+            name: "shops".into(),
+            columns: vec![column("id", "INTEGER"), column("city", "TEXT")],
+            primary_key: vec!["id".into()],
+            ..Table::default()
+        };
+        let catalog = Catalog {
+            database: "d".into(),
+            dialect: Dialect::Sqlite,
+            tables: vec![orders, customers, shops],
+        };
+        let values = ColumnValues {
+            table: "orders".into(),
+            column: "status".into(),
+            values: vec!["open".into(), "1".into()],
+        };
+        let (text, _) = read_back(&catalog, &[values]);
+        let body = text.strip_prefix(HEAD).unwrap();
+        assert_eq!(
+            body,
+            "
+tables:
+  orders:
+    key: id
+    time: order_date
+    dimensions:
+      order_date: {type: time}
+      status: {type: text, labels: {\"1\": [], open: []}}
+  customers:
+    key: id
+    dimensions:
+      customer: {expression: name}
+      city:
+  shops:
+    key: id
+    dimensions:
+      city:
+
+joins:
+  - {from: orders.customer_id, to: customers.id} # a foreign key
+  - {from: orders.shop_id, to: shops.id} # by the names: review it
+
+metrics:
+  number of orders: count(orders.*)
+  order total: sum(orders.total)
+  average discount: avg(orders.discount)
+  number of customers: count(customers.*)
+  number of shops: count(shops.*)
+"
+        );
+        let asked: Vec<String> = values_probes(&catalog)
+            .into_iter()
+            .map(|probe| format!("{}.{}", probe.table, probe.column))
+            .collect();
+        assert_eq!(asked, ["orders.status", "customers.city", "shops.city"]);
+    }
+
+    fn any_table() -> impl Strategy<Value = Table> {
+        let name = prop_oneof![
+            proptest::sample::select(vec![
+                "orders", "order", "Orders", "order items", "select", "a.b", "x\"y", "y\u{1b}",
+                "time", "status", "statuses", "na:me", "- a", "#", "é",
+            ])
+            .prop_map(str::to_owned),
+            "\\PC{1,12}",
+        ];
+        let column_name = prop_oneof![
+            proptest::sample::select(vec![
+                "id", "order_id", "orderId", "name", "Name", "names", "time", "order", "select",
+                "total", "price", "order_date", "created at", "a\"b", "a.b", "x\n", "yes", "1",
+            ])
+            .prop_map(str::to_owned),
+            "\\PC{1,12}",
+        ];
+        let types = proptest::sample::select(vec![
+            "INTEGER", "TEXT", "DATE", "REAL", "BOOLEAN", "", "JSON", "VARCHAR(10)",
+        ]);
+        let columns = proptest::collection::vec((column_name, types), 1..8);
+        let references = proptest::collection::vec((0..8_usize, 0..6_usize), 0..3);
+        (name, columns, references, any::<bool>()).prop_map(|(name, columns, references, keyed)| {
+            let columns: Vec<Column> =
+                columns.iter().map(|(name, sql_type)| column(name, sql_type)).collect();
+            let foreign_keys = references
+                .into_iter()
+                .filter_map(|(own, target)| {
+                    Some(ForeignKey {
+                        columns: vec![columns.get(own)?.name.clone()],
+                        ref_table: ["orders", "order", "a.b", "select", "x\"y", "status"][target]
+                            .to_owned(),
+                        ref_columns: vec!["id".into()],
+                    })
+                })
+                .collect();
+            let primary_key = if keyed { vec![columns[0].name.clone()] } else { Vec::new() };
+            Table { name, columns, primary_key, foreign_keys, ..Table::default() }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_proposal_reads_back_whatever_the_catalog(
+            tables in proptest::collection::vec(any_table(), 0..6),
+            values in proptest::collection::vec("\\PC{0,8}", 0..4),
+        ) {
+            // A catalog names no table and no column twice.
+            let mut tables = tables;
+            let mut names = BTreeSet::new();
+            tables.retain(|table| names.insert(table.name.to_lowercase()));
+            for table in &mut tables {
+                let mut names = BTreeSet::new();
+                table.columns.retain(|column| names.insert(column.name.to_lowercase()));
+            }
+            let values: Vec<ColumnValues> = tables
+                .iter()
+                .flat_map(|table| table.columns.iter().map(|column| ColumnValues {
+                    table: table.name.clone(),
+                    column: column.name.clone(),
+                    values: values.clone(),
+                }))
+                .collect();
+            // A key may name a column that its table lacks, which is an error of the catalog.
+            let existing: Vec<Table> = tables.clone();
+            for table in &mut tables {
+                table.foreign_keys.retain(|key| {
+                    existing.iter().any(|other| {
+                        other.name == key.ref_table && other.column("id").is_some()
+                    })
+                });
+                let own = table.clone();
+                table.foreign_keys.retain(|key| {
+                    key.columns.iter().all(|name| own.column(name).is_some())
+                });
+                table.primary_key.retain(|name| own.column(name).is_some());
+            }
+            let catalog = Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables };
+            let (_, semantics) = read_back(&catalog, &values);
+            prop_assert!(semantics.tables.len() <= catalog.tables.len());
+        }
+    }
+}
