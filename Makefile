@@ -136,4 +136,4 @@ figures: plugins
 
 # What single crates cost, piece by piece, for whoever works in them.
 bench-parts: target
-	$(CARGO) bench --workspace --bench dataflow --bench executor --bench offline --bench retrieval --bench run
+	$(CARGO) bench --workspace --bench dataflow --bench executor --bench metrics --bench offline --bench retrieval --bench run

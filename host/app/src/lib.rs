@@ -82,8 +82,8 @@
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
 //! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
-//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
-//! crate `syrch-grading`.
+//! [`telemetry`], [`metric`] (metrics that are defined once), and the crates [`syrch_core`],
+//! [`journal`], [`grade`] and [`semantics`]. Graded runs are in the crate `syrch-grading`.
 
 mod answer;
 pub mod batch;
@@ -107,6 +107,7 @@ pub mod imports;
 pub mod internal;
 pub mod knowledge;
 mod linking;
+pub mod metric;
 mod model_calls;
 pub mod models;
 mod noted;
@@ -158,5 +159,6 @@ pub use syrch_core;
 pub use syrch_files as files;
 pub use syrch_grade as grade;
 pub use syrch_journal as journal;
+pub use syrch_semantics as semantics;
 pub use syrch_semantics as semantics;
 pub use syrch_yaml as yaml;

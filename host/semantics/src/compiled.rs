@@ -44,10 +44,34 @@ pub enum Role {
 pub struct Applied {
     /// Each metric that takes part, with the file that defines it.
     pub metrics: Vec<(String, String)>,
+    /// The dimensions that it groups by.
+    pub by: Vec<String>,
     /// Every condition in words: those of the request, of measures and of tables.
     pub filters: Vec<String>,
+    /// The dimensions that date the rows, as `table.name`, where time matters.
+    pub time: Vec<String>,
     /// The days that count, where there is a bound.
     pub period: Option<Period>,
     /// The grain.
     pub grain: Option<Grain>,
+    /// What a reader of the values should know, such as that the last period is not over.
+    pub notes: Vec<String>,
+    /// The request in plain English, such as `revenue by category and month, in 2024`.
+    pub request: String,
+}
+
+impl Applied {
+    /// Returns all of it in plain English: the request, the dates that count, and the conditions of
+    /// measures and tables, such as `revenue by category, in 2024; dated by orders.order_date;
+    /// orders where status <> 'test'`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut parts = vec![self.request.clone()];
+        if !self.time.is_empty() {
+            parts.push(format!("dated by {}", self.time.join(" and ")));
+        }
+        parts.extend(self.filters.iter().filter(|it| !self.request.contains(*it)).cloned());
+        parts.extend(self.notes.iter().cloned());
+        parts.join("; ")
+    }
 }

@@ -2,7 +2,9 @@
 //! requests for metrics, which are compiled to one SELECT that repeats no row.
 
 mod check;
+mod compile;
 mod compiled;
+mod form;
 mod import;
 mod model;
 mod propose;
@@ -11,7 +13,12 @@ mod request;
 mod write;
 
 pub use check::{Finding, Probe, Severity, check, probes};
+pub use compile::{CompileError, compile, describe_period};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
+pub use form::{
+    REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
+    read_order, read_period,
+};
 pub use import::{Imported, import};
 pub use model::{
     Aggregate, Cardinality, Dimension, Expression, Format, Join, Label, Literal, Measure, Metric,

@@ -17,6 +17,7 @@ pub(crate) mod eval;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+pub(crate) mod metric;
 pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;
@@ -159,6 +160,9 @@ commands! {
     Config(config::ConfigArgs),
     /// Run or check statements under the guard and the limits of a search
     Sql(sql::SqlArgs),
+    /// Answer a request for metrics of a semantics file, without a model; without a metric, list
+    /// them with their dimensions
+    Metric(metric::MetricArgs),
     /// Write, build, test, check and list plugins
     #[command(subcommand)]
     Plugin(plugin::PluginCommand),

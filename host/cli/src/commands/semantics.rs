@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use syrch::metric::{SemanticsError, read_semantics};
 use syrch::semantics::{
     Aggregate, BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity,
-    Source, check, import, probes, propose, values_probes,
+    check, import, probes, propose, values_probes,
 };
 use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{Catalog, Value as Cell};
@@ -120,24 +121,10 @@ impl Run for SemanticsCommand {
     }
 }
 
-fn read_source(path: &Path) -> Outcome<Source> {
-    let file = path.display().to_string();
-    let text = yaml::text_within(path, false, &BOUNDS).map_err(|why| {
-        Failure::config(format!("semantics file `{file}`: {why}")).hint("check the path")
-    })?;
-    Ok(Source { file, text })
-}
-
-/// Reads files as one whole.
-fn read(files: &[PathBuf]) -> Outcome<Result<Semantics, Vec<Problem>>> {
-    let sources: Vec<Source> =
-        files.iter().map(|file| read_source(file)).collect::<Outcome<_>>()?;
-    Ok(Semantics::read(&sources))
-}
-
 async fn run_check(context: &Context, arguments: &CheckArgs) -> Outcome {
-    let findings = match read(&arguments.files)? {
-        Err(problems) => problems.into_iter().map(finding_from).collect(),
+    let findings = match read_semantics(&arguments.files) {
+        Err(SemanticsError::Wrong(problems)) => problems.into_iter().map(finding_from).collect(),
+        Err(error) => return Err(error.into()),
         Ok(semantics) if context.config.effective.settings.database.is_empty() => {
             context.console.note(&summary(&semantics));
             Vec::new()
@@ -277,9 +264,11 @@ async fn read_values(
 }
 
 fn run_import(context: &Context, file: &Path) -> Outcome {
-    let source = read_source(file)?;
-    let imported = import(&source.text).map_err(|why| {
-        Failure::config(format!("`{}` {why}", source.file))
+    let name = file.display();
+    let text = yaml::text_within(file, false, &BOUNDS)
+        .map_err(|why| Failure::config(format!("`{name}` {why}")).hint("check the path"))?;
+    let imported = import(&text).map_err(|why| {
+        Failure::config(format!("`{name}` {why}"))
             .hint("name a YAML file of dbt with `semantic_models`, or an mdl.json of WrenAI")
     })?;
     write_text(context, "syrch.semantics-import/1", &imported.text, &imported.left_out)?;
@@ -302,10 +291,7 @@ fn write_text(context: &Context, schema: &str, text: &str, left_out: &[String]) 
 }
 
 fn run_show(context: &Context, files: &[PathBuf]) -> Outcome {
-    let semantics = read(files)?.map_err(|problems| {
-        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::config(lines.join("\n")).hint("correct the file at these places")
-    })?;
+    let semantics = read_semantics(files)?;
     let mut grid = Grid::new(["kind", "name", "definition", "synonyms", "description"]);
     for metric in &semantics.metrics {
         let definition = definition(&metric.kind);

@@ -11,6 +11,8 @@ use syrch_core::{Dialect, Limits};
 use syrch_kit::duckdb::{library, script};
 use tempfile::TempDir;
 
+use crate::metrics;
+
 pub(crate) struct Duckdb {
     folder: TempDir,
     library: PathBuf,
@@ -18,8 +20,12 @@ pub(crate) struct Duckdb {
 
 impl Duckdb {
     pub(crate) fn new(library: PathBuf) -> Self {
+        Self::with_script(library, &[FIXTURE, "CHECKPOINT"])
+    }
+
+    fn with_script(library: PathBuf, statements: &[&str]) -> Self {
         let engine = Self { folder: tempfile::tempdir().unwrap(), library };
-        script(&engine.library, &engine.file(), &[FIXTURE, "CHECKPOINT"]);
+        script(&engine.library, &engine.file(), statements);
         engine
     }
 
@@ -55,4 +61,14 @@ async fn duckdb_passes() {
     let Some(library) = library() else { return };
     let report = run(&Duckdb::new(library)).await;
     assert_eq!((report.failures(), report.names_of_skipped()), (vec![], vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_on_duckdb_are_those_of_statements_by_hand() {
+    let Some(library) = library() else { return };
+    let mut statements = metrics::script(&Dialect::Duckdb);
+    statements.push("CHECKPOINT".to_owned());
+    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+    let engine = Duckdb::with_script(library, &statements);
+    metrics::check(&engine.open(Limits::default()).await).await;
 }

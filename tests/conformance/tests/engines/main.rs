@@ -4,6 +4,7 @@
 mod broken;
 mod duckdb;
 mod memory;
+mod metrics;
 #[cfg(unix)]
 mod spark;
 
@@ -95,6 +96,23 @@ async fn postgres_passes() {
 async fn sqlite_passes() {
     let report = run(&Sqlite::new()).await;
     assert_eq!((report.failures(), report.names_of_skipped()), (vec![], vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_on_sqlite_are_those_of_statements_by_hand() {
+    syrch_sqlite::count_memory();
+    let engine = Sqlite(tempfile::tempdir().unwrap());
+    let script = metrics::script(&Dialect::Sqlite).join(";");
+    Connection::open(engine.path()).unwrap().execute_batch(&script).unwrap();
+    metrics::check(&engine.open(Limits::default()).await).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_on_postgres_are_those_of_statements_by_hand() {
+    let Some(server) = Server::start() else { return };
+    server.database("fixture", &metrics::script(&Dialect::Postgres).join(";"));
+    metrics::check(&Postgres(server).open(Limits::default()).await).await;
 }
 
 /// Numbers count by their value, times by their text, whatever types an engine has for them.

@@ -9,6 +9,8 @@ use syrch_core::{Dialect, Limits};
 use syrch_kit::spark::{Kind, Server};
 use syrch_spark::SparkConfig;
 
+use crate::metrics;
+
 /// The fixture in Spark's types. Its tables have no keys, and Spark's catalog takes no space in the
 /// name of a table.
 const FIXTURE: [&str; 8] = [
@@ -74,4 +76,25 @@ async fn spark_on_pysail_passes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn spark_itself_passes() {
     passes(Kind::Spark).await;
+}
+
+async fn answers_metrics(kind: Kind) {
+    let Some(server) = tokio::task::spawn_blocking(move || Server::start(kind)).await.unwrap()
+    else {
+        return;
+    };
+    let statements = metrics::script(&Dialect::Spark);
+    let statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+    server.script(&statements).unwrap();
+    metrics::check(&Spark(server).open(Limits::default()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_on_pysail_are_those_of_statements_by_hand() {
+    answers_metrics(Kind::Sail).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_on_spark_are_those_of_statements_by_hand() {
+    answers_metrics(Kind::Spark).await;
 }

@@ -1,0 +1,179 @@
+//! Comparisons: their needs, the rows outside of the period that they look at, and their columns.
+
+use chrono::{Days, Months, NaiveDate};
+
+use crate::{Comparison, Format, Grain};
+
+use super::CompileError;
+use super::derive::find_obstacle;
+use super::engine::{Engine, begin};
+use super::plan::{Plan, bounds};
+
+/// A comparison that a request may ask for.
+pub(super) struct Compared {
+    kind: Comparison,
+    /// The first day that rows count from, if it is before the request's.
+    pub(super) earliest: Option<NaiveDate>,
+}
+
+impl Compared {
+    /// Checks the comparison of a request; `None` if there is none.
+    pub(super) fn new(engine: &Engine<'_>, plan: &Plan<'_>) -> Result<Option<Self>, CompileError> {
+        let Some(kind) = plan.request.comparison else {
+            return Ok(None);
+        };
+        let name = comparison_name(kind);
+        let from = bounds(plan.request).and_then(|period| period.from);
+        let earliest = match (kind, plan.request.grain) {
+            (Comparison::ShareOfTotal, _) if plan.is_grouped() => None,
+            (Comparison::ShareOfTotal, _) => {
+                return Err(CompileError::Needs {
+                    comparison: name,
+                    what: "a dimension or a grain",
+                });
+            }
+            (_, None) => {
+                return Err(CompileError::Needs {
+                    comparison: name,
+                    what: "a grain, such as `month`",
+                });
+            }
+            (Comparison::RunningTotal, Some(_)) => None,
+            (_, Some(grain)) => match from {
+                Some(from) => {
+                    check_begin(engine, grain, from, name)?;
+                    shift_back(grain, from, is_of_year(kind))
+                }
+                None => None,
+            },
+        };
+        Ok(Some(Self { kind, earliest }))
+    }
+
+    /// Checks that the values of the first metric can be added, where the comparison adds them.
+    pub(super) fn check_additive(&self, plan: &Plan<'_>) -> Result<(), CompileError> {
+        let may_be_distinct = match self.kind {
+            Comparison::ShareOfTotal => true,
+            Comparison::RunningTotal => false,
+            _ => return Ok(()),
+        };
+        let Some(metric) = plan.metrics.first() else { return Ok(()) };
+        match find_obstacle(plan.semantics, metric, may_be_distinct) {
+            None => Ok(()),
+            Some(kind) => Err(CompileError::NotAdditive {
+                comparison: comparison_name(self.kind),
+                metric: metric.name.clone(),
+                kind,
+            }),
+        }
+    }
+
+    /// Returns the name of the column.
+    pub(super) fn name(&self) -> &'static str {
+        comparison_name(self.kind)
+    }
+
+    /// Returns the format of the column, given the metric's.
+    pub(super) fn format(&self, metric: Format) -> Format {
+        match self.kind {
+            Comparison::Growth | Comparison::GrowthLastYear | Comparison::ShareOfTotal => {
+                Format::Percent
+            }
+            Comparison::PreviousPeriod
+            | Comparison::SamePeriodLastYear
+            | Comparison::RunningTotal => metric,
+        }
+    }
+
+    /// Writes the value over the groups that the column is computed from. The first metric is `v0`,
+    /// and the groups are the columns of `keys` besides the period.
+    pub(super) fn write_window(&self, engine: &Engine<'_>, plan: &Plan<'_>, row: &str) -> String {
+        let keys: Vec<String> = (0..plan.by.len()).map(|index| format!("{row}.d{index}")).collect();
+        let partition = if keys.is_empty() {
+            String::new()
+        } else {
+            format!("PARTITION BY {} ", keys.join(", "))
+        };
+        let Some(grain) = plan.request.grain else {
+            return format!("SUM({row}.v0) OVER ()");
+        };
+        match self.kind {
+            Comparison::ShareOfTotal => format!("SUM({row}.v0) OVER ()"),
+            // Rows without a time are in no period.
+            Comparison::RunningTotal => format!(
+                "CASE WHEN {row}.t0 IS NOT NULL THEN SUM(CASE WHEN {row}.t0 IS NOT NULL THEN \
+                 {row}.v0 \
+                 END) OVER ({partition}ORDER BY {row}.t0 ROWS BETWEEN UNBOUNDED PRECEDING AND \
+                 CURRENT \
+                 ROW) END"
+            ),
+            _ => {
+                let label = format!("{row}.t0");
+                let (number, distance) = engine.number(grain, &label, is_of_year(self.kind));
+                format!(
+                    "CASE WHEN {label} IS NOT NULL THEN MAX({row}.v0) OVER ({partition}ORDER BY \
+                     {number} \
+                     RANGE BETWEEN {distance} PRECEDING AND {distance} PRECEDING) END"
+                )
+            }
+        }
+    }
+
+    /// Writes the column from the metric `v0` and the value `c0` over the groups.
+    pub(super) fn write_column(&self, engine: &Engine<'_>, row: &str) -> String {
+        let value = format!("{row}.v0");
+        let other = format!("{row}.c0");
+        match self.kind {
+            Comparison::Growth | Comparison::GrowthLastYear => {
+                engine.divide(&format!("({value} - {other})"), &other)
+            }
+            Comparison::ShareOfTotal => engine.divide(&value, &other),
+            Comparison::PreviousPeriod
+            | Comparison::SamePeriodLastYear
+            | Comparison::RunningTotal => other,
+        }
+    }
+}
+
+/// Returns the name of a comparison, which is the one of its column.
+pub(crate) fn comparison_name(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::PreviousPeriod => "previous_period",
+        Comparison::SamePeriodLastYear => "same_period_last_year",
+        Comparison::Growth => "growth",
+        Comparison::GrowthLastYear => "growth_last_year",
+        Comparison::ShareOfTotal => "share_of_total",
+        Comparison::RunningTotal => "running_total",
+    }
+}
+
+fn is_of_year(comparison: Comparison) -> bool {
+    matches!(comparison, Comparison::SamePeriodLastYear | Comparison::GrowthLastYear)
+}
+
+/// Returns the first day that rows need for the value of the period `before` the first one.
+fn shift_back(grain: Grain, from: NaiveDate, is_year: bool) -> Option<NaiveDate> {
+    let months = match (grain, is_year) {
+        (Grain::Year, _) | (Grain::Day | Grain::Quarter | Grain::Month, true) => 12,
+        (Grain::Quarter, false) => 3,
+        (Grain::Month, false) => 1,
+        (Grain::Day, false) => return from.pred_opt(),
+        (Grain::Week, false) => return from.checked_sub_days(Days::new(7)),
+        (Grain::Week, true) => return from.checked_sub_days(Days::new(364)),
+    };
+    from.checked_sub_months(Months::new(months))
+}
+
+/// Returns an error if a period begins within a period of the grain.
+fn check_begin(
+    engine: &Engine<'_>,
+    grain: Grain,
+    from: NaiveDate,
+    comparison: &'static str,
+) -> Result<(), CompileError> {
+    let first = begin(grain, from, engine.week_start);
+    if first == from {
+        return Ok(());
+    }
+    Err(CompileError::Begins { comparison, from: from.to_string(), begin: first.to_string() })
+}

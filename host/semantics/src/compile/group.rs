@@ -1,0 +1,208 @@
+//! The statement of one group of measures: the base, the joins to at most one row, the conditions,
+//! and the aggregates by the group columns.
+
+use chrono::NaiveDate;
+
+use crate::{Aggregate, Expression};
+
+use super::CompileError;
+use super::engine::Engine;
+use super::expression::{Names, Refusal, write_expression};
+use super::filters::write_filter;
+use super::plan::{Group, Leaf, Plan, bounds, tables_of};
+
+/// The columns of the tables of a file.
+struct TableColumns<'a> {
+    engine: &'a Engine<'a>,
+    /// The table that a column without a table belongs to.
+    table: &'a str,
+}
+
+impl Names for TableColumns<'_> {
+    const IS_EXACT: bool = false;
+
+    fn write(&self, table: Option<&str>, name: &str) -> Result<String, Refusal> {
+        let table = self.engine.name(&table.unwrap_or(self.table).to_lowercase());
+        Ok(format!("{table}.{}", self.engine.name(name)))
+    }
+}
+
+/// Writes the SELECT of a group. Its columns are `t0`, if there is a grain, `d0` and so on for the
+/// dimensions, and `m0` and so on for the measures, whose numbers begin at `first`. Rows count from
+/// the day `earliest` on instead of the request's first day, if there is one.
+pub(super) fn write_group(
+    engine: &Engine<'_>,
+    plan: &Plan<'_>,
+    group: &Group<'_>,
+    first: usize,
+    earliest: Option<NaiveDate>,
+) -> Result<String, CompileError> {
+    let base = alias(engine, &group.base.name);
+    let mut columns = Vec::new();
+    let mut keys = Vec::new();
+    let time = match group.time {
+        Some(time) => Some(write_over(engine, &time.expression, &time.table)?),
+        None => None,
+    };
+    if let (Some(grain), Some(time)) = (plan.request.grain, &time) {
+        let label = engine.label(grain, time)?;
+        columns.push(format!("{label} AS t0"));
+        keys.push(label);
+    }
+    for (index, dimension) in plan.by.iter().enumerate() {
+        let sql = write_over(engine, &dimension.expression, &dimension.table)?;
+        columns.push(format!("{sql} AS d{index}"));
+        keys.push(sql);
+    }
+    let mut conditions = Vec::new();
+    if let Some(filter) = &group.base.filter {
+        conditions.push(enclose(&write_own(engine, filter, &group.base.name)?));
+    }
+    for (dimension, filter) in &plan.filters {
+        let sql = enclose_operand(
+            &write_over(engine, &dimension.expression, &dimension.table)?,
+            &dimension.expression,
+        );
+        conditions.push(write_filter(engine, dimension, filter, &sql)?);
+    }
+    if let (Some(period), Some(time)) = (bounds(plan.request), &time) {
+        let time = group
+            .time
+            .map_or(String::new(), |dimension| enclose_operand(time, &dimension.expression));
+        if let Some(from) = earliest.or(period.from) {
+            conditions.push(format!("{time} >= {}", engine.day(from)));
+        }
+        if let Some(until) = period.until {
+            conditions.push(format!("{time} < {}", engine.day(until)));
+        }
+    }
+    let filters: Result<Vec<Option<String>>, CompileError> = group
+        .leaves
+        .iter()
+        .map(|leaf| {
+            let filter = leaf.measure.filter.as_ref();
+            filter.map(|filter| write_over(engine, filter, &leaf.measure.base)).transpose()
+        })
+        .collect();
+    let filters = filters?;
+    // A group is shown if a row of it counts for one of the measures.
+    let mut all: Vec<&String> = Vec::new();
+    for filter in filters.iter().flatten() {
+        if !all.contains(&filter) {
+            all.push(filter);
+        }
+    }
+    let is_shared = filters.iter().all(Option::is_some) && all.len() == 1;
+    if filters.iter().all(Option::is_some) {
+        let each: Vec<String> = all.iter().map(|filter| enclose(filter)).collect();
+        let condition = each.join(" OR ");
+        conditions.push(if each.len() > 1 { format!("({condition})") } else { condition });
+    }
+    for (index, (leaf, filter)) in group.leaves.iter().zip(&filters).enumerate() {
+        let filter = filter.as_deref().filter(|_| !is_shared);
+        let aggregate = write_aggregate(engine, leaf, filter)?;
+        columns.push(format!("{aggregate} AS m{}", first + index));
+    }
+    let mut sql = format!(
+        "SELECT\n    {}\n  FROM {} AS {base}",
+        columns.join(",\n    "),
+        engine.source(&group.base.source)
+    );
+    for (step, table) in &group.joins {
+        let from = alias(engine, step.source());
+        let to = alias(engine, &table.name);
+        let mut on: Vec<String> = step
+            .columns()
+            .map(|(one, other)| {
+                format!("{from}.{} = {to}.{}", engine.name(one), engine.name(other))
+            })
+            .collect();
+        if let Some(filter) = &table.filter {
+            on.push(enclose(&write_own(engine, filter, &table.name)?));
+        }
+        sql += &format!(
+            "\n  LEFT JOIN {} AS {to} ON {}",
+            engine.source(&table.source),
+            on.join(" AND ")
+        );
+    }
+    if !conditions.is_empty() {
+        sql += &format!("\n  WHERE {}", conditions.join("\n    AND "));
+    }
+    if !keys.is_empty() {
+        sql += &format!("\n  GROUP BY {}", keys.join(", "));
+    }
+    Ok(sql)
+}
+
+fn alias(engine: &Engine<'_>, table: &str) -> String {
+    engine.name(&table.to_lowercase())
+}
+
+fn write_over(
+    engine: &Engine<'_>,
+    expression: &Expression,
+    table: &str,
+) -> Result<String, CompileError> {
+    write_expression(engine, expression, &TableColumns { engine, table })
+}
+
+/// Writes an expression over the columns of one table alone.
+fn write_own(
+    engine: &Engine<'_>,
+    expression: &Expression,
+    table: &str,
+) -> Result<String, CompileError> {
+    let own = tables_of(Some(expression));
+    if let Some(other) = own.iter().find(|name| !super::names::are_equal(name, table)) {
+        return Err(CompileError::Expression {
+            file: expression.place.file.clone(),
+            line: expression.place.line,
+            column: expression.place.column,
+            text: expression.text.clone(),
+            reason: format!("a condition of the table `{table}` cannot refer to `{other}`"),
+        });
+    }
+    write_over(engine, expression, table)
+}
+
+/// Puts a condition in parentheses if another operator could take a part of it.
+fn enclose(condition: &str) -> String {
+    format!("({condition})")
+}
+
+/// Puts an expression that is no single column in parentheses.
+fn enclose_operand(sql: &str, expression: &Expression) -> String {
+    use sqlparser::ast::Expr;
+    match expression.tree {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_) => sql.to_owned(),
+        _ => format!("({sql})"),
+    }
+}
+
+fn write_aggregate(
+    engine: &Engine<'_>,
+    leaf: &Leaf<'_>,
+    filter: Option<&str>,
+) -> Result<String, CompileError> {
+    let argument = match &leaf.measure.argument {
+        Some(argument) => Some(write_over(engine, argument, &leaf.measure.base)?),
+        None => None,
+    };
+    let counted = match (filter, argument) {
+        (Some(filter), argument) => {
+            let value = argument.unwrap_or_else(|| "1".to_owned());
+            format!("CASE WHEN {filter} THEN {value} END")
+        }
+        (None, Some(argument)) => argument,
+        (None, None) => "*".to_owned(),
+    };
+    Ok(match leaf.measure.aggregate {
+        Aggregate::Sum => format!("SUM({counted})"),
+        Aggregate::Count => format!("COUNT({counted})"),
+        Aggregate::CountDistinct => format!("COUNT(DISTINCT {counted})"),
+        Aggregate::Avg => format!("AVG({counted})"),
+        Aggregate::Min => format!("MIN({counted})"),
+        Aggregate::Max => format!("MAX({counted})"),
+    })
+}

@@ -1,0 +1,363 @@
+//! The parts of a request with the tables that they need: measures by the rows that they aggregate,
+//! and for each such group the joins, all of which lead to at most one row.
+
+use crate::{
+    Dimension, Expression, Filter, Grain, Measure, Metric, MetricKind, Period, Request, Semantics,
+    Table,
+};
+
+use super::CompileError;
+use super::derive::find_operands;
+use super::joins::{Graph, Paths, Step, describe_path};
+use super::names::{are_equal, find_dimensions, find_metric, find_table, qualify};
+
+/// The limit on the metrics of a request, those that others are computed from included.
+const METRICS: usize = 64;
+/// The limit on the dimensions of a request.
+const DIMENSIONS: usize = 32;
+/// The limit on the filters of a request.
+const FILTERS: usize = 64;
+/// The limit on the values of all filters of a request.
+const VALUES: usize = 2_000;
+
+/// A request whose names are resolved.
+pub(super) struct Plan<'a> {
+    pub(super) semantics: &'a Semantics,
+    pub(super) request: &'a Request,
+    /// The metrics of the request.
+    pub(super) metrics: Vec<&'a Metric>,
+    /// All metrics that take part, each behind those that it is computed from.
+    pub(super) involved: Vec<&'a Metric>,
+    pub(super) by: Vec<&'a Dimension>,
+    pub(super) filters: Vec<(&'a Dimension, &'a Filter)>,
+    pub(super) groups: Vec<Group<'a>>,
+}
+
+/// Measures that aggregate the same rows.
+pub(super) struct Group<'a> {
+    pub(super) base: &'a Table,
+    /// The dimension that dates a row, where time matters.
+    pub(super) time: Option<&'a Dimension>,
+    pub(super) leaves: Vec<Leaf<'a>>,
+    /// The joins, each behind those that it starts from.
+    pub(super) joins: Vec<(Step<'a>, &'a Table)>,
+}
+
+/// A metric that is an aggregate.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf<'a> {
+    pub(super) metric: &'a Metric,
+    pub(super) measure: &'a Measure,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        semantics: &'a Semantics,
+        request: &'a Request,
+    ) -> Result<Self, CompileError> {
+        check_sizes(request)?;
+        let mut metrics: Vec<&Metric> = Vec::new();
+        let mut involved: Vec<&Metric> = Vec::new();
+        for name in &request.metrics {
+            let metric = find_metric(semantics, name)?;
+            if metrics.iter().any(|other| std::ptr::eq(*other, metric)) {
+                return Err(CompileError::Twice { name: name.clone() });
+            }
+            metrics.push(metric);
+            involve(semantics, metric, &mut involved, &mut Vec::new())?;
+        }
+        let graph = Graph::new(semantics);
+        let leaves = involved.iter().filter_map(|metric| match &metric.kind {
+            MetricKind::Measure(measure) => Some(Leaf { metric, measure }),
+            MetricKind::Ratio { .. } | MetricKind::Derived(_) => None,
+        });
+        let leaves: Vec<Leaf<'_>> = leaves.collect();
+        let resolver = Resolver { semantics, graph: &graph, leaves: &leaves };
+        let mut by: Vec<&Dimension> = Vec::new();
+        for name in &request.by {
+            let dimension = resolver.resolve(name)?;
+            if by.iter().any(|other| std::ptr::eq(*other, dimension)) {
+                return Err(CompileError::Twice { name: name.clone() });
+            }
+            by.push(dimension);
+        }
+        let mut filters = Vec::new();
+        for filter in &request.filters {
+            filters.push((resolver.resolve(&filter.dimension)?, filter));
+        }
+        let needs_time = request.grain.is_some() || bounds(request).is_some();
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for leaf in &leaves {
+            let base = find_base(semantics, leaf)?;
+            let time = if needs_time { Some(resolver.find_time(leaf, base)?) } else { None };
+            let group = groups.iter_mut().find(|group| {
+                std::ptr::eq(group.base, base)
+                    && match (group.time, time) {
+                        (Some(one), Some(other)) => std::ptr::eq(one, other),
+                        (None, None) => true,
+                        _ => false,
+                    }
+            });
+            match group {
+                Some(group) => group.leaves.push(*leaf),
+                None => {
+                    groups.push(Group { base, time, leaves: vec![*leaf], joins: Vec::new() });
+                }
+            }
+        }
+        for group in &mut groups {
+            group.joins = resolver.join(group, &by, &filters)?;
+        }
+        Ok(Self { semantics, request, metrics, involved, by, filters, groups })
+    }
+
+    /// Returns true if rows have groups.
+    pub(super) fn is_grouped(&self) -> bool {
+        self.request.grain.is_some() || !self.by.is_empty()
+    }
+}
+
+/// Returns the request's period if it bounds anything.
+pub(super) fn bounds(request: &Request) -> Option<&Period> {
+    request.period.as_ref().filter(|period| period.from.is_some() || period.until.is_some())
+}
+
+fn check_sizes(request: &Request) -> Result<(), CompileError> {
+    let values = request.filters.iter().map(|filter| filter.values.len()).sum();
+    for (what, found, most) in [
+        ("metrics", request.metrics.len(), METRICS),
+        ("dimensions", request.by.len(), DIMENSIONS),
+        ("conditions", request.filters.len(), FILTERS),
+        ("values in conditions", values, VALUES),
+    ] {
+        if found > most {
+            return Err(CompileError::TooMany { what, found, most });
+        }
+    }
+    if request.metrics.is_empty() { Err(CompileError::NoMetric) } else { Ok(()) }
+}
+
+/// Adds a metric behind all that it is computed from.
+fn involve<'a>(
+    semantics: &'a Semantics,
+    metric: &'a Metric,
+    involved: &mut Vec<&'a Metric>,
+    above: &mut Vec<&'a str>,
+) -> Result<(), CompileError> {
+    if involved.iter().any(|other| std::ptr::eq(*other, metric)) {
+        return Ok(());
+    }
+    if above.iter().any(|name| are_equal(name, &metric.name)) {
+        return Err(CompileError::Cycle { name: metric.name.clone() });
+    }
+    if involved.len() + above.len() >= METRICS {
+        let found = involved.len() + above.len() + 1;
+        return Err(CompileError::TooMany { what: "metrics", found, most: METRICS });
+    }
+    above.push(&metric.name);
+    for name in find_operands(metric) {
+        let operand = semantics.metrics.iter().find(|other| are_equal(&other.name, &name));
+        let operand = operand.ok_or_else(|| CompileError::Undefined {
+            name: name.clone(),
+            by: metric.name.clone(),
+        })?;
+        involve(semantics, operand, involved, above)?;
+    }
+    above.pop();
+    involved.push(metric);
+    Ok(())
+}
+
+fn find_base<'a>(semantics: &'a Semantics, leaf: &Leaf<'_>) -> Result<&'a Table, CompileError> {
+    find_table(semantics, &leaf.measure.base).ok_or_else(|| CompileError::Undefined {
+        name: leaf.measure.base.clone(),
+        by: leaf.metric.name.clone(),
+    })
+}
+
+struct Resolver<'a, 'p> {
+    semantics: &'a Semantics,
+    graph: &'p Graph<'a>,
+    leaves: &'p [Leaf<'a>],
+}
+
+impl<'a> Resolver<'a, '_> {
+    /// Returns the dimension of that name that every measure reaches. A name that several tables
+    /// have means the one that is reached, if it is the only one.
+    fn resolve(&self, name: &str) -> Result<&'a Dimension, CompileError> {
+        let found = find_dimensions(self.semantics, name)?;
+        let [first, rest @ ..] = found.as_slice() else {
+            return Err(CompileError::UnknownDimension { name: name.to_owned(), nearest: vec![] });
+        };
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        let reached = found.iter().copied().filter(|dimension| {
+            self.leaves.iter().all(|leaf| {
+                matches!(self.graph.find_paths(&leaf.measure.base, &dimension.table), Paths::One(_))
+            })
+        });
+        let reached: Vec<&Dimension> = reached.collect();
+        match reached.as_slice() {
+            [] => Ok(first),
+            [only] => Ok(only),
+            several => Err(CompileError::AmbiguousDimension {
+                name: name.to_owned(),
+                choices: several.iter().copied().map(qualify).collect(),
+            }),
+        }
+    }
+
+    /// Returns the dimension that dates the rows of a measure.
+    fn find_time(&self, leaf: &Leaf<'_>, base: &'a Table) -> Result<&'a Dimension, CompileError> {
+        if let Some(name) = leaf.measure.time.as_ref().or(base.time.as_ref()) {
+            let found = self.find_dimension(name, base);
+            return found.ok_or_else(|| CompileError::Undefined {
+                name: name.clone(),
+                by: leaf.metric.name.clone(),
+            });
+        }
+        let own: Vec<&Dimension> =
+            self.semantics.dimensions.iter().filter(|it| it.is_time).collect();
+        let of_base: Vec<&Dimension> =
+            own.iter().copied().filter(|it| are_equal(&it.table, &base.name)).collect();
+        if let [only] = of_base.as_slice() {
+            return Ok(only);
+        }
+        let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
+        let all =
+            own.into_iter().filter(|it| reached.iter().any(|table| are_equal(table, &it.table)));
+        let all: Vec<&Dimension> = all.collect();
+        let stated = all.iter().copied().filter(|it| {
+            find_table(self.semantics, &it.table)
+                .and_then(|table| table.time.as_deref())
+                .is_some_and(|time| are_equal(time, &it.name) || are_equal(time, &qualify(it)))
+        });
+        let stated: Vec<&Dimension> = stated.collect();
+        match (stated.as_slice(), all.as_slice()) {
+            ([only], _) | ([], [only]) if of_base.is_empty() => Ok(only),
+            _ => Err(CompileError::NoTime {
+                metric: leaf.metric.name.clone(),
+                base: base.name.clone(),
+                dimensions: all.into_iter().map(qualify).collect(),
+            }),
+        }
+    }
+
+    /// Returns the dimension of that name, of the base if no table stands before it.
+    fn find_dimension(&self, name: &str, base: &Table) -> Option<&'a Dimension> {
+        let dimensions = &self.semantics.dimensions;
+        dimensions
+            .iter()
+            .find(|it| are_equal(&it.table, &base.name) && are_equal(&it.name, name))
+            .or_else(|| dimensions.iter().find(|it| are_equal(&qualify(it), name)))
+    }
+
+    /// Returns the joins to all tables that a group needs. The path to each is the only one, so the
+    /// paths together are a tree.
+    fn join(
+        &self,
+        group: &Group<'a>,
+        by: &[&'a Dimension],
+        filters: &[(&'a Dimension, &'a Filter)],
+    ) -> Result<Vec<(Step<'a>, &'a Table)>, CompileError> {
+        let mut joins: Vec<(Step<'a>, &'a Table)> = Vec::new();
+        let first = group.leaves.first().map_or("", |leaf| leaf.metric.name.as_str());
+        for dimension in by {
+            let what = format!("the dimension `{}`", dimension.name);
+            self.reach(group.base, &dimension.table, first, &what, &mut joins)?;
+        }
+        for (dimension, _) in filters {
+            let what = format!("the dimension `{}` of a condition", dimension.name);
+            self.reach(group.base, &dimension.table, first, &what, &mut joins)?;
+        }
+        if let Some(time) = group.time {
+            let what = format!("the time `{}`", time.name);
+            self.reach(group.base, &time.table, first, &what, &mut joins)?;
+        }
+        for leaf in &group.leaves {
+            let parts = [
+                (&leaf.measure.argument, "the argument of the measure"),
+                (&leaf.measure.filter, "the condition of the measure"),
+            ];
+            for (expression, what) in parts {
+                for table in tables_of(expression.as_ref()) {
+                    self.reach(group.base, table, &leaf.metric.name, what, &mut joins)?;
+                }
+            }
+        }
+        Ok(joins)
+    }
+
+    fn reach(
+        &self,
+        base: &'a Table,
+        table: &str,
+        metric: &str,
+        what: &str,
+        joins: &mut Vec<(Step<'a>, &'a Table)>,
+    ) -> Result<(), CompileError> {
+        match self.graph.find_paths(&base.name, table) {
+            Paths::One(path) => {
+                for step in path {
+                    if joins.iter().any(|(known, _)| are_equal(known.target(), step.target())) {
+                        continue;
+                    }
+                    let target = find_table(self.semantics, step.target()).ok_or_else(|| {
+                        CompileError::Undefined {
+                            name: step.target().to_owned(),
+                            by: format!("a join of {}", step.source()),
+                        }
+                    })?;
+                    joins.push((step, target));
+                }
+                Ok(())
+            }
+            Paths::None => Err(CompileError::NoPath {
+                metric: metric.to_owned(),
+                base: base.name.clone(),
+                table: table.to_owned(),
+                what: what.to_owned(),
+                hint: self.suggest_join(base, table),
+            }),
+            Paths::Several(first, second) => Err(CompileError::SeveralPaths {
+                metric: metric.to_owned(),
+                base: base.name.clone(),
+                table: table.to_owned(),
+                what: what.to_owned(),
+                first: describe_path(&first),
+                second: describe_path(&second),
+            }),
+        }
+    }
+
+    fn suggest_join(&self, base: &Table, table: &str) -> String {
+        if !matches!(self.graph.find_paths(table, &base.name), Paths::None) {
+            return format!(
+                "several rows of `{table}` belong to one of `{}`, which would be counted for \
+                 each of \
+                 them; define a metric over the rows of `{table}`",
+                base.name
+            );
+        }
+        let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
+        let known: Vec<String> = reached.iter().take(8).map(|name| format!("`{name}`")).collect();
+        format!("a join from {} to `{table}` would help", known.join(" or "))
+    }
+}
+
+/// Returns the tables that an expression needs.
+pub(super) fn tables_of(expression: Option<&Expression>) -> &[String] {
+    expression.map_or(&[], |expression| &expression.tables)
+}
+
+/// Returns the grain of a request in a word.
+pub(crate) fn grain_name(grain: Grain) -> &'static str {
+    match grain {
+        Grain::Day => "day",
+        Grain::Week => "week",
+        Grain::Month => "month",
+        Grain::Quarter => "quarter",
+        Grain::Year => "year",
+    }
+}
