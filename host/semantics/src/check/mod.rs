@@ -178,7 +178,7 @@ impl<'a> Check<'a> {
     fn labels(&mut self, dimension: &Dimension) {
         let Expr::CompoundIdentifier(names) = &dimension.expression.tree else { return };
         let [table, column] = names.as_slice() else { return };
-        let Some(source) = self.sources.get(table.value.as_str()) else { return };
+        let Some(source) = self.sources.get(table.value.as_str()).copied() else { return };
         let Some(column) = source.column(&column.value) else { return };
         let Some((values, 0)) = column.values() else { return };
         for label in &dimension.labels {
@@ -253,7 +253,7 @@ impl<'a> Check<'a> {
     fn note_unused(&mut self) {
         let mut seen = BTreeSet::new();
         for table in &self.semantics.tables {
-            let Some(source) = self.sources.get(table.name.as_str()) else { continue };
+            let Some(source) = self.sources.get(table.name.as_str()).copied() else { continue };
             let name = self.catalog.table_name(source);
             if !seen.insert(name.clone()) {
                 continue;

@@ -43,11 +43,11 @@ impl Probe {
         let first = counts.first().copied().unwrap_or(0);
         match &self.subject {
             Subject::Unique { columns, consequence } if first > 0 => {
-                let times = if first == 1 { "one value" } else { "values" };
-                let number = if first == 1 { String::new() } else { format!("{first} ") };
-                let message = format!(
-                    "{number}{times} of {columns} stand in more than one row: {consequence}"
-                );
+                let found = match first {
+                    1 => format!("one value of {columns} stands in several rows"),
+                    first => format!("{first} values of {columns} stand in several rows each"),
+                };
+                let message = format!("{found}: {consequence}");
                 vec![Finding::new(Severity::Error, &self.place, message)]
             }
             Subject::Orphans { columns, to } if first > 0 => {
@@ -112,7 +112,7 @@ fn count_from(cell: &Value) -> u64 {
 /// The statements that compare semantics with the rows of a database: that what is joined to
 /// occurs once, how many rows refer to none, that keys are unique, that each label occurs, and that
 /// each measure can be computed.
-/// What the schema itself proves is not asked. Tables and columns that the catalog lacks are left
+/// Nothing is asked that the schema itself proves. Tables and columns that the catalog lacks are left
 /// out, since [`check`](crate::check) reports them.
 #[must_use]
 pub fn probes(semantics: &Semantics, catalog: &Catalog, dialect: &Dialect) -> Vec<Probe> {

@@ -73,7 +73,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// How a metric is computed, with the positions of the metrics that it is made of.
+    /// The computation of a metric, with the positions of the metrics that it is made of.
     fn kind(&mut self, draft: KindDraft) -> (Option<MetricKind>, Vec<usize>) {
         match draft {
             KindDraft::Measure { aggregate, table, filter, time } => {
