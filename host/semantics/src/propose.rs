@@ -227,7 +227,7 @@ fn is_name(column: &Column) -> bool {
 }
 
 fn is_in_key(table: &Table, column: &Column) -> bool {
-    let foreign = table.foreign_keys.iter().flat_map(|key: &syrch_core::ForeignKey| &key.columns);
+    let foreign = table.foreign_keys.iter().flat_map(|key| &key.columns);
     foreign.chain(&table.primary_key).any(|name| name.eq_ignore_ascii_case(&column.name))
 }
 
@@ -255,10 +255,13 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
     let mut found = Vec::new();
     for (from, table) in tables.iter().enumerate() {
         for key in &table.source.foreign_keys {
-            let target = catalog.table(&key.ref_table);
-            let to = target
-                .and_then(|target| tables.iter().position(|table| table.source.is_same(target)));
-            if let Some(to) = to {
+            let Some(target) = catalog.table(&key.ref_table) else { continue };
+            let is_comparable =
+                key.columns.iter().zip(&key.ref_columns).all(|(own, other)| {
+                    are_comparable(table.source.column(own), target.column(other))
+                });
+            let to = tables.iter().position(|table| table.source.is_same(target));
+            if let Some(to) = to.filter(|_| is_comparable) {
                 found.push(ProposedJoin {
                     from,
                     columns: key.columns.clone(),
@@ -277,9 +280,7 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
             let Some(to) = find_table_meant(column, tables) else { continue };
             let target = tables[to].source;
             let [key] = target.primary_key.as_slice() else { continue };
-            let is_comparable =
-                target.column(key).is_some_and(|key| type_of(key) == type_of(column));
-            if to != from && is_comparable {
+            if to != from && are_comparable(Some(column), target.column(key)) {
                 found.push(ProposedJoin {
                     from,
                     columns: vec![column.name.clone()],
@@ -291,6 +292,14 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
         }
     }
     keep_plain(found, tables.len())
+}
+
+/// Returns true for two columns of the same type, as far as it is known.
+fn are_comparable(one: Option<&Column>, other: Option<&Column>) -> bool {
+    match [one.map(type_of), other.map(type_of)] {
+        [Some(one), Some(other)] => one == other || [one, other].contains(&Type::Unknown),
+        _ => false,
+    }
 }
 
 /// The table that a column such as `customer_id` or `customerId` means.

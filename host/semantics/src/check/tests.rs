@@ -146,7 +146,8 @@ fn probes_find_repeated_rows_orphans_and_labels_that_are_missing() {
         .execute_batch(
             "CREATE TABLE \"Order s\" (\"Id\" INTEGER, customer INTEGER, state TEXT);
              CREATE TABLE customers (id INTEGER PRIMARY KEY, code INTEGER);
-             INSERT INTO \"Order s\" VALUES (1, 1, 'open'), (1, 2, 'it''s'), (2, 7, NULL), (3, NULL, 'x');
+             INSERT INTO \"Order s\" VALUES (1, 1, 'open'), (1, 2, 'it''s'), (2, 7, NULL),
+                 (3, NULL, 'x');
              INSERT INTO customers VALUES (1, 5), (2, 5), (3, 6);",
         )
         .unwrap();
@@ -173,18 +174,23 @@ joins:
 
 #[test]
 fn the_example_fits_its_catalog() {
-    let columns = [
-        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, employee_id INTEGER, order_date DATE, shipped_date DATE, status TEXT, payment_method TEXT)",
-        "CREATE TABLE order_items (order_id INTEGER, product_id INTEGER, quantity INTEGER, unit_price REAL, discount REAL, PRIMARY KEY (order_id, product_id))",
-        "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, email TEXT, city TEXT, country TEXT, segment TEXT, signup_date DATE)",
-        "CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, category_id INTEGER, supplier_id INTEGER, price REAL, cost REAL, stock INTEGER, discontinued INTEGER)",
-        "CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER)",
-        "CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT)",
-        "CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, title TEXT, manager_id INTEGER, hire_date DATE, salary INTEGER)",
-        "CREATE TABLE reviews (id INTEGER PRIMARY KEY, product_id INTEGER, customer_id INTEGER, rating INTEGER, comment TEXT, review_date DATE)",
-    ];
+    let schema = "
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, employee_id INTEGER,
+            order_date DATE, shipped_date DATE, status TEXT, payment_method TEXT);
+        CREATE TABLE order_items (order_id INTEGER, product_id INTEGER, quantity INTEGER,
+            unit_price REAL, discount REAL, PRIMARY KEY (order_id, product_id));
+        CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, email TEXT, city TEXT,
+            country TEXT, segment TEXT, signup_date DATE);
+        CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT, category_id INTEGER,
+            supplier_id INTEGER, price REAL, cost REAL, stock INTEGER, discontinued INTEGER);
+        CREATE TABLE categories (id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER);
+        CREATE TABLE suppliers (id INTEGER PRIMARY KEY, name TEXT, city TEXT, country TEXT);
+        CREATE TABLE employees (id INTEGER PRIMARY KEY, name TEXT, title TEXT,
+            manager_id INTEGER, hire_date DATE, salary INTEGER);
+        CREATE TABLE reviews (id INTEGER PRIMARY KEY, product_id INTEGER, customer_id INTEGER,
+            rating INTEGER, comment TEXT, review_date DATE);";
     let connection = Connection::open_in_memory().unwrap();
-    connection.execute_batch(&columns.join(";")).unwrap();
+    connection.execute_batch(schema).unwrap();
     let tables = [
         "orders",
         "order_items",
