@@ -1,6 +1,8 @@
 //! Questions and follow-ups over the example database, read without a model: how many are right,
 //! and how many are wrong rather than unread.
 
+#![allow(unreachable_pub, reason = "the shop is a part of another crate")]
+
 #[path = "../../examples/src/data.rs"]
 mod data;
 #[path = "../../examples/src/random.rs"]
@@ -14,8 +16,8 @@ use rusqlite::types::Value;
 use serde::Deserialize;
 use syrch_core::Dialect;
 use syrch_semantics::{
-    Cell, Reading, Request, RequestText, Semantics, Source, WeekStart, cells_at, compile,
-    phrases, read_follow_up, read_question,
+    Cell, Reading, Request, RequestText, Semantics, Source, WeekStart, cells_at, compile, phrases,
+    read_follow_up, read_question,
 };
 
 /// A question with the statement whose rows are right, or none if it must not be read.
@@ -96,9 +98,8 @@ impl Shop {
 fn run(database: &Connection, sql: &str) -> Rows {
     let mut statement = database.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let width = statement.column_count();
-    let rows = statement
-        .query_map([], |row| (0..width).map(|index| row.get(index)).collect())
-        .unwrap();
+    let rows =
+        statement.query_map([], |row| (0..width).map(|index| row.get(index)).collect()).unwrap();
     rows.collect::<Result<_, _>>().unwrap_or_else(|error| panic!("{sql}: {error}"))
 }
 
