@@ -51,6 +51,7 @@ mod recorded;
 mod replay;
 mod resume;
 mod retrieval;
+mod semantics;
 mod side_by_side;
 mod simulated;
 mod statements;

@@ -11,7 +11,8 @@ use crate::read::{is_plain_column, stems};
 const NAME: usize = 100;
 
 /// The words that YAML, or an older version of it, reads as something else than a text.
-const NO_TEXT: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+const NO_TEXT: &[&str] =
+    &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
 /// A text as a scalar of YAML: plain where every reader agrees, else in double quotes.
 pub(crate) fn scalar(text: &str) -> String {

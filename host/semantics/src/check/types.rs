@@ -19,10 +19,7 @@ pub(crate) enum Type {
 
 /// The parts by which declared types are recognised, in order.
 const PARTS: &[(Type, &[&str])] = &[
-    (
-        Type::Unknown,
-        &["ARRAY", "MAP", "STRUCT", "LIST", "INTERVAL", "POINT", "JSON", "RANGE"],
-    ),
+    (Type::Unknown, &["ARRAY", "MAP", "STRUCT", "LIST", "INTERVAL", "POINT", "JSON", "RANGE"]),
     (Type::Boolean, &["BOOL"]),
     (Type::Time, &["TIMESTAMP", "DATE"]),
     (Type::Text, &["CHAR", "TEXT", "STRING", "CLOB", "ENUM", "UUID", "NAME"]),

@@ -1,4 +1,4 @@
-//! What is read from files, and what is reported about them.
+//! Files that are read, and the problems that are reported about them.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
