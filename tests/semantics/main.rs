@@ -1,6 +1,8 @@
 //! Questions and follow-ups over the example database, read without a model: how many are right,
 //! and how many are wrong rather than unread.
 
+#![allow(unreachable_pub, reason = "the shop is a part of another crate")]
+
 #[path = "../../examples/src/data.rs"]
 mod data;
 #[path = "../../examples/src/random.rs"]

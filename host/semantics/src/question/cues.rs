@@ -46,9 +46,9 @@ const FILLERS: &[&str] = &[
     "give",
     "got",
     "had",
+    "happened",
     "has",
     "have",
-    "happened",
     "i",
     "in",
     "is",
@@ -165,6 +165,9 @@ pub(super) const NEGATIONS: &[&str] = &[
 /// Words that begin a breakdown.
 pub(super) const GROUPS: &[&str] = &[
     "across",
+    "break down by",
+    "break it down by",
+    "break them down by",
     "broken down by",
     "broken out by",
     "by",
@@ -179,6 +182,7 @@ pub(super) const GROUPS: &[&str] = &[
     "of each",
     "per",
     "split by",
+    "split it by",
     "split up by",
 ];
 /// Words that begin a comparison.

@@ -113,6 +113,8 @@ pub(super) struct Draft {
     pub(super) number: Option<u64>,
     pub(super) asks_which: bool,
     pub(super) compare: Option<Target>,
+    /// True if the text asks to compare, whatever with.
+    pub(super) compares: bool,
     pub(super) over: Option<Grain>,
     pub(super) grows: bool,
     pub(super) runs: bool,

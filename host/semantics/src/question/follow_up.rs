@@ -135,6 +135,7 @@ struct Change {
     also: bool,
     only: bool,
     instead: bool,
+    again: bool,
     totals: bool,
     all_times: bool,
     all_rows: bool,
@@ -172,6 +173,10 @@ fn follow(
     let calendar = Calendar { today, week_start: semantics.week_start };
     let clock = Clock { tokens: &tokens, calendar };
     let mut parser = Parser::new(semantics, &tokens, &links, clock);
+    let known = (0..semantics.metrics.len())
+        .filter(|at| previous.metrics.contains(&semantics.metrics[*at].name));
+    parser.before = known.collect();
+    parser.limit_before = previous.limit;
     let start = parser.phrase(0, MARKERS);
     let mut change = Change::default();
     // The marker may be a word of a change itself: `only`, `also`.
@@ -240,7 +245,8 @@ fn take_change(
         change.top = Some(rank);
         return Some(end);
     }
-    if matches!(parser.word(at), "ones" | "one" | "again") && at > 0 {
+    change.again |= parser.word(at) == "again";
+    if matches!(parser.word(at), "ones" | "one" | "again" | "it" | "them") && at > 0 {
         return Some(at + 1);
     }
     let next = parser.phrase(at, &["all", "all the", "every", "any"])?;
@@ -310,17 +316,14 @@ fn unsupported<T>(why: impl Into<String>) -> Result<T, Unread> {
 impl Merger<'_> {
     fn merge(&self) -> Result<Understood, Unread> {
         self.resolver.check_words()?;
-        let says_nothing = self.draft.is_empty()
-            && *self.change
-                == Change { also: false, only: false, instead: false, ..Change::default() };
-        let is_flag = *self.change
-            == Change {
-                also: self.change.also,
-                only: self.change.only,
-                instead: self.change.instead,
-                ..Change::default()
-            };
-        if says_nothing || (self.draft.is_empty() && is_flag) {
+        let flags = Change {
+            also: self.change.also,
+            only: self.change.only,
+            instead: self.change.instead,
+            again: self.change.again,
+            ..Change::default()
+        };
+        if self.draft.is_empty() && *self.change == flags {
             return unsupported("the text changes nothing of the request before");
         }
         if self.draft.averages || self.draft.lists {
@@ -453,6 +456,17 @@ impl Merger<'_> {
                 known.values = left.into_iter().cloned().collect();
                 return Ok(());
             }
+        }
+        // `with Germany again` takes back `without Germany`.
+        let takes_back = (known.operator, filter.operator) == (Operator::NotIn, Operator::In)
+            && (self.change.again || self.change.also)
+            && filter.values.iter().all(|value| known.values.contains(value));
+        if takes_back {
+            known.values.retain(|value| !filter.values.contains(value));
+            if known.values.is_empty() {
+                request.filters.remove(same);
+            }
+            return Ok(());
         }
         *known = filter;
         Ok(())

@@ -19,10 +19,16 @@ pub(super) struct Parser<'a> {
     pub(super) links: &'a Links,
     pub(super) clock: Clock<'a>,
     pub(super) draft: Draft,
+    /// The metrics of the request before, where the text follows one.
+    pub(super) before: Vec<usize>,
+    /// The limit of the request before.
+    pub(super) limit_before: Option<u64>,
     /// The place behind the metric that was read last.
     metric_end: Option<usize>,
-    /// The place behind the values that were read last.
-    value_end: Option<usize>,
+    /// The places of the values that were read last, and behind them.
+    value_place: Option<(usize, usize)>,
+    /// True if the text asks to compare, with what is said behind the metric.
+    compares: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -33,8 +39,18 @@ impl<'a> Parser<'a> {
         links: &'a Links,
         clock: Clock<'a>,
     ) -> Self {
-        let draft = Draft::default();
-        Self { semantics, tokens, links, clock, draft, metric_end: None, value_end: None }
+        Self {
+            semantics,
+            tokens,
+            links,
+            clock,
+            draft: Draft::default(),
+            before: Vec::new(),
+            limit_before: None,
+            metric_end: None,
+            value_place: None,
+            compares: false,
+        }
     }
 
     /// Reads the tokens from a place to the end.
@@ -223,6 +239,11 @@ impl<'a> Parser<'a> {
         if let Some(end) = self.compare_dimension(at) {
             return Ok(Some(end));
         }
+        if self.is_qualified(&pick, at)
+            && let Some(end) = self.beside_value(at)
+        {
+            return Ok(Some(end));
+        }
         if !pick.metrics.is_empty() && self.takes_metric(at) {
             self.push_metric(pick, end);
             return Ok(Some(end));
@@ -242,6 +263,17 @@ impl<'a> Parser<'a> {
             return Ok(Some(end));
         }
         Ok(None)
+    }
+
+    /// Returns true if a name in a text that follows a request belongs to the value before it:
+    /// `for business customers` asks for no number of customers.
+    fn is_qualified(&self, pick: &Pick, at: usize) -> bool {
+        let Some((start, end)) = self.value_place else { return false };
+        let before = start.checked_sub(1).map_or("", |before| self.word(before));
+        let is_known = pick.metrics.iter().any(|metric| self.before.contains(metric));
+        end == at
+            && !self.before.is_empty()
+            && (is_known || matches!(before, "for" | "from" | "of" | "to" | "by"))
     }
 
     fn push_metric(&mut self, pick: Pick, end: usize) {
@@ -335,7 +367,7 @@ impl<'a> Parser<'a> {
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
-        self.value_end = Some(next + 1);
+        self.value_place = Some((at, next + 1));
         Some(next + 1)
     }
 
@@ -353,7 +385,7 @@ impl<'a> Parser<'a> {
     fn beside_value(&mut self, at: usize) -> Option<usize> {
         let (pick, end) = self.pick(at)?;
         let dimensions = self.dimensions(at).map(|(found, _)| found).unwrap_or_default();
-        let is_behind = self.value_end == Some(at);
+        let is_behind = self.value_place.is_some_and(|(_, end)| end == at);
         if is_behind {
             let metrics: Vec<usize> =
                 self.draft.metrics.iter().flat_map(|known| known.metrics.clone()).collect();
@@ -429,7 +461,7 @@ impl<'a> Parser<'a> {
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
-        self.value_end = Some(end);
+        self.value_place = Some((at, end));
         Some(end)
     }
 
@@ -456,7 +488,14 @@ impl<'a> Parser<'a> {
 
     /// `compared with the year before`, `vs 2023`.
     fn comparison(&mut self, at: usize) -> Taken {
-        let Some(next) = self.phrase(at, cues::COMPARISONS) else { return Ok(None) };
+        let joins: &[&str] = if self.compares { &["with", "to", "and"] } else { &[] };
+        let phrase = self.phrase(at, cues::COMPARISONS).or_else(|| self.phrase(at, joins));
+        let Some(next) = phrase else {
+            let begins = self.phrase(at, &["compare", "comparing"]);
+            self.compares |= begins.is_some();
+            self.draft.compares |= begins.is_some();
+            return Ok(begins);
+        };
         let next = self.skip(next, &["that", "of", "its", "those"]);
         let Some((target, end)) = self.target(next) else { return Ok(None) };
         if self.draft.compare.replace(target).is_some() {
@@ -625,7 +664,9 @@ impl<'a> Parser<'a> {
         let word = self.word(next - 1).to_owned();
         let is_agent = word == "by" && at.checked_sub(1).is_some_and(|at| self.is_participle(at));
         let mut next = self.skip(next, &["the", "calendar"]);
-        if self.draft.rank.is_some() && self.draft.metrics.is_empty() {
+        let is_ranked = self.draft.rank.is_some()
+            || (self.limit_before.is_some() && self.group_at(next).is_none());
+        if is_ranked && self.draft.metrics.is_empty() {
             let place = self.skip(next, &["total", "number", "of"]);
             let shares = self.phrase(place, cues::SHARES);
             let place = self.skip(shares.unwrap_or(place), &["of", "the", "total"]);

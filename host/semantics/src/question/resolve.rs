@@ -59,6 +59,9 @@ impl Resolver<'_> {
                 None => comparison = Some(Comparison::ShareOfTotal),
             }
         }
+        if draft.compares && draft.compare.is_none() && by.is_empty() && grain.is_none() {
+            return unsupported("the text does not say what to compare with");
+        }
         let compared = self.comparison(grain, span)?;
         if compared.comparison.is_some() && comparison.is_some() {
             return unsupported("a share and a comparison cannot be asked for at once");

@@ -320,6 +320,7 @@ impl Clock<'_> {
             MONTHS.iter().position(|name| *name == word || (is_short && name.starts_with(word)))?;
         let is_plain = !is_short && word != "march";
         let has_number = self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Number)
+            || self.day_of_month(at + 1).is_some()
             || at.checked_sub(1).is_some_and(|before| self.day_of_month(before).is_some());
         let follows =
             at.checked_sub(1).is_some_and(|before| BEFORE_MONTHS.contains(&self.word(before)));
