@@ -2,6 +2,8 @@
 //! errors need to know of one stands in its entry: another one is a crate in `host/executors/`, a
 //! file in `executors/`, and its `mod` and its line here. A build may leave engines out; only this
 //! file knows which.
+// A build without engines leaves unused what they share.
+#![cfg_attr(not(feature = "default"), allow(dead_code))]
 
 #[cfg(feature = "adbc")]
 mod adbc;
@@ -15,8 +17,6 @@ mod entry;
 #[cfg(feature = "files")]
 mod files;
 mod foreign;
-// A build without engines leaves unused what they share.
-#[cfg_attr(not(feature = "default"), allow(dead_code))]
 mod open;
 #[cfg(feature = "postgres")]
 mod postgres;
