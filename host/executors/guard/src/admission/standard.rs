@@ -1,34 +1,14 @@
 //! The functions that statements for engines without a list of their own may use: those that the
 //! standard or nearly every engine has.
 
+use syrch_core::WordList;
+
 use super::rules::{Form, Names, Rules};
-use crate::functions::{Functions, words};
 
 /// The functions, in order of the alphabet.
-static LISTED: Functions = Functions::new(|| words(include_str!("../functions/standard.txt")));
+static LISTED: WordList = WordList::new(include_str!("../functions/standard.txt"));
 
-const TYPES: &[&str] = &[
-    "bigint",
-    "boolean",
-    "bytes",
-    "date",
-    "datetime",
-    "decimal",
-    "double",
-    "float64",
-    "int64",
-    "integer",
-    "number",
-    "numeric",
-    "real",
-    "signed",
-    "string",
-    "text",
-    "timestamp",
-    "timestamp_ntz",
-    "unsigned",
-    "varchar",
-];
+static TYPES: WordList = WordList::new(include_str!("../types/standard.txt"));
 
 /// Words that stand for a value of the session wherever a column may stand.
 const VALUES: &[&str] = &[
@@ -66,7 +46,7 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
         aggregates: &[],
         formats: &[],
         patterns: &[],
-        types: TYPES,
+        types: &TYPES,
         names,
         ignores_case: true,
         system: &[
