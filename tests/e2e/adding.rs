@@ -1,6 +1,6 @@
-//! Tests of what it takes to add a plugin, a provider, an engine, a command, a role or a port:
-//! everything else reads the one table or folder that names it. A section of a report needs no test
-//! here, since each renderer matches `Section` and the compiler names what is missing.
+//! Tests of what it takes to add a plugin, a provider, an engine, a dialect, a command, a role or a
+//! port: everything else reads the one table or folder that names it. A section of a report needs
+//! no test here, since each renderer matches `Section` and the compiler names what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -208,6 +208,53 @@ fn an_engine_is_its_crate_and_one_entry() {
         }
         wrong.extend(others_with(&sources, &library, &may));
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The names in a table of dialects.
+fn list_dialects(path: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(repository().join(path)).unwrap();
+    let (_, rest) = text.split_once("ALL: [(&str, &").unwrap();
+    let (entries, _) = rest.split_once("];").unwrap();
+    let names = entries.split("(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(str::to_owned).collect()
+}
+
+/// A dialect is its declaration in `core` and the guard's rules for it, with the list of its
+/// functions: what reads, writes and judges statements names none. The guard itself names those
+/// whose forms it carries through the parser, and engines their own.
+#[test]
+fn a_dialect_is_its_declaration_and_its_rules() {
+    const DECLARATIONS: &str = "host/core/src/types/dialect/";
+    const RULES: &str = "host/executors/guard/src/admission/";
+    let declared = list_dialects(&format!("{DECLARATIONS}mod.rs"));
+    assert!(declared.len() >= 9, "{declared:?}");
+    let guarded = list_dialects(&format!("{RULES}rules.rs"));
+    assert_eq!(declared, guarded, "left: core, right: the guard");
+
+    let guard = ["carry/", "deterministic/", "read.rs", "sets.rs", "verb.rs"]
+        .map(|path| format!("host/executors/guard/src/{path}"));
+    let engines = folders("host/executors").into_iter().filter(|name| name != "guard");
+    let mut may: Vec<String> = engines.map(|name| format!("host/executors/{name}/")).collect();
+    may.extend(guard);
+    // The table of engines, the trial of a plugin on SQLite, and modules that only tests have.
+    let others = [
+        DECLARATIONS,
+        RULES,
+        "host/app/src/executors.rs",
+        "host/app/src/probe.rs",
+        "host/offline/src/kinds.rs",
+        "host/offline/src/dated.rs",
+    ];
+    may.extend(others.map(str::to_owned));
+    let may: Vec<&str> = may.iter().map(String::as_str).collect();
+    let sources = sources(&["host"]);
+    let wrong: Vec<String> = ["Sqlite", "Postgres", "Mysql", "Duckdb", "Databricks", "Spark"]
+        .iter()
+        .flat_map(|name| {
+            others_with(&sources, &format!("Dialect::{name}"), &may).collect::<Vec<_>>()
+        })
+        .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -7,6 +7,7 @@
 use syrch_core::WordList;
 
 use super::rules::{Form, Names, Rules};
+use crate::grammar::DuckDb;
 
 /// The functions, in order of the alphabet.
 static LISTED: WordList = WordList::new(include_str!("../functions/duckdb.txt"));
@@ -15,6 +16,8 @@ static LISTED: WordList = WordList::new(include_str!("../functions/duckdb.txt"))
 static TYPES: WordList = WordList::new(include_str!("../types/duckdb.txt"));
 
 pub(super) static RULES: Rules = Rules {
+    grammar: &DuckDb,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],
     values: &[

@@ -5,6 +5,7 @@
 use syrch_core::WordList;
 
 use super::rules::{Form, Names, Rules};
+use crate::grammar::Postgres;
 
 /// The functions, in order of the alphabet.
 pub(crate) static LISTED: WordList = WordList::new(include_str!("../functions/postgres.txt"));
@@ -16,6 +17,8 @@ static TYPES: WordList = WordList::new(include_str!("../types/postgres.txt"));
 
 /// The rules for statements for PostgreSQL.
 pub(super) static RULES: Rules = Rules {
+    grammar: &Postgres,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],
     // A quoted name is a column's here.

@@ -1,12 +1,30 @@
 //! The differences between the dialects that the walk knows. Everything else is the walk's own.
 
+use sqlparser::dialect::Dialect as Grammar;
 use syrch_core::{Dialect, WordList};
 
 use super::{duckdb, postgres, spark, standard};
 
+/// The rules, by the names of the dialects.
+static ALL: [(&str, &Rules); 9] = [
+    ("sqlite", &standard::SQLITE),
+    ("postgres", &postgres::RULES),
+    ("mysql", &standard::MYSQL),
+    ("duckdb", &duckdb::RULES),
+    ("databricks", &spark::RULES),
+    ("spark", &spark::RULES),
+    ("ansi", &standard::ANSI),
+    ("bigquery", &standard::BIGQUERY),
+    ("snowflake", &standard::SNOWFLAKE),
+];
+
 /// The rules for statements of one dialect: the forms and functions that they may use, and how they
 /// are written again.
 pub(crate) struct Rules {
+    /// The grammar by which the parser reads statements that run as they are written again.
+    pub(crate) grammar: &'static (dyn Grammar + Sync),
+    /// True if facts are read by that grammar as well, and by the lexer's tokens.
+    pub(crate) is_for_facts: bool,
     /// Functions that may be called.
     pub(super) listed: &'static WordList,
     /// Those of them that the grammar knows without parentheses.
@@ -143,17 +161,11 @@ pub(super) enum Form {
 }
 
 impl Rules {
-    pub(super) fn for_dialect(dialect: &Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Postgres => &postgres::RULES,
-            Dialect::Duckdb => &duckdb::RULES,
-            Dialect::Spark | Dialect::Databricks => &spark::RULES,
-            Dialect::Sqlite => &standard::SQLITE,
-            Dialect::Mysql => &standard::MYSQL,
-            Dialect::Other(name) if name == "bigquery" => &standard::BIGQUERY,
-            Dialect::Other(name) if name == "snowflake" => &standard::SNOWFLAKE,
-            Dialect::Ansi | Dialect::Other(_) => &standard::ANSI,
-        }
+    /// Returns the rules of a dialect; those of the standard for one without rules of its own.
+    pub(crate) fn for_dialect(dialect: &Dialect) -> &'static Self {
+        let name = dialect.name();
+        let found = ALL.iter().find(|(known, _)| *known == name);
+        found.map_or(&standard::OTHER, |(_, rules)| rules)
     }
 
     pub(super) fn has(&self, form: Form) -> bool {
@@ -190,6 +202,8 @@ mod tests {
             other("flight"),
         ] {
             let rules = Rules::for_dialect(&dialect);
+            assert_eq!(rules.names.quote(), dialect.syntax().name_quote, "{dialect:?}");
+            assert_eq!(rules.names == Names::Folded, dialect.syntax().folds_names, "{dialect:?}");
             assert!(
                 rules.is_listed("count")
                     && !rules.is_listed("pg_sleep")

@@ -5,6 +5,7 @@
 use syrch_core::WordList;
 
 use super::rules::{Form, Names, Rules};
+use crate::grammar::Spark;
 
 /// The functions, in order of the alphabet.
 static LISTED: WordList = WordList::new(include_str!("../functions/spark.txt"));
@@ -13,6 +14,8 @@ static LISTED: WordList = WordList::new(include_str!("../functions/spark.txt"));
 static TYPES: WordList = WordList::new(include_str!("../types/spark.txt"));
 
 pub(super) static RULES: Rules = Rules {
+    grammar: &Spark,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_timestamp", "localtimestamp"],
     values: &[
