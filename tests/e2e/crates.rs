@@ -279,3 +279,23 @@ fn only_the_table_of_engines_names_one() {
     assert!(seen > 100, "only {seen} files were read");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A tag of an action can be moved to another commit, a digest cannot.
+#[test]
+fn the_workflows_name_actions_by_digests() {
+    let folder = syrch_kit::repository().join(".github/workflows");
+    let mut actions = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for action in text.lines().filter_map(|line| line.split_once("uses: ")) {
+            let digest = action.1.split_once('@').and_then(|(_, rest)| rest.split(' ').next());
+            let is_digest = digest.is_some_and(|digest| {
+                digest.len() == 40 && digest.chars().all(|c| c.is_ascii_hexdigit())
+            });
+            assert!(is_digest, "{}: {} is no digest of 40 digits", path.display(), action.1);
+            actions += 1;
+        }
+    }
+    assert!(actions > 0, "no workflow uses an action");
+}

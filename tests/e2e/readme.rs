@@ -246,6 +246,20 @@ fn links_lead_to_files_and_headings_that_exist() {
     assert!(links >= 20, "only {links} links were seen");
 }
 
+/// `docs/README.md` is the index of the folder.
+#[test]
+fn the_index_of_the_documents_lists_every_page() {
+    let folder = syrch_kit::repository().join("docs");
+    let index = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let pages = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let pages = pages.filter(|entry| entry.path().is_file());
+    let names = pages.map(|entry| entry.file_name().into_string().unwrap());
+    let missing: Vec<String> = names
+        .filter(|name| name != "README.md" && !index.contains(&format!("]({name})")))
+        .collect();
+    assert!(missing.is_empty(), "docs/README.md does not list {missing:?}");
+}
+
 #[test]
 fn the_binary_needs_no_file_and_no_network() {
     demo();

@@ -210,8 +210,7 @@ pub fn json_value(value: &Value) -> serde_json::Value {
             text.clone().into()
         }
         Value::Bytes(bytes) => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            serde_json::json!({ "bytes": hex })
+            serde_json::json!({ "bytes": syrch_core::text::hex(bytes) })
         }
     }
 }

@@ -44,7 +44,7 @@ pub fn content_digest(paths: &[PathBuf], beside: &[&str]) -> io::Result<String> 
             }
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(hasher.finalize()))
 }
 
 fn take(path: &Path, hasher: &mut Sha256) -> io::Result<()> {

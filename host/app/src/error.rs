@@ -166,7 +166,7 @@ impl Error {
 }
 
 fn requests(count: usize) -> String {
-    if count == 1 { "1 request".to_owned() } else { format!("{count} requests") }
+    syrch_core::text::count(count, "request")
 }
 
 fn role_class(error: &RoleError) -> &'static str {

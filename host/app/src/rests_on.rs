@@ -103,11 +103,11 @@ pub fn departure(settings: &Settings) -> Option<String> {
         (!basis.knows(&name)).then(|| format!("another database, `{name}`")),
     ];
     let others: Vec<String> = others.into_iter().flatten().collect();
-    let plural = if basis.databases == 1 { "" } else { "s" };
-    let Basis { model, databases, suite, .. } = &basis;
+    let Basis { model, suite, .. } = &basis;
+    let databases = syrch_core::text::count(basis.databases, "database");
     (!others.is_empty()).then(|| {
         format!(
-            "the confidence was fitted on answers of `{model}` over {databases} database{plural} of the suite `{suite}`; this search uses {}",
+            "the confidence was fitted on answers of `{model}` over {databases} of the suite `{suite}`; this search uses {}",
             others.join(", and ")
         )
     })

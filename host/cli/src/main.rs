@@ -99,7 +99,7 @@ fn importing(console: &Arc<Console>) -> ImportProgress {
 fn read_line(read: &Imported) -> String {
     let Imported { file, table, columns, rows, nested, .. } = read;
     let columns = columns.iter().map(|(name, kind)| format!("{name} {kind}"));
-    let rows = if *rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let rows = syrch::syrch_core::text::count(*rows, "row");
     let nested = match nested.is_empty() {
         true => String::new(),
         false => format!("; lists and structures are left out: {}", few(nested.clone())),

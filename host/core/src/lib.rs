@@ -16,12 +16,14 @@ pub mod roles;
 pub mod text;
 pub mod types;
 pub mod validate;
+mod word_list;
 
 pub use error::RoleError;
 pub use ledger::Ledger;
 pub use limits::Limits;
 pub use result_set::ResultSet;
 pub use types::*;
+pub use word_list::WordList;
 
 /// The contract's version, as plugins name it in `syrch:plugin@…`.
 pub const CONTRACT_VERSION: &str = "0.1.0";

@@ -248,7 +248,7 @@ impl ResultSet {
         hasher.update((self.schema.fields().len() as u64).to_le_bytes());
         hasher.update([u8::from(self.truncated)]);
         digests.iter().for_each(|digest| hasher.update(digest));
-        hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+        crate::text::hex(&hasher.finalize()[..16])
     }
 }
 

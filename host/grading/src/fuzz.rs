@@ -55,7 +55,7 @@ impl FuzzManifest {
                     .collect()
             })
             .collect();
-        Sha256::digest(all.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect()
+        syrch_core::text::hex(Sha256::digest(all.join("\n")))
     }
 }
 

@@ -157,7 +157,7 @@ fn each_line(path: &Path, take: impl FnMut(usize, Result<&str, String>)) -> Resu
     };
     let mut file = Digested { file: File::open(path).map_err(fail)?, digest: Sha256::new() };
     lines(&mut BufReader::new(&mut file), LONGEST, take).map_err(fail)?;
-    Ok(file.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(file.digest.finalize()))
 }
 
 /// Reads lines and calls `take` with each. A line of more than `longest` bytes is skipped and
@@ -305,8 +305,6 @@ mod tests {
         assert!(said[5].contains("line 6: is no answer: "), "{said:?}");
         std::fs::write(&file, known).unwrap();
         let given = Given::read(&[file], &suite).unwrap();
-        let digest: String =
-            Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(given.files, [digest]);
+        assert_eq!(given.files, [syrch_core::text::hex(Sha256::digest(known))]);
     }
 }

@@ -108,7 +108,7 @@ async fn content(url: &DatabaseUrl, database: &dyn Database) -> Result<String, E
         Some(identity) => identity,
         None => format!("{:?}", database.catalog().await?.tables),
     };
-    Ok(Sha256::digest(known).iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(Sha256::digest(known)))
 }
 
 /// Receives the progress of a run over a suite.

@@ -13,8 +13,7 @@ use crate::record::{Record, RowRetention, StoredRows};
 
 /// The sha256 of bytes, as `sha256:` and hex.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    let hex: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", syrch_core::text::hex(Sha256::digest(bytes)))
 }
 
 /// The results that the file holds already.

@@ -1,86 +1,30 @@
 //! The differences between dialects in the statements that the rules write.
 
-use syrch_core::Dialect;
+use syrch_core::{Dialect, Syntax};
 
-/// The differences between a dialect and SQLite's. Each entry was checked on the engine itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Syntax {
-    /// True if the columns that a grouped or DISTINCT query selects or orders by must be grouped,
-    /// aggregated or selected.
-    pub(crate) is_strict: bool,
-    /// True if NULL is the greatest value, and so the first in descending order.
-    pub(crate) nulls_are_greatest: bool,
-    /// True if NULL is the least value, and so the first in ascending order.
-    pub(crate) nulls_are_least: bool,
-    /// The operators that compare with a pattern whatever the letter case.
-    pub(crate) like: &'static str,
-    pub(crate) not_like: &'static str,
+/// The forms of statements that differ by the dialect.
+#[derive(Clone, Copy)]
+pub(crate) struct Forms(&'static Syntax);
+
+impl Forms {
+    pub(crate) fn for_dialect(dialect: &Dialect) -> Self {
+        Self(dialect.syntax())
+    }
+
     /// The type to which values are cast that are compared as texts; `None` where the engine casts
     /// by itself.
-    pub(crate) text: Option<&'static str>,
-    /// True if a BOOLEAN column is compared with TRUE and FALSE, not with numbers.
-    pub(crate) has_booleans: bool,
-    /// True if the engine refuses to compare texts with numbers, or fails at the first text that is
-    /// not a number.
-    pub(crate) casts: bool,
-    /// True if a backslash in a text escapes the character after it.
-    pub(crate) escapes: bool,
-    /// The function that counts the characters of a text.
-    pub(crate) length: &'static str,
-    /// True if the engine has `TRY_CAST`.
-    has_try_cast: bool,
-    /// True if quotes do not change the meaning of a plain name, so that any word that may be
-    /// reserved is quoted.
-    quotes_freely: bool,
-}
+    pub(crate) fn text_type(self) -> Option<&'static str> {
+        self.0.is_typed.then_some(self.0.text_type)
+    }
 
-/// The dialect of SQLite, but for the year of a date.
-const PLAIN: Syntax = Syntax {
-    is_strict: false,
-    nulls_are_greatest: false,
-    nulls_are_least: false,
-    like: "LIKE",
-    not_like: "NOT LIKE",
-    text: None,
-    has_booleans: false,
-    casts: false,
-    has_try_cast: false,
-    escapes: false,
-    length: "LENGTH",
-    quotes_freely: false,
-};
-
-/// The syntax that PostgreSQL and the engines derived from it have in common.
-const STRICT: Syntax = Syntax {
-    is_strict: true,
-    like: "ILIKE",
-    not_like: "NOT ILIKE",
-    has_booleans: true,
-    casts: true,
-    ..PLAIN
-};
-
-impl Syntax {
-    pub(crate) fn for_dialect(dialect: &Dialect) -> Self {
-        match dialect {
-            Dialect::Postgres => Self { nulls_are_greatest: true, text: Some("TEXT"), ..STRICT },
-            Dialect::Duckdb => {
-                Self { text: Some("VARCHAR"), has_try_cast: true, quotes_freely: true, ..STRICT }
-            }
-            Dialect::Spark | Dialect::Databricks => {
-                let plain = Self { text: Some("STRING"), has_try_cast: true, ..STRICT };
-                Self { escapes: true, quotes_freely: true, nulls_are_least: true, ..plain }
-            }
-            // The plain function of MySQL counts bytes.
-            Dialect::Mysql => Self { escapes: true, length: "CHAR_LENGTH", ..PLAIN },
-            Dialect::Sqlite => Self { nulls_are_least: true, ..PLAIN },
-            Dialect::Ansi | Dialect::Other(_) => PLAIN,
-        }
+    /// Returns true if NULL would come first in that direction and can be put last.
+    pub(crate) fn puts_null_first(self, is_descending: bool) -> bool {
+        self.0.has_nulls_last && self.0.nulls.is_first(is_descending)
     }
 
     /// A text as a number, NULL where it is none.
     pub(crate) fn number_of(self, text: &str) -> String {
-        if self.has_try_cast {
+        if self.0.has_try_cast {
             return format!("TRY_CAST({text} AS DOUBLE)");
         }
         format!(
@@ -90,7 +34,7 @@ impl Syntax {
 
     /// A text as a date, NULL where it does not have the form of one.
     pub(crate) fn date_of(self, text: &str) -> String {
-        if self.has_try_cast {
+        if self.0.has_try_cast {
             return format!("TRY_CAST({text} AS DATE)");
         }
         format!(
@@ -98,20 +42,13 @@ impl Syntax {
         )
     }
 
-    /// A text in quotes. Spark and Databricks join `'it''s'` to `its`, depending on the version;
-    /// all read `\'`.
-    pub(crate) fn literal(&self, text: &str) -> String {
-        if self.escapes {
-            format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
-        } else {
-            format!("'{}'", text.replace('\'', "''"))
-        }
-    }
-
     /// A pattern in quotes. Where a backslash escapes within a text, it does so within a pattern,
     /// too.
-    pub(crate) fn pattern(&self, text: &str) -> String {
-        if self.escapes { self.literal(&text.replace('\\', "\\\\")) } else { self.literal(text) }
+    pub(crate) fn pattern(self, text: &str) -> String {
+        match self.0.has_backslashes() {
+            true => self.0.literal(&text.replace('\\', "\\\\")),
+            false => self.0.literal(text),
+        }
     }
 }
 
@@ -119,9 +56,9 @@ impl Syntax {
 /// reserves.
 pub(crate) fn identifier(dialect: &Dialect, name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
+    let folds = dialect.syntax().folds_names && name.chars().any(|c| c.is_ascii_uppercase());
     let may_be_reserved =
-        Syntax::for_dialect(dialect).quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
+        dialect.syntax().quotes_freely && RESERVED_BY_SOME.contains(&lower.as_str());
     dialect.identifier(name, RESERVED.contains(&lower.as_str()) || folds || may_be_reserved)
 }
 
@@ -178,17 +115,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_and_patterns_have_the_escapes_of_their_dialect() {
-        let of = |dialect: &Dialect| {
-            (
-                Syntax::for_dialect(dialect).literal("O'Neil\\s"),
-                Syntax::for_dialect(dialect).pattern("%\\'%"),
-            )
-        };
-        assert_eq!(of(&Dialect::Sqlite), ("'O''Neil\\s'".into(), "'%\\''%'".into()));
-        assert_eq!(of(&Dialect::Duckdb), of(&Dialect::Sqlite));
-        assert_eq!(of(&Dialect::Spark), ("'O\\'Neil\\\\s'".into(), "'%\\\\\\\\\\'%'".into()));
-        assert_eq!(of(&Dialect::Databricks), of(&Dialect::Spark));
+    fn patterns_have_the_escapes_of_their_dialect() {
+        for (dialect, pattern) in [
+            (Dialect::Sqlite, "'%\\''%'"),
+            (Dialect::Duckdb, "'%\\''%'"),
+            (Dialect::Spark, "'%\\\\\\\\\\'%'"),
+            (Dialect::Databricks, "'%\\\\\\\\\\'%'"),
+        ] {
+            assert_eq!(Forms::for_dialect(&dialect).pattern("%\\'%"), pattern);
+        }
     }
 
     #[test]

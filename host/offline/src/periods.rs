@@ -2,8 +2,6 @@
 //! last and first rows, and the average of what a view adds up. Each word is part of the form, or
 //! there is no statement.
 
-use syrch_core::Dialect;
-
 use super::dialect;
 use super::items::{Item, Reading, What};
 use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
@@ -92,7 +90,7 @@ fn happening(schema: &Schema, table: usize) -> Option<ColumnRef> {
         ["count", "month", "year"].iter().any(|word| view.required.as_slice() == [*word])
     });
     let is_date =
-        schema.dialect == Dialect::Sqlite || dialect::is_date(&schema.column(column).declared);
+        schema.dialect.syntax().has_affinities || dialect::is_date(&schema.column(column).declared);
     (!is_counted && is_date).then_some(column)
 }
 
@@ -119,19 +117,19 @@ fn rows_of_each(
     let select = vec![Expression::Column(column)];
     let text = writer.text(&LogicalQuery { select, ..LogicalQuery::default() })?;
     let (name, from) = text.strip_prefix("SELECT ")?.split_once(" FROM ")?;
-    let sql = match (&schema.dialect, is_month) {
-        (Dialect::Sqlite, _) => {
+    let sql = match (schema.dialect.syntax().has_affinities, is_month) {
+        (true, _) => {
             let format = if is_month { "%Y-%m" } else { "%Y" };
             format!(
                 "SELECT strftime('{format}', {name}) AS {span}, COUNT(*) FROM {from} \
                  GROUP BY {span} ORDER BY {span}"
             )
         }
-        (_, true) => {
+        (false, true) => {
             let parts = format!("EXTRACT(YEAR FROM {name}), EXTRACT(MONTH FROM {name})");
             format!("SELECT {parts}, COUNT(*) FROM {from} GROUP BY {parts} ORDER BY {parts}")
         }
-        (_, false) => {
+        (false, false) => {
             let part = format!("EXTRACT(YEAR FROM {name})");
             format!("SELECT {part}, COUNT(*) FROM {from} GROUP BY {part} ORDER BY {part}")
         }
@@ -209,9 +207,8 @@ fn extreme(function: Function, column: ColumnRef) -> LogicalQuery {
 
 #[cfg(test)]
 mod tests {
-    use syrch_core::Catalog;
+    use syrch_core::{Catalog, Dialect};
 
-    use super::*;
     use crate::fixture::table;
     use crate::kinds::{assert_reads, assert_silent};
 

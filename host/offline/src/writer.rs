@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use syrch_core::Dialect;
+use syrch_core::Syntax;
 
 use super::calendar;
-use super::dialect::{self, Syntax};
+use super::dialect::{self, Forms};
 use super::joins;
 use super::query::{
     Condition, Expression, Field, Function, LogicalQuery, Operand, Operator, Share,
@@ -82,8 +82,12 @@ impl Writer<'_> {
         Some(format!("SELECT {name} FROM ({rows}) AS best"))
     }
 
-    fn syntax(&self) -> Syntax {
-        Syntax::for_dialect(&self.schema.dialect)
+    fn forms(&self) -> Forms {
+        Forms::for_dialect(&self.schema.dialect)
+    }
+
+    fn syntax(&self) -> &'static Syntax {
+        self.schema.dialect.syntax()
     }
 
     /// The query as the dialect takes it: PostgreSQL and others refuse to select or to order by
@@ -92,10 +96,10 @@ impl Writer<'_> {
     /// its greatest value of what it is ordered by.
     fn strict(&self, query: &LogicalQuery) -> LogicalQuery {
         let mut query = query.clone();
-        if !self.syntax().is_strict {
+        if !self.syntax().groups_strictly {
             return query;
         }
-        if self.syntax().casts {
+        if self.syntax().is_typed {
             row_of_the_extreme(&mut query);
         }
         let columns = query.select.iter().map(|expression| match expression {
@@ -144,10 +148,12 @@ impl Writer<'_> {
                     || matches!(expression, Expression::Aggregate(..)))
         });
         match down {
-            true if self.syntax().nulls_are_greatest && may_be_null => " DESC NULLS LAST",
+            true if self.forms().puts_null_first(true) && may_be_null => " DESC NULLS LAST",
             // A text whose characters are counted is there.
             false if matches!(expression, Expression::Length(_)) => "",
-            false if self.syntax().nulls_are_least && may_be_null && query.limit.is_some() => {
+            false
+                if self.forms().puts_null_first(false) && may_be_null && query.limit.is_some() =>
+            {
                 " NULLS LAST"
             }
             true => " DESC",
@@ -172,7 +178,7 @@ impl Writer<'_> {
     fn sides(&self, edge: &Edge) -> (String, String) {
         let side = |own: ColumnRef, other: ColumnRef| {
             let name = self.name(own, false);
-            if self.syntax().casts && self.is_mixed(own, other) {
+            if self.syntax().is_typed && self.is_mixed(own, other) {
                 self.as_text(name, own)
             } else {
                 name
@@ -201,7 +207,7 @@ impl Writer<'_> {
         let name = match condition.field {
             Some(field) => self.field(&name, at, field),
             None if is_pattern => self.as_text(name, at),
-            None if syntax.casts => self.comparable(name, condition),
+            None if syntax.is_typed => self.comparable(name, condition),
             None => name,
         };
         let operator = self.operator(condition.operator);
@@ -215,7 +221,7 @@ impl Writer<'_> {
                 format!("{name} {operator} {}", if number == "0" { "FALSE" } else { "TRUE" })
             }
             Operand::Number(number)
-                if syntax.casts
+                if syntax.is_typed
                     && is_equality
                     && condition.field.is_none()
                     && self.holds_text(at) =>
@@ -229,7 +235,7 @@ impl Writer<'_> {
                 format!("{name} {operator} ({})", texts.join(", "))
             }
             Operand::Text(text) if is_pattern => {
-                format!("{name} {operator} {}", syntax.pattern(text))
+                format!("{name} {operator} {}", self.forms().pattern(text))
             }
             Operand::Range(low, high) => {
                 format!("{name} {operator} {} AND {}", self.operand(low)?, self.operand(high)?)
@@ -289,7 +295,7 @@ impl Writer<'_> {
         };
         match operand {
             Operand::Number(_) if self.holds_text(at) && !is_equality => {
-                self.syntax().number_of(&name)
+                self.forms().number_of(&name)
             }
             Operand::Number(_) if dialect::is_date(declared) => self.field(&name, at, Field::Year),
             Operand::Texts(_) if !self.holds_text(at) => self.as_text(name, at),
@@ -305,7 +311,7 @@ impl Writer<'_> {
                     Expression::Column(inner)
                     | Expression::Aggregate(Function::Min | Function::Max, inner),
                 ] if self.is_mixed(at, *inner) => match self.holds_text(at) {
-                    true => self.syntax().number_of(&name),
+                    true => self.forms().number_of(&name),
                     false => self.as_text(name, at),
                 },
                 _ => name,
@@ -335,7 +341,7 @@ impl Writer<'_> {
     /// A column whose values are compared as texts, where the dialect does not convert them by
     /// itself.
     fn as_text(&self, name: String, at: ColumnRef) -> String {
-        match self.syntax().text {
+        match self.forms().text_type() {
             Some(text) if !self.holds_text(at) => format!("CAST({name} AS {text})"),
             _ => name,
         }
@@ -344,8 +350,8 @@ impl Writer<'_> {
     /// A column whose values are added up; of a date it is the year.
     fn as_number(&self, name: String, at: ColumnRef) -> String {
         let declared = &self.schema.column(at).declared;
-        match self.syntax().casts {
-            true if self.holds_text(at) => self.syntax().number_of(&name),
+        match self.syntax().is_typed {
+            true if self.holds_text(at) => self.forms().number_of(&name),
             true if declared.starts_with("bool") => format!("CAST({name} AS INTEGER)"),
             true if dialect::is_date(declared) => self.field(&name, at, Field::Year),
             _ => name,
@@ -359,13 +365,13 @@ impl Writer<'_> {
             Field::Year => ("%Y", "YEAR"),
             Field::Month => ("%m", "MONTH"),
         };
-        match self.schema.dialect {
-            Dialect::Sqlite => format!("CAST(strftime('{format}', {name}) AS INTEGER)"),
+        match self.syntax().has_affinities {
+            true => format!("CAST(strftime('{format}', {name}) AS INTEGER)"),
             // A date that is declared as a text.
-            _ if self.syntax().casts && !dialect::is_date(declared) => {
+            _ if self.syntax().is_typed && !dialect::is_date(declared) => {
                 format!(
                     "EXTRACT({word} FROM {})",
-                    self.syntax().date_of(&self.as_text(name.to_owned(), at))
+                    self.forms().date_of(&self.as_text(name.to_owned(), at))
                 )
             }
             _ => format!("EXTRACT({word} FROM {name})"),

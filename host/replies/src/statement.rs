@@ -77,14 +77,9 @@ pub(crate) fn looks_like_query(text: &str) -> bool {
 }
 
 /// The grammar of a catalog's dialect; the generic one for a dialect that the parser does not know.
-/// Spark has that of Databricks, since the parser's own for Spark does not know that a backslash
-/// escapes a quote.
 #[must_use]
 pub fn grammar(dialect: &syrch_core::Dialect) -> Box<dyn Dialect> {
-    match dialect {
-        syrch_core::Dialect::Spark => Box::new(DatabricksDialect {}),
-        other => dialect_from_str(other.name()).unwrap_or_else(|| Box::new(GenericDialect)),
-    }
+    dialect_from_str(dialect.grammar()).unwrap_or_else(|| Box::new(GenericDialect))
 }
 
 /// A parser whose statements keep their literals as they are written, where a backslash escapes

@@ -12,7 +12,7 @@ use crate::LoadError;
 /// The sha256 of bytes, in hex: a plugin's identity.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    text::hex(Sha256::digest(bytes))
 }
 
 /// Reads a component file.

@@ -69,6 +69,6 @@ impl Hasher {
 
     /// The digest in hexadecimal digits.
     pub(super) fn finish(self) -> String {
-        self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        syrch_core::text::hex(self.0.finalize())
     }
 }

@@ -71,6 +71,6 @@ fn tabular_condition(path: &Path) -> Condition {
         .into_iter()
         .filter_map(|file| Some(std::fs::metadata(file).ok()?.len()));
     let (count, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
-    let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
+    let files = syrch_core::text::count(count, "file");
     Condition { detail: format!("{files} of {} KiB", u64::div_ceil(bytes, 1024)), fix: None }
 }

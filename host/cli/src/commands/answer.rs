@@ -230,7 +230,7 @@ fn rests_on(known: &RestsOn) -> String {
         Some(database) => database.clone(),
         None => {
             let other = if *elsewhere { "other " } else { "" };
-            format!("{databases} {other}database{}", if *databases == 1 { "" } else { "s" })
+            syrch::syrch_core::text::count(*databases, &format!("{other}database"))
         }
     };
     let times = if *answers == 1 { "time" } else { "times" };
@@ -263,13 +263,12 @@ fn cost(document: &AnswerDocument) -> String {
         Some(_) => "no cost".to_owned(),
         None => "cost unknown".to_owned(),
     };
-    let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let statements = count(cost.sql_runs, "statement");
+    let statements = syrch::syrch_core::text::count(cost.sql_runs, "statement");
     let seconds = document.time_ms.total / 1000.0;
     if !has_model(document) {
         return format!("{statements}, {seconds:.2} s");
     }
-    let calls = count(cost.calls, "model call");
+    let calls = syrch::syrch_core::text::count(cost.calls, "model call");
     let estimated = if cost.count_estimates() > 0 { " (estimated)" } else { "" };
     format!(
         "{calls}, {} + {} tokens{estimated}, {money}, {statements}, {seconds:.2} s",

@@ -271,9 +271,12 @@ fn summary(totals: &Totals) -> String {
     let ends: Vec<String> =
         ends.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     let colon = if ends.is_empty() { "" } else { ": " };
-    let count = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let mut parts = vec![format!("{}{colon}{}", count(totals.lines, "line"), ends.join(", "))];
-    parts.push(count(totals.calls, "call"));
+    let mut parts = vec![format!(
+        "{}{colon}{}",
+        syrch::syrch_core::text::count(totals.lines, "line"),
+        ends.join(", ")
+    )];
+    parts.push(syrch::syrch_core::text::count(totals.calls, "call"));
     parts.extend(totals.usd.filter(|usd| *usd > 0.0).map(|usd| format!("${usd:.4}")));
     parts.join(" · ")
 }

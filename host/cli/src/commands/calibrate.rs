@@ -141,13 +141,12 @@ fn warnings(
 fn figure_lines(found: &Calibration) -> Vec<String> {
     let Calibration { run, arm, rule, model, report, .. } = found;
     let (answers, right) = totals(report);
-    let databases = report.databases.len();
-    let plural = if databases == 1 { "" } else { "s" };
+    let databases = syrch::syrch_core::text::count(report.databases.len(), "database");
     let parts = report.folds;
     let held_out = if report.by_database { "databases" } else { "answers" };
     let mut lines = vec![
         format!(
-            "run {run}, arm {arm}: {right} of {answers} answers are right by {rule}, over {databases} database{plural}, with {model}"
+            "run {run}, arm {arm}: {right} of {answers} answers are right by {rule}, over {databases}, with {model}"
         ),
         format!(
             "each figure, and what footers will quote, is of answers that the curve was not fitted on: {parts} parts, each of whole {held_out}"
@@ -172,7 +171,7 @@ fn figure_lines(found: &Calibration) -> Vec<String> {
         .iter()
         .take(NAMED)
         .map(|(name, of)| format!("{name} {} of {}", of.right, of.answers));
-    let more = databases.saturating_sub(NAMED);
+    let more = report.databases.len().saturating_sub(NAMED);
     let more = if more > 0 {
         format!(", and {}", count(more as u64, "more database"))
     } else {

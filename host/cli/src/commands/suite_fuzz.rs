@@ -89,10 +89,8 @@ fn summary(manifest: &FuzzManifest, folder: &str) -> String {
     let databases = manifest.databases.len();
     let made: usize = manifest.databases.values().map(|database| database.variants.len()).sum();
     let dropped: u32 = manifest.databases.values().map(|database| database.dropped).sum();
-    let count =
-        |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
-    let made = count(made, "variant");
-    let databases = count(databases, "database");
+    let made = syrch::syrch_core::text::count(made, "variant");
+    let databases = syrch::syrch_core::text::count(databases, "database");
     let dropped = match dropped {
         0 => String::new(),
         dropped => {

@@ -133,8 +133,7 @@ fn line(missed: &MissedInLinking) -> String {
 
 /// The number of questions and the length of their prompts, on one line.
 fn summary(report: &LinkingReport) -> String {
-    let questions =
-        format!("{} question{}", report.questions, if report.questions == 1 { "" } else { "s" });
+    let questions = syrch::syrch_core::text::count(report.questions, "question");
     let prompt = match report.prompt {
         Some(prompt) => {
             format!(

@@ -56,8 +56,8 @@ impl Observer for Watch {
                 tracing::info!(target: LOG, "{selected} of {of} tables are shown")
             }
             SearchEvent::Planned { tasks } => {
-                let plural = if *tasks == 1 { "" } else { "s" };
-                tracing::info!(target: LOG, "planned {tasks} task{plural}");
+                let planned = syrch::syrch_core::text::count(*tasks, "task");
+                tracing::info!(target: LOG, "planned {planned}");
                 self.update(|state| state.tasks = *tasks);
             }
             SearchEvent::TaskStarted { id, text } => {

@@ -2,6 +2,8 @@
 
 pub mod escape;
 
+use std::fmt::Display;
+
 pub use syrch_basics::clip;
 
 /// Bytes of the longest name that is suggested.
@@ -10,6 +12,17 @@ const SUGGESTED: usize = 256;
 /// Characters of a name that [`nearest`] compares: measuring the distance of two names takes time
 /// in proportion to both lengths.
 const COMPARED: usize = 64;
+
+/// Returns bytes in hexadecimal digits.
+pub fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns a number with its noun: `1 row`, `2 rows`.
+pub fn count<N: Display + From<u8> + PartialEq>(number: N, noun: &str) -> String {
+    let plural = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
 
 /// The names nearest to `wanted`, best first, at most three; letter case aside. Empty when nothing
 /// is near. Only the first 64 characters of a name are compared.
@@ -66,6 +79,13 @@ mod tests {
         assert_eq!(either(&["a", "b"]), "a or b");
         assert_eq!(either(&["a"]), "a");
         assert_eq!(either::<&str>(&[]), "");
+    }
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!(count(1_u64, "row"), "1 row");
+        assert_eq!(count(0_usize, "row"), "0 rows");
+        assert_eq!(hex([0, 171]), "00ab");
     }
 
     #[test]

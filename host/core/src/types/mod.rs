@@ -3,6 +3,7 @@
 mod candidate;
 mod catalog;
 mod database_url;
+mod dialect;
 mod doubt;
 mod failure;
 mod graph;
@@ -12,8 +13,9 @@ mod stated;
 mod structured;
 
 pub use candidate::{Candidate, Opinion, Signals, Verdict};
-pub use catalog::{Catalog, Column, Dialect, ForeignKey, Index, Table};
+pub use catalog::{Catalog, Column, ForeignKey, Index, Table};
 pub use database_url::{DatabaseUrl, split_options, string_secrets, unquote_option};
+pub use dialect::{Dialect, DoubleQuotes, Escapes, Nulls, Syntax};
 pub use doubt::{Doubt, DoubtKind, most_confidence};
 pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};

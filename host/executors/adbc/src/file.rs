@@ -72,7 +72,7 @@ impl Stamp {
         for number in self.0.iter().flatten() {
             hasher.update(number.to_le_bytes());
         }
-        hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        syrch_core::text::hex(&hasher.finalize()[..16])
     }
 }
 

@@ -68,7 +68,7 @@ fn digest_of(file: &mut File) -> io::Result<String> {
             read => hasher.update(&buffer[..read]),
         }
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(hasher.finalize()))
 }
 
 /// Loads the driver of a configuration. Blocks.

@@ -2,7 +2,7 @@
 //! in each dialect. Everything that must be decided before a parser may see a text is decided on
 //! its tokens.
 
-use syrch_core::Dialect;
+use syrch_core::{Dialect, DoubleQuotes, Syntax};
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,59 +90,12 @@ pub enum LexError {
     },
 }
 
-/// The differences between dialects that precede any grammar.
-struct Rules {
-    nested_comments: bool,
-    hash_comments: bool,
-    backslash: bool,
-    escape_prefix: bool,
-    /// True if a backslash stands for itself in `r'…'`.
-    raw_prefix: bool,
-    dollar_quotes: bool,
-    double_is_text: bool,
-    backtick_names: bool,
-    bracket_names: bool,
-    /// Characters that open a named or numbered parameter.
-    parameters: &'static str,
-}
-
-impl Rules {
-    fn for_dialect(dialect: &Dialect) -> Self {
-        let sqlite = matches!(dialect, Dialect::Sqlite);
-        let postgres = matches!(dialect, Dialect::Postgres | Dialect::Duckdb);
-        let spark = matches!(dialect, Dialect::Spark | Dialect::Databricks);
-        let mysql = matches!(dialect, Dialect::Mysql);
-        let bigquery = matches!(dialect, Dialect::Other(name) if name == "bigquery");
-        Self {
-            nested_comments: !sqlite && !mysql && !bigquery,
-            hash_comments: mysql || bigquery,
-            backslash: mysql || spark || bigquery,
-            escape_prefix: postgres,
-            raw_prefix: spark || bigquery,
-            dollar_quotes: postgres,
-            double_is_text: mysql || spark || bigquery,
-            backtick_names: sqlite || mysql || spark || bigquery,
-            bracket_names: sqlite,
-            parameters: if sqlite {
-                "?:@$"
-            } else if matches!(dialect, Dialect::Duckdb) {
-                "?$"
-            } else if postgres {
-                "$"
-            } else {
-                "?"
-            },
-        }
-    }
-}
-
 /// Splits a text into all its tokens, in order and without gaps.
 ///
 /// # Errors
 /// [`LexError`] when something never ends, or comments nest deeper than `comment_depth`.
 pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<Token>, LexError> {
-    let mut lexer =
-        Lexer { text, bytes: text.as_bytes(), rules: Rules::for_dialect(dialect), comment_depth };
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), syntax: dialect.syntax(), comment_depth };
     let mut tokens: Vec<Token> = Vec::new();
     let mut start = 0;
     while start < text.len() {
@@ -151,9 +104,9 @@ pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<To
             || tokens.last().filter(|last| last.end == start).map_or("", |last| last.text(text));
         let is_quote = matches!(lexer.at(start), b'\'' | b'"');
         let backslash = match if is_quote { prefix() } else { "" } {
-            "e" | "E" => lexer.rules.backslash || lexer.rules.escape_prefix,
-            "r" | "R" => lexer.rules.backslash && !lexer.rules.raw_prefix,
-            _ => lexer.rules.backslash,
+            "e" | "E" => lexer.syntax.has_backslashes() || lexer.syntax.escape_prefix,
+            "r" | "R" => lexer.syntax.has_backslashes() && !lexer.syntax.raw_prefix,
+            _ => lexer.syntax.has_backslashes(),
         };
         let (kind, end) = lexer.token(start, backslash)?;
         tokens.push(Token { kind, start, end });
@@ -165,7 +118,7 @@ pub fn lex(text: &str, dialect: &Dialect, comment_depth: usize) -> Result<Vec<To
 struct Lexer<'t> {
     text: &'t str,
     bytes: &'t [u8],
-    rules: Rules,
+    syntax: &'static Syntax,
     comment_depth: usize,
 }
 
@@ -183,23 +136,23 @@ impl Lexer<'_> {
             // A byte order mark is white space to the engines that accept it at all.
             0xEF if self.text[start..].starts_with('\u{feff}') => Ok((Kind::Space, start + 3)),
             b'-' if next == b'-' => Ok((Kind::Comment, self.run(start, |b| b != b'\n'))),
-            b'#' if self.rules.hash_comments => {
+            b'#' if self.syntax.hash_comments => {
                 Ok((Kind::Comment, self.run(start, |b| b != b'\n')))
             }
             b'/' if next == b'*' => Ok((Kind::Comment, self.comment(start)?)),
             b'\'' => Ok((Kind::Text, self.scan_quoted(start, b'\'', backslash, "string")?)),
-            b'"' if self.rules.double_is_text => {
+            b'"' if self.syntax.double_quotes == DoubleQuotes::Text => {
                 Ok((Kind::Text, self.scan_quoted(start, b'"', backslash, "string")?))
             }
             b'"' => Ok((Kind::Quoted, self.scan_quoted(start, b'"', false, "quoted name")?)),
-            b'`' if self.rules.backtick_names => {
+            b'`' if self.syntax.backtick_names => {
                 Ok((Kind::Quoted, self.scan_quoted(start, b'`', false, "quoted name")?))
             }
-            b'[' if self.rules.bracket_names => Ok((Kind::Quoted, self.scan_bracketed(start)?)),
-            b'$' if self.rules.dollar_quotes && self.dollar_tag(start).is_some() => {
+            b'[' if self.syntax.bracket_names => Ok((Kind::Quoted, self.scan_bracketed(start)?)),
+            b'$' if self.syntax.dollar_quotes && self.dollar_tag(start).is_some() => {
                 Ok((Kind::Text, self.dollar_quoted(start)?))
             }
-            byte if self.rules.parameters.as_bytes().contains(&byte)
+            byte if self.syntax.parameters.as_bytes().contains(&byte)
                 && (byte == b'?' || is_name(next)) =>
             {
                 Ok((Kind::Parameter, self.run(start + 1, is_name)))
@@ -234,7 +187,7 @@ impl Lexer<'_> {
                         return Ok(position);
                     }
                 }
-                (b'/', b'*') if self.rules.nested_comments => {
+                (b'/', b'*') if self.syntax.nested_comments => {
                     depth += 1;
                     if depth > self.comment_depth {
                         return Err(LexError::CommentDepth { limit: self.comment_depth, start });

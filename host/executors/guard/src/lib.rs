@@ -7,7 +7,6 @@ pub mod admission;
 mod carry;
 pub mod deterministic;
 mod facts;
-mod functions;
 mod grammar;
 mod lex;
 mod prelex;

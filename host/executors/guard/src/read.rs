@@ -5,18 +5,15 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use sqlparser::dialect::{
-    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect,
-    PostgreSqlDialect, SnowflakeDialect,
-};
+use sqlparser::dialect::{Dialect as Grammar, PostgreSqlDialect};
 use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, Keyword};
 use sqlparser::tokenizer::{
     Location, Span, Token as Symbol, TokenWithSpan, Tokenizer, TokenizerError, Word,
 };
-use syrch_core::Dialect;
+use syrch_core::{Dialect, Escapes, Syntax};
 
+use crate::admission::Rules;
 use crate::carry;
-use crate::grammar::{DuckDb, Postgres, Spark, Sqlite};
 use crate::{Kind, Token};
 
 /// DuckDB's other sign for a power.
@@ -25,89 +22,29 @@ pub(crate) const POWER: &str = "**";
 /// The rules by which the statements of a dialect become tokens of the parser.
 pub(crate) struct Reading {
     pub(crate) grammar: &'static dyn Grammar,
-    /// The value of a string, by its text between the quotes and its quote; `None` if engines of
-    /// the dialect differ about it.
-    unescape: fn(&str, char) -> Option<String>,
-    /// The words before a string that are a part of it, as in `E'…'`.
-    prefixes: Prefixes,
-    /// The dialect whose forms are carried through the parser's tree, if it has any.
     dialect: Dialect,
+    syntax: &'static Syntax,
 }
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Prefixes {
-    /// No word is a part of a string that passes.
-    No,
-    /// The prefixes of PostgreSQL.
-    Escapes,
-    /// `r'…'`, in which a backslash stands for itself.
-    Raw,
-}
-
-const POSTGRES: Reading = Reading {
-    grammar: &Postgres,
-    unescape: undouble_quotes,
-    prefixes: Prefixes::Escapes,
-    dialect: Dialect::Postgres,
-};
-const DUCKDB: Reading = Reading {
-    grammar: &DuckDb,
-    unescape: undouble_quotes,
-    prefixes: Prefixes::Escapes,
-    dialect: Dialect::Duckdb,
-};
-const SPARK: Reading =
-    Reading { grammar: &Spark, unescape: spark, prefixes: Prefixes::Raw, dialect: Dialect::Spark };
-const SQLITE: Reading = Reading {
-    grammar: &Sqlite,
-    unescape: undouble_quotes,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Sqlite,
-};
-const MYSQL: Reading = Reading {
-    grammar: &MySqlDialect {},
-    unescape: unambiguous,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Mysql,
-};
-const ANSI: Reading = Reading {
-    grammar: &AnsiDialect {},
-    unescape: unambiguous,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Ansi,
-};
-const SNOWFLAKE: Reading = Reading {
-    grammar: &SnowflakeDialect,
-    unescape: unambiguous,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Ansi,
-};
-const BIGQUERY: Reading = Reading {
-    grammar: &BigQueryDialect,
-    unescape: unambiguous,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Ansi,
-};
-const GENERIC: Reading = Reading {
-    grammar: &GenericDialect,
-    unescape: unambiguous,
-    prefixes: Prefixes::No,
-    dialect: Dialect::Ansi,
-};
 
 impl Reading {
-    pub(crate) fn for_dialect(dialect: &Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Postgres => &POSTGRES,
-            Dialect::Duckdb => &DUCKDB,
-            Dialect::Spark | Dialect::Databricks => &SPARK,
-            Dialect::Sqlite => &SQLITE,
-            Dialect::Mysql => &MYSQL,
-            Dialect::Ansi => &ANSI,
-            Dialect::Other(name) if name == "snowflake" => &SNOWFLAKE,
-            Dialect::Other(name) if name == "bigquery" => &BIGQUERY,
-            Dialect::Other(_) => &GENERIC,
+    pub(crate) fn for_dialect(dialect: &Dialect) -> Self {
+        let grammar = Rules::for_dialect(dialect).grammar;
+        Self { grammar, dialect: dialect.clone(), syntax: dialect.syntax() }
+    }
+
+    /// Returns the function that gives a string its value, by its text between the quotes and its
+    /// quote; it returns `None` if engines of the dialect differ about it.
+    fn unescape(&self) -> fn(&str, char) -> Option<String> {
+        match self.syntax.escapes {
+            Escapes::Never => undouble_quotes,
+            Escapes::Spark => spark,
+            Escapes::Unclear | Escapes::Some => unambiguous,
         }
+    }
+
+    /// Returns true if `r'…'` is a string in which a backslash stands for itself.
+    fn has_raw_strings(&self) -> bool {
+        self.syntax.raw_prefix && self.syntax.escapes == Escapes::Spark
     }
 
     /// The parser's tokens of a text, by the lexer's. White space and comments are left out: the
@@ -197,11 +134,11 @@ impl<'t> Reader<'t> {
                 Ok(index + 1)
             }
             Kind::Text if text.starts_with(['\'', '"']) => {
-                self.string(index, token.start + 1, self.reading.unescape)
+                self.string(index, token.start + 1, self.reading.unescape())
             }
             Kind::Word
                 if self.is_text(index + 1)
-                    && self.reading.prefixes == Prefixes::Raw
+                    && self.reading.has_raw_strings()
                     && text.eq_ignore_ascii_case("r") =>
             {
                 self.string(index + 1, self.lexed[index + 1].start + 1, |inner, _| {
@@ -286,7 +223,7 @@ impl<'t> Reader<'t> {
 
     /// Returns true if a word is a prefix of the string behind it.
     fn is_prefix(&self, index: usize) -> bool {
-        if self.reading.prefixes != Prefixes::Escapes || self.lexed[index].kind != Kind::Word {
+        if !self.reading.syntax.escape_prefix || self.lexed[index].kind != Kind::Word {
             return false;
         }
         let is_and = self.adjacent(index + 1).is_some_and(|next| next.text(self.text) == "&");
@@ -301,7 +238,7 @@ impl<'t> Reader<'t> {
         };
         let kind = |by: usize| self.adjacent(index + by).map(|token| token.kind);
         let is_text = kind(2) == Some(Kind::Text) && self.reading.dialect == Dialect::Duckdb;
-        self.reading.prefixes == Prefixes::Escapes
+        self.reading.syntax.escape_prefix
             && is(0, "u")
             && is(1, "&")
             && (kind(2) == Some(Kind::Quoted) || is_text)

@@ -393,7 +393,7 @@ impl Database for PostgresDatabase {
                 hasher.update(row.try_get::<_, &str>(column).ok()?);
                 hasher.update([0]);
             }
-            Some(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+            Some(syrch_core::text::hex(&hasher.finalize()[..16]))
         };
         blocking::await_work(timeout(self.config.limits.sql_deadline, read)).await.ok()?
     }

@@ -55,7 +55,7 @@ pub(crate) fn key_text(row: &[Value], columns: &[usize]) -> Option<String> {
 
 /// Stands for a long text. It is no other key's text, which ends with a separator.
 fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    syrch_core::text::hex(Sha256::digest(text))
 }
 
 /// The rows of a key.

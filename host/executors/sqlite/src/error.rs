@@ -216,7 +216,7 @@ fn by_message(text: String) -> SqlError {
     } else if text.starts_with("ambiguous column name") {
         SqlErrorKind::AmbiguousName
     } else if let Some(name) = text.strip_prefix("no such function: ") {
-        let near = nearest(name, functions::LISTED.iter().copied());
+        let near = nearest(name, functions::LISTED.words().iter().copied());
         return SqlError::new(SqlErrorKind::FunctionRefused, text).suggest(near).rule("function");
     } else if text.starts_with("unsafe use of") {
         return SqlError::new(SqlErrorKind::Denied, text).rule("trusted-schema");

@@ -294,7 +294,7 @@ impl State {
             }
             return Authorization::Allow;
         }
-        let near = nearest(name, functions::LISTED.iter().copied());
+        let near = nearest(name, functions::LISTED.words().iter().copied());
         let error = SqlError::new(
             SqlErrorKind::FunctionRefused,
             format!("function `{name}` is not listed"),

@@ -134,5 +134,5 @@ pub(crate) fn identity(path: &Path, config: &SqliteConfig) -> Result<String, Dat
         add(&log);
     }
     hasher.update(head(path, config)?);
-    Ok(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(&hasher.finalize()[..16]))
 }

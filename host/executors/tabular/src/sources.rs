@@ -182,7 +182,7 @@ pub(crate) fn identity(
             add(&time.to_le_bytes());
         }
     }
-    Ok(hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch_core::text::hex(&hasher.finalize()[..16]))
 }
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ mod tests {
         let result = |came: &Execution| match came {
             Execution::Failed => None,
             Execution::Empty => Some("empty".to_owned()),
-            Execution::Rows(rows) => Some(rows.iter().map(|byte| format!("{byte:02x}")).collect()),
+            Execution::Rows(rows) => Some(syrch_core::text::hex(rows)),
         };
         Some(
             questions(&data.join("spider"))

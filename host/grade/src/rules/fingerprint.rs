@@ -144,5 +144,5 @@ fn digest(sheet: &Sheet<'_>, lists: &[&[u64]]) -> String {
         hasher.update((list.len() as u64).to_le_bytes());
         list.iter().for_each(|number| hasher.update(number.to_le_bytes()));
     }
-    hasher.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    syrch_core::text::hex(&hasher.finalize()[..16])
 }

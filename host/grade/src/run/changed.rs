@@ -28,10 +28,9 @@ pub fn find_changes(recorded: &Header, now: &Header) -> Vec<String> {
     note(
         (&was.digest, was.questions) != (&is.digest, is.questions),
         format!(
-            "the suite's questions or expected answers (it was {} with {} question{})",
+            "the suite's questions or expected answers (it was {} with {})",
             short(&was.digest),
-            was.questions,
-            if was.questions == 1 { "" } else { "s" }
+            syrch_core::text::count(was.questions, "question")
         ),
     );
     note(recorded.shard != now.shard, format!("the shard (it was {})", shard(recorded)));

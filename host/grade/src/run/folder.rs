@@ -139,7 +139,7 @@ pub fn item_journal(folder: &Path, arm: &str, id: &str) -> PathBuf {
     // No name of a suite becomes a name of a file. The length distinguishes (`a`, `bc`) from (`ab`,
     // `c`).
     let digest = Sha256::digest(format!("{}:{arm}{id}", arm.len()));
-    let digits: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let digits = syrch_core::text::hex(&digest[..16]);
     folder.join(ITEMS).join(format!("{digits}.jsonl"))
 }
 

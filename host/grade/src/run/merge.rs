@@ -189,5 +189,5 @@ fn missing(runs: &[RunRecord]) -> Vec<String> {
 
 /// An id like that of any run.
 fn hex(digest: &[u8]) -> String {
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    syrch_core::text::hex(&digest[..8])
 }

@@ -60,12 +60,7 @@ impl Order {
 }
 
 fn read(sql: &str, dialect: &str, width: usize, is_graded: bool) -> Option<Order> {
-    // The parser's own grammar for Spark does not know that a backslash escapes a quote.
-    let grammar = dialect_from_str(if dialect == Dialect::Spark.name() {
-        Dialect::Databricks.name()
-    } else {
-        dialect
-    })?;
+    let grammar = dialect_from_str(Dialect::from_name(dialect).grammar())?;
     // What is written again has the literals of the statement, whatever a backslash means in them.
     let options = ParserOptions::new()
         .with_trailing_commas(grammar.supports_trailing_commas())

@@ -128,5 +128,5 @@ fn digest(rows: &[Vec<Value>], width: usize) -> String {
         hasher.update((line.len() as u64).to_le_bytes());
         hasher.update(line.as_bytes());
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    syrch_core::text::hex(hasher.finalize())
 }

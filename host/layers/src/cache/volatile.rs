@@ -9,67 +9,13 @@
 
 use std::collections::HashSet;
 
-use syrch_core::Catalog;
+use syrch_core::{Catalog, WordList};
 
 /// Words that make a statement volatile wherever they stand: the time, SQLite's modifiers that
-/// stand for it when they come first, and the user. They are sorted.
-const WORDS: &[&str] = &[
-    "current_date",
-    "current_role",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "localtime",
-    "localtimestamp",
-    "now",
-    "session_user",
-    "subsec",
-    "subsecond",
-    "sysdate",
-    "systimestamp",
-    "today",
-    "tomorrow",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "yesterday",
-];
-/// Functions that make a statement volatile: chance, the session, sequences, the time again. They
-/// are sorted.
-const CALLS: &[&str] = &[
-    "age",
-    "clock_timestamp",
-    "connection_id",
-    "curdate",
-    "current_setting",
-    "curtime",
-    "gen_random_uuid",
-    "getdate",
-    "input_file_name",
-    "last_insert_rowid",
-    "lastval",
-    "monotonically_increasing_id",
-    "newid",
-    "nextval",
-    "pg_backend_pid",
-    "rand",
-    "randn",
-    "random",
-    "randomblob",
-    "setseed",
-    "shuffle",
-    "statement_timestamp",
-    "sysdatetime",
-    "timeofday",
-    "total_changes",
-    "transaction_timestamp",
-    "txid_current",
-    "uuid",
-    "uuid_generate_v1",
-    "uuid_generate_v4",
-    "uuidv4",
-    "uuidv7",
-];
+/// stand for it when they come first, and the user.
+static WORDS: WordList = WordList::new(include_str!("volatile-words.txt"));
+/// Functions that make a statement volatile: chance, the session, sequences, the time again.
+static CALLS: WordList = WordList::new(include_str!("volatile-calls.txt"));
 /// Functions of SQLite that return the present when they have no argument.
 const DATES: [&str; 5] = ["date", "datetime", "julianday", "time", "unixepoch"];
 /// Functions that use the present when a format is their only argument; Spark's do likewise.
@@ -81,8 +27,7 @@ pub(super) fn is_volatile(sql: &str) -> bool {
     for word in sql.split(is_between) {
         let rest = &sql[at + word.len()..];
         let lower = word.to_ascii_lowercase();
-        if is_listed(WORDS, &lower)
-            || arguments(rest).is_some_and(|given| is_volatile_call(&lower, given))
+        if WORDS.has(&lower) || arguments(rest).is_some_and(|given| is_volatile_call(&lower, given))
         {
             return true;
         }
@@ -91,12 +36,8 @@ pub(super) fn is_volatile(sql: &str) -> bool {
     false
 }
 
-fn is_listed(list: &[&str], word: &str) -> bool {
-    list.binary_search(&word).is_ok()
-}
-
 fn is_volatile_call(function: &str, given: &str) -> bool {
-    is_listed(CALLS, function)
+    CALLS.has(function)
         || (DATES.contains(&function) && !begins_plainly(given))
         || (FORMATS.contains(&function) && !has_format_and_more(given))
 }
@@ -150,7 +91,6 @@ mod tests {
 
     #[test]
     fn time_and_chance_are_found_in_every_spelling() {
-        assert!(WORDS.is_sorted() && CALLS.is_sorted());
         for sql in [
             "SELECT random()",
             "SELECT RANDOM ( )",

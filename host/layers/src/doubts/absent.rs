@@ -2,7 +2,7 @@
 
 use syrch_core::ports::{Literal, SqlQuery, Use, UseKind};
 use syrch_core::text::{clip, nearest};
-use syrch_core::{Dialect, Doubt, DoubtKind, Value};
+use syrch_core::{Doubt, DoubtKind, Value};
 
 use super::kinds::Stored;
 use super::probe::Probe;
@@ -28,7 +28,7 @@ impl Judge<'_> {
         let stored = Stored::from_column(table, &one.column, self.dialect)?;
         // SQLite keeps days as texts.
         let is_text = matches!(stored, Stored::Text | Stored::Any)
-            || (stored == Stored::Time && *self.dialect == Dialect::Sqlite);
+            || (stored == Stored::Time && self.dialect.syntax().has_affinities);
         let wanted: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| is_required(normalized, text)).collect();
         if !is_text

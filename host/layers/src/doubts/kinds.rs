@@ -18,12 +18,12 @@ impl Stored {
     /// The kind of a column's values; `None` for a column that the table lacks.
     pub(super) fn from_column(table: &Table, column: &str, dialect: &Dialect) -> Option<Self> {
         let declared = table.column(column)?.sql_type.to_uppercase();
-        Some(Self::from_type(&declared, *dialect == Dialect::Sqlite))
+        Some(Self::from_type(&declared, dialect.syntax().has_affinities))
     }
 
-    fn from_type(declared: &str, is_sqlite: bool) -> Self {
+    fn from_type(declared: &str, has_affinities: bool) -> Self {
         let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
-        if is_sqlite && (declared.is_empty() || has(&["BLOB", "ANY"])) {
+        if has_affinities && (declared.is_empty() || has(&["BLOB", "ANY"])) {
             return Self::Any;
         }
         let is_made_of_others =
@@ -36,7 +36,7 @@ impl Stored {
                 Self::Number
             }
             // SQLite converts what it can of every name that it does not know.
-            () if is_sqlite => Self::Number,
+            () if has_affinities => Self::Number,
             () => Self::Other,
         }
     }

@@ -2,7 +2,7 @@
 //! groups that share a name, columns that say nothing.
 
 use syrch_core::ports::{OrderKey, Outline, Selected, Use, UseKind};
-use syrch_core::{Dialect, Doubt, DoubtKind, Value};
+use syrch_core::{Doubt, DoubtKind, Value};
 
 use super::joins::Side;
 use super::probe::Probe;
@@ -27,13 +27,7 @@ impl Judge<'_> {
     async fn nulls_first(&mut self, outline: &Outline) -> Option<Doubt> {
         let OrderKey { by, is_descending, nulls_first, filter } = outline.order.as_ref()?;
         let Selected::Column(column) = by else { return None };
-        let by_default = match self.dialect {
-            Dialect::Sqlite | Dialect::Mysql | Dialect::Spark | Dialect::Databricks => {
-                !is_descending
-            }
-            Dialect::Postgres => *is_descending,
-            Dialect::Duckdb | Dialect::Ansi | Dialect::Other(_) => false,
-        };
+        let by_default = self.dialect.syntax().nulls.is_first(*is_descending);
         if outline.relations != 1 || outline.limit.is_none() || !nulls_first.unwrap_or(by_default) {
             return None;
         }

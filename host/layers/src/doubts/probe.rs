@@ -68,18 +68,8 @@ impl<'u> Probe<'u> {
     /// Returns the condition that a value matches a regular expression; `None` in a dialect without
     /// them.
     fn matches(&self, pattern: &str) -> Option<String> {
-        Some(match self.0.dialect {
-            Dialect::Sqlite => format!("v REGEXP '{pattern}'"),
-            Dialect::Postgres => format!("CAST(v AS TEXT) ~ '{pattern}'"),
-            Dialect::Duckdb => format!("regexp_matches(CAST(v AS VARCHAR), '{pattern}')"),
-            Dialect::Spark | Dialect::Databricks => format!("CAST(v AS STRING) RLIKE '{pattern}'"),
-            Dialect::Mysql => format!("CAST(v AS CHAR) REGEXP '{pattern}'"),
-            Dialect::Ansi | Dialect::Other(_) => return None,
-        })
-    }
-
-    fn is_sqlite(&self) -> bool {
-        *self.0.dialect == Dialect::Sqlite
+        let matches = self.0.dialect.syntax().matches?;
+        Some(matches("v", &format!("'{pattern}'")))
     }
 
     /// Counts the texts among the values of a column that promises none, 1 at most.
@@ -94,13 +84,13 @@ impl<'u> Probe<'u> {
     pub(super) fn numbers(&self) -> Option<String> {
         let number = self.matches(NUMBER)?;
         let digits = self.matches(DIGITS)?;
-        let (is_text, is_number) = if self.is_sqlite() {
+        let (is_text, is_number) = if self.0.dialect.syntax().has_affinities {
             ("typeof(v) = 'text'", format!("typeof(v) IN ('integer', 'real') OR {number}"))
         } else {
             ("v IS NOT NULL", number)
         };
         let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
-        let find = if *self.0.dialect == Dialect::Postgres { "strpos" } else { "instr" };
+        let find = self.0.dialect.syntax().find;
         let whole =
             format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
         let length =
@@ -294,7 +284,7 @@ impl<'u> Probe<'u> {
 /// Texts as they may stand in a statement. `None` if one cannot be written in the dialect for
 /// certain.
 fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Option<Vec<String>> {
-    let has_escapes = matches!(dialect, Dialect::Spark | Dialect::Databricks | Dialect::Mysql);
+    let has_escapes = dialect.syntax().has_backslashes();
     let is_plain = |text: &str| !(text.contains('\0') || has_escapes && text.contains('\\'));
     texts.map(|text| is_plain(text).then(|| format!("'{}'", text.replace('\'', "''")))).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use syrch_core::ports::{Use, UseKind};
-use syrch_core::{Dialect, Doubt, DoubtKind, Value};
+use syrch_core::{Doubt, DoubtKind, Value};
 
 use super::kinds::Stored;
 use super::probe::{Probe, ROWS};
@@ -68,8 +68,8 @@ impl Judge<'_> {
         }
     }
 
-    fn is_sqlite(&self) -> bool {
-        *self.dialect == Dialect::Sqlite
+    fn has_affinities(&self) -> bool {
+        self.dialect.syntax().has_affinities
     }
 
     /// The first row of a statement that counts, as numbers.
@@ -99,7 +99,7 @@ impl Judge<'_> {
         // Engines with strict types take no text for a number, nor a number for a text.
         let may_be_text = is_made
             || matches!(stored, Stored::Text)
-            || (self.is_sqlite() && stored != Stored::Other);
+            || (self.has_affinities() && stored != Stored::Other);
         if !may_be_text {
             return None;
         }
@@ -125,7 +125,7 @@ impl Judge<'_> {
         if others == 0 {
             return None;
         }
-        let effect = if self.is_sqlite() {
+        let effect = if self.has_affinities() {
             format!("{by} takes each for the digits that it begins with, or for 0")
         } else {
             format!("{by} leaves them out")
@@ -184,7 +184,7 @@ impl Judge<'_> {
         let column = &one.column;
         let doubt = |text| Some(Doubt { kind: DoubtKind::NoNumbers, text });
         if stored == Stored::Time {
-            let is_doubtful = self.is_sqlite() && self.is_any(probe.any_text(), SHORT).await?;
+            let is_doubtful = self.has_affinities() && self.is_any(probe.any_text(), SHORT).await?;
             let text = format!(
                 "{column} holds dates as texts, and {by} compares them with the number {number}"
             );
@@ -196,8 +196,8 @@ impl Judge<'_> {
         if found.texts == 0 {
             return None;
         }
-        if is_equality && (found.numbers > 0 || others > 0 && self.is_sqlite()) {
-            let is_written = self.is_sqlite()
+        if is_equality && (found.numbers > 0 || others > 0 && self.has_affinities()) {
+            let is_written = self.has_affinities()
                 && self.is_any(probe.any_spelling_of_number(number), SHORT).await?;
             if is_written {
                 return doubt(format!(
@@ -279,7 +279,7 @@ impl Judge<'_> {
         let doubt = |text| Some(Doubt { kind: DoubtKind::Day, text });
         // The other ends of a range are right at midnight.
         let is_whole_day = matches!(operator, "=" | "<>" | "<=" | ">");
-        if !is_ordered_day(day) && stored == Stored::Time && !self.is_sqlite() {
+        if !is_ordered_day(day) && stored == Stored::Time && !self.has_affinities() {
             return None;
         }
         if !is_ordered_day(day) {
@@ -299,7 +299,7 @@ impl Judge<'_> {
                 "{column} holds times of day: {column} {operator} {day} compares with its midnight, not with the whole day"
             )
         };
-        if !self.is_sqlite() {
+        if !self.has_affinities() {
             return match stored {
                 Stored::Number => {
                     doubt(format!("{column} is a number, and is compared with the day {day}"))
@@ -434,7 +434,7 @@ impl Judge<'_> {
                     "{function} is NULL for {others} of {values} values of {column}, which it cannot read as dates"
                 ))
             }
-            Stored::Time | Stored::Number if self.is_sqlite() => {
+            Stored::Time | Stored::Number if self.has_affinities() => {
                 let has_own_unit = ["unixepoch", "'auto'"].iter().any(|unit| call.contains(unit));
                 if !has_own_unit && self.is_any(probe.any_day_beyond(), SHORT).await? {
                     return doubt(format!(

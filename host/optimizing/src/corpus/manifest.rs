@@ -312,5 +312,5 @@ fn folder_of(manifest: &Path) -> &Path {
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    syrch_core::text::hex(Sha256::digest(bytes))
 }

@@ -217,7 +217,7 @@ fn pins(folder: &Path) -> Result<String, Error> {
         digest.update(files::read(&folder.join(name))?.unwrap_or_default());
         digest.update([0]);
     }
-    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(syrch::syrch_core::text::hex(digest.finalize()))
 }
 
 /// The module that gives the plugin its ports and exports its roles.

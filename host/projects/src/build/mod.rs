@@ -169,7 +169,7 @@ fn sources(project: &Project) -> Result<String, Error> {
 
 /// The sha256 of bytes, in hex.
 fn digest(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    syrch::syrch_core::text::hex(Sha256::digest(bytes))
 }
 
 /// Waits until no other process builds in this folder.

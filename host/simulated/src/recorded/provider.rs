@@ -70,10 +70,9 @@ impl RecordedProvider {
         let asked = self.answers.find(&call.problem.question, &call.catalog.database);
         let asked = asked.ok_or_else(|| self.miss_error(call))?;
         let order = in_order(self.config.seed, &asked.id, &asked.answers);
-        let held = order.len();
-        let plural = if held == 1 { "" } else { "s" };
+        let held = syrch_core::text::count(order.len(), "answer");
         let answer = order.get(number).ok_or_else(|| {
-            LlmError::Refused(format!("the recording holds {held} answer{plural} to this question"))
+            LlmError::Refused(format!("the recording holds {held} to this question"))
         })?;
         Ok(statement(&answer.sql, None, &call.request.expect, &self.config.limits)?.reply(usage()))
     }

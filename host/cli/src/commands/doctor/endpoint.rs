@@ -76,9 +76,9 @@ fn recording(path: &Path, models: &[String]) -> String {
 }
 
 fn suite(path: &Path, count: usize) -> String {
-    let plural = if count == 1 { "" } else { "s" };
     format!(
-        "no endpoint is needed: a simulated model answers the {count} question{plural} of `{}`",
+        "no endpoint is needed: a simulated model answers the {} of `{}`",
+        syrch::syrch_core::text::count(count, "question"),
         path.display()
     )
 }

@@ -48,8 +48,8 @@ pub(super) fn check_compiled(compile: &CompileSettings) -> Check {
             Check::warn(name, lost(&error.to_string()), fix_mode("u+rwx", &folder))
         }
         (Ok(()), Ok((files, bytes))) => {
-            let plural = if files == 1 { "" } else { "s" };
-            Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
+            let files = syrch::syrch_core::text::count(files, "file");
+            Check::ok(name, format!("{shown}: writable, {files}, {}", human(bytes)))
         }
     }
 }
@@ -95,8 +95,8 @@ fn private_folder(
             fix_mode("u+rwx", folder),
         ),
         Ok((files, bytes)) => {
-            let plural = if files == 1 { "" } else { "s" };
-            Check::ok(name, format!("{shown}: writable, {files} file{plural}, {}", human(bytes)))
+            let files = syrch::syrch_core::text::count(files, "file");
+            Check::ok(name, format!("{shown}: writable, {files}, {}", human(bytes)))
         }
     }
 }

@@ -168,9 +168,8 @@ async fn open(settings: &Settings) -> Result<(Check, Vec<String>), Check> {
     };
     let (catalog, warnings) = opened.await.map_err(|failure| Check::from_failure(name, failure))?;
     let views = catalog.tables.iter().filter(|table| table.is_view()).count();
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let held =
-        format!("{} and {}", count(catalog.tables.len() - views, "table"), count(views, "view"));
+    let tables = syrch::syrch_core::text::count(catalog.tables.len() - views, "table");
+    let held = format!("{tables} and {}", syrch::syrch_core::text::count(views, "view"));
     let url = DatabaseUrl::parse(&settings.database);
     let opened = format!("{url} opens: {held}");
     let files = Executor::for_url(&url).ok().and_then(Executor::files);

@@ -5,13 +5,8 @@ use serde_json::Value;
 use syrch::journal::{
     Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode,
 };
+pub(crate) use syrch::syrch_core::text::count;
 use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
-
-/// A count with its noun.
-pub(crate) fn count(number: impl Into<u64>, what: &str) -> String {
-    let number = number.into();
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}
 
 /// A time in microseconds as text, in seconds.
 pub(super) fn seconds(microseconds: u64) -> String {

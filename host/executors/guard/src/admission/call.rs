@@ -65,7 +65,7 @@ impl Walk<'_> {
             Some(ObjectNamePart::Identifier(ident)) => ident.span,
             _ => Span::empty(),
         };
-        let near = nearest(&shown.to_lowercase(), self.rules.listed.iter().copied());
+        let near = nearest(&shown.to_lowercase(), self.rules.listed.words().iter().copied());
         let message = format!(
             "function `{}` is refused: it is not among those that statements may call",
             syrch_core::text::clip(&shown, 64)

@@ -5,23 +5,31 @@ use syrch_core::Dialect;
 use super::rules::Rules;
 use super::{duckdb, postgres, spark, standard};
 
+/// The rules, by the names of the dialects.
+static ALL: [(&str, &Rules); 9] = [
+    ("sqlite", &standard::SQLITE),
+    ("postgres", &postgres::RULES),
+    ("mysql", &standard::MYSQL),
+    ("duckdb", &duckdb::RULES),
+    ("databricks", &spark::RULES),
+    ("spark", &spark::RULES),
+    ("ansi", &standard::ANSI),
+    ("bigquery", &standard::BIGQUERY),
+    ("snowflake", &standard::SNOWFLAKE),
+];
+
 impl Rules {
-    pub(super) fn for_dialect(dialect: &Dialect) -> &'static Self {
-        match dialect {
-            Dialect::Postgres => &postgres::RULES,
-            Dialect::Duckdb => &duckdb::RULES,
-            Dialect::Spark | Dialect::Databricks => &spark::RULES,
-            Dialect::Sqlite => &standard::SQLITE,
-            Dialect::Mysql => &standard::MYSQL,
-            Dialect::Other(name) if name == "bigquery" => &standard::BIGQUERY,
-            Dialect::Other(name) if name == "snowflake" => &standard::SNOWFLAKE,
-            Dialect::Ansi | Dialect::Other(_) => &standard::ANSI,
-        }
+    /// Returns the rules of a dialect; those of the standard for one without rules of its own.
+    pub(crate) fn for_dialect(dialect: &Dialect) -> &'static Self {
+        let name = dialect.name();
+        let found = ALL.iter().find(|(known, _)| *known == name);
+        found.map_or(&standard::OTHER, |(_, rules)| rules)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::Names;
     use super::*;
 
     #[test]
@@ -40,7 +48,8 @@ mod tests {
             other("flight"),
         ] {
             let rules = Rules::for_dialect(&dialect);
-            assert!(rules.listed.is_sorted(), "{dialect:?}");
+            assert_eq!(rules.names.quote(), dialect.syntax().name_quote, "{dialect:?}");
+            assert_eq!(rules.names == Names::Folded, dialect.syntax().folds_names, "{dialect:?}");
             assert!(
                 rules.is_listed("count")
                     && !rules.is_listed("pg_sleep")

@@ -4,59 +4,20 @@
 //! product of its two lengths, of which `memory_limit` counts nothing: 3 GB for two texts of 20,000
 //! letters.
 
+use syrch_core::WordList;
+
 use super::rules::{Form, Names, Rules};
-use crate::functions::{Functions, words};
+use crate::grammar::DuckDb;
 
 /// The functions, in order of the alphabet.
-static LISTED: Functions = Functions::new(|| words(include_str!("../functions/duckdb.txt")));
+static LISTED: WordList = WordList::new(include_str!("../functions/duckdb.txt"));
 
 /// Types that the parser has no structure for.
-const TYPES: &[&str] = &[
-    "bigint",
-    "bit",
-    "blob",
-    "bpchar",
-    "bytea",
-    "date",
-    "decimal",
-    "double",
-    "float4",
-    "float8",
-    "hugeint",
-    "int1",
-    "int128",
-    "int2",
-    "int4",
-    "int8",
-    "integer",
-    "interval",
-    "json",
-    "logical",
-    "long",
-    "numeric",
-    "short",
-    "signed",
-    "smallint",
-    "string",
-    "text",
-    "time",
-    "timestamp",
-    "timestamp_ms",
-    "timestamp_ns",
-    "timestamp_s",
-    "timestamptz",
-    "timetz",
-    "tinyint",
-    "ubigint",
-    "uhugeint",
-    "uinteger",
-    "usmallint",
-    "utinyint",
-    "uuid",
-    "varchar",
-];
+static TYPES: WordList = WordList::new(include_str!("../types/duckdb.txt"));
 
 pub(super) static RULES: Rules = Rules {
+    grammar: &DuckDb,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],
     values: &[
@@ -95,7 +56,7 @@ pub(super) static RULES: Rules = Rules {
     aggregates: &["array_aggr", "array_aggregate", "list_aggr", "list_aggregate"],
     formats: &["format", "printf"],
     patterns: &[],
-    types: TYPES,
+    types: &TYPES,
     names: Names::Quoted('"'),
     ignores_case: true,
     system: &["information_schema", "pg_catalog", "system", "temp"],

@@ -38,7 +38,8 @@ use crate::carry;
 use crate::facts::{self, Places, Unresolved};
 use crate::read::Reading;
 use crate::{Bounds, Token, lex, prelex, stack};
-use rules::{Form, Rules};
+use rules::Form;
+pub(crate) use rules::Rules;
 
 pub(crate) use postgres::LISTED;
 pub(crate) use rewrite::rewrite;
@@ -147,7 +148,7 @@ pub(crate) fn rewrite_statement<T>(
 ) -> Result<(Admitted, Vec<faithful::Qualified>, T), SqlError> {
     let places = Places::new(text);
     let tokens =
-        facts::parse_tokens(text, tokens, Reading::for_dialect(granted.dialect()), &places);
+        facts::parse_tokens(text, tokens, &Reading::for_dialect(granted.dialect()), &places);
     let mut statement = tokens.map_err(|error| into_error(error).rule("syntax"))?;
     let mut walk = Walk::new(granted, rules, &places);
     let found = match &mut statement {

@@ -2,73 +2,23 @@
 //! functions: `repeat` is immutable and can fill the memory, `current_setting` is stable and
 //! discloses the server's settings.
 
+use syrch_core::WordList;
+
 use super::rules::{Form, Names, Rules};
-use crate::functions::{Functions, words};
+use crate::grammar::Postgres;
 
 /// The functions, in order of the alphabet.
-pub(crate) static LISTED: Functions =
-    Functions::new(|| words(include_str!("../functions/postgres.txt")));
+pub(crate) static LISTED: WordList = WordList::new(include_str!("../functions/postgres.txt"));
 
 /// Types that the parser has no word for: those of the server that hold plain values. Types that
 /// resolve names (`regclass`) or that users made, whose checks and conversions are code, are not
 /// among them.
-const TYPES: &[&str] = &[
-    "bool",
-    "box",
-    "bpchar",
-    "bytea",
-    "cidr",
-    "circle",
-    "date",
-    "datemultirange",
-    "daterange",
-    "decimal",
-    "float4",
-    "float8",
-    "inet",
-    "int2",
-    "int4",
-    "int4multirange",
-    "int4range",
-    "int8",
-    "int8multirange",
-    "int8range",
-    "interval",
-    "json",
-    "jsonb",
-    "jsonpath",
-    "line",
-    "lseg",
-    "macaddr",
-    "macaddr8",
-    "money",
-    "name",
-    "numeric",
-    "nummultirange",
-    "numrange",
-    "oid",
-    "path",
-    "point",
-    "polygon",
-    "text",
-    "time",
-    "timestamp",
-    "timestamptz",
-    "timetz",
-    "tsmultirange",
-    "tsquery",
-    "tsrange",
-    "tstzmultirange",
-    "tstzrange",
-    "tsvector",
-    "uuid",
-    "varbit",
-    "varchar",
-    "xml",
-];
+static TYPES: WordList = WordList::new(include_str!("../types/postgres.txt"));
 
 /// The rules for statements for PostgreSQL.
 pub(super) static RULES: Rules = Rules {
+    grammar: &Postgres,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"],
     // A quoted name is a column's here.
@@ -81,7 +31,7 @@ pub(super) static RULES: Rules = Rules {
     aggregates: &[],
     formats: &["format"],
     patterns: &[],
-    types: TYPES,
+    types: &TYPES,
     names: Names::Folded,
     ignores_case: false,
     system: &["information_schema"],
@@ -102,7 +52,6 @@ pub(super) static RULES: Rules = Rules {
 mod tests {
     #[test]
     fn no_type_resolves_names() {
-        assert!(super::TYPES.is_sorted());
-        assert!(super::TYPES.iter().all(|name| !name.starts_with("reg")));
+        assert!(super::TYPES.words().iter().all(|name| !name.starts_with("reg")));
     }
 }

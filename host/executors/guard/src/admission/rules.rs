@@ -1,12 +1,17 @@
 //! The differences between the dialects that the walk knows. Everything else is the walk's own.
 
-use crate::functions::Functions;
+use sqlparser::dialect::Dialect as Grammar;
+use syrch_core::WordList;
 
 /// The rules for statements of one dialect: the forms and functions that they may use, and how they
 /// are written again.
 pub(crate) struct Rules {
-    /// Functions that may be called, in order of the alphabet.
-    pub(super) listed: &'static Functions,
+    /// The grammar by which the parser reads statements that run as they are written again.
+    pub(crate) grammar: &'static (dyn Grammar + Sync),
+    /// True if facts are read by that grammar as well, and by the lexer's tokens.
+    pub(crate) is_for_facts: bool,
+    /// Functions that may be called.
+    pub(super) listed: &'static WordList,
     /// Those of them that the grammar knows without parentheses.
     pub(super) bare: &'static [&'static str],
     /// Words that stand for a value of the session where no column has that name, even in quotes.
@@ -32,7 +37,7 @@ pub(crate) struct Rules {
     /// trying, so it must be a constant.
     pub(super) patterns: &'static [(&'static str, usize)],
     /// Types that may be named beside those that the walk knows.
-    pub(super) types: &'static [&'static str],
+    pub(super) types: &'static WordList,
     pub(super) names: Names,
     /// True if the engine finds names whatever their letter case, quoted or not.
     pub(super) ignores_case: bool,
@@ -146,7 +151,7 @@ impl Rules {
     }
 
     pub(super) fn is_listed(&self, function: &str) -> bool {
-        self.listed.binary_search(&function).is_ok()
+        self.listed.has(function)
     }
 
     /// Returns true if PostgreSQL reads it.

@@ -2,37 +2,20 @@
 //! runs code, reads files or secrets, calls other services or models, or discloses the session, and
 //! what grows without a bound, such as `aggregate`.
 
+use syrch_core::WordList;
+
 use super::rules::{Form, Names, Rules};
-use crate::functions::{Functions, words};
+use crate::grammar::Spark;
 
 /// The functions, in order of the alphabet.
-static LISTED: Functions = Functions::new(|| words(include_str!("../functions/spark.txt")));
+static LISTED: WordList = WordList::new(include_str!("../functions/spark.txt"));
 
 /// Types that the parser has no structure for.
-const TYPES: &[&str] = &[
-    "bigint",
-    "binary",
-    "boolean",
-    "byte",
-    "date",
-    "decimal",
-    "double",
-    "float",
-    "int",
-    "integer",
-    "interval",
-    "long",
-    "real",
-    "short",
-    "smallint",
-    "string",
-    "timestamp",
-    "timestamp_ltz",
-    "timestamp_ntz",
-    "tinyint",
-];
+static TYPES: WordList = WordList::new(include_str!("../types/spark.txt"));
 
 pub(super) static RULES: Rules = Rules {
+    grammar: &Spark,
+    is_for_facts: true,
     listed: &LISTED,
     bare: &["current_date", "current_timestamp", "localtimestamp"],
     values: &[
@@ -97,7 +80,7 @@ pub(super) static RULES: Rules = Rules {
         ("rlike", 1),
         ("split", 1),
     ],
-    types: TYPES,
+    types: &TYPES,
     names: Names::Quoted('`'),
     ignores_case: true,
     system: &["global_temp", "information_schema", "system"],

@@ -1,34 +1,20 @@
 //! The functions that statements for engines without a list of their own may use: those that the
 //! standard or nearly every engine has.
 
+use sqlparser::dialect::{
+    AnsiDialect, BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect,
+    SnowflakeDialect,
+};
+use syrch_core::WordList;
+
+use super::literal::{either_quote, quote_with_doubling};
 use super::rules::{Form, Names, Rules};
-use crate::functions::{Functions, words};
+use crate::grammar::Sqlite;
 
 /// The functions, in order of the alphabet.
-static LISTED: Functions = Functions::new(|| words(include_str!("../functions/standard.txt")));
+static LISTED: WordList = WordList::new(include_str!("../functions/standard.txt"));
 
-const TYPES: &[&str] = &[
-    "bigint",
-    "boolean",
-    "bytes",
-    "date",
-    "datetime",
-    "decimal",
-    "double",
-    "float64",
-    "int64",
-    "integer",
-    "number",
-    "numeric",
-    "real",
-    "signed",
-    "string",
-    "text",
-    "timestamp",
-    "timestamp_ntz",
-    "unsigned",
-    "varchar",
-];
+static TYPES: WordList = WordList::new(include_str!("../types/standard.txt"));
 
 /// Words that stand for a value of the session wherever a column may stand.
 const VALUES: &[&str] = &[
@@ -53,8 +39,14 @@ const VALUES: &[&str] = &[
     "user",
 ];
 
-const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
+const fn rules(
+    grammar: &'static (dyn Grammar + Sync),
+    names: Names,
+    text: fn(&str) -> Option<String>,
+) -> Rules {
     Rules {
+        grammar,
+        is_for_facts: false,
         listed: &LISTED,
         bare: &["current_date", "current_time", "current_timestamp"],
         values: VALUES,
@@ -66,7 +58,7 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
         aggregates: &[],
         formats: &[],
         patterns: &[],
-        types: TYPES,
+        types: &TYPES,
         names,
         ignores_case: true,
         system: &[
@@ -84,11 +76,13 @@ const fn rules(names: Names, text: fn(&str) -> Option<String>) -> Rules {
     }
 }
 
-pub(super) static SQLITE: Rules = rules(Names::Quoted('"'), super::literal::quote_with_doubling);
-pub(super) static MYSQL: Rules = rules(Names::Quoted('`'), super::literal::quote_with_doubling);
-pub(super) static ANSI: Rules = rules(Names::Plain('"'), super::literal::quote_with_doubling);
-pub(super) static SNOWFLAKE: Rules = rules(Names::Plain('"'), super::literal::quote_with_doubling);
-pub(super) static BIGQUERY: Rules = rules(Names::Quoted('`'), super::literal::either_quote);
+pub(super) static SQLITE: Rules = rules(&Sqlite, Names::Quoted('"'), quote_with_doubling);
+pub(super) static MYSQL: Rules = rules(&MySqlDialect {}, Names::Quoted('`'), quote_with_doubling);
+pub(super) static ANSI: Rules = rules(&AnsiDialect {}, Names::Plain('"'), quote_with_doubling);
+pub(super) static OTHER: Rules = rules(&GenericDialect, Names::Plain('"'), quote_with_doubling);
+pub(super) static SNOWFLAKE: Rules =
+    rules(&SnowflakeDialect, Names::Plain('"'), quote_with_doubling);
+pub(super) static BIGQUERY: Rules = rules(&BigQueryDialect, Names::Quoted('`'), either_quote);
 
 /// SQLite for statements whose rows do not depend on the plan.
 pub(super) static DETERMINISTIC: Rules = Rules {
@@ -98,5 +92,5 @@ pub(super) static DETERMINISTIC: Rules = Rules {
     is_hex_text: true,
     system: &[],
     forms: &[],
-    ..rules(Names::Quoted('"'), super::literal::quote_with_doubling)
+    ..rules(&Sqlite, Names::Quoted('"'), quote_with_doubling)
 };

@@ -97,7 +97,7 @@ impl Walk<'_> {
             // Whatever else the parser knows is of some engines only, or resolves names.
             other => {
                 let name = other.to_string().to_lowercase();
-                !self.rules.is_postgres() && self.rules.types.contains(&name.as_str())
+                !self.rules.is_postgres() && self.rules.types.has(&name)
             }
         };
         if is_listed { Ok(()) } else { Err(self.type_refused(&data_type.to_string())) }
@@ -112,7 +112,7 @@ impl Walk<'_> {
             _ => return Err(self.type_refused(&shown)),
         };
         let plain = plain.to_ascii_lowercase();
-        if !self.rules.types.contains(&plain.as_str())
+        if !self.rules.types.has(&plain)
             || !modifiers
                 .iter()
                 .all(|modifier: &String| modifier.bytes().all(|byte| byte.is_ascii_digit()))

@@ -86,7 +86,7 @@ pub fn definition(text: &str) -> Result<Definition, SqlError> {
         let statement = facts::parse_tokens(
             &source.text,
             &tokens,
-            Reading::for_dialect(&Dialect::Postgres),
+            &Reading::for_dialect(&Dialect::Postgres),
             &places,
         );
         let mut found = Definition::default();

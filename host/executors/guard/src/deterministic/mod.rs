@@ -239,7 +239,7 @@ fn refuse_only(text: &str, tokens: &[Token]) -> Result<(), SqlError> {
 /// one, by the name that the engine gives it.
 #[must_use]
 pub fn is_listed(function: &str) -> bool {
-    SQLITE_FUNCTIONS.contains(&function.to_ascii_lowercase().as_str())
+    SQLITE_FUNCTIONS.has(&function.to_ascii_lowercase())
 }
 
 fn refusal(rule: &str, token: &str, why: &str) -> SqlError {

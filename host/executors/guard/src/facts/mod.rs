@@ -20,8 +20,9 @@ use sqlparser::dialect::{Dialect as Grammar, GenericDialect, dialect_from_str};
 use sqlparser::parser::{Parser, ParserError};
 use syrch_core::ports::{Facts, Relation};
 use syrch_core::text::clip;
-use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind};
+use syrch_core::{Catalog, Dialect, DoubleQuotes, SqlError, SqlErrorKind};
 
+use crate::admission::Rules;
 use crate::carry;
 use crate::read::Reading;
 use crate::{Kind, Token, lex, stack};
@@ -123,7 +124,7 @@ fn most_rows(clause: &LimitClause) -> Option<u64> {
 /// nearly has, where a value is compared or passed to a function.
 #[must_use]
 pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
-    if catalog.dialect != Dialect::Sqlite || !text.contains('"') {
+    if !may_quote_texts(catalog) || !text.contains('"') {
         return None;
     }
     let tokens = lex(text, &catalog.dialect, usize::MAX).ok()?;
@@ -157,24 +158,22 @@ pub fn with_single_quotes(text: &str, catalog: &Catalog) -> Option<String> {
     (end > 0).then(|| out + &text[end..])
 }
 
+/// Returns true if `"a"` is a text where nothing has that name.
+fn may_quote_texts(catalog: &Catalog) -> bool {
+    catalog.dialect.syntax().double_quotes == DoubleQuotes::NameOrText
+}
+
 fn parse(text: &str, dialect: &Dialect, places: &Places<'_>) -> Result<Statement, Unresolved> {
-    match dialect {
-        Dialect::Postgres | Dialect::Duckdb | Dialect::Spark | Dialect::Databricks => {
-            let tokens = lex(text, dialect, usize::MAX)
-                .map_err(|error| parse_error(&error.to_string(), None))?;
-            parse_tokens(text, &tokens, Reading::for_dialect(dialect), places)
-        }
-        // The parser's own tokenizer is enough where nothing runs as it is written again.
-        Dialect::Sqlite | Dialect::Mysql | Dialect::Ansi | Dialect::Other(_) => {
-            let grammar: Box<dyn Grammar> =
-                dialect_from_str(dialect.name()).unwrap_or_else(|| Box::new(GenericDialect));
-            one(
-                Parser::new(&*grammar).with_recursion_limit(RECURSION).try_with_sql(text),
-                text,
-                places,
-            )
-        }
+    if Rules::for_dialect(dialect).is_for_facts {
+        let tokens = lex(text, dialect, usize::MAX)
+            .map_err(|error| parse_error(&error.to_string(), None))?;
+        return parse_tokens(text, &tokens, &Reading::for_dialect(dialect), places);
     }
+    // The parser's own tokenizer is enough where nothing runs as it is written again.
+    let grammar: Box<dyn Grammar> =
+        dialect_from_str(dialect.grammar()).unwrap_or_else(|| Box::new(GenericDialect));
+    let parser = Parser::new(&*grammar).with_recursion_limit(RECURSION);
+    one(parser.try_with_sql(text), text, places)
 }
 
 /// The one statement of a text, from the lexer's tokens of it.

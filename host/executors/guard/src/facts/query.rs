@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 use syrch_core::ports::{Facts, Literal, Outline, Relation, Use};
 use syrch_core::text::nearest;
-use syrch_core::{Catalog, Dialect, SqlError, Table};
+use syrch_core::{Catalog, SqlError, Table};
 
 use super::place::{self, Places};
 use super::scope::{Columns, Origin, Output, Scope, Source, same};
@@ -97,8 +97,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    pub(super) fn is_sqlite(&self) -> bool {
-        self.catalog.dialect == Dialect::Sqlite
+    fn names_computed_columns(&self) -> bool {
+        self.catalog.dialect.syntax().names_computed_columns
     }
 
     /// Resolves a query within the scopes around it; the result is its columns.
@@ -177,7 +177,7 @@ impl<'a> Resolver<'a> {
                 outer.pop();
                 walked?;
                 let width = values.rows.first().map_or(0, |row| row.len());
-                Ok(self.is_sqlite().then(|| {
+                Ok(self.names_computed_columns().then(|| {
                     (1..=width).map(|n| Output::with_name(format!("column{n}"))).collect()
                 }))
             }
@@ -466,7 +466,7 @@ impl<'a> Resolver<'a> {
                     let name = column_name(expr).map(|name| name.value.clone());
                     // Only here is it known what the engine calls a computed column: as its text,
                     // which no plain name is.
-                    if name.is_none() && !self.is_sqlite() {
+                    if name.is_none() && !self.names_computed_columns() {
                         return None;
                     }
                     outputs.push(Output { name, origin, is_whole: self.is_whole(expr, scope) });

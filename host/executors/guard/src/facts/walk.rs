@@ -10,9 +10,9 @@ use sqlparser::ast::{
     Ident, Query, SelectItem, SetExpr, UnaryOperator, Value, ValueWithSpan, Visit, Visitor,
 };
 use sqlparser::tokenizer::Location;
+use syrch_core::SqlError;
 use syrch_core::ports::Literal;
 use syrch_core::text::{clip, nearest};
-use syrch_core::{Dialect, SqlError};
 
 use super::place;
 use super::query::Resolver;
@@ -206,7 +206,8 @@ impl<'w, 'a> Walk<'w, 'a> {
         match expr {
             Expr::Nested(inner) => self.expect_value(inner),
             Expr::Identifier(name)
-                if name.quote_style == Some('"') && self.resolver.is_sqlite() =>
+                if name.quote_style == Some('"')
+                    && super::may_quote_texts(self.resolver.catalog) =>
             {
                 self.compared.insert(name.span.start);
             }
@@ -311,7 +312,7 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// Returns true if `a.b` may be a field of a structure.
     fn may_be_field(&self) -> bool {
-        !matches!(self.resolver.catalog.dialect, Dialect::Sqlite | Dialect::Mysql)
+        self.resolver.catalog.dialect.syntax().has_structures
     }
 
     fn record(&mut self, origin: Option<Origin>) {

@@ -75,7 +75,7 @@ pub(super) fn check(nodes: &[Node<'_>]) -> Result<Used, SqlError> {
 
 /// Refuses a kind that is not listed.
 fn kind(node: &Node<'_>) -> Result<(), SqlError> {
-    if lists::NODES.binary_search(&node.kind).is_ok() {
+    if lists::NODES.has(node.kind) {
         return Ok(());
     }
     const SESSION: [&str; 15] = [

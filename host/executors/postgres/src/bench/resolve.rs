@@ -202,11 +202,10 @@ impl Objects {
         let is_extreme = matches!(name, "min" | "max");
         // These count.
         let counts = matches!(name, "count" | "regr_count");
-        let is_floating = lists::FLOATING.binary_search(&name).is_ok()
+        let is_floating = lists::FLOATING.has(name)
             || (matches!(argument, "float4" | "float8") && !is_extreme && !counts);
-        let is_listed = lists::AGGREGATES.binary_search(&name).is_ok();
-        let is_floating =
-            is_floating && (is_listed || lists::FLOATING.binary_search(&name).is_ok());
+        let is_listed = lists::AGGREGATES.has(name);
+        let is_floating = is_floating && (is_listed || lists::FLOATING.has(name));
         if is_own && is_floating && !real_sums {
             return Err(refuse(
                 "float-aggregate",
@@ -254,7 +253,7 @@ impl Objects {
             }
             let operator = self.get('o', *operator)?;
             let shown = operator.second.as_deref().unwrap_or_default();
-            let is_identity = lists::IDENTITIES.binary_search(&shown).is_ok();
+            let is_identity = lists::IDENTITIES.has(shown);
             if is_identity || (*is_fixed && lists::FIXED_IDENTITIES.binary_search(&shown).is_ok()) {
                 continue;
             }
@@ -275,7 +274,7 @@ impl Objects {
         let token = called
             .find(|object: &&Object| {
                 let shown = object.second.as_deref().unwrap_or_default();
-                lists::SHOWS_SCALE.binary_search(&shown).is_ok()
+                lists::SHOWS_SCALE.has(shown)
             })
             .map(|object| object.name.as_str());
         match token.or(used.spells_numbers.then_some("CAST")) {
@@ -314,7 +313,7 @@ fn judge_function(
     }
     match (volatility, shown) {
         (Some("i"), _) => Ok(()),
-        (Some("s"), Some(shown)) if lists::STABLE.binary_search(&shown).is_ok() => Ok(()),
+        (Some("s"), Some(shown)) if lists::STABLE.has(shown) => Ok(()),
         (Some("s"), _) => {
             Err(refuse("function", name, "its result depends on more than its arguments"))
         }

@@ -37,8 +37,7 @@ impl ValueStore {
         hasher.update(database.as_os_str().as_encoded_bytes());
         hasher.update([0]);
         hasher.update(grant);
-        let name: String =
-            hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name = syrch_core::text::hex(&hasher.finalize()[..16]);
         self.folder.join(name).with_extension(INDEX)
     }
 

@@ -7,13 +7,11 @@ mod math;
 mod percentile;
 mod regexp;
 
-use std::sync::LazyLock;
-
 use rusqlite::Connection;
+use syrch_core::WordList;
 
-/// The functions and operators that statements may call, sorted and in lower case.
-pub(crate) static LISTED: LazyLock<Vec<&str>> =
-    LazyLock::new(|| include_str!("listed.txt").split_ascii_whitespace().collect());
+/// The functions and operators that statements may call, in lower case.
+pub(crate) static LISTED: WordList = WordList::new(include_str!("listed.txt"));
 
 /// Table-valued functions that read nothing but their arguments.
 pub(crate) const TABLES: [&str; 2] = ["json_each", "json_tree"];
@@ -29,7 +27,7 @@ pub(crate) fn add(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Returns true if a statement may call it.
 pub(crate) fn is_listed(name: &str) -> bool {
-    LISTED.binary_search(&name.to_ascii_lowercase().as_str()).is_ok()
+    LISTED.has(&name.to_ascii_lowercase())
 }
 
 #[cfg(test)]
@@ -37,8 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_sorted_and_letter_case_does_not_matter() {
-        assert!(LISTED.is_sorted());
+    fn letter_case_does_not_matter() {
         assert!(
             is_listed("COUNT")
                 && is_listed("->>")
@@ -70,7 +67,7 @@ mod tests {
                       CREATE VIRTUAL TABLE old USING fts3(body); INSERT INTO old VALUES ('fox');";
         connection.execute_batch(tables).unwrap();
         let run = |sql: &str| connection.query_row(sql, [], |_| Ok(()));
-        for name in LISTED.iter() {
+        for name in LISTED.words() {
             if let Some((_, sql)) = OTHERS.iter().find(|(other, _)| other == name) {
                 run(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
                 continue;

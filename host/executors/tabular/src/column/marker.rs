@@ -57,5 +57,5 @@ impl Counts {
 
 /// A number of values in words.
 pub(super) fn values(count: u64) -> String {
-    if count == 1 { "1 value".to_owned() } else { format!("{count} values") }
+    syrch_core::text::count(count, "value")
 }

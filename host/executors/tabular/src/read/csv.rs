@@ -215,8 +215,7 @@ fn check_width(
     {
         return Ok(());
     }
-    let values =
-        if record.len() == 1 { "1 value".to_owned() } else { format!("{} values", record.len()) };
+    let values = syrch_core::text::count(record.len(), "value");
     let first = if layout.titles == 0 { "first line" } else { "line with the names" };
     let line = line_of(source, work, layout, row);
     Err(ImportError::content(

@@ -103,7 +103,7 @@ pub(super) fn bare(
     }
     let is_aggregate = parts.aggregates > 0 || !grouped.is_empty();
     // SQLite takes the other columns from the row that has the one minimum or maximum.
-    if !is_aggregate || (parts.extremes == 1 && catalog.dialect == Dialect::Sqlite) {
+    if !is_aggregate || (parts.extremes == 1 && catalog.dialect.syntax().picks_rows_of_extremes) {
         return Vec::new();
     }
     let determined = Determined::new(select, &grouped, scopes, catalog);

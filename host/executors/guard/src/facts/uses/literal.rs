@@ -141,7 +141,7 @@ fn text_of(value: &ValueWithSpan) -> Option<String> {
 pub(super) fn is_numeric_type(data_type: &DataType, dialect: &Dialect) -> bool {
     let name = data_type.to_string().to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    if *dialect == Dialect::Sqlite {
+    if dialect.syntax().has_affinities {
         return has(&["INT"]) || !has(&["CHAR", "CLOB", "TEXT", "BLOB", "BYTE", "BINARY"]);
     }
     let is_other = has(&["INTERVAL", "[]", "ARRAY", "MAP", "STRUCT", "POINT"]);

@@ -503,7 +503,7 @@ impl Noted<'_> {
             Expr::BinaryOp { op, .. } => *op == BinaryOperator::StringConcat,
             _ => false,
         };
-        if *self.dialect != Dialect::Sqlite || !is_text || !is_plain_number(value) {
+        if !self.dialect.syntax().has_affinities || !is_text || !is_plain_number(value) {
             return;
         }
         if let Some(plain) = plain(made, self.scopes, self.dialect) {

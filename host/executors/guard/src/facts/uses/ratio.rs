@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, Query, SetExpr, Value, ValueWithSpan};
 use syrch_core::ports::UseKind;
-use syrch_core::{Catalog, Dialect, Table};
+use syrch_core::{Catalog, Table};
 
 use super::super::scope::{Origin, Output, Scope, same};
 use super::beside::expression;
@@ -19,7 +19,7 @@ impl Noted<'_> {
     /// Records a division of an aggregate by another, or by a number, all of them whole, where the
     /// dialect divides them as such.
     pub(super) fn ratio(&mut self, left: &Expr, right: &Expr) {
-        let is_truncated = matches!(self.dialect, Dialect::Sqlite | Dialect::Postgres);
+        let is_truncated = self.dialect.syntax().truncates_quotients;
         let is_whole = |side: &Expr| is_whole_aggregate(side, self.scopes, self.catalog);
         // Within another query, such as that of a LIMIT, a part of a count may be meant.
         let is_of_count = |one: &Expr, other: &Expr| {

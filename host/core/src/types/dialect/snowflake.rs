@@ -1,0 +1,5 @@
+//! The dialect of Snowflake.
+
+use super::{Syntax, ansi};
+
+pub(super) const SYNTAX: Syntax = ansi::SYNTAX;
