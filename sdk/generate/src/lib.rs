@@ -2,6 +2,7 @@
 //! own way (names, words for cases, classes for cases) stands in a table at the head of its module.
 
 mod contract;
+mod js;
 mod python;
 mod rules;
 mod text;
@@ -44,7 +45,9 @@ pub struct File {
 pub fn generate(repository: &Path) -> Result<Vec<File>, Error> {
     let contract = Contract::read(&repository.join("wit"))?;
     rules::check(&contract)?;
-    python::write(&contract)
+    let mut files = python::write(&contract)?;
+    files.extend(js::write(&contract)?);
+    Ok(files)
 }
 
 /// Writes the generated files of the repository in that folder, and returns their paths.
