@@ -18,7 +18,7 @@ pub(crate) struct Contract {
     /// The package with its version, as in `syrch:plugin/{}@0.1.0`.
     package: String,
     version: String,
-    /// What computes the layout of values in memory.
+    /// The parsed contract, of which the layout of values is computed.
     pub(crate) wit: Resolve,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct World {
     pub(crate) role: String,
 }
 
-/// What an interface is to a plugin.
+/// The side that has the functions of an interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
     /// Its functions are none.
@@ -83,7 +83,7 @@ pub(crate) struct Function {
     /// Those of a method are without the resource itself.
     pub(crate) parameters: Vec<Field>,
     pub(crate) result: Option<Type>,
-    /// What the layout of its arguments is computed of.
+    /// The parsed function, of which the layout of arguments is computed.
     pub(crate) raw: wit_parser::Function,
 }
 
@@ -114,7 +114,7 @@ impl Type {
     }
 
     /// The type inside of an option, or else the type itself.
-    pub(crate) fn required(&self) -> &Type {
+    pub(crate) fn without_option(&self) -> &Type {
         match self {
             Type::Option(inner) => inner,
             other => other,
@@ -184,8 +184,8 @@ impl Contract {
     }
 }
 
-/// The place of an interface among those of its side: that of the world with the most imports, or of
-/// the first world with the role.
+/// The place of an interface among those of its side: that in the world with the most imports, or
+/// that of the first world with the role.
 fn place(interface: &Interface, worlds: &[World]) -> usize {
     let most = worlds.iter().max_by_key(|world| world.imports.len());
     let imported = most.and_then(|world| world.imports.iter().position(|x| *x == interface.name));

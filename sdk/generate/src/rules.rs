@@ -1,5 +1,5 @@
-//! The part of the SDKs that the contract does not state, the same in every language: which fields an
-//! author must give, and the values of those that are left out.
+//! The part of the SDKs that the contract does not state, the same in every language: which fields
+//! an author must give, and the values of those that are left out.
 
 use crate::Error;
 use crate::contract::{Contract, Definition, Field, Shape, Type};

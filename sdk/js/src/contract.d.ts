@@ -3,17 +3,19 @@
 
 import type { ResultSet } from "./index.js";
 
-/** A value that JSON can hold. Memos, contexts and parsed replies are such values, not their texts. */
+/** A value that JSON can hold. Memos, contexts and parsed replies are such values, not texts. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 /** Values by name. The host's are a Map; a role may give a plain object or a list of pairs, too. */
 export type Named<T> = Map<string, T> | { [name: string]: T } | [string, T][];
 /** A word of an open set: one of those named here, or another one of a later version. */
 export type Open<T extends string> = T | (string & {});
-/** A cell. Whole numbers beyond 2^53 arrive rounded, as a debug line of the trace says: select them as text. */
+/** A cell. Whole numbers beyond 2^53 arrive rounded, as the trace says: select them as text. */
 export type Value = null | boolean | number | string | Uint8Array;
 /** The record `T` of which only the fields `K` must be given; those in `More` have other types. */
-type With<T, K extends keyof T, More = {}> = Pick<T, K> & Partial<Omit<T, K | keyof More>> & More;
+type With<T, K extends keyof T, More = {}> =
+  Pick<T, K> & Partial<Omit<T, K | keyof More>> & More;
 
+/** The SQL dialect of a database. */
 export type Dialect = Open<"sqlite" | "postgres" | "mysql" | "duckdb" | "databricks" | "spark" | "ansi">;
 
 /** `name` is spelled as in the catalog, without quotes. `sqlType` is the declared type; empty if there is none. */
@@ -26,6 +28,7 @@ export interface Column {
 }
 export type ColumnFields = With<Column, "name", { extra?: Named<Json> }>;
 
+/** Columns that refer to the columns of another table. */
 export interface ForeignKey {
   columns: string[];
   refTable: string;
@@ -33,6 +36,7 @@ export interface ForeignKey {
 }
 export type ForeignKeyFields = With<ForeignKey, "columns" | "refTable">;
 
+/** An index of a table. `predicate` is the condition of a partial one. */
 export interface Index {
   name: string;
   columns: string[];
@@ -188,6 +192,7 @@ export type RetrievalQueryFields = With<RetrievalQuery, "text">;
 export type Operation = "solve" | { retrieve: RetrievalQuery } | "choose" | { other: string };
 export type OperationFields = "solve" | { retrieve: RetrievalQueryFields } | "choose" | { other: string };
 
+/** A step of a search. */
 export interface Task {
   id: string;
   parent: string | null;
@@ -231,6 +236,7 @@ export interface Question {
 }
 export type QuestionFields = With<Question, "text">;
 
+/** What a judge found. `score` is 0 to 1, and `checks` pairs what was checked with whether it holds. */
 export interface Opinion {
   score: number;
   reason: string;
@@ -284,6 +290,7 @@ export type EndingFields =
   | "cancelled"
   | { other: string };
 
+/** What became of a task. */
 export interface Observation {
   task: string;
   ending: Ending;
@@ -329,8 +336,10 @@ export interface Budget {
   time: TimeLeft;
 }
 
+/** Who says a message. */
 export type Speaker = "system" | "user" | "assistant";
 
+/** A part of a request: the instructions to the model, or what one of the two sides says. */
 export interface Message {
   speaker: Speaker;
   text: string;
@@ -350,6 +359,7 @@ export type Purpose = Open<"link" | "plan" | "generate" | "repair" | "judge" | "
  */
 export type Shape = "text" | "sql" | { json: Json } | { yaml: string[] } | { choice: string[] } | { other: string };
 
+/** A request to a model. */
 export interface Request {
   purpose: Purpose;
   messages: Message[];
@@ -368,6 +378,7 @@ export interface Request {
 }
 export type RequestFields = With<Request, "purpose">;
 
+/** What a model call cost. `costMicros` is in millionths of a US dollar. */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;
@@ -411,6 +422,7 @@ export interface Facts {
   skeleton: string;
 }
 
+/** The engine's plan of a statement. */
 export interface Plan {
   format: string;
   text: string;
@@ -433,12 +445,14 @@ export interface ColumnStats {
  */
 export type Equality = Open<"bag" | "set" | "ordered">;
 
+/** Rows of a result. */
 export interface Page {
   columns: string[];
   rows: Value[][];
   clipped: boolean;
 }
 
+/** How phrases are compared with cells. */
 export type Match = Open<"exact" | "ngram" | "fuzzy" | "vector">;
 
 /** `frequent` pairs values with their counts, the most frequent first; it is empty under the grant `aggregates`. */
@@ -449,6 +463,7 @@ export interface Sample {
   frequent: [Value, number][];
 }
 
+/** How important a line of the log is. */
 export type Level = "debug" | "info" | "warn";
 
 /** A table to show. `columns`: the columns to show; an empty list means all. `score` is 0 to 1. */
@@ -491,6 +506,7 @@ export type EditFields =
   | "finish"
   | { other: string };
 
+/** The changes of the graph after an observation. `memo` replaces that of the graph. */
 export interface Step {
   edits: Edit[];
   memo: Json;
@@ -535,6 +551,7 @@ export type OutcomeFields = With<Outcome, never, {
   ask?: QuestionFields | null;
 }>;
 
+/** A candidate with its result, to judge. */
 export interface Rival {
   candidate: Candidate;
   results: ResultSet;

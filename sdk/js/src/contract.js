@@ -15,7 +15,7 @@ const many = (shape) => or(list(shape), empty);
 const extra = (shape) => or(named(shape), empty);
 const blank = or(text, () => "");
 // `handles.js` imports this file, so that its shape is looked up when it is used.
-const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower: (value) => value };
+const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower: (raw) => raw };
 
 export const dialect = openWord("sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi");
 

@@ -25,6 +25,7 @@ Json = str
 #: Further fields by name, for later versions: both sides ignore keys that they do not know.
 Extras = list[tuple[str, Json]]
 
+#: The SQL dialect of a database.
 #: One of "sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi"; another word is passed on as the case
 #: `other`.
 Dialect = Annotated[str, "types.Dialect"]
@@ -43,7 +44,7 @@ class Column:
 
 @dataclass
 class ForeignKey:
-    """The record `foreign-key` of the contract."""
+    """Columns that refer to the columns of another table."""
 
     columns: list[str]
     ref_table: str
@@ -52,7 +53,7 @@ class ForeignKey:
 
 @dataclass
 class Index:
-    """The record `index` of the contract."""
+    """An index of a table. `predicate` is the condition of a partial one."""
 
     name: str
     columns: list[str] = field(default_factory=list)
@@ -221,7 +222,7 @@ Operation = Annotated[Union[str, RetrievalQuery], "types.Operation"]
 
 @dataclass
 class Task:
-    """The record `task` of the contract."""
+    """A step of a search."""
 
     id: str
     text: str
@@ -334,7 +335,7 @@ Ending = Annotated[Union[Solved, Empty, Failed, Skipped, Cancelled, Other], "typ
 
 @dataclass
 class Observation(methods.OfObservation):
-    """The record `observation` of the contract."""
+    """What became of a task."""
 
     task: str
     ending: Ending = field(default_factory=Solved)
@@ -376,12 +377,13 @@ class Budget:
     time: TimeLeft = "plenty"
 
 
+#: Who says a message.
 Speaker = Annotated[Literal["system", "user", "assistant"], "llm.Speaker"]
 
 
 @dataclass
 class Message:
-    """The record `message` of the contract."""
+    """A part of a request: the instructions to the model, or what one of the two sides says."""
 
     speaker: Speaker
     text: str
@@ -425,7 +427,7 @@ Shape = Annotated[Union[str, JsonShape, YamlShape, Choice], "llm.Shape"]
 
 @dataclass
 class Request:
-    """The record `request` of the contract."""
+    """A request to a model."""
 
     purpose: Purpose
     messages: list[Message] = field(default_factory=list)
@@ -445,7 +447,7 @@ class Request:
 
 @dataclass
 class Usage:
-    """The record `usage` of the contract."""
+    """What a model call cost. `cost_micros` is in millionths of a US dollar."""
 
     input_tokens: U32 = 0
     output_tokens: U32 = 0
@@ -493,7 +495,7 @@ class Facts:
 
 @dataclass
 class Plan:
-    """The record `plan` of the contract."""
+    """The engine's plan of a statement."""
 
     format: str = "text"
     text: str = ""
@@ -542,13 +544,14 @@ class ResultSet(Protocol):
 
 @dataclass
 class Page:
-    """The record `page` of the contract."""
+    """Rows of a result."""
 
     columns: list[str] = field(default_factory=list)
     rows: list[list[Annotated[Any, "types.Value"]]] = field(default_factory=list)
     clipped: bool = False
 
 
+#: How phrases are compared with cells.
 #: One of "exact", "ngram", "fuzzy", "vector"; another word is passed on as the case `other`.
 Match = Annotated[str, "cells.Match"]
 
@@ -563,6 +566,7 @@ class Sample:
     frequent: list[tuple[Annotated[Any, "types.Value"], U64]] = field(default_factory=list)
 
 
+#: How important a line of the log is.
 Level = Annotated[Literal["debug", "info", "warn"], "trace.Level"]
 
 
@@ -626,7 +630,7 @@ Edit = Annotated[Union[AddTask, UpdateTask, CancelTask, AnswerBy, Finish, Other]
 
 @dataclass
 class Step:
-    """The record `step` of the contract."""
+    """The changes of the graph after an observation. `memo` replaces that of the graph."""
 
     edits: list[Edit] = field(default_factory=list)
     memo: Optional[Json] = None
@@ -675,7 +679,7 @@ class Outcome:
 
 @dataclass
 class Rival:
-    """The record `rival` of the contract."""
+    """A candidate with its result, to judge."""
 
     candidate: Candidate
     results: ResultSet

@@ -1,6 +1,6 @@
 //! `contract.js`: the shape of each type, and what each role takes and gives.
 
-use super::{ERRORS, NOTE, WIDTH, named, path_of};
+use super::{ERRORS, NOTE, WIDTH, path_of, values_by_name};
 use crate::Error;
 use crate::contract::{Case, Contract, Definition, Field, Function, Shape, Side, Type};
 use crate::rules::{Default, default_of};
@@ -13,7 +13,7 @@ const CALLED: [(&str, &str); 3] = [
     ("aggregator.finished", "finished task"),
 ];
 
-/// What `ports.js` reads by hand, since authors choose how they see cells.
+/// Types that `ports.js` reads by hand, since authors choose how they see cells.
 const SKIPPED: [&str; 2] = ["rows.page", "types.value"];
 
 const HELPERS: &str = r#"import * as handles from "./handles.js";
@@ -27,7 +27,7 @@ const many = (shape) => or(list(shape), empty);
 const extra = (shape) => or(named(shape), empty);
 const blank = or(text, () => "");
 // `handles.js` imports this file, so that its shape is looked up when it is used.
-const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower: (value) => value };"#;
+const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower: (raw) => raw };"#;
 
 /// The functions of `codec.js`.
 const CODECS: [&str; 17] = [
@@ -121,13 +121,13 @@ fn write_record(
 
 /// The shape of a field, with its default.
 fn field_shape(contract: &Contract, record: &Definition, field: &Field) -> Result<String, Error> {
-    if let Some(kind) = named(contract, field)? {
+    if let Some(kind) = values_by_name(contract, field)? {
         return Ok(format!("extra({})", shape(contract, kind)?));
     }
     let own = shape(contract, &field.kind)?;
     Ok(match (default_of(contract, record, field)?, &field.kind) {
         (Default::Required, _) => own,
-        (Default::Nothing, kind) => format!("maybe({})", shape(contract, kind.required())?),
+        (Default::Nothing, kind) => format!("maybe({})", shape(contract, kind.without_option())?),
         (Default::EmptyList, Type::List(inner)) => format!("many({})", shape(contract, inner)?),
         (Default::EmptyList, _) => format!("or({own}, empty)"),
         (Default::False, _) => format!("or({own}, no)"),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ERRORS, NOTE, WIDTH, named, path_of};
+use super::{ERRORS, NOTE, WIDTH, path_of, values_by_name};
 use crate::Error;
 use crate::contract::{Case, Contract, Definition, Field, Shape, Side, Type};
 use crate::rules::{Default, default_of};
@@ -12,7 +12,7 @@ use crate::text::{Text, camel, pascal, respell, wrap};
 /// Types with another name.
 const NAMES: [(&str, &str); 1] = [("types.failure", "FailureRecord")];
 
-/// What tests give by makers, although only the host makes it.
+/// Types that tests give by makers, although only the host gives them to plugins.
 const GIVEN: [(&str, &str); 3] =
     [("types", "catalog"), ("types", "observation"), ("types", "problem")];
 
@@ -20,16 +20,17 @@ const HEAD: &str = r#"// The values of the contract.
 
 import type { ResultSet } from "./index.js";
 
-/** A value that JSON can hold. Memos, contexts and parsed replies are such values, not their texts. */
+/** A value that JSON can hold. Memos, contexts and parsed replies are such values, not texts. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 /** Values by name. The host's are a Map; a role may give a plain object or a list of pairs, too. */
 export type Named<T> = Map<string, T> | { [name: string]: T } | [string, T][];
 /** A word of an open set: one of those named here, or another one of a later version. */
 export type Open<T extends string> = T | (string & {});
-/** A cell. Whole numbers beyond 2^53 arrive rounded, as a debug line of the trace says: select them as text. */
+/** A cell. Whole numbers beyond 2^53 arrive rounded, as the trace says: select them as text. */
 export type Value = null | boolean | number | string | Uint8Array;
 /** The record `T` of which only the fields `K` must be given; those in `More` have other types. */
-type With<T, K extends keyof T, More = {}> = Pick<T, K> & Partial<Omit<T, K | keyof More>> & More;"#;
+type With<T, K extends keyof T, More = {}> =
+  Pick<T, K> & Partial<Omit<T, K | keyof More>> & More;"#;
 
 /// The text of the file.
 pub(super) fn write(contract: &Contract) -> Result<String, Error> {
@@ -205,7 +206,7 @@ fn write_record(
     text.line(format!("export interface {name} {{"));
     for field in fields {
         write_docs(&respell(&field.docs, field_names(fields), camel), "  ", text);
-        let kind = match named(contract, field)? {
+        let kind = match values_by_name(contract, field)? {
             Some(kind) => format!("Map<string, {}>", hint(contract, kind, false)?),
             None => hint(contract, &field.kind, false)?,
         };
@@ -232,7 +233,7 @@ fn write_fields(
     for field in fields {
         let is_required = matches!(default_of(contract, definition, field)?, Default::Required);
         let own = camel(&field.name);
-        let kind = match named(contract, field)? {
+        let kind = match values_by_name(contract, field)? {
             Some(kind) => Some(format!("Named<{}>", hint(contract, kind, false)?)),
             None if has_partial(contract, &field.kind)? => Some(hint(contract, &field.kind, true)?),
             None => None,

@@ -168,7 +168,9 @@ fn write_ports(contract: &Contract, text: &mut Text) -> Result<(), Error> {
         let Some(Type::Option(ended)) = methods
             .iter()
             .filter(|_| methods.iter().any(|method| method.name == "ticket"))
-            .find_map(|method| method.result.as_ref().filter(|kind| kind.required() != *kind))
+            .find_map(|method| {
+                method.result.as_ref().filter(|kind| kind.without_option() != *kind)
+            })
         else {
             continue;
         };

@@ -56,13 +56,13 @@ pub(super) fn write(contract: &Contract) -> Result<String, Error> {
     let body = body.finish();
     let mut text = Text::new(&format!(
         "\"\"\"The ports as protocols, and for each role the protocol that has exactly its ports.\
-         \n\nErrors are raised, or stand in the list of a function that makes several calls. `Host` \
-         implements the protocols in a\ncomponent, and `fakes.FakeHost` in tests.\n\n{NOTE}\
+         \n\nErrors are raised, or stand in the list of a function that makes several calls. \
+         `Host` implements the protocols in a\ncomponent, and `fakes.FakeHost` in tests.\n\n{NOTE}\
          \n\"\"\"\n\nfrom __future__ import annotations\n\nfrom typing import Any, Optional, \
          Protocol, Union\n\nfrom .errors import ModelError, PortError, SqlError\nfrom .types \
          import ("
     ));
-    for name in imported(contract, &body) {
+    for name in find_imports(contract, &body) {
         text.line(format!("    {name},"));
     }
     text.line(")");
@@ -72,7 +72,7 @@ pub(super) fn write(contract: &Contract) -> Result<String, Error> {
 }
 
 /// The names of `types.py` that the text uses.
-fn imported(contract: &Contract, body: &str) -> Vec<String> {
+fn find_imports(contract: &Contract, body: &str) -> Vec<String> {
     let words: Vec<&str> = body.split(|c: char| !c.is_alphanumeric()).collect();
     let types = contract.types().filter(|one| path_of(one) != "llm.llm-error");
     let types = types.filter(|one| !one.name.ends_with("-error"));
@@ -114,7 +114,7 @@ fn write_call(
     Ok(())
 }
 
-/// What a call in flight ends with, or none.
+/// The result of a call in flight, or none.
 fn ending(contract: &Contract, kind: &Type) -> Result<String, Error> {
     let Type::Result(Some(ok), error) = kind else { return hint(contract, kind) };
     Ok(format!("Union[{}, {}, None]", hint(contract, ok)?, hint(contract, error)?))
@@ -158,7 +158,7 @@ pub(super) fn function_name(port: &str, function: &str) -> String {
 
 /// The type hint of an argument or a result: ports pass JSON as Python values.
 fn value_hint(contract: &Contract, kind: &Type) -> Result<String, Error> {
-    match kind.required().is_shared("json") {
+    match kind.without_option().is_shared("json") {
         true => Ok("Any".to_owned()),
         false => hint(contract, kind),
     }

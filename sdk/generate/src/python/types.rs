@@ -100,7 +100,7 @@ pub(super) fn write(contract: &Contract) -> Result<String, Error> {
 /// The names that the file defines.
 struct Names {
     all: Vec<String>,
-    /// Whether the last definition was a class.
+    /// True if the last definition was a class.
     is_after_class: bool,
 }
 
@@ -362,7 +362,7 @@ fn write_trial(definition: &Definition, cases: &[Case], text: &mut Text, names: 
     text.line("    text: Optional[str] = None");
 }
 
-/// A handle whose end the author may wait for or not: a protocol, which the host and the fakes have.
+/// A handle that is no call in flight: a protocol, which the host and the fakes implement.
 fn write_resource(
     contract: &Contract,
     definition: &Definition,
