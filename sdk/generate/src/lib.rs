@@ -1,7 +1,9 @@
-//! Writes the values and codecs of the SDKs from the contract in `wit/`. What a language does in its
-//! own way (names, words for cases, classes for cases) stands in a table at the head of its module.
+//! Writes the values and codecs of the SDKs from the contract in `wit/`. What a language does in
+//! its own way (names, words for cases, classes for cases) stands in a table at the head of its
+//! module.
 
 mod contract;
+mod go;
 mod js;
 mod python;
 mod rules;
@@ -47,6 +49,7 @@ pub fn generate(repository: &Path) -> Result<Vec<File>, Error> {
     rules::check(&contract)?;
     let mut files = python::write(&contract)?;
     files.extend(js::write(&contract)?);
+    files.extend(go::write(&contract)?);
     Ok(files)
 }
 
