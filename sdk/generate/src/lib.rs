@@ -2,6 +2,7 @@
 //! its own way (names, words for cases, classes for cases) stands in a table at the head of its
 //! module.
 
+mod c;
 mod contract;
 mod go;
 mod js;
@@ -50,6 +51,7 @@ pub fn generate(repository: &Path) -> Result<Vec<File>, Error> {
     let mut files = python::write(&contract)?;
     files.extend(js::write(&contract)?);
     files.extend(go::write(&contract)?);
+    files.extend(c::write(&contract)?);
     Ok(files)
 }
 
