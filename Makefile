@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins test test-otel test-databases test-languages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -52,6 +52,10 @@ demo: target
 
 host:
 	$(CARGO) build -p syrch-host -p syrch-examples --bin syrch-host --bin make-shop
+
+# Writes the values and codecs of the SDKs of other languages anew. Run it whenever `wit/` changes.
+bindings:
+	$(CARGO) run -q -p syrch-bindings
 
 # In release: it is a small crate of its own, and twice as fast.
 orders:

@@ -118,8 +118,7 @@ fn is_source(name: &str) -> bool {
     !(name.ends_with(".pyc")
         || name.ends_with("_test.go")
         || name.contains(".test.")
-        || name.starts_with("test_")
-        || name.starts_with("generate."))
+        || name.starts_with("test_"))
 }
 
 /// A manifest with the workspace's values in the place of what it inherits; the other crate stands

@@ -5,28 +5,6 @@ import (
 	"fmt"
 )
 
-// A FailureKind says what a failure is about.
-type FailureKind string
-
-// The kinds of failures. A kind that is none of these is one that this version does not know.
-const (
-	InputFailure       FailureKind = "input"
-	ModelFailure       FailureKind = "model"
-	DatabaseFailure    FailureKind = "database"
-	BudgetFailure      FailureKind = "budget"
-	UnsupportedFailure FailureKind = "unsupported"
-	CancelledFailure   FailureKind = "cancelled"
-	InternalFailure    FailureKind = "internal"
-)
-
-// A Failure is the error with which a role ends its call. Message is shown to the user as the plugin's own words. Retryable means that the
-// cause may pass. Any other error becomes a failure by AsFailure.
-type Failure struct {
-	Kind      FailureKind
-	Message   string
-	Retryable bool
-}
-
 // Error returns the message.
 func (f *Failure) Error() string { return f.Message }
 
@@ -60,28 +38,6 @@ func AsFailure(err error) *Failure {
 		return port.failure()
 	}
 	return &Failure{Kind: InternalFailure, Message: err.Error()}
-}
-
-// A ModelErrorKind says why a model call gave no reply; see `llm-error` in wit/ports.wit.
-type ModelErrorKind string
-
-// The kinds of model errors.
-const (
-	ModelBudget      ModelErrorKind = "budget"
-	ModelDenied      ModelErrorKind = "denied"
-	ModelRefused     ModelErrorKind = "refused"
-	ModelTooLarge    ModelErrorKind = "too-large"
-	ModelMalformed   ModelErrorKind = "malformed"
-	ModelUnsupported ModelErrorKind = "unsupported"
-	ModelCancelled   ModelErrorKind = "cancelled"
-	ModelUnavailable ModelErrorKind = "unavailable"
-	ModelOther       ModelErrorKind = "other"
-)
-
-// A ModelError is the error of a model call. Text is the reason, or the beginning of a malformed reply.
-type ModelError struct {
-	Kind ModelErrorKind
-	Text string
 }
 
 // Error returns the error in words.
@@ -126,36 +82,6 @@ func (e *ModelError) failure() *Failure {
 	return &Failure{Kind: kind, Message: e.Error(), Retryable: e.Kind == ModelUnavailable}
 }
 
-// A SQLErrorKind says why a statement failed.
-type SQLErrorKind string
-
-// The kinds of errors of statements; see `sql-error-kind` in wit/types.wit.
-const (
-	SyntaxError     SQLErrorKind = "syntax"
-	UnknownTable    SQLErrorKind = "unknown-table"
-	UnknownColumn   SQLErrorKind = "unknown-column"
-	AmbiguousName   SQLErrorKind = "ambiguous-name"
-	TypeMismatch    SQLErrorKind = "type-mismatch"
-	WriteRefused    SQLErrorKind = "write-refused"
-	FunctionRefused SQLErrorKind = "function-refused"
-	SQLDenied       SQLErrorKind = "denied"
-	SQLTimeout      SQLErrorKind = "timeout"
-	SQLTooLarge     SQLErrorKind = "too-large"
-	SQLCancelled    SQLErrorKind = "cancelled"
-	SQLBudget       SQLErrorKind = "budget"
-	SQLUnavailable  SQLErrorKind = "unavailable"
-	OtherSQLError   SQLErrorKind = "other"
-)
-
-// A SQLError is the error of a statement. Position is the byte at which the parser stopped, if it reports one, and Suggestions are the
-// nearest names.
-type SQLError struct {
-	Kind        SQLErrorKind
-	Message     string
-	Position    *uint32
-	Suggestions []string
-}
-
 // Error returns the message.
 func (e *SQLError) Error() string { return e.Message }
 
@@ -173,25 +99,6 @@ func (e *SQLError) failure() *Failure {
 		kind = CancelledFailure
 	}
 	return &Failure{Kind: kind, Message: e.Message, Retryable: e.Kind == SQLUnavailable}
-}
-
-// A PortErrorKind says why a port gave nothing.
-type PortErrorKind string
-
-// The kinds of errors of the ports rows, cells, search, inspect and evaluate.
-const (
-	PortDenied      PortErrorKind = "denied"
-	PortUnsupported PortErrorKind = "unsupported"
-	PortUnknownName PortErrorKind = "unknown-name"
-	PortBudget      PortErrorKind = "budget"
-	PortUnavailable PortErrorKind = "unavailable"
-	PortOther       PortErrorKind = "other"
-)
-
-// A PortError is the error of one of those ports. Text is the reason, or the unknown name.
-type PortError struct {
-	Kind PortErrorKind
-	Text string
 }
 
 // Error returns the error in words.

@@ -14,14 +14,6 @@ type Plugin[P any] struct {
 	make     func(config string) (P, error)
 }
 
-// An Identity is what `plugin inspect` shows of a plugin.
-type Identity struct {
-	Name         string
-	Version      string
-	Summary      string
-	ConfigSchema string
-}
-
 // NoSettings is for a plugin without settings.
 type NoSettings struct{}
 

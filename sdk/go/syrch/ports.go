@@ -3,34 +3,6 @@ package syrch
 // This file has the ports as interfaces, and for each role the interface that has exactly its ports. wit/ports.wit is the contract of each
 // function; the comments here state what differs in Go. A component imports only the functions that its code calls.
 
-// A Policy is what the user asked for, clamped by the host.
-type Policy struct {
-	HighConfidence float64
-	MaxAttempts    uint32
-	MaxDepth       uint32
-	MaxParallel    uint32
-	MaxRounds      uint32
-}
-
-// TimeLeft says how much time is left.
-type TimeLeft uint8
-
-// Plenty means that more than a fifth of the time is left, and Over that the deadline has passed.
-const (
-	Plenty TimeLeft = iota
-	Little
-	Over
-)
-
-// A Budget is what the search may still spend. CostMicros is in millionths of a US dollar, and nil if the user set no limit.
-type Budget struct {
-	Tokens     uint64
-	LLMCalls   uint32
-	SQLRuns    uint32
-	CostMicros *uint64
-	Time       TimeLeft
-}
-
 // RunPort has the facts of the run.
 type RunPort interface {
 	// CurrentPolicy returns what the user asked for.
@@ -81,44 +53,6 @@ type PendingReply interface {
 	Close()
 }
 
-// A Literal is a text, number or date in a statement, and the column that it is compared with, as far as that is clear.
-type Literal struct {
-	Table  *string
-	Column *string
-	Text   string
-}
-
-// Facts are what one statement refers to. Normalized is the statement in canonical spelling, and Skeleton the same with literals replaced
-// by `?`.
-type Facts struct {
-	Tables     []string
-	Columns    []string
-	Functions  []string
-	Literals   []Literal
-	Subqueries []string
-	Tasks      []string
-	Ordered    bool
-	Normalized string
-	Skeleton   string
-}
-
-// A Plan is the engine's plan of a statement.
-type Plan struct {
-	Format string
-	Text   string
-	Cost   *float64
-	Rows   *float64
-}
-
-// ColumnStats are the statistics of a column.
-type ColumnStats struct {
-	Column       string
-	Distinct     *float64
-	NullFraction *float64
-	Correlation  *float64
-	AverageWidth *uint32
-}
-
 // InspectPort has syntax, facts of the catalog, plans and statistics.
 type InspectPort interface {
 	// Check parses one statement and resolves its names, without running it. Errors are of the type *SQLError.
@@ -128,16 +62,6 @@ type InspectPort interface {
 	// ColumnStatsOf returns the statistics of a table's columns. Errors are of the type *PortError.
 	ColumnStatsOf(table string, columns []string) ([]ColumnStats, error)
 }
-
-// Equality says which results count as equal. An equality that is none of the constants is one that the host may not know.
-type Equality string
-
-// The equalities: of the rows as multisets, as sets, or in the same order.
-const (
-	Bag     Equality = "bag"
-	Set     Equality = "set"
-	Ordered Equality = "ordered"
-)
 
 // A ResultSet is the result of a statement. Its rows stay in the host. Close it when it is no longer needed: `defer results.Close()`.
 // A role's arguments need no Close; the SDK closes them after the call.
@@ -172,42 +96,10 @@ type SQLPort interface {
 	StartStatement(text string) RunningStatement
 }
 
-// A Page has rows of a result. Clipped means that the grant or the size of a page left rows out.
-type Page struct {
-	Columns []string
-	Rows    [][]Value
-	Clipped bool
-}
-
 // RowsPort has the cells of a result, as far as the user grants them. Its errors are of the type *PortError.
 type RowsPort interface {
 	// Read returns rows from offset on: at most limit, and at most those that the grant allows.
 	Read(results ResultSet, offset uint64, limit uint32) (Page, error)
-}
-
-// A Match says how cells are searched.
-type Match string
-
-// The matches.
-const (
-	Exact       Match = "exact"
-	NGram       Match = "ngram"
-	Fuzzy       Match = "fuzzy"
-	VectorMatch Match = "vector"
-)
-
-// Frequent is a value of a column and how often it occurs.
-type Frequent struct {
-	Value Value
-	Count uint64
-}
-
-// A Sample has the least, greatest and most frequent values of a column.
-type Sample struct {
-	Column   string
-	Least    Value
-	Greatest Value
-	Frequent []Frequent
 }
 
 // CellsPort has the cells of the tables, under the same grant as RowsPort. Its errors are of the type *PortError.
@@ -216,12 +108,6 @@ type CellsPort interface {
 	Samples(table string, columns []string, limit uint32) ([]Sample, error)
 	// FindCells returns the cells that match, one list for each phrase, best first.
 	FindCells(phrases []string, how Match, limit uint32) ([][]Hit, error)
-}
-
-// A Claim is a stated confidence and the signals of its candidate.
-type Claim struct {
-	Confidence float64
-	Signals    Signals
 }
 
 // Judging is a judgement in flight.
@@ -255,16 +141,6 @@ type SearchPort interface {
 	// Embed returns vectors of at most 256 texts, of length 1.
 	Embed(texts []string) ([][]float32, error)
 }
-
-// A Level is the importance of a line of the log.
-type Level uint8
-
-// The levels.
-const (
-	Debug Level = iota
-	Info
-	Warn
-)
 
 // TracePort is what people see of the search. Nothing here fails.
 type TracePort interface {

@@ -124,6 +124,7 @@ export function option(shape) {
   const same = shape.same && !isStarlingMonkey;
   return {
     same,
+    isOption: true,
     lift: same ? itself : (raw) => (raw === null || raw === undefined ? null : shape.lift(raw)),
     lower: (value, at) => (value === null || value === undefined ? null : shape.lower(value, at)),
   };
@@ -259,3 +260,11 @@ export function variant(cases) {
     },
   };
 }
+
+const plain = (value) => (typeof value === "bigint" ? Number(value) : value);
+
+/** A cell: authors see null, booleans, numbers, texts and, for bytes, a Uint8Array. It only comes from the host. */
+export const value = { same: false, lift: ({ tag, val }) => (tag === "null" ? null : plain(val)) };
+
+/** A cell with its type in the contract. */
+export const typedValue = { same: false, lift: ({ tag, val }) => (tag === "null" ? { type: tag } : { type: tag, value: plain(val) }) };

@@ -1,6 +1,7 @@
 // Results and calls in flight. They live in the host; what is open at the end of a role call is released then, since the garbage collector
 // might release it too late or never.
 
+import { u32 } from "./codec.js";
 import * as contract from "./contract.js";
 
 // Neither engine has it; the bindings of StarlingMonkey look for this symbol in its place.
@@ -66,7 +67,7 @@ class Call extends Handle {
   constructor(raw, settle) {
     super(raw);
     this.#settle = settle;
-    this.ticket = contract.u32.lift(raw.ticket());
+    this.ticket = u32.lift(raw.ticket());
   }
   /** Cancels it now. */
   cancel() {

@@ -1,5 +1,5 @@
-// The types of "syrch-plugin". The contract (wit/*.wit) states what each field and function promises; the comments here say what differs in
-// JavaScript.
+// The types of "syrch-plugin". The contract (wit/*.wit) states what each function promises; the comments here say what differs in JavaScript.
+// Its values stand in contract.d.ts.
 
 declare global {
   /** In a component these write lines of the trace: `debug`, then `log` and `info`, then `warn` and `error` as warnings. */
@@ -16,256 +16,20 @@ declare global {
   }
 }
 
-// ---- Values of the contract ------------------------------------------------------------------------------------------------------------
+export * from "./contract.js";
+import type {
+  AnswerFields, Attempt, Budget, Candidate, CandidateFields, Catalog, CatalogFields, ColumnStats, Dialect, Equality, Facts, FailureKind,
+  FailureRecord, Finished, Graph, GraphFields, Hit, HitFields, Json, Level, LinkedFields, Match, Observation, ObservationFields, Open,
+  Opinion, OutcomeFields, Page, Parent, Plan, Policy, Problem, ProblemFields, Profile, ProposalFields, Purpose, QuestionFields, Reply,
+  Request, RequestFields, RetrievalQueryFields, Rival, Sample, Signals, SignalsFields, StepFields, Table, Task, TaskFields, Value,
+  Verdict, VerdictFields,
+} from "./contract.js";
 
-/** A value that JSON can hold. Memos, contexts and parsed replies are such values, not their texts. */
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-/** Values by name. The host's are a Map; a role may give a plain object or a list of pairs, too. */
-export type Named<T> = Map<string, T> | { [name: string]: T } | [string, T][];
-/** A word of an open set: one of those named here, or another one of a later version. */
-export type Open<T extends string> = T | (string & {});
-
-export type Dialect = Open<"sqlite" | "postgres" | "mysql" | "duckdb" | "databricks" | "spark" | "ansi">;
-export type Corpus = Open<"tables" | "columns" | "cells" | "notes" | "examples">;
-export type Retriever = Open<"lexical" | "path-fuzzy" | "segment-fuzzy" | "vector">;
-export type Purpose = Open<"link" | "plan" | "generate" | "repair" | "judge" | "select" | "calibrate" | "clarify" | "summarise" | "rewrite">;
-export type FailureKind = Open<"input" | "model" | "database" | "budget" | "unsupported" | "cancelled" | "internal">;
-export type Equality = Open<"bag" | "set" | "ordered">;
-export type Match = Open<"exact" | "ngram" | "fuzzy" | "vector">;
-
-export interface Column {
-  name: string;
-  sqlType: string;
-  nullable: boolean;
-  comment: string | null;
-  extra: Map<string, Json>;
-}
-export interface ForeignKey {
-  columns: string[];
-  refTable: string;
-  refColumns: string[];
-}
-export interface Index {
-  name: string;
-  columns: string[];
-  isUnique: boolean;
-  method: string | null;
-  predicate: string | null;
-}
-export interface Table {
-  schemaName: string | null;
-  name: string;
-  columns: Column[];
-  primaryKey: string[];
-  foreignKeys: ForeignKey[];
-  indexes: Index[];
-  rowEstimate: number | null;
-  comment: string | null;
-  extra: Map<string, Json>;
-}
-export interface Catalog {
-  database: string;
-  dialect: Dialect;
-  tables: Table[];
-}
-export interface Hit {
-  corpus: Corpus;
-  id: string;
-  path: string;
-  table: string | null;
-  column: string | null;
-  snippet: string | null;
-  payload: Json;
-  score: number;
-}
-export interface Problem {
-  question: string;
-  evidence: string | null;
-  goal: string | null;
-  answers: [question: string, answer: string][];
-  hints: Hit[];
-  extra: Map<string, Json>;
-}
-export interface ColumnProfile {
-  column: Column;
-  nulls: number;
-  distinct: number | null;
-}
-export interface Profile {
-  rows: number;
-  truncated: boolean;
-  columns: ColumnProfile[];
-  warnings: string[];
-}
-/** A cell. Whole numbers beyond 2^53 arrive rounded, as a debug line of the trace says: select them as text. */
-export type Value = null | boolean | number | string | Uint8Array;
-
-export interface Signals {
-  attempts: number;
-  maxAttempts: number;
-  syntaxErrors: number;
-  schemaErrors: number;
-  executionErrors: number;
-  emptyResult: boolean;
-  nullColumns: number;
-  overflow: boolean;
-  samples: number;
-  agreeing: number;
-  logprob: number | null;
-  reward: number | null;
-  extra: Named<number>;
-}
-export interface Candidate {
-  id: string;
-  parents: string[];
-  origin: string;
-  sql: string;
-  rawConfidence: number | null;
-  confidence: number | null;
-  score: number | null;
-  rationale: string | null;
-  signals: Signals;
-  extra: Named<Json>;
-}
-export interface RetrievalQuery {
-  corpus: Corpus;
-  retriever: Retriever;
-  text: string;
-  limit: number;
-}
-export type Operation = "solve" | "choose" | { retrieve: RetrievalQuery } | { other: string };
-export type Join = "all-of" | "any-of" | { atLeast: number };
-export interface Task {
-  id: string;
-  parent: string | null;
-  text: string;
-  operation: Operation;
-  dependsOn: string[];
-  join: Join;
-  tolerant: boolean;
-  priority: number;
-  confidence: number | null;
-  expected: string | null;
-  database: string | null;
-  context: Json;
-}
-export interface Graph {
-  tasks: Task[];
-  answer: string;
-  memo: Json;
-}
-export interface Question {
-  text: string;
-  choices: string[];
-  ambiguity: number;
-}
-export interface FailureRecord {
-  kind: FailureKind;
-  message: string;
-  retryable: boolean;
-}
-/** A word, or an object with one field; `failedWith` reads the one of a failure. */
-export type Ending = "solved" | "empty" | "cancelled" | { failed: FailureRecord } | { skipped: string } | { other: string };
-export interface Observation {
-  task: string;
-  ending: Ending;
-  candidates: Candidate[];
-  profile: Profile | null;
-  fingerprint: string | null;
-  hits: Hit[];
-  subtasks: Task[];
-  memo: Json;
-}
-export interface Opinion {
-  score: number;
-  reason: string;
-  checks: [name: string, passed: boolean][];
-}
-export type Verdict =
-  | { accepted: Opinion; rejected?: undefined; unavailable?: undefined }
-  | { rejected: Opinion; accepted?: undefined; unavailable?: undefined }
-  | { unavailable: string; accepted?: undefined; rejected?: undefined };
-
-export interface Relation {
-  name: string;
-  candidate: Candidate;
-  results: ResultSet;
-}
-/** How a dependency ended. All fields but one are absent. */
-export interface Output {
-  relation?: Relation;
-  hits?: Hit[];
-  failed?: FailureRecord;
-  other?: string;
-}
-export interface Parent {
-  task: Task;
-  output: Output;
-  memo: Json;
-}
-export interface Rival {
-  candidate: Candidate;
-  results: ResultSet;
-}
-export interface Finished {
-  name: string;
-  task: Task;
-  candidate: Candidate;
-  others: Candidate[];
-  results: ResultSet;
-}
+/** A stated confidence with the signals of its candidate. */
 export interface Claim {
   claimed: number;
   signals: Signals;
 }
-export interface Relevant {
-  table: string;
-  columns: string[];
-  score: number;
-  reason: string;
-}
-export interface Answer {
-  text: string;
-  task: string;
-  candidate: string | null;
-  sql: string | null;
-  confidence: number;
-  basis: string[];
-  caveats: string[];
-}
-export type Trial =
-  | "mismatch" | "reordered" | "other-columns" | "too-large"
-  | { accepted: number } | { slower: number } | { refused: string } | { failed: string } | { other: string };
-export interface Attempt {
-  sql: string;
-  family: string;
-  trial: Trial;
-}
-export interface Proposal {
-  sql: string;
-  family: string;
-  reason?: string;
-}
-
-// What a role returns may leave out the fields that have a default.
-type With<T, K extends keyof T> = Pick<T, K> & Partial<Omit<T, K>>;
-export type HitFields = With<Hit, "corpus" | "id">;
-export type TaskFields = With<Task, "id" | "text">;
-export type SignalsFields = Partial<Signals>;
-export type CandidateFields = Pick<Candidate, "id" | "sql"> & Partial<Omit<Candidate, "id" | "sql" | "signals">> & { signals?: SignalsFields };
-export type OpinionFields = With<Opinion, "score">;
-export type VerdictFields = { accepted: OpinionFields } | { rejected: OpinionFields } | { unavailable: string };
-export type QuestionFields = With<Question, "text">;
-export type GraphFields = { tasks: TaskFields[]; answer: string; memo?: Json };
-export type Edit = "finish" | { add: TaskFields } | { update: TaskFields } | { cancel: string } | { answer: string } | { other: string };
-export type LinkedFields = { tables?: With<Relevant, "table">[]; hints?: HitFields[] };
-export type StepFields = { edits?: Edit[]; memo?: Json };
-export type OutcomeFields = { candidates?: CandidateFields[]; subtasks?: TaskFields[]; ask?: QuestionFields | null; memo?: Json };
-export type AnswerFields = With<Answer, "text" | "task">;
-export type ObservationFields = Pick<Observation, "task" | "ending"> & Partial<Omit<Observation, "candidates" | "subtasks">> & {
-  candidates?: CandidateFields[];
-  subtasks?: TaskFields[];
-};
 
 // ---- The host --------------------------------------------------------------------------------------------------------------------------
 
@@ -301,68 +65,6 @@ export interface Running extends InFlight {
   take(): Settled<ResultSet, SqlError> | null;
 }
 
-export type Shape = "text" | "sql" | { json: Json } | { yaml: string[] } | { choice: string[] } | { other: string };
-export interface Message {
-  speaker: "system" | "user" | "assistant";
-  text: string;
-}
-export interface Request {
-  purpose: Purpose;
-  messages: Message[];
-  expect: Shape;
-  model: string | null;
-  subjects: string[];
-  temperature: number | null;
-  topP: number | null;
-  maxTokens: number | null;
-  stop: string[];
-  logprobs: boolean;
-  sample: number;
-}
-export type RequestFields = With<Request, "purpose" | "messages">;
-export interface Reply {
-  text: string;
-  parsed: Json;
-  truncated: boolean;
-  logprob: number | null;
-  usage: { inputTokens: number; outputTokens: number; costMicros: number | null; model: string };
-}
-export interface Facts {
-  tables: string[];
-  columns: string[];
-  functions: string[];
-  literals: { table: string | null; column: string | null; text: string }[];
-  subqueries: string[];
-  tasks: string[];
-  ordered: boolean;
-  normalized: string;
-  skeleton: string;
-}
-export interface Plan {
-  format: string;
-  text: string;
-  cost: number | null;
-  rows: number | null;
-}
-export interface ColumnStats {
-  column: string;
-  distinct: number | null;
-  nullFraction: number | null;
-  correlation: number | null;
-  averageWidth: number | null;
-}
-export interface Sample {
-  column: string;
-  least: Value;
-  greatest: Value;
-  frequent: [value: Value, times: number][];
-}
-export interface Page {
-  columns: string[];
-  rows: Value[][];
-  clipped: boolean;
-}
-
 export interface TypedPage {
   columns: string[];
   rows: { type: "null" | "boolean" | "integer" | "real" | "decimal" | "text" | "temporal" | "bytes" | "other"; value?: Value }[][];
@@ -370,10 +72,10 @@ export interface TypedPage {
 }
 
 export interface RunPort {
-  policy(): { highConfidence: number; maxAttempts: number; maxDepth: number; maxParallel: number; maxRounds: number };
+  policy(): Policy;
   /** A further setting of the user's; null if it was not given. */
   setting(name: string): Json;
-  remaining(): { tokens: number; llmCalls: number; sqlRuns: number; costMicros: number | null; time: "plenty" | "little" | "over" };
+  remaining(): Budget;
   /** The source for shuffles and samples, rounded to 53 bits. */
   seed(): number;
 }
@@ -420,12 +122,12 @@ export interface EvaluatePort {
   startReward(candidates: Iterable<CandidateFields>): Pending<Verdict[], PortError>;
 }
 export interface SearchPort {
-  find(query: With<RetrievalQuery, "corpus" | "retriever" | "text">): Hit[];
-  findAll(queries: Iterable<With<RetrievalQuery, "corpus" | "retriever" | "text">>): Settled<Hit[], PortError>[];
+  find(query: RetrievalQueryFields): Hit[];
+  findAll(queries: Iterable<RetrievalQueryFields>): Settled<Hit[], PortError>[];
   embed(texts: Iterable<string>): number[][];
 }
 export interface TracePort {
-  note(level: "debug" | "info" | "warn", message: string): void;
+  note(level: Level, message: string): void;
   propose(candidate: CandidateFields): void;
   keep(id: string, reason: string): void;
   discard(id: string, reason: string): void;
@@ -507,7 +209,7 @@ export interface ClarifierRole<S = any> { assess(args: ClarifierArgs<S>): Questi
 /** Makes the answer; null if nothing here answers the question. */
 export interface AggregatorRole<S = any> { aggregate(args: AggregatorArgs<S>): AnswerFields | null }
 /** Proposes another statement with the same result; null ends the optimization. */
-export interface RewriterRole<S = any> { rewrite(args: RewriterArgs<S>): Proposal | null }
+export interface RewriterRole<S = any> { rewrite(args: RewriterArgs<S>): ProposalFields | null }
 
 export interface Declaration<S extends Settings> {
   name: string;
@@ -559,18 +261,16 @@ export declare function failureOf(error: unknown): Failure;
 
 // ---- Makers ----------------------------------------------------------------------------------------------------------------------------
 
-export declare function accepted(score: number, reason?: string, checks?: [string, boolean][]): { accepted: Opinion };
-export declare function rejected(score: number, reason?: string, checks?: [string, boolean][]): { rejected: Opinion };
-export declare function unavailable(reason: string): { unavailable: string };
+export declare function accepted(score: number, reason?: string, checks?: [string, boolean][]): Extract<Verdict, { accepted: Opinion }>;
+export declare function rejected(score: number, reason?: string, checks?: [string, boolean][]): Extract<Verdict, { rejected: Opinion }>;
+export declare function unavailable(reason: string): Extract<Verdict, { unavailable: string }>;
 export declare function task(fields: TaskFields): Task;
 export declare function candidate(fields: CandidateFields): Candidate;
 export declare function signals(fields?: SignalsFields): Signals;
-export declare function problem(question: string, fields?: Partial<Omit<Problem, "hints">> & { hints?: HitFields[] }): Problem;
+export declare function problem(question: string, fields?: Partial<ProblemFields>): Problem;
 export declare function hit(fields: HitFields): Hit;
 export declare function observation(fields: ObservationFields): Observation;
-export type ColumnFields = Pick<Column, "name"> & Partial<Omit<Column, "extra">> & { extra?: Named<Json> };
-export type TableFields = Pick<Table, "name"> & Partial<Omit<Table, "columns" | "extra">> & { columns?: ColumnFields[]; extra?: Named<Json> };
-export declare function catalog(fields?: { database?: string; dialect?: Dialect; tables?: TableFields[] }): Catalog;
+export declare function catalog(fields?: CatalogFields): Catalog;
 /** Why a task failed; null if it ended in another way. */
 export declare function failedWith(observation: Pick<Observation, "ending">): FailureRecord | null;
 /** A graph of one task, which gives the answer. */

@@ -1,8 +1,7 @@
 // The ports as authors see them, over the bindings of the component or over the fakes of a test.
 
 import * as contract from "./contract.js";
-import { doubles, json, list, option, text, tickets, u32, u64 } from "./contract.js";
-import { word } from "./codec.js";
+import { doubles, json, list, number, option, pair, text, tickets, typedValue, u32, u64, value } from "./codec.js";
 import { LlmError, PortError, SqlError } from "./errors.js";
 import { Pending, ResultSet, Running } from "./handles.js";
 
@@ -31,12 +30,7 @@ const hits = settled((raw) => raw.map(contract.hit.lift), portError);
 const verdicts = settled((raw) => raw.map(contract.verdict.lift), portError);
 
 const isRounded = ({ tag, val }) => tag === "integer" && !Number.isSafeInteger(Number(val));
-const sampleOf = ({ column, least, greatest, frequent }) => ({
-  column,
-  least: contract.value.lift(least),
-  greatest: contract.value.lift(greatest),
-  frequent: frequent.map(([value, times]) => [contract.value.lift(value), u64.lift(times)]),
-});
+const claim = pair(number, contract.signals);
 
 const of = {
   run: (port) => ({
@@ -84,7 +78,7 @@ const of = {
       const [from, most] = [u64.lower(offset, "rows.read.offset"), u32.lower(limit, "rows.read.limit")];
       const page = attempt(() => port.read(results.raw, from, most), portError);
       if (page.rows.some((row) => row.some(isRounded))) warn();
-      return { ...page, rows: page.rows.map((row) => row.map((typed ? contract.typedValue : contract.value).lift)) };
+      return { ...page, rows: page.rows.map((row) => row.map((typed ? typedValue : value).lift)) };
     },
   }),
 
@@ -93,7 +87,7 @@ const of = {
       const names = list(text).lower(columns, "cells.samples");
       const samples = attempt(() => port.samples(text.lower(table, "cells.samples"), names, u32.lower(limit, "cells.samples.limit")), portError);
       if (samples.some(({ least, greatest, frequent }) => [least, greatest, ...frequent.map(([value]) => value)].some(isRounded))) warn();
-      return samples.map(sampleOf);
+      return samples.map(contract.sample.lift);
     },
     find(phrases, how, limit = 10) {
       const [all, match] = [list(text).lower(phrases, "cells.find"), contract.match.lower(how, "cells.find.how")];
@@ -121,7 +115,7 @@ const of = {
   }),
 
   trace: (port) => ({
-    note: (level, message) => port.note(word("debug", "info", "warn").lower(level, "trace.note.level"), text.lower(message, "trace.note")),
+    note: (level, message) => port.note(contract.level.lower(level, "trace.note.level"), text.lower(message, "trace.note")),
     propose: (candidate) => port.propose(contract.candidate.lower(candidate, "trace.propose")),
     keep: (id, reason) => port.keep(text.lower(id, "trace.keep"), text.lower(reason, "trace.keep.reason")),
     discard: (id, reason) => port.discard(text.lower(id, "trace.discard"), text.lower(reason, "trace.discard.reason")),
@@ -133,7 +127,7 @@ const of = {
 };
 
 function claimsOf(claims) {
-  return list({ lower: ({ claimed, signals }, at) => contract.claim.lower([claimed, signals ?? {}], at) }).lower(claims, "evaluate.calibrate");
+  return list({ lower: ({ claimed, signals }, at) => claim.lower([claimed, signals ?? {}], at) }).lower(claims, "evaluate.calibrate");
 }
 
 const ROUNDED = "whole numbers beyond 9007199254740991 are rounded in JavaScript: select them as text";

@@ -3,36 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Callable, Optional, Union, get_type_hints
+from typing import Any, Callable, get_type_hints
 
-from . import ports
+from .contract import ENDS, FUNCTIONS, JSON_ARGUMENTS, PORTS
 from .errors import ModelError, PortError, SqlError
 from .text import json_text, json_value
-from .types import Reply, ResultSet, Verdict
 from .wire import Codec, Handle, WrongType, codec, raw
-
-# Each port, its interface, and the errors that its functions raise.
-_PORTS: list[tuple[type, str]] = [
-    (ports.Run, "run"),
-    (ports.Wait, "wait"),
-    (ports.Llm, "llm"),
-    (ports.Inspect, "inspect"),
-    (ports.Sql, "sql"),
-    (ports.Rows, "rows"),
-    (ports.Cells, "cells"),
-    (ports.Evaluate, "evaluate"),
-    (ports.Search, "search"),
-    (ports.Trace, "trace"),
-]
-# The functions whose names differ in the contract.
-_FUNCTIONS = {
-    "policy": "current_policy",
-    "column_stats": "column_stats_of",
-    "start_reply": "start",
-    "start_statement": "start",
-    "retrieve": "find",
-    "retrieve_all": "find_all",
-}
 
 
 class InFlight(Handle):
@@ -60,28 +36,18 @@ class InFlight(Handle):
         return self._ended.lift(self.raw.take())
 
 
-# What calls in flight end with, by the protocol that describes them.
-_ENDS: dict[type, Any] = {
-    ports.PendingReply: Optional[Union[Reply, ModelError]],
-    ports.RunningStatement: Optional[Union[ResultSet, SqlError]],
-    ports.Judging: Optional[Union[list[Verdict], PortError]],
-}
-# The port functions that pass JSON as text, and the argument that is one.
-_JSON_ARGUMENT = {"event": 2}
-
-
 class Host:
     """All ports of the plugin's world. What the world of a role does not import raises `PortError` of kind `denied`."""
 
     def __getattr__(self, name: str) -> Any:
-        if any(name in vars(port) for port, _ in _PORTS):
+        if any(name in vars(port) for port, _ in PORTS):
             raise PortError("denied", f"no role of this plugin has the function `{name}`")
         raise AttributeError(f"the host has no function `{name}`")
 
 
 def make_host() -> Any:
     """The host of the world for which the component is built."""
-    for port, interface in _PORTS:
+    for port, interface in PORTS:
         try:
             module = import_module(f"wit_world.imports.{interface}")
         except ImportError:
@@ -95,11 +61,11 @@ def make_host() -> Any:
 def _method(module: Any, name: str, declared: Any) -> Callable[..., Any]:
     hints = get_type_hints(declared, include_extras=True)
     ended = hints.pop("return")
-    generated = getattr(module, _FUNCTIONS.get(name, name))
+    generated = getattr(module, FUNCTIONS.get(name, name))
     arguments = [(key, _identity if hint is Any else codec(hint).lower) for key, hint in hints.items()]
     lift = _lift_of(ended)
     raise_error = _raiser()
-    json_at = _JSON_ARGUMENT.get(name)
+    json_at = JSON_ARGUMENTS.get(name)
 
     def method(self: Any, *given: Any, **named: Any) -> Any:
         if named:
@@ -134,8 +100,8 @@ def _lift_of(hint: Any) -> Any:
         return None
     if hint is Any:
         return json_value
-    if hint in _ENDS:
-        ended = codec(_ENDS[hint])
+    if hint in ENDS:
+        ended = codec(ENDS[hint])
         return lambda handle: InFlight(handle, ended)
     return codec(hint).lift
 

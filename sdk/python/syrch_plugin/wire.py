@@ -12,7 +12,8 @@ from importlib import import_module
 from typing import Annotated, Any, Callable, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from . import types as t
-from .errors import Failure, ModelError, PortError, SqlError
+from .contract import CASES, ERRORS, RECORDS
+from .errors import ModelError, PortError
 
 
 class Codec(NamedTuple):
@@ -41,53 +42,6 @@ class WrongType(TypeError):
 
 def _shown(value: Any) -> str:
     return "None" if value is None else f"{type(value).__name__} {value!r:.60}"
-
-
-# The records of each interface, and the names of generated classes that differ.
-_RECORDS: dict[str, list[type]] = {
-    "types": [
-        t.Column, t.ForeignKey, t.Index, t.Table, t.Catalog, t.Hit, t.Problem, t.ColumnProfile, t.Profile, t.Signals, t.Candidate,
-        t.RetrievalQuery, t.Task, t.Graph, t.Question, t.Observation, t.Accepted, t.Rejected, Failure, SqlError,
-    ],
-    "linker": [t.Relevant, t.Linked],
-    "planner": [t.Step],
-    "solver": [t.Relation, t.Parent, t.Outcome],
-    "reward": [t.Rival],
-    "aggregator": [t.Finished, t.Answer],
-    "rewriter": [t.Attempt, t.Proposal],
-    "run": [t.Policy, t.Budget],
-    "llm": [t.Message, t.Request, t.Usage, t.Reply],
-    "inspect": [t.Constant, t.Facts, t.Plan, t.ColumnStats],
-    "rows": [t.Page],
-    "cells": [t.Sample],
-}  # fmt: skip
-_NAMES: dict[type, str] = {t.Accepted: "Opinion", t.Rejected: "Opinion", t.Constant: "Literal"}
-_PLACES = {own: (interface, _NAMES.get(own, own.__name__)) for interface, owns in _RECORDS.items() for own in owns}
-_ERRORS = {Failure: ("message", "kind", "retryable"), SqlError: ("kind", "message", "position", "suggestions")}
-_ERROR_HINTS: dict[str, Any] = {
-    "Failure.message": str,
-    "Failure.kind": Annotated[str, "types.FailureKind"],
-    "Failure.retryable": bool,
-    "SqlError.kind": Annotated[str, "types.SqlErrorKind"],
-    "SqlError.message": str,
-    "SqlError.position": Union[t.U32, None],
-    "SqlError.suggestions": list[str],
-}
-
-# The cases that classes of this package stand for; all others are words, and a word that is no case is `other`.
-_CASES: dict[str, dict[str, Any]] = {
-    "types.Operation": {"Retrieve": t.RetrievalQuery},
-    "types.Join": {"AtLeast": int},
-    "types.Ending": {
-        "Solved": t.Solved, "Empty": t.Empty, "Failed": t.Failed, "Skipped": t.Skipped, "Cancelled": t.Cancelled, "Other": t.Other,
-    },
-    "types.Verdict": {"Accepted": t.Accepted, "Rejected": t.Rejected, "Unavailable": t.Unavailable},
-    "planner.Edit": {
-        "Add": t.AddTask, "Update": t.UpdateTask, "Cancel": t.CancelTask, "Answer": t.AnswerBy, "Finish": t.Finish, "Other": t.Other,
-    },
-    "solver.Output": {"Relation": t.Relation, "Hits": t.Hits, "Failed": t.Failed, "Other": t.Other},
-    "llm.Shape": {"Json": t.JsonShape, "Yaml": t.YamlShape, "Choice": t.Choice},
-}  # fmt: skip
 
 
 def raw(interface: str) -> Any:
@@ -125,9 +79,9 @@ def _made(hint: Any) -> Codec:
         return _error(PortError, "types", "PortError")
     if hint is t.ResultSet:
         return _result_set()
-    if hint in _ERRORS:
+    if hint in ERRORS:
         return _exception(hint)
-    if hint in _PLACES:
+    if hint in RECORDS:
         return _record(hint)
     return _SCALARS[hint]
 
@@ -144,7 +98,7 @@ def _annotated(inner: Any, name: str) -> Codec:
     generated = getattr(module, own)
     if isinstance(generated, type):
         return _enum(generated)
-    return _variant(module, own, _CASES.get(name, {}))
+    return _variant(module, own, CASES.get(name, {}))
 
 
 # Scalars
@@ -260,7 +214,7 @@ def _result(inner: Codec, error: Codec) -> Codec:
 
 
 def _record(own: Any) -> Codec:
-    interface, name = _PLACES[own]
+    interface, name = RECORDS[own]
     generated = getattr(raw(interface), name)
     hints = get_type_hints(own, include_extras=True)
     parts = {field.name: codec(hints[field.name]) for field in dataclasses.fields(own)}
@@ -295,9 +249,9 @@ def _record(own: Any) -> Codec:
 
 def _exception(own: Any) -> Codec:
     """Exceptions whose fields are those of a record."""
-    interface, name = _PLACES[own]
+    interface, name = RECORDS[own]
     generated = getattr(raw(interface), name)
-    parts = {key: codec(_ERROR_HINTS[f"{own.__name__}.{key}"]) for key in _ERRORS[own]}
+    parts = {key: codec(hint) for key, hint in ERRORS[own].items()}
 
     def lift(value: Any) -> Any:
         fields = {key: getattr(value, key) for key in parts}
@@ -345,7 +299,7 @@ def _cases(module: Any, name: str) -> dict[str, Any]:
 
 def _payload(own: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """How the class of a case is made from the payload of the generated one, and the reverse."""
-    if own is int or own in _PLACES:
+    if own is int or own in RECORDS:
         inner = codec(own) if own is not int else _SCALARS["u32"]
         return inner.lift or (lambda value: value), inner.lower
     fields = dataclasses.fields(own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from syrch_plugin import wire
+from syrch_plugin import contract
 from syrch_plugin import types as t
 from syrch_plugin.errors import Failure, SqlError
 from syrch_plugin.fakes import FakeRows
@@ -38,7 +38,7 @@ def read(hint: Any, value: Any) -> Any:
 
 
 # What a field without a default is where a case leaves it out.
-_EMPTY: dict[str, Any] = {"id": "", "sql": "", "text": "", "candidate": t.Candidate("", ""), "column": "", "name": ""}
+_EMPTY: dict[str, Any] = {"id": "", "sql": "", "text": "", "candidate": t.Candidate("", ""), "column": "", "name": "", "corpus": "tables", "question": ""}
 
 
 def _is_required(hint: Any, key: str) -> bool:
@@ -60,16 +60,16 @@ def _read_annotated(name: str, value: Any) -> Any:
         return cell(value)
     if isinstance(value, dict):
         key, inner = next(iter(value.items()))
-        own = wire._CASES.get(name, {}).get("".join(part.capitalize() for part in key.split("-")))
+        own = contract.CASES.get(name, {}).get("".join(part.capitalize() for part in key.split("-")))
         if own is None:
             return inner
         if own is int:
             return inner
-        if own in wire._PLACES:
+        if own in contract.RECORDS:
             return read(own, inner)
         field = dataclasses.fields(own)[0]
         return own(read(get_type_hints(own, include_extras=True)[field.name], inner))
-    own = wire._CASES.get(name, {}).get("".join(part.capitalize() for part in str(value).split("-"))) if isinstance(value, str) else None
+    own = contract.CASES.get(name, {}).get("".join(part.capitalize() for part in str(value).split("-"))) if isinstance(value, str) else None
     return own() if own is not None else value
 
 

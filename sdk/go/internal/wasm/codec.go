@@ -269,6 +269,15 @@ func words[W ~string](c *Codec, value *W, known []W) {
 	}
 }
 
+// word passes over a word of a closed set.
+func word[W ~string](c *Codec, value *W, known []W) {
+	tag, _ := wordTag(*value, known)
+	number(c, &tag)
+	if c.mode == lifting {
+		*value = known[tag]
+	}
+}
+
 func wordTag[W ~string](value W, known []W) (tag uint8, other string) {
 	for at, word := range known {
 		if word == value {

@@ -8,14 +8,14 @@ import "github.com/syrch/syrch-host/sdk/go/syrch"
 type Host struct{}
 
 var (
-	replied = answer[syrch.Reply, syrch.ModelError](reply, modelError)
-	ran     = answer[syrch.ResultSet, syrch.SQLError](results, sqlError)
-	judged  = answer[[]syrch.Verdict, syrch.PortError](Verdicts, portError)
-	found   = answer[[]syrch.Hit, syrch.PortError](Hits, portError)
+	replied = answer[syrch.Reply, syrch.ModelError](Reply, ModelError)
+	ran     = answer[syrch.ResultSet, syrch.SQLError](results, SQLError)
+	judged  = answer[[]syrch.Verdict, syrch.PortError](Verdicts, PortError)
+	found   = answer[[]syrch.Hit, syrch.PortError](Hits, PortError)
 )
 
 // CurrentPolicy is a function of the port run.
-func (Host) CurrentPolicy() syrch.Policy { return receive(policy, runCurrentPolicy) }
+func (Host) CurrentPolicy() syrch.Policy { return receive(Policy, runCurrentPolicy) }
 
 // Setting is a function of the port run.
 func (Host) Setting(name string) *string {
@@ -24,7 +24,7 @@ func (Host) Setting(name string) *string {
 }
 
 // Remaining is a function of the port run.
-func (Host) Remaining() syrch.Budget { return receive(budget, runRemaining) }
+func (Host) Remaining() syrch.Budget { return receive(Budget, runRemaining) }
 
 // Seed is a function of the port run.
 func (Host) Seed() uint64 { return runSeed() }
@@ -32,8 +32,7 @@ func (Host) Seed() uint64 { return runSeed() }
 // WaitAny is the function any of the port wait.
 func (Host) WaitAny(tickets []uint32) []uint32 {
 	at, length := lowerList(tickets, number[uint32])
-	ready := func(c *Codec, tickets *[]uint32) { list(c, tickets, number[uint32]) }
-	return receive(ready, func(area uintptr) { waitAny(at, length, area) })
+	return receive(listOf(number[uint32]), func(area uintptr) { waitAny(at, length, area) })
 }
 
 // Pause is a function of the port wait.
@@ -44,18 +43,18 @@ func (Host) Models() []string { return receive(texts, llmModels) }
 
 // Complete is a function of the port llm.
 func (Host) Complete(of syrch.Request) (syrch.Reply, error) {
-	return pair(receive(replied, func(area uintptr) { llmComplete(Lower(of, request), area) }))
+	return pair(receive(replied, func(area uintptr) { llmComplete(Lower(of, Request), area) }))
 }
 
 // CompleteAll is a function of the port llm.
 func (Host) CompleteAll(requests []syrch.Request) []syrch.Result[syrch.Reply] {
-	at, length := lowerList(requests, request)
+	at, length := lowerList(requests, Request)
 	return receive(answers(replied), func(area uintptr) { llmCompleteAll(at, length, area) })
 }
 
 // StartReply is the function start of the port llm.
 func (Host) StartReply(of syrch.Request) syrch.PendingReply {
-	return &pending{llmStart(Lower(of, request))}
+	return &pending{llmStart(Lower(of, Request))}
 }
 
 type pending struct{ handle uint32 }
@@ -78,14 +77,14 @@ func closeHandle(handle *uint32, drop func(uint32)) {
 // Check is a function of the port inspect.
 func (Host) Check(statement string) (syrch.Facts, error) {
 	at, length := textAt(statement)
-	checked := answer[syrch.Facts, syrch.SQLError](facts, sqlError)
+	checked := answer[syrch.Facts, syrch.SQLError](Facts, SQLError)
 	return pair(receive(checked, func(area uintptr) { inspectCheck(at, length, area) }))
 }
 
 // Explain is a function of the port inspect.
 func (Host) Explain(statement string) (syrch.Plan, error) {
 	at, length := textAt(statement)
-	explained := answer[syrch.Plan, syrch.SQLError](Plan, sqlError)
+	explained := answer[syrch.Plan, syrch.SQLError](Plan, SQLError)
 	return pair(receive(explained, func(area uintptr) { inspectExplain(at, length, area) }))
 }
 
@@ -93,7 +92,7 @@ func (Host) Explain(statement string) (syrch.Plan, error) {
 func (Host) ColumnStatsOf(table string, columns []string) ([]syrch.ColumnStats, error) {
 	at, length := textAt(table)
 	names, count := lowerList(columns, text)
-	counted := answer[[]syrch.ColumnStats, syrch.PortError](columnStats, portError)
+	counted := answer[[]syrch.ColumnStats, syrch.PortError](listOf(ColumnStats), PortError)
 	return pair(receive(counted, func(area uintptr) { inspectColumnStatsOf(at, length, names, count, area) }))
 }
 
@@ -109,11 +108,11 @@ func results(c *Codec, of *syrch.ResultSet) {
 }
 
 func (r *resultSet) Profile() syrch.Profile {
-	return receive(profile, func(area uintptr) { sqlResultSetProfile(r.handle, area) })
+	return receive(Profile, func(area uintptr) { sqlResultSetProfile(r.handle, area) })
 }
 
 func (r *resultSet) Fingerprint(under syrch.Equality) *string {
-	tag, other := wordTag(under, equalities)
+	tag, other := wordTag(under, equalityWords)
 	at, length := textAt(other)
 	return optional(func(area uintptr) { sqlResultSetFingerprint(r.handle, uint32(tag), at, length, area) })
 }
@@ -153,7 +152,7 @@ func (Host) Read(of syrch.ResultSet, offset uint64, limit uint32) (syrch.Page, e
 	if !isOfHost {
 		return syrch.Page{}, &syrch.PortError{Kind: syrch.PortUnsupported}
 	}
-	read := answer[syrch.Page, syrch.PortError](page, portError)
+	read := answer[syrch.Page, syrch.PortError](Page, PortError)
 	return pair(receive(read, func(area uintptr) { rowsRead(results.handle, offset, limit, area) }))
 }
 
@@ -161,23 +160,23 @@ func (Host) Read(of syrch.ResultSet, offset uint64, limit uint32) (syrch.Page, e
 func (Host) Samples(table string, columns []string, limit uint32) ([]syrch.Sample, error) {
 	at, length := textAt(table)
 	names, count := lowerList(columns, text)
-	sampled := answer[[]syrch.Sample, syrch.PortError](samples, portError)
+	sampled := answer[[]syrch.Sample, syrch.PortError](listOf(Sample), PortError)
 	return pair(receive(sampled, func(area uintptr) { cellsSamples(at, length, names, count, limit, area) }))
 }
 
 // FindCells is the function find of the port cells.
 func (Host) FindCells(phrases []string, how syrch.Match, limit uint32) ([][]syrch.Hit, error) {
 	list, count := lowerList(phrases, text)
-	tag, other := wordTag(how, matches)
+	tag, other := wordTag(how, matchWords)
 	at, length := textAt(other)
-	found := answer[[][]syrch.Hit, syrch.PortError](hitLists, portError)
+	found := answer[[][]syrch.Hit, syrch.PortError](listOf(Hits), PortError)
 	return pair(receive(found, func(area uintptr) { cellsFind(list, count, uint32(tag), at, length, limit, area) }))
 }
 
 // CalibrateAll is the function calibrate of the port evaluate.
 func (Host) CalibrateAll(claims []syrch.Claim) ([]float64, error) {
 	at, length := lowerList(claims, Claim)
-	calibrated := answer[[]float64, syrch.PortError](numbers, portError)
+	calibrated := answer[[]float64, syrch.PortError](listOf(number[float64]), PortError)
 	return pair(receive(calibrated, func(area uintptr) { evaluateCalibrate(at, length, area) }))
 }
 
@@ -204,9 +203,9 @@ func (j *judging) Get() (syrch.Result[[]syrch.Verdict], bool) {
 
 // Retrieve is the function find of the port search.
 func (Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
-	corpusTag, corpus := wordTag(query.Corpus, corpora)
+	corpusTag, corpus := wordTag(query.Corpus, corpusWords)
 	corpusAt, corpusLength := textAt(corpus)
-	tag, retriever := wordTag(query.Retriever, retrievers)
+	tag, retriever := wordTag(query.Retriever, retrieverWords)
 	retrieverAt, retrieverLength := textAt(retriever)
 	at, length := textAt(query.Text)
 	return pair(receive(found, func(area uintptr) {
@@ -216,14 +215,14 @@ func (Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
 
 // RetrieveAll is the function find-all of the port search.
 func (Host) RetrieveAll(queries []syrch.RetrievalQuery) []syrch.Result[[]syrch.Hit] {
-	at, length := lowerList(queries, query)
+	at, length := lowerList(queries, RetrievalQuery)
 	return receive(answers(found), func(area uintptr) { searchFindAll(at, length, area) })
 }
 
 // Embed is a function of the port search.
 func (Host) Embed(list []string) ([][]float32, error) {
 	at, length := lowerList(list, text)
-	embedded := answer[[][]float32, syrch.PortError](vectors, portError)
+	embedded := answer[[][]float32, syrch.PortError](listOf(listOf(number[float32])), PortError)
 	return pair(receive(embedded, func(area uintptr) { searchEmbed(at, length, area) }))
 }
 

@@ -9,12 +9,12 @@ import (
 
 //go:wasmexport syrch:plugin/aggregator@0.1.0#aggregate
 func aggregate(arguments uintptr) uintptr {
-	return wasm.Call(wasm.Answer, wasm.Host{}.Note, func() (*syrch.Answer, error) {
+	return wasm.Call(wasm.MaybeAnswer, wasm.Host{}.Note, func() (*syrch.Answer, error) {
 		given := wasm.NewArguments(arguments)
 		problem := wasm.Next(given, wasm.Problem)
 		graph := wasm.Next(given, wasm.Graph)
 		finished := wasm.List(given, wasm.Finished)
-		seen := wasm.Next(given, wasm.Observations)
+		seen := wasm.List(given, wasm.Observation)
 		plugin, err := role()
 		if err != nil {
 			return nil, err

@@ -14,7 +14,7 @@ func assess(arguments uintptr) uintptr {
 		problem := wasm.Next(given, wasm.Problem)
 		catalog := wasm.Next(given, wasm.Catalog)
 		graph := wasm.Next(given, wasm.Graph)
-		seen := wasm.Next(given, wasm.Observations)
+		seen := wasm.List(given, wasm.Observation)
 		plugin, err := role()
 		if err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ func next(arguments uintptr) uintptr {
 		problem := wasm.Next(given, wasm.Problem)
 		catalog := wasm.Next(given, wasm.Catalog)
 		graph := wasm.Next(given, wasm.Graph)
-		seen := wasm.Next(given, wasm.Observations)
+		seen := wasm.List(given, wasm.Observation)
 		fresh := min(int(wasm.Number(given)), len(seen))
 		plugin, err := role()
 		if err != nil {

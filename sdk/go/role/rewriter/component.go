@@ -9,7 +9,7 @@ import (
 
 //go:wasmexport syrch:plugin/rewriter@0.1.0#rewrite
 func rewrite(arguments uintptr) uintptr {
-	return wasm.Call(wasm.Proposal, wasm.Host{}.Note, func() (*syrch.Proposal, error) {
+	return wasm.Call(wasm.MaybeProposal, wasm.Host{}.Note, func() (*syrch.Proposal, error) {
 		given := wasm.NewArguments(arguments)
 		original, best := wasm.Text(given), wasm.Text(given)
 		plan := wasm.Next(given, wasm.Plan)
