@@ -34,6 +34,7 @@ mod languages;
 mod linking;
 mod live;
 mod logging;
+mod mcp;
 mod money;
 mod offline_figures;
 mod optimize;

@@ -80,7 +80,8 @@
 //! The names that most programs need are at the root. The others are in modules named after their
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
-//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
+//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role), [`schema`]
+//! (a catalog as a document),
 //! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
 //! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
 //! crate `syrch-grading`.
@@ -128,6 +129,7 @@ pub mod role_call;
 mod run;
 mod run_of_call;
 mod runner;
+pub mod schema;
 mod search;
 mod servers;
 pub mod settings;
@@ -148,6 +150,7 @@ pub use optimize::optimize;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};
+pub use run::Meter;
 pub use settings::Settings;
 pub use shared::Shared;
 pub use syrch_scheduler::Stop;

@@ -4,6 +4,7 @@
 pub use syrch_llm::{StructuredReplies, is_exposed, is_loopback, resolve_locally};
 pub use syrch_simulated::SimulatedKnobs;
 
+pub use crate::open::check_prices;
 pub use crate::probe::{Probe, SchemaSupport, probe_endpoint};
 pub use crate::providers::{EndpointEntry, Provider};
 pub use crate::recordings::recording_models;

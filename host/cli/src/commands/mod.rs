@@ -17,6 +17,7 @@ pub(crate) mod eval;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+pub(crate) mod mcp;
 pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;
@@ -202,6 +203,9 @@ commands! {
     /// "question"} and perhaps "db", "evidence" and "as_of" give {"id", "outcome", "answer",
     /// "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     Batch(batch::BatchArgs),
+    /// Serve the database to assistants and editors by the Model Context Protocol (MCP), over
+    /// standard streams or HTTP
+    Mcp(mcp::McpArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
 }
