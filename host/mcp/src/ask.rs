@@ -151,6 +151,7 @@ async fn search(
         () = context.ct.cancelled() => return Err(cancelled()),
         report = searched => report,
     };
+    progress.flush().await;
     Ok(report.map_err(|error| Reply::error(&error)))
 }
 

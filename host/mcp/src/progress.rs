@@ -1,60 +1,86 @@
 //! Progress notifications of a search, for clients that ask for them.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::{Peer, RequestContext};
 use syrch::{Observer, SearchEvent, Silent};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Notifications that wait for a slow client; further ones are dropped.
 const WAITING: usize = 16;
+/// The limit on the wait for a client that takes no notifications.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The observer of a search that sends notifications until it is dropped.
 pub(crate) struct Progress {
     observer: Arc<dyn Observer>,
-    sender: Option<JoinHandle<()>>,
+    /// Where notifications wait, and who sends them; `None` if the client has not asked for any.
+    sending: Option<(mpsc::Sender<Item>, JoinHandle<()>)>,
+}
+
+/// What waits to be sent.
+enum Item {
+    Update(f64, String),
+    /// Says that all before it are sent.
+    Flush(oneshot::Sender<()>),
 }
 
 impl Progress {
     /// Notifies the client of this call, if it has asked for that.
     pub(crate) fn new(context: &RequestContext<RoleServer>) -> Self {
         let Some(token) = context.meta.get_progress_token() else {
-            return Self { observer: Arc::new(Silent), sender: None };
+            return Self { observer: Arc::new(Silent), sending: None };
         };
-        let (queue, mut waiting) = mpsc::channel::<(f64, String)>(WAITING);
+        let (queue, mut waiting) = mpsc::channel(WAITING);
         let peer: Peer<RoleServer> = context.peer.clone();
         let sender = tokio::spawn(async move {
-            while let Some((progress, message)) = waiting.recv().await {
-                let update = ProgressNotificationParam::new(token.clone(), progress);
-                // A client that is gone needs none.
-                drop(peer.notify_progress(update.with_message(message)).await);
+            while let Some(item) = waiting.recv().await {
+                match item {
+                    Item::Update(progress, message) => {
+                        let update = ProgressNotificationParam::new(token.clone(), progress);
+                        // A client that is gone needs none.
+                        drop(peer.notify_progress(update.with_message(message)).await);
+                    }
+                    Item::Flush(sent) => {
+                        let _ = sent.send(());
+                    }
+                }
             }
         });
-        Self {
-            observer: Arc::new(Notifier { queue, counts: Mutex::default() }),
-            sender: Some(sender),
-        }
+        let notifier = Notifier { queue: queue.clone(), counts: Mutex::default() };
+        Self { observer: Arc::new(notifier), sending: Some((queue, sender)) }
     }
 
     pub(crate) fn observer(&self) -> Arc<dyn Observer> {
         Arc::clone(&self.observer)
     }
+
+    /// Waits until what was observed is sent: after the result of a call its token means nothing.
+    pub(crate) async fn flush(&self) {
+        let Some((queue, _)) = &self.sending else { return };
+        let (sent, is_sent) = oneshot::channel();
+        let flushing = async {
+            queue.send(Item::Flush(sent)).await.ok()?;
+            is_sent.await.ok()
+        };
+        drop(tokio::time::timeout(PATIENCE, flushing).await);
+    }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        // After the result of a call its token means nothing.
-        if let Some(sender) = &self.sender {
+        if let Some((_, sender)) = &self.sending {
             sender.abort();
         }
     }
 }
 
 struct Notifier {
-    queue: mpsc::Sender<(f64, String)>,
+    queue: mpsc::Sender<Item>,
     counts: Mutex<Counts>,
 }
 
@@ -93,7 +119,7 @@ impl Observer for Notifier {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(message) = counts.describe(event) else { return };
         counts.events += 1;
-        drop(self.queue.try_send((f64::from(counts.events), message)));
+        drop(self.queue.try_send(Item::Update(f64::from(counts.events), message)));
     }
 }
 

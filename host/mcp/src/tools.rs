@@ -28,7 +28,7 @@ struct Declaration {
     is_open: bool,
 }
 
-const TOOLS: [Declaration; 4] = [
+static TOOLS: [Declaration; 4] = [
     Declaration {
         kind: ToolKind::AskDatabase,
         name: "ask_database",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use serde_json::{Value, json};
+use serde_json::Value;
 use syrch::Host;
 use syrch::databases::{database_name, database_path};
 use syrch::models::check_prices;
