@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -105,6 +105,12 @@ test-languages: target
 	$(CARGO) build -p syrch-host
 	sh tests/languages/install.sh
 	SYRCH_REQUIRE_LANGUAGES=1 $(CARGO) test -p syrch-host --test e2e -- languages::sources
+
+# The MCP server under clients of others, which the project's own script installs in target/mcp (from PyPI and npm): the official SDKs of Python and
+# TypeScript, the conformance suite and the Inspector's command line.
+test-mcp:
+	sh tests/mcp/install.sh
+	SYRCH_REQUIRE_MCP=1 $(CARGO) test -p syrch-host --test e2e -- mcp
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

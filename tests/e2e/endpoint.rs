@@ -85,7 +85,7 @@ impl Said {
 }
 
 /// Every answer that a test reads fits the schema in the documents.
-fn assert_fits(document: &Value) {
+pub(crate) fn assert_fits(document: &Value) {
     static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
         let text = std::fs::read_to_string(syrch_kit::repository().join("docs/answer.schema.json"))
             .unwrap();

@@ -37,6 +37,7 @@ mod languages;
 mod linking;
 mod live;
 mod logging;
+mod mcp;
 mod metric;
 mod money;
 mod offline_figures;

@@ -7,5 +7,7 @@ pub use crate::executors::{
     database_files, database_name, database_of_script, database_path, file_digest,
     is_database_file, suffixes, suite_databases,
 };
-pub use crate::open::{doubting, inspect_server, open_database, role_sql, run_as_answer};
+pub use crate::open::{
+    doubting, doubting_within, inspect_server, open_database, role_sql, run_as_answer,
+};
 pub use crate::quotes::with_single_quotes;

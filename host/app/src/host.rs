@@ -9,15 +9,19 @@ use std::time::Instant;
 use futures::future::{BoxFuture, join_all};
 use syrch_cache::Cache;
 use syrch_core::RoleError;
-use syrch_core::ports::{Database, Level, ModelProvider};
+use syrch_core::ledger::Budgets;
+use syrch_core::ports::{Database, Level, ModelProvider, PortError, SearchPort};
 use syrch_core::roles::Role;
+use syrch_core::{Corpus, Hit, RetrievalQuery, Retriever};
 use syrch_journal::{Header, Recording};
 use syrch_layers::RoutedModel;
 use syrch_runtime::Configured;
 use syrch_semantics::Semantics;
 use tokio::sync::Semaphore;
 
+use crate::given_up::GivenUp;
 use crate::open::open_model;
+use crate::retrieval::Retrieval;
 use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{
@@ -168,6 +172,17 @@ impl Host {
         Ok(self)
     }
 
+    /// Returns a host that shares all that this one has opened, and whose searches have these
+    /// budgets.
+    ///
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn with_budgets(&self, budgets: Budgets) -> Result<Self, Error> {
+        let mut host = self.clone();
+        Arc::make_mut(&mut host.settings).budgets = budgets;
+        host.reconfigure()
+    }
+
     /// Opens the database and the model and loads the plugins. Nothing is asked and nothing is paid
     /// yet.
     ///
@@ -306,6 +321,41 @@ impl Host {
     /// sha256, in hex.
     pub fn plugins(&self) -> impl Iterator<Item = (Role, &str)> {
         self.plugins.all().map(|configured| (configured.role(), configured.plugin().digest()))
+    }
+
+    /// Finds tables, columns and notes by words, as the searches of this host find them without a
+    /// model: by BM25, and names by their spelling. At most `limit` hits of each kind, the best
+    /// first.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read, or the index not be searched.
+    pub async fn find_in_schema(&self, words: &str, limit: u32) -> Result<Vec<Hit>, Error> {
+        let catalog = self.catalog_for_roles().await?;
+        let given_up = GivenUp::default();
+        let retrieval = Retrieval::new(&catalog, &self.known.index, None, &given_up);
+        let kinds = [
+            (Corpus::Tables, Retriever::Lexical),
+            (Corpus::Columns, Retriever::Lexical),
+            (Corpus::Tables, Retriever::PathFuzzy),
+            (Corpus::Columns, Retriever::PathFuzzy),
+            (Corpus::Notes, Retriever::Lexical),
+        ];
+        let text = words.to_owned();
+        let queries = kinds.map(|(corpus, retriever)| RetrievalQuery {
+            corpus,
+            retriever,
+            text: text.clone(),
+            limit,
+        });
+        let mut hits = Vec::new();
+        for found in retrieval.find(&queries).await {
+            match found {
+                Ok(found) => hits.extend(found),
+                Err(PortError::Unsupported) => {}
+                Err(error) => return Err(Error::Internal(error.to_string())),
+            }
+        }
+        Ok(hits)
     }
 
     /// A digest of the notes, examples and index of this host; `None` if it has none of them.

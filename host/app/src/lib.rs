@@ -81,7 +81,7 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
-//! [`telemetry`], [`metric`] (metrics that are defined once), and the crates [`syrch_core`],
+//! [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined once), and the crates [`syrch_core`],
 //! [`journal`], [`suites`] and [`semantics`]. Graded runs are in the crate `syrch-grading`, faster
 //! statements in `syrch-optimizing`.
 
@@ -134,6 +134,7 @@ pub mod role_call;
 mod run;
 mod run_of_call;
 mod runner;
+pub mod schema;
 mod search;
 mod servers;
 pub mod settings;
@@ -153,6 +154,7 @@ pub use linking::Linking;
 pub use providers::Provider;
 pub use query::{Query, QueryError, QueryResult, query};
 pub use report::{Ask, Observer, Outcome, SearchEvent, SearchReport, Silent};
+pub use run::Meter;
 pub use settings::Settings;
 pub use shared::Shared;
 pub use syrch_scheduler::Stop;

@@ -6,6 +6,7 @@ pub use syrch_core::StructuredReplies;
 pub use syrch_llm::{is_exposed, is_loopback, resolve_locally};
 pub use syrch_simulated::SimulatedKnobs;
 
+pub use crate::open::check_prices;
 #[cfg(feature = "endpoints")]
 pub use crate::probe::{Probe, SchemaSupport, probe_endpoint};
 pub use crate::providers::{EndpointEntry, Provider};

@@ -42,7 +42,14 @@ pub async fn open_database(settings: &Settings) -> Result<Arc<dyn Database>, Err
 /// writes: nothing of them is hidden.
 #[must_use]
 pub fn doubting(database: &Arc<dyn Database>) -> Arc<dyn Database> {
-    Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), RowsGrant::Full))
+    doubting_within(database, RowsGrant::Full)
+}
+
+/// The database with the doubts about the results of its statements, whose texts show cells as far
+/// as the grant allows.
+#[must_use]
+pub fn doubting_within(database: &Arc<dyn Database>, grant: RowsGrant) -> Arc<dyn Database> {
+    Arc::new(DoubtingDatabase::new(Arc::clone(database), Arc::clone(database), grant))
 }
 
 /// Runs a statement as the answer to a question, in a database of [`doubting`]: its result carries

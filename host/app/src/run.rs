@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use syrch_core::result_set::digest64;
@@ -40,6 +40,19 @@ pub struct Searched {
     pub cost: CostReport,
 }
 
+/// Reads what a search has spent, while it runs and after it ended, failed or was dropped.
+#[derive(Clone, Default)]
+pub struct Meter(Arc<OnceLock<Arc<Ledger>>>);
+
+impl Meter {
+    /// The cost of the search so far, calls in flight at their reserved price; nothing before the
+    /// search has begun.
+    #[must_use]
+    pub fn cost(&self) -> CostReport {
+        self.0.get().map(|ledger| cost(&ledger.spending())).unwrap_or_default()
+    }
+}
+
 impl Host {
     /// Answers a question by search. `ask` answers questions to the user; `stop` ends the search
     /// early with the best answer so far.
@@ -54,6 +67,22 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
+        self.search_metered(problem, observer, ask, stop, &Meter::default()).await
+    }
+
+    /// [`Host::search`] with a new meter, which tells the cost also of a search that fails or is
+    /// dropped.
+    ///
+    /// # Errors
+    /// As [`Host::search`].
+    pub async fn search_metered(
+        &self,
+        problem: Problem,
+        observer: Arc<dyn Observer>,
+        ask: Option<&dyn Ask>,
+        stop: &Stop,
+        meter: &Meter,
+    ) -> Result<SearchReport, Error> {
         let _slot = self.searches.acquire().await;
         let id = search::run_id(&problem.question);
         let place = self
@@ -64,6 +93,7 @@ impl Host {
             .map(|folder| Folder::new(folder.clone()).place(&id));
         let run =
             Arc::new(self.start(&id, &problem, RunKind::Search, place, &observer, stop).await?);
+        meter.0.get_or_init(|| Arc::clone(&run.ledger));
         let report = self.carry_out(problem, &run, ask).await;
         self.prune().await;
         report
@@ -217,7 +247,7 @@ impl Host {
     }
 
     /// The catalog as a run's roles see it.
-    async fn catalog_for_roles(&self) -> Result<Arc<Catalog>, Error> {
+    pub(crate) async fn catalog_for_roles(&self) -> Result<Arc<Catalog>, Error> {
         let catalog = self.database.catalog().await?;
         let has_values = catalog
             .tables

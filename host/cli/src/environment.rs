@@ -10,12 +10,16 @@ use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
 use syrch::secrecy::SecretString;
 
 use crate::commands::compile_component;
+use crate::failure::{Failure, Outcome};
 
 /// The user's state directory, below the home.
 const STATE: &str = ".local/state";
 
 /// The variable of the default endpoint's key; the variables of the other endpoints append a name.
 pub(crate) const KEY: &str = "SYRCH_API_KEY";
+
+/// The variable of the token that clients of the MCP server carry.
+pub(crate) const MCP_TOKEN: &str = "SYRCH_MCP_TOKEN";
 
 /// The variable that other programs read, too.
 #[cfg(feature = "otel")]
@@ -106,7 +110,7 @@ impl Environment {
         let own = self
             .syrch
             .iter()
-            .filter(|(name, _)| name.starts_with(KEY))
+            .filter(|(name, _)| name.starts_with(KEY) || *name == MCP_TOKEN)
             .filter_map(|(_, value)| value.as_ref());
         let passwords = self
             .servers
@@ -122,6 +126,18 @@ impl Environment {
         #[cfg(feature = "otel")]
         let keys = keys.chain(self.otlp_headers.iter().map(|(_, value)| value.clone()));
         keys
+    }
+
+    /// The token of the MCP server, if the user has chosen one.
+    ///
+    /// # Errors
+    /// When it is not UTF-8.
+    pub(crate) fn mcp_token(&self) -> Outcome<Option<String>> {
+        match self.syrch.get(MCP_TOKEN) {
+            None => Ok(None),
+            Some(Some(token)) => Ok(Some(token.clone())),
+            Some(None) => Err(Failure::config(format!("{MCP_TOKEN} is not UTF-8"))),
+        }
     }
 
     /// The folder of compiled plugins and cached answers: `SYRCH_CACHE_DIR`, else the user's cache

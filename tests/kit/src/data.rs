@@ -67,6 +67,25 @@ pub fn find_installed(name: &str) -> Option<PathBuf> {
     None
 }
 
+/// The folder of the MCP clients that `tests/mcp/install.sh` installs, which `SYRCH_TEST_MCP`
+/// names, else `target/mcp`. If they are not there, this is reported and counted as [`skip`] does
+/// it.
+///
+/// # Panics
+/// If they are not there and `SYRCH_REQUIRE_MCP` is 1.
+#[must_use]
+pub fn find_mcp_clients() -> Option<PathBuf> {
+    let folder = variable("SYRCH_TEST_MCP").map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| repository().join("target/mcp"));
+    if folder.join("installed").exists() {
+        return Some(folder);
+    }
+    let is_required = variable("SYRCH_REQUIRE_MCP").is_some_and(|value| value == "1");
+    assert!(!is_required, "there are no MCP clients: run tests/mcp/install.sh");
+    skip("there are no MCP clients of others: `make test-mcp` installs and runs them");
+    None
+}
+
 /// The SHA-256 of a file in hexadecimal digits.
 ///
 /// # Panics

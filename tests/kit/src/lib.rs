@@ -40,7 +40,8 @@ pub mod spark;
 pub mod zoo;
 
 pub use data::{
-    data_root, find_installed, has_program, repository, scale, scratch, sha256, shop, skip, sqlite,
+    data_root, find_installed, find_mcp_clients, has_program, repository, scale, scratch, sha256,
+    shop, skip, sqlite,
 };
 pub use endpoint::{HANGS, MockEndpoint};
 pub use reply::{Reply, Usage};

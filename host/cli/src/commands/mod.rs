@@ -18,6 +18,7 @@ pub(crate) mod examples;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+pub(crate) mod mcp;
 pub(crate) mod metric;
 #[cfg_attr(not(feature = "optimizer"), path = "without_optimizer.rs")]
 pub(crate) mod optimize;
@@ -215,6 +216,9 @@ commands! {
     /// "question"} and perhaps "db", "evidence" and "as_of" give {"id", "outcome", "answer",
     /// "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     Batch(batch::BatchArgs),
+    /// Serve the database to assistants and editors by the Model Context Protocol (MCP), over
+    /// standard streams or HTTP
+    Mcp(mcp::McpArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::databases::open_database;
+use syrch::schema::{describe_tables, kind, references};
 use syrch::syrch_core::ports::Database;
 use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{Catalog, Column, DatabaseUrl, Table};
@@ -89,7 +90,7 @@ async fn several(context: &Context, databases: &[String], wanted: Option<&str>) 
     }
     let documents = catalogs
         .iter()
-        .map(|(_, catalog)| document(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
+        .map(|(_, catalog)| describe_tables(catalog, &catalog.tables.iter().collect::<Vec<_>>()));
     context.rows(
         rows,
         || json!({"schema": "syrch.schemas/1", "databases": documents.collect::<Vec<_>>()}),
@@ -114,7 +115,7 @@ pub(super) async fn print(
             tables.iter().map(|table| picture(&catalog, table, context.output.width())).collect();
         context.output.write(&context.scrubber.text(&text))
     } else {
-        context.rows(grid(&catalog, &tables), || document(&catalog, &tables))
+        context.rows(grid(&catalog, &tables), || describe_tables(&catalog, &tables))
     }
 }
 
@@ -132,26 +133,6 @@ fn choose<'a>(catalog: &'a Catalog, wanted: Option<&str>) -> Outcome<Vec<&'a Tab
         Some(similar) => failure.hint(format!("did you mean {similar}?")),
         None => failure.hint("`syrch-host schema` without -t shows all"),
     })
-}
-
-fn kind(table: &Table) -> &'static str {
-    if table.is_view() { "view" } else { "table" }
-}
-
-/// Returns the columns that a column refers to, as `table.column`.
-fn references(table: &Table, column: &Column) -> Vec<String> {
-    table
-        .foreign_keys
-        .iter()
-        .flat_map(|key: &syrch::syrch_core::ForeignKey| {
-            let pairs = key
-                .columns
-                .iter()
-                .zip(&key.ref_columns)
-                .filter(|(own, _)| own.eq_ignore_ascii_case(&column.name));
-            pairs.map(|(_, other)| format!("{}.{other}", key.ref_table)).collect::<Vec<_>>()
-        })
-        .collect()
 }
 
 fn is_key(table: &Table, column: &Column) -> bool {
@@ -205,40 +186,6 @@ fn grid(catalog: &Catalog, tables: &[&Table]) -> Grid {
     grid
 }
 
-/// The tables as the document `syrch.schema/1`.
-fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
-    json!({
-        "schema": "syrch.schema/1",
-        "database": catalog.database,
-        "dialect": catalog.dialect.name(),
-        "tables": tables.iter().map(|table| table_document(table)).collect::<Vec<_>>(),
-    })
-}
-
-fn table_document(table: &Table) -> Value {
-    json!({
-        "name": table.name,
-        "schema_name": table.schema_name,
-        "kind": kind(table),
-        "columns": table.columns.iter().map(column_document).collect::<Vec<_>>(),
-        "primary_key": table.primary_key,
-        "foreign_keys": table.foreign_keys,
-        "indexes": table.indexes,
-        "row_estimate": table.row_estimate,
-        "comment": table.comment,
-    })
-}
-
-fn column_document(column: &Column) -> Value {
-    json!({
-        "name": column.name,
-        "type": column.sql_type,
-        "nullable": column.nullable,
-        "comment": column.comment,
-        "values": column.values().map(|(values, _)| values),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use syrch::syrch_core::{Dialect, ForeignKey};
@@ -279,7 +226,7 @@ mod tests {
         assert!(picture(&catalog, &catalog.tables[1], None).starts_with("odd\\u{1b}[2J (view)\n"));
         let all: Vec<&Table> = catalog.tables.iter().collect();
         assert_eq!(grid(&catalog, &all).rows[1][6], "customers.id");
-        assert_eq!(document(&catalog, &all)["tables"][1]["kind"], "view");
+        assert_eq!(describe_tables(&catalog, &all)["tables"][1]["kind"], "view");
     }
 
     #[test]

@@ -29,7 +29,7 @@ use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
 use syrch_grading::Knob;
 
-use crate::environment::{Environment, os_user};
+use crate::environment::{Environment, MCP_TOKEN, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
 use flags::Flags;
@@ -301,7 +301,7 @@ fn files(
 }
 
 /// The variables that `environment` reads for itself.
-const DIRS: [&str; 2] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR"];
+const OWN: [&str; 3] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR", MCP_TOKEN];
 
 /// The options that the environment sets. The error names every wrong variable.
 fn variables(
@@ -326,7 +326,7 @@ fn variables(
             }
         }
     }
-    let known = SPECS.iter().flat_map(|spec| spec.env).copied().chain(DIRS);
+    let known = SPECS.iter().flat_map(|spec| spec.env).copied().chain(OWN);
     let known: Vec<&str> = known.chain(endpoints.iter().map(String::as_str)).collect();
     for name in environment.syrch.keys().filter(|name| !known.contains(&name.as_str())) {
         let similar = nearest(name, known.iter().copied().filter(|known| near(known, name)));

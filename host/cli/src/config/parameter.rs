@@ -50,6 +50,16 @@ pub(crate) struct Parameter {
     pub(crate) value: Value,
 }
 
+impl fmt::Display for Parameter {
+    /// Writes it as it is given to `-P`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.target {
+            Target::Any => write!(f, "{}={}", self.key, self.value),
+            target => write!(f, "{target}.{}={}", self.key, self.value),
+        }
+    }
+}
+
 /// The flag of a value of the policy, without dashes.
 pub(crate) fn flag_of(key: &str) -> Option<&'static str> {
     super::strategy::option(key)?.flag.map(|(flag, _)| flag)

@@ -1,0 +1,237 @@
+//! `ask_database`: answers a question by a search.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, InputRequiredResult, InputResponses,
+    SealOptions,
+};
+use rmcp::service::RequestContext;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use syrch::report::{AnswerDocument, CandidateStatus};
+use syrch::syrch_core::Problem;
+use syrch::{Ask, Outcome, SearchReport, Stop};
+use tokio::sync::Mutex;
+
+use crate::clarify::{self, Elicit, LeaveOpen, Rounds, Seat, Way};
+use crate::progress::Progress;
+use crate::server::{Reply, STATE_LIFETIME, Server};
+use crate::{client, quote, rows};
+
+/// Characters of a question and of its evidence.
+const LONGEST: usize = 8_000;
+/// Rows, and warnings, that the text shows; all of them are in the document.
+const SHOWN: usize = 20;
+const SHOWN_WARNINGS: usize = 5;
+
+/// The arguments of the tool.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    question: String,
+    evidence: Option<String>,
+}
+
+impl Arguments {
+    /// The text that a state of this call is bound to.
+    fn identity(&self) -> Vec<u8> {
+        json!([self.question, self.evidence]).to_string().into_bytes()
+    }
+}
+
+/// Answers the question, or asks back.
+pub(crate) async fn call(
+    server: &Server,
+    params: CallToolRequestParams,
+    arguments: Arguments,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let texts = [Some(&arguments.question), arguments.evidence.as_ref()];
+    if arguments.question.trim().is_empty()
+        || texts.into_iter().flatten().any(|text| text.chars().count() > LONGEST)
+    {
+        let message = format!("a question has 1 to {LONGEST} characters, as has its evidence");
+        return Ok(Reply::failure(message).into_response(server));
+    }
+    let mut way = Way::for_client(context);
+    let mut rounds = Rounds::default();
+    if let Some(state) = &params.request_state {
+        rounds = open_state(server, state, &arguments)?;
+        match params.input_responses.as_ref().and_then(|all| take_answer(all, &mut rounds)) {
+            Some(()) => {}
+            // The user would not say: the question stays open.
+            None => way = Way::Text,
+        }
+    }
+    if rounds.answers.len() >= server.host().settings().max_questions as usize {
+        way = Way::Text;
+    }
+    let report = match search(server, &arguments, &rounds, way, context).await? {
+        Ok(report) => report,
+        Err(reply) => return Ok(reply.into_response(server)),
+    };
+    let mut document = report.document;
+    let grant = server.host().settings().rows;
+    let withheld = document.answer.as_mut().and_then(|body| rows::withhold(body, grant));
+    document.warnings.extend(withheld);
+    server.recent().remember(document.clone());
+    let question = document.clarify.as_ref().filter(|_| way == Way::InputRequired);
+    if let Some(question) = question
+        && let Some(requests) = clarify::input_requests(&question.question, &question.choices)
+    {
+        rounds.asked.clone_from(&question.question);
+        let requests = server.scrub(requests);
+        let state = seal_state(server, &rounds, &arguments)?;
+        return Ok(InputRequiredResult::new(Some(requests), Some(state)).into());
+    }
+    let lean = shorten(document);
+    let text = describe(&lean, report.outcome);
+    Ok(Reply::document(text, json!(lean)).into_response(server))
+}
+
+/// Adds the user's answer to the answers so far; `None` if there is none.
+fn take_answer(responses: &InputResponses, rounds: &mut Rounds) -> Option<()> {
+    let answer = clarify::read_response(responses)?;
+    rounds.answers.push((std::mem::take(&mut rounds.asked), answer));
+    Some(())
+}
+
+/// Searches in a slot and within the money of the server. The outer error is the protocol's, the
+/// inner one a reply to the client's model.
+async fn search(
+    server: &Server,
+    arguments: &Arguments,
+    rounds: &Rounds,
+    way: Way,
+    context: &RequestContext<RoleServer>,
+) -> Result<Result<SearchReport, Reply>, ErrorData> {
+    let client = client::name(context);
+    let slot = tokio::select! {
+        biased;
+        () = context.ct.cancelled() => return Err(cancelled()),
+        slot = server.queue().acquire(&client) => slot,
+    };
+    let slot = match slot {
+        Ok(slot) => Arc::new(Mutex::new(Some(slot))),
+        Err(refusal) => return Ok(Err(Reply::failure(refusal.to_string()))),
+    };
+    let mut budgets = server.host().settings().budgets.clone();
+    let reservation = match server.spending().reserve(&budgets) {
+        Ok(reservation) => reservation,
+        Err(used_up) => return Ok(Err(Reply::failure(used_up.to_string()))),
+    };
+    budgets.cost_micros = reservation.most;
+    let host = match server.host().with_budgets(budgets) {
+        Ok(host) => host,
+        Err(error) => return Ok(Err(Reply::error(&error))),
+    };
+    let problem = Problem {
+        question: arguments.question.clone(),
+        evidence: arguments.evidence.clone(),
+        answers: rounds.answers.clone(),
+        ..Problem::default()
+    };
+    let ask: Box<dyn Ask> = match way {
+        Way::Elicit => {
+            let seat = Seat { queue: server.queue().clone(), client, slot: Arc::clone(&slot) };
+            Box::new(Elicit { peer: context.peer.clone(), seat })
+        }
+        Way::InputRequired | Way::Text => Box::new(LeaveOpen),
+    };
+    let progress = Progress::new(context);
+    let stop = Stop::new();
+    let observer = progress.observer();
+    let searched =
+        host.search_metered(problem, observer, Some(ask.as_ref()), &stop, &reservation.meter);
+    // Dropping a search ends its calls and interrupts its statements.
+    let report = tokio::select! {
+        biased;
+        () = context.ct.cancelled() => return Err(cancelled()),
+        report = searched => report,
+    };
+    progress.flush().await;
+    Ok(report.map_err(|error| Reply::error(&error)))
+}
+
+/// The error of a call that its client has cancelled, and which nobody reads.
+pub(crate) fn cancelled() -> ErrorData {
+    ErrorData::internal_error("the call was cancelled", None)
+}
+
+fn open_state(server: &Server, state: &str, arguments: &Arguments) -> Result<Rounds, ErrorData> {
+    let opened = server.codec().open_json_with(state, &arguments.identity());
+    opened.map_err(|_| {
+        ErrorData::invalid_params("the request state is of another call, or too old", None)
+    })
+}
+
+fn seal_state(
+    server: &Server,
+    rounds: &Rounds,
+    arguments: &Arguments,
+) -> Result<String, ErrorData> {
+    let identity = arguments.identity();
+    let options = SealOptions::new().associated_data(&identity).ttl(STATE_LIFETIME);
+    let sealed = server.codec().seal_json_with(rounds, &options);
+    sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+/// The document without what `explain_run` shows.
+fn shorten(mut document: AnswerDocument) -> AnswerDocument {
+    document.tasks.clear();
+    document.steps.clear();
+    document.candidates.retain(|candidate| candidate.status == CandidateStatus::Answer);
+    document
+}
+
+/// The text of an answer: the confidence in words of the server's own, and the rest as data.
+fn describe(document: &AnswerDocument, outcome: Outcome) -> String {
+    let confidence = document.confidence.as_ref().map(|confidence| confidence.calibrated);
+    let stated = match confidence {
+        Some(confidence) => format!("confidence {confidence:.2} of 1"),
+        None => "no confidence".to_owned(),
+    };
+    let head = match outcome {
+        Outcome::Answered => format!("Answered, {stated}."),
+        Outcome::Partial => {
+            format!("Answered in part, {stated}: a budget or the time was used up.")
+        }
+        Outcome::NoAnswer => {
+            "No acceptable answer was found. Ask with the words of the schema (search_schema), or \
+             explain terms by the evidence."
+                .to_owned()
+        }
+        Outcome::ClarificationNeeded => {
+            "The question is unclear. Put `clarify` to the user, and ask again with the answer as \
+             the evidence."
+                .to_owned()
+        }
+    };
+    let run = &document.run;
+    let text = format!("{head} Run {run}: explain_run shows what was tried.");
+    quote::with_data(&text, &data(document))
+}
+
+fn data(document: &AnswerDocument) -> Value {
+    let why = document.candidates.first().map(|candidate| &candidate.reason);
+    let mut data = json!({"sql": document.sql, "why": why});
+    if let Some(body) = &document.answer {
+        data["answer"] = json!(body.text);
+        data["columns"] = json!(body.columns);
+        data["rows"] = json!(body.rows.iter().take(SHOWN).collect::<Vec<_>>());
+        data["row_count"] = json!(body.row_count);
+    }
+    if let Some(clarify) = &document.clarify {
+        data["clarify"] = json!({
+            "question": clarify::shown_question(&clarify.question),
+            "choices": clarify::shown_choices(&clarify.choices),
+        });
+    }
+    let warnings: Vec<&String> = document.warnings.iter().take(SHOWN_WARNINGS).collect();
+    if !warnings.is_empty() {
+        data["warnings"] = json!(warnings);
+    }
+    data
+}

@@ -1,0 +1,296 @@
+//! Streamable HTTP: who may connect, and what a connection may cost.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use sha2::{Digest, Sha256};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+use crate::client::Remote;
+use crate::server::{Error, Server};
+
+/// The path of the one endpoint.
+const PATH: &str = "/mcp";
+/// The parameter of an address that holds the token.
+const PARAMETER: &str = "token";
+/// Connections at once; further ones wait.
+const CONNECTIONS: usize = 128;
+/// Sessions and requests without a session at once; further ones are refused.
+const OPEN: usize = 128;
+/// The time in which the head of a request has to arrive.
+const HEAD: Duration = Duration::from_secs(10);
+/// The most bytes of a request.
+const BODY: usize = 1 << 20;
+/// The time after which a session without a request ends.
+const IDLE: Duration = Duration::from_secs(3_600);
+/// Random bytes of a token that the server makes.
+const RANDOM: usize = 24;
+/// Characters of a token that the user chooses, at least.
+const SHORTEST: usize = 24;
+
+/// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
+/// parameter `token` of the address. It is never printed by `Debug`.
+#[derive(Clone)]
+pub struct Token(String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+impl Token {
+    /// A new random token.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn random() -> Result<Self, Error> {
+        let mut bytes = [0; RANDOM];
+        getrandom::fill(&mut bytes).map_err(|error| Error::Random(error.to_string()))?;
+        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+    }
+
+    /// The token that the user chose.
+    ///
+    /// # Errors
+    /// When it is short, or has characters that an address does not hold as they are.
+    pub fn from_text(text: &str) -> Result<Self, Error> {
+        let is_plain =
+            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte));
+        if text.len() < SHORTEST || !is_plain {
+            return Err(Error::Token { least: SHORTEST });
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// Returns whether a request carries it. What is compared are digests, so that the time tells
+    /// nothing of the token.
+    fn admits(&self, headers: &HeaderMap, uri: &Uri) -> bool {
+        let bearer = headers
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, token)| token.trim());
+        let parameter = uri.query().into_iter().flat_map(|query| query.split('&'));
+        let parameter = parameter
+            .filter_map(|pair| pair.split_once('='))
+            .find_map(|(name, value)| (name == PARAMETER).then_some(value));
+        let given = bearer.or(parameter).unwrap_or_default();
+        Sha256::digest(given.as_bytes()) == Sha256::digest(self.0.as_bytes())
+    }
+}
+
+/// The settings of a server over HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    /// The address to listen at; port 0 takes a free one.
+    pub address: SocketAddr,
+    /// The token of all clients.
+    pub token: Token,
+    /// The hosts, perhaps with ports, by which clients call this machine, besides the address and
+    /// the names of loopback.
+    pub hosts: Vec<String>,
+}
+
+/// A server that listens.
+pub struct Http {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: Token,
+    service: StreamableHttpService<Server, LocalSessionManager>,
+}
+
+impl Http {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// When the address is taken, or means every address and no host is named.
+    pub async fn bind(server: &Server, options: HttpOptions) -> Result<Self, Error> {
+        if options.address.ip().is_unspecified() && options.hosts.is_empty() {
+            return Err(Error::Unnamed(options.address));
+        }
+        let (listener, address) = listen(options.address)
+            .await
+            .map_err(|source| Error::Listen { address: options.address, source })?;
+        let hosts = allowed_hosts(address, &options.hosts);
+        let origins = hosts.iter().flat_map(|host| {
+            ["http", "https"].map(|scheme| format!("{scheme}://{}", with_port(host)))
+        });
+        let config = StreamableHttpServerConfig::default()
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_allowed_hosts(hosts.clone())
+            .with_max_request_body_bytes(BODY);
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(IDLE);
+        let open = Arc::new(AtomicUsize::new(0));
+        let server = server.clone();
+        let service = StreamableHttpService::new(
+            move || {
+                server
+                    .open(&open, OPEN)
+                    .ok_or_else(|| std::io::Error::other("too many sessions are open"))
+            },
+            Arc::new(sessions),
+            config,
+        );
+        Ok(Self { listener, address, token: options.token, service })
+    }
+
+    /// The address of the endpoint, without the token.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// The address of the endpoint with the token, which is all that a client needs.
+    #[must_use]
+    pub fn url_with_token(&self) -> String {
+        format!("{}?{PARAMETER}={}", self.url(), self.token.0)
+    }
+
+    /// Serves clients for as long as the future is polled; when it is dropped, sessions end.
+    pub async fn serve(self) -> Infallible {
+        let _stop = self.service.config.cancellation_token.clone().drop_guard();
+        let slots = Arc::new(Semaphore::new(CONNECTIONS));
+        let endpoint = Arc::new((self.token, self.service));
+        loop {
+            // Never closed.
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            let Ok((stream, remote)) = self.listener.accept().await else {
+                // Out of file descriptors, for one: a pause, and again.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let endpoint = Arc::clone(&endpoint);
+            tokio::spawn(async move {
+                let _slot = slot;
+                let handler = service_fn(|request| {
+                    let endpoint = Arc::clone(&endpoint);
+                    async move {
+                        let response = answer(&endpoint, request, remote.ip()).await;
+                        Ok::<_, Infallible>(response)
+                    }
+                });
+                let connection = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEAD)
+                    .serve_connection(TokioIo::new(stream), handler);
+                // A connection that breaks is the client's affair.
+                drop(connection.await);
+            });
+        }
+    }
+}
+
+async fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// Refuses requests without the token or to another path, and passes on the others.
+async fn answer(
+    (token, service): &(Token, StreamableHttpService<Server, LocalSessionManager>),
+    mut request: Request<Incoming>,
+    remote: IpAddr,
+) -> Response<BoxBody<Bytes, Infallible>> {
+    if !token.admits(request.headers(), request.uri()) {
+        return refuse(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+    }
+    if request.uri().path() != PATH {
+        return refuse(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+    }
+    request.extensions_mut().insert(Remote(remote));
+    service.handle(request).await
+}
+
+fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infallible>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+    *response.status_mut() = status;
+    response
+}
+
+/// The hosts that a request may name: those given, the address itself and, on loopback, its names.
+fn allowed_hosts(address: SocketAddr, given: &[String]) -> Vec<String> {
+    let mut hosts = given.to_vec();
+    let port = address.port();
+    if address.ip().is_loopback() {
+        hosts.extend(["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}")));
+    }
+    if !address.ip().is_unspecified() {
+        hosts.push(address.to_string());
+    }
+    hosts
+}
+
+/// The host with its port, or with any where it has none.
+fn with_port(host: &str) -> String {
+    let name = host.rsplit_once(']').map_or(host, |(_, after)| after);
+    if name.contains(':') { host.to_owned() } else { format!("{host}:*") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "0123456789abcdef0123456789";
+
+    fn admits(authorization: Option<&str>, uri: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = authorization {
+            headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+        }
+        Token::from_text(TEXT).unwrap().admits(&headers, &uri.parse().unwrap())
+    }
+
+    #[test]
+    fn a_request_carries_the_token_in_its_header_or_its_address() {
+        assert!(admits(Some(&format!("Bearer {TEXT}")), "/mcp"));
+        assert!(admits(Some(&format!("bearer {TEXT}")), "/mcp"));
+        assert!(admits(None, &format!("/mcp?a=b&token={TEXT}")));
+        for (authorization, uri) in [
+            (None, "/mcp"),
+            (None, "/mcp?token="),
+            (None, "/mcp?token=0123456789abcdef012345678"),
+            (Some("Basic 0123456789abcdef0123456789"), "/mcp"),
+            (Some("Bearer wrong"), &format!("/mcp?token={TEXT}")),
+        ] {
+            assert!(!admits(authorization, uri), "{authorization:?} {uri}");
+        }
+        for short in ["", "short", "0123456789abcdef 0123456789"] {
+            assert!(Token::from_text(short).is_err(), "{short}");
+        }
+        assert_ne!(Token::random().unwrap().0, Token::random().unwrap().0);
+    }
+
+    fn hosts(address: &str, given: &[&str]) -> Vec<String> {
+        let given: Vec<String> = given.iter().map(|host| (*host).to_owned()).collect();
+        allowed_hosts(address.parse().unwrap(), &given)
+    }
+
+    #[test]
+    fn hosts_are_those_that_lead_here() {
+        assert!(hosts("127.0.0.1:80", &[]).contains(&"localhost:80".to_owned()));
+        assert_eq!(hosts("10.0.0.5:80", &["db.example"]), ["db.example", "10.0.0.5:80"]);
+        assert_eq!(hosts("0.0.0.0:80", &["db.example"]), ["db.example"]);
+        assert_eq!(with_port("db.example"), "db.example:*");
+        assert_eq!(with_port("[::1]:8"), "[::1]:8");
+        assert_eq!(with_port("[::1]"), "[::1]:*");
+    }
+}

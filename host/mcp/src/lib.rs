@@ -1,0 +1,28 @@
+//! The MCP server: the searches of one host as tools of the Model Context Protocol, over standard
+//! streams and over HTTP.
+//!
+//! [`Server::new`] takes an open [`syrch::Host`]; [`Server::serve_stdio`] serves one client over
+//! the standard streams of the process, and [`Http`] several over streamable HTTP. [`register`]
+//! prints what an editor or an assistant needs to start the server.
+
+mod ask;
+mod catalog;
+mod clarify;
+mod client;
+mod explain;
+mod http;
+mod options;
+mod progress;
+mod queue;
+mod quote;
+mod recent;
+pub mod register;
+mod rows;
+mod server;
+mod spending;
+mod sql;
+mod tools;
+
+pub use crate::http::{Http, HttpOptions, Token};
+pub use options::{Options, Scrub};
+pub use server::{Error, Server};

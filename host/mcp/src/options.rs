@@ -1,0 +1,26 @@
+//! The settings of a server beside those of its host.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+/// Takes secrets out of everything that goes to a client.
+pub trait Scrub: Send + Sync {
+    /// Called with each value before it is sent.
+    fn scrub(&self, value: &mut Value);
+}
+
+/// The settings of a server beside those of its host.
+#[derive(Clone)]
+pub struct Options {
+    /// The number of searches and statements that run at once, at least 1.
+    pub searches: usize,
+    /// The number of calls that wait for a slot; one more is refused. A single client may fill half
+    /// of these places.
+    pub waiting: usize,
+    /// The limit on what all calls of this server cost, in millionths of a dollar. It needs a limit
+    /// for each call, which is reserved before the call begins.
+    pub total_micros: Option<u64>,
+    /// Takes secrets out of everything that goes to a client.
+    pub scrub: Arc<dyn Scrub>,
+}

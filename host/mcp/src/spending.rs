@@ -1,0 +1,101 @@
+//! The money of a server: each call reserves what it may cost at most, and pays what it cost.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use syrch::Meter;
+use syrch::syrch_core::ledger::Budgets;
+
+/// The money of the whole server is used up, or reserved by the calls under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the budget of this server is used up; whoever runs it can raise --total-usd")]
+pub(crate) struct UsedUp;
+
+/// The limit on what all calls of a server cost, and what they have cost so far.
+#[derive(Clone)]
+pub(crate) struct Spending {
+    limit: Option<u64>,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    spent: u64,
+    reserved: u64,
+}
+
+/// The money that a call has reserved. When it is dropped, what the call has cost by its meter is
+/// spent, and the rest returns.
+pub(crate) struct Reservation {
+    spending: Spending,
+    /// The most that the call may cost, in millionths; `None` if nothing limits it.
+    pub(crate) most: Option<u64>,
+    /// Knows what the call has cost.
+    pub(crate) meter: Meter,
+}
+
+impl Spending {
+    pub(crate) fn new(limit: Option<u64>) -> Self {
+        Self { limit, state: Arc::default() }
+    }
+
+    /// Reserves what a call under these budgets may cost, or what is left if that is less.
+    ///
+    /// # Errors
+    /// When nothing is left.
+    pub(crate) fn reserve(&self, budgets: &Budgets) -> Result<Reservation, UsedUp> {
+        let mut most = budgets.cost_micros;
+        if let Some(limit) = self.limit {
+            let mut state = self.lock();
+            let left = limit.saturating_sub(state.spent).saturating_sub(state.reserved);
+            let share = most.map_or(left, |most| most.min(left));
+            if share == 0 {
+                return Err(UsedUp);
+            }
+            state.reserved += share;
+            most = Some(share);
+        }
+        Ok(Reservation { spending: self.clone(), most, meter: Meter::default() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.spending.limit.is_none() {
+            return;
+        }
+        let reserved = self.most.unwrap_or(0);
+        let cost = self.meter.cost();
+        let micros = match cost.usd {
+            Some(usd) => (usd * 1e6).ceil() as u64,
+            None if cost.calls == 0 => 0,
+            // Of a call without a price nobody knows better.
+            None => reserved,
+        };
+        let mut state = self.spending.lock();
+        state.reserved = state.reserved.saturating_sub(reserved);
+        state.spent = state.spent.saturating_add(micros);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_reserve_what_they_may_cost_and_get_the_rest_back() {
+        let spending = Spending::new(Some(100));
+        let budgets = Budgets { cost_micros: Some(60), ..Budgets::default() };
+        let first = spending.reserve(&budgets).unwrap();
+        let second = spending.reserve(&budgets).unwrap();
+        assert_eq!((first.most, second.most), (Some(60), Some(40)));
+        assert_eq!(spending.reserve(&budgets).err(), Some(UsedUp));
+        // Nothing was spent.
+        drop(first);
+        assert_eq!(spending.reserve(&budgets).unwrap().most, Some(60));
+        assert_eq!(Spending::new(None).reserve(&budgets).unwrap().most, Some(60));
+    }
+}

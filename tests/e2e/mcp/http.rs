@@ -1,0 +1,236 @@
+//! Streamable HTTP: the token, hosts and origins, sessions and requests without one.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{SESSIONS, STATELESS, call, meta, server};
+use crate::shop;
+
+/// A server that listens.
+struct Listening {
+    child: Child,
+    /// The address that it printed.
+    url: String,
+}
+
+/// A response, with its headers in small letters.
+struct Response {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Response {
+    /// The messages of the body, which is JSON or a stream of events.
+    fn messages(&self) -> Vec<Value> {
+        if self.head.contains("application/json") {
+            return vec![serde_json::from_str(&self.body).unwrap()];
+        }
+        let lines = self.body.lines().filter_map(|line| line.strip_prefix("data:"));
+        let lines = lines.map(str::trim).filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    fn result(&self) -> Value {
+        let messages = self.messages();
+        let last = messages.last().unwrap_or_else(|| panic!("{}\n{}", self.head, self.body));
+        last.get("result").cloned().unwrap_or_else(|| panic!("{last:#}"))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    }
+}
+
+impl Listening {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { child, url: url.trim().to_owned() }
+    }
+
+    fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap().split('/').next().unwrap()
+    }
+
+    fn token(&self) -> &str {
+        self.url.split_once("?token=").unwrap().1
+    }
+
+    /// Sends a request as it stands. The connection ends with the response.
+    fn send(&self, line: &str, headers: &[(&str, &str)], body: &str) -> Response {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
+        let is_named = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
+        let host = ("Host", self.address());
+        let accept = ("Accept", "application/json, text/event-stream");
+        let own = [accept, ("Content-Type", "application/json")];
+        let named = (!is_named).then_some(host);
+        for (name, value) in named.iter().chain(&own).chain(headers) {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split_whitespace().nth(1).unwrap().parse().unwrap();
+        let head = head.to_lowercase();
+        let body =
+            if head.contains("transfer-encoding: chunked") { join(body) } else { body.into() };
+        Response { status, head, body }
+    }
+
+    fn post(&self, headers: &[(&str, &str)], message: &Value) -> Response {
+        let bearer = format!("Bearer {}", self.token());
+        let mut all = vec![("Authorization", bearer.as_str())];
+        all.extend_from_slice(headers);
+        self.send("POST /mcp", &all, &message.to_string())
+    }
+}
+
+impl Listening {
+    /// Sends a request of the stateless era, with the headers that repeat its body.
+    fn post_stateless(&self, method: &str, name: Option<&str>, mut params: Value) -> Response {
+        params["_meta"] = meta(json!({}));
+        let mut headers = vec![("MCP-Protocol-Version", STATELESS), ("Mcp-Method", method)];
+        headers.extend(name.map(|name| ("Mcp-Name", name)));
+        self.post(&headers, &request(1, method, params))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// The content of a body in chunks.
+fn join(mut chunks: &str) -> String {
+    let mut body = String::new();
+    while let Some((size, rest)) = chunks.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        body += &rest[..size];
+        chunks = rest[size..].trim_start_matches("\r\n");
+    }
+    body
+}
+
+fn request(id: u32, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn initialize() -> Value {
+    request(
+        1,
+        "initialize",
+        json!({
+            "protocolVersion": SESSIONS, "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        }),
+    )
+}
+
+#[test]
+fn only_requests_with_the_token_and_to_this_host_pass() {
+    let folder = syrch_kit::scratch();
+    let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
+    assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
+    let body = initialize().to_string();
+    for line in ["POST /mcp", "POST /mcp?token=wrong", "GET /mcp", "POST /"] {
+        assert_eq!(server.send(line, &[], &body).status, 401, "{line}");
+    }
+    let with_token = format!("/mcp?token={}", server.token());
+    assert_eq!(server.send(&format!("POST {with_token}"), &[], &body).status, 200);
+    assert_eq!(server.post(&[], &initialize()).status, 200);
+    let elsewhere = format!("POST /other?token={}", server.token());
+    assert_eq!(server.send(&elsewhere, &[], &body).status, 404);
+    let own = format!("http://{}", server.address());
+    for (headers, status) in [
+        (("Host", "evil.example"), 403),
+        (("Origin", "http://evil.example"), 403),
+        (("Origin", "null"), 403),
+        (("Origin", own.as_str()), 200),
+    ] {
+        assert_eq!(server.post(&[headers], &initialize()).status, status, "{headers:?}");
+    }
+    let large =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(2 << 20)}});
+    assert_eq!(server.post(&[], &large).status, 413);
+}
+
+#[test]
+fn a_session_has_an_id_and_an_end() {
+    let folder = syrch_kit::scratch();
+    let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
+    let begun = server.post(&[], &initialize());
+    assert_eq!(begun.result()["protocolVersion"], SESSIONS);
+    let id = begun.header("mcp-session-id").unwrap().to_owned();
+    let headers = [("Mcp-Session-Id", id.as_str()), ("MCP-Protocol-Version", SESSIONS)];
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(server.post(&headers, &initialized).status, 202);
+    let question = call("ask_database", json!({"question": "How many customers are there?"}));
+    let asked = server.post(&headers, &request(2, "tools/call", question)).result();
+    assert_eq!(asked["structuredContent"]["schema"], "syrch.answer/1", "{asked:#}");
+    let ended = server.send(
+        "DELETE /mcp",
+        &[("Authorization", &format!("Bearer {}", server.token())), headers[0], headers[1]],
+        "",
+    );
+    assert!((200..300).contains(&ended.status), "{}", ended.status);
+    let late = server.post(&headers, &request(3, "tools/list", json!({})));
+    assert_eq!(late.status, 404);
+}
+
+#[test]
+fn the_stateless_era_has_no_session() {
+    let folder = syrch_kit::scratch();
+    let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
+    let found = server.post_stateless("server/discover", None, json!({}));
+    assert_eq!(found.header("mcp-session-id"), None);
+    assert!(found.result()["supportedVersions"].as_array().unwrap().contains(&json!(STATELESS)));
+    let tools = server.post_stateless("tools/list", None, json!({})).result();
+    assert_eq!((&tools["resultType"], &tools["ttlMs"]), (&json!("complete"), &json!(300_000)));
+    let question = call("ask_database", json!({"question": "How many customers are there?"}));
+    let asked = server.post_stateless("tools/call", Some("ask_database"), question).result();
+    assert_eq!(asked["structuredContent"]["schema"], "syrch.answer/1", "{asked:#}");
+}
+
+/// Starts a server that does not start. Returns the exit code and what was on standard error.
+fn fail(shop: &Path, flags: &[&str], token: Option<&str>) -> (i32, String) {
+    let mut command = server(shop, flags);
+    command.envs(token.map(|token| ("SYRCH_MCP_TOKEN", token)));
+    let output = command.output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn another_address_needs_a_token_and_names() {
+    let folder = syrch_kit::scratch();
+    let shop = shop(folder.path());
+    let token = "a-token-that-nobody-guesses";
+    let (code, errors) = fail(&shop, &["--listen", "127.0.0.1:0"], None);
+    assert!(code == 2 && errors.contains("SYRCH_MCP_TOKEN"), "{errors}");
+    let (code, errors) = fail(&shop, &["--listen", "127.0.0.1:0"], Some("short"));
+    assert!(code == 10 && errors.contains("24 characters"), "{errors}");
+    let (code, errors) = fail(&shop, &["--listen", "0.0.0.0:0"], Some(token));
+    assert!(code == 10 && errors.contains("--allow-host"), "{errors}");
+
+    let mut command = server(&shop, &["--listen", "127.0.0.1:0", "--allow-host", "db.example"]);
+    let mut server = Listening::start({
+        command.env("SYRCH_MCP_TOKEN", token);
+        command
+    });
+    // The user's own token is not printed.
+    assert!(!server.url.contains("token"), "{}", server.url);
+    server.url += &format!("?token={token}");
+    assert_eq!(server.post(&[("Host", "db.example")], &initialize()).status, 200);
+    assert_eq!(server.post(&[("Host", "other.example")], &initialize()).status, 403);
+}

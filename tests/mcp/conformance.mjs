@@ -1,0 +1,66 @@
+// The conformance suite of the protocol: every scenario for servers that concerns this one passes, and each of the others has its reason here.
+import { spawnSync } from 'node:child_process';
+import { file, listening } from './server.mjs';
+
+const suite = file('@modelcontextprotocol/conformance/dist/index.js');
+
+/** The scenarios that the server passes. */
+const passed = [
+	'server-initialize',
+	'server-session-lifecycle',
+	'server-stateless',
+	'ping',
+	'tools-list',
+	'resources-list',
+	'sep-2164-resource-not-found',
+	'dns-rebinding-protection',
+	'caching',
+	'http-header-validation',
+	'server-sse-multiple-streams',
+];
+
+/** The scenarios that do not concern the server, by the beginnings of their names, with the reason. */
+const others = {
+	'tools-call-': 'they call tools of the suite\'s own server',
+	'json-schema-': 'it wants a tool of the suite\'s own server',
+	'elicitation-': 'they call tools of the suite\'s own server',
+	'input-required-': 'they call tools of the suite\'s own server',
+	'server-sse-polling': 'it calls a tool of the suite\'s own server',
+	'http-custom-header-': 'no tool here has arguments in headers',
+	'resources-read-': 'they read resources of the suite\'s own server',
+	'resources-templates-': 'there are no templates',
+	'resources-subscribe': 'tables do not change while the server runs',
+	'resources-unsubscribe': 'tables do not change while the server runs',
+	'prompts-': 'there are no prompts',
+	'completion-': 'nothing is completed',
+	'logging-': 'the server logs to standard error',
+	'sep-2640-skills': 'there are no skills',
+	'tasks-': 'there are no tasks',
+};
+
+const run = (...words) => spawnSync(process.execPath, [suite, ...words], { encoding: 'utf8' });
+
+const listed = run('list', '--server').stdout.matchAll(/^ {2}- (\S+)/gm);
+const scenarios = [...listed].map(([, name]) => name);
+if (scenarios.length < 30) {
+	throw new Error(`only ${scenarios.length} scenarios`);
+}
+const failures = [];
+await listening(async (url) => {
+	for (const scenario of scenarios) {
+		const reason = Object.keys(others).find((start) => scenario.startsWith(start));
+		if (passed.includes(scenario) === (reason !== undefined)) {
+			failures.push(`${scenario} is in neither list, or in both`);
+		}
+		if (passed.includes(scenario)) {
+			const ran = run('server', '--url', url.href, '--scenario', scenario);
+			console.log(`${scenario}: ${ran.status === 0 ? 'passed' : 'FAILED'}`);
+			if (ran.status !== 0) {
+				failures.push(`${scenario}\n${ran.stdout}\n${ran.stderr}`);
+			}
+		}
+	}
+});
+if (failures.length > 0) {
+	throw new Error(failures.join('\n\n'));
+}
