@@ -49,6 +49,7 @@ mod recorded;
 mod replay;
 mod resume;
 mod retrieval;
+mod serve;
 mod side_by_side;
 mod simulated;
 mod statements;

@@ -24,6 +24,7 @@ pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;
@@ -202,6 +203,9 @@ commands! {
     /// "question"} and perhaps "db", "evidence" and "as_of" give {"id", "outcome", "answer",
     /// "error", "line"}, and "simulated" where no real model was asked. Exit 0 however lines end
     Batch(batch::BatchArgs),
+    /// Serve a page and an HTTP interface over a database, on this machine: questions whose search
+    /// can be watched, earlier runs, plugins, guarded statements
+    Serve(serve::ServeArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
 }

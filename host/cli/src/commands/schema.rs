@@ -206,7 +206,7 @@ fn grid(catalog: &Catalog, tables: &[&Table]) -> Grid {
 }
 
 /// The tables as the document `syrch.schema/1`.
-fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
+pub(super) fn document(catalog: &Catalog, tables: &[&Table]) -> Value {
     json!({
         "schema": "syrch.schema/1",
         "database": catalog.database,
