@@ -110,7 +110,7 @@ const tests = {
     // A chart that fits, and only what fits is offered.
     const chart = page.getByRole("region", { name: "Chart", exact: true });
     assert.match(await chart.getByRole("img").getAttribute("aria-label"), /^bar chart of .*, 3 values from 1 to 2$/);
-    assert.deepEqual(await chart.getByLabel("Chart", { exact: true }).locator("option").allInnerTexts(), ["bar"]);
+    assert.deepEqual(await chart.locator("select").first().locator("option").allTextContents(), ["bar"]);
     await see(page, "answer");
     // Saved as files.
     for (const [name, file] of [["CSV", "rows.csv"], ["Parquet", "rows.parquet"]]) {
@@ -180,8 +180,8 @@ const tests = {
     await page.getByLabel("Question").fill("PRODUCTS");
     await page.keyboard.press("Enter");
     await page.waitForURL(/question=PRODUCTS/);
-    await page.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
-    await page.getByRole("link", { name: "How many products are there?" }).click();
+    await page.waitForFunction(() => [...document.querySelectorAll("main tbody tr")].every((line) => line.innerText.includes("products")));
+    await page.getByRole("link", { name: "How many products are there?" }).first().click();
     await page.getByRole("heading", { name: "Trace" }).waitFor();
     await page.getByText(/^The search: 1 task/).waitFor();
     await see(page, "trace");
@@ -195,6 +195,26 @@ const tests = {
     await page.getByRole("heading", { name: "Two runs" }).waitFor();
     await page.getByText("They were not asked the same question.").waitFor();
     await see(page, "compare");
+    await page.context().close();
+  },
+
+  async "a comparison shows its sentence, its flipped questions and every answer"() {
+    const page = await open("rules");
+    await page.goto(`${new URL(page.url()).origin}/#/evaluations`);
+    await see(page, "evaluations");
+    await page.getByRole("link", { name: "suite.jsonl" }).click();
+    await page.locator(".sentence").getByText("simulated").waitFor();
+    await page.getByText(/points \(95 %: /).waitFor();
+    await page.getByText("60 rows").waitFor();
+    await see(page, "evaluation");
+    await page.getByLabel("Verdict").selectOption("wrong");
+    const rows = await page.getByText(/^\d+ rows?$/).innerText();
+    assert.notEqual(rows, "60 rows");
+    await page.getByText(/^Flipped questions: /).click();
+    await page.locator(".tasks summary").first().click();
+    await page.getByRole("link", { name: /^Trace of/ }).first().click();
+    await page.getByRole("heading", { name: "Trace" }).waitFor();
+    await page.getByText(/^The search: /).first().waitFor();
     await page.context().close();
   },
 
@@ -241,7 +261,7 @@ const tests = {
     const page = await open("rules", { viewport: { width: 360, height: 740 } });
     await ask(page, "What are the names of all customers?");
     await page.getByText("Answered.").waitFor();
-    for (const view of ["", "runs", "schema", "sql", "plugins", "doctor"]) {
+    for (const view of ["", "runs", "evaluations", "schema", "sql", "plugins", "doctor"]) {
       if (view) await page.goto(`${new URL(page.url()).origin}/#/${view}`);
       await page.waitForTimeout(300);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -348,7 +368,7 @@ const tests = {
     assert.ok(!first.url().includes("code="), "the code is not in the history");
     const page = await context.newPage();
     await page.goto(link);
-    await page.getByRole("alert").getByText("used").waitFor();
+    await page.getByRole("alert").getByText("was used already").waitFor();
     await context.close();
   },
 };

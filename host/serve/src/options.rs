@@ -22,6 +22,8 @@ pub struct Options {
     pub unfinished: Option<PathBuf>,
     /// The folder of the journals that the interface lists.
     pub runs: PathBuf,
+    /// The folder of the graded runs that the interface lists.
+    pub evaluations: PathBuf,
     /// The limits on what clients can take.
     pub limits: Limits,
 }

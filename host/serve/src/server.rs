@@ -75,6 +75,8 @@ impl Server {
             limits: options.limits,
             runs: options.runs,
             summaries: routes::Summaries::default(),
+            evaluations: options.evaluations,
+            reports: routes::Reports::default(),
             busy: Mutex::default(),
         });
         Ok(Self { listener, address, served, resumed })

@@ -1,11 +1,13 @@
 //! Answers of the interface: searches and their events, runs, the database, the server itself.
 
-use serde_json::{Value, json};
-use syrch_kit::{MockEndpoint, Reply, Script, scratch, sqlite};
+use std::process::Command;
 
-use super::client::{Server, read_events, serve, serve_with};
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, Reply, Script, has_program, repository, scratch, sqlite};
+
+use super::client::{Server, compare, read_events, serve, serve_with};
 use crate::endpoint::{PLAN, for_task, plan, subtask};
-use crate::shop;
+use crate::{host, shop};
 
 const MANY: &str = "How many customers are there?";
 
@@ -187,4 +189,60 @@ fn the_server_describes_its_database_its_plugins_and_itself() {
     assert_eq!(server.post("/schema", &json!({}), &[]).status, 405);
     let nothing = server.get("/nothing");
     assert_eq!((nothing.status, nothing.header("content-type")), (404, "application/problem+json"));
+}
+
+#[test]
+fn evaluations_are_listed_reported_and_traced() {
+    let folder = scratch();
+    let database = shop(folder.path());
+    compare(folder.path());
+    let server = Server::start(serve(&database, folder.path()));
+    let runs = server.get("/evaluations").json();
+    let run = &runs["runs"][0];
+    assert_eq!((&run["done"], &run["arms"]), (&json!(60), &json!(["single", "retry3"])));
+    assert_eq!((&run["running"], &run["grid"]), (&json!(false), &json!(false)));
+    let id = run["run"].as_str().unwrap();
+    let report = server.get(&format!("/evaluations/{id}")).json();
+    assert_eq!((&report["schema"], &report["running"]), (&json!("syrch.compare/1"), &json!(false)));
+    assert!(report["pairs"][0]["verdict"].as_str().unwrap().contains("simulated"), "{report}");
+    assert_eq!(report["results"].as_array().unwrap().len(), 60);
+    let tree = server.get(&format!("/evaluations/{id}/trace?arm=single&id=q0001")).json();
+    assert!(tree["question"].as_str().unwrap().contains("(q0001)"), "{tree}");
+    for missing in ["x", "..%2f..", "%2fetc"] {
+        assert_eq!(server.get(&format!("/evaluations/{missing}")).status, 404, "{missing}");
+    }
+    assert_eq!(server.get(&format!("/evaluations/{id}/trace?arm=x&id=..%2f..")).status, 404);
+    assert_eq!(server.get(&format!("/evaluations/{id}/trace")).status, 400);
+}
+
+/// The lines of `docs/serve.md` that begin with `$ `: servers, and requests to the last of them.
+#[test]
+fn the_commands_of_the_guide_work() {
+    let folder = scratch();
+    let database = shop(folder.path());
+    let guide = std::fs::read_to_string(repository().join("docs/serve.md")).unwrap();
+    let mut server: Option<Server> = None;
+    let mut requests = 0;
+    for line in guide.lines().filter_map(|line| line.strip_prefix("$ ")) {
+        if let Some(words) = line.strip_prefix("syrch-host ") {
+            let words = words.replace("examples/shop.sqlite", database.to_str().unwrap());
+            let mut command = host();
+            command.env("SYRCH_STATE_DIR", folder.path().join("state")).current_dir(folder.path());
+            command.args(words.split_whitespace());
+            command.args(["--listen", "127.0.0.1:0", "--format", "jsonl"]);
+            server = Some(Server::start(command));
+            continue;
+        }
+        let address = &server.as_ref().unwrap().address;
+        if !has_program("curl", "install curl") {
+            return;
+        }
+        let line = line.replace("127.0.0.1:4180", address).replace("curl -s", "curl -sf");
+        let output =
+            Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && !text.is_empty(), "{line}: {text}");
+        requests += 1;
+    }
+    assert!(requests >= 3, "the guide shows only {requests} requests");
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use syrch_kit::MockEndpoint;
 
+use crate::benchmark::suite;
 use crate::endpoint::KEY;
 use crate::host;
 
@@ -56,6 +57,17 @@ impl Response {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {} {}", self.head, self.text()))
     }
+}
+
+/// Compares two strategies on a small suite over the shop of that folder, with a simulated model.
+pub(super) fn compare(folder: &Path) {
+    std::fs::write(folder.join("suite.jsonl"), suite(30)).unwrap();
+    let mut command = host();
+    command.env("SYRCH_STATE_DIR", folder.join("state")).current_dir(folder);
+    command.args(["compare", "single", "retry3", "suite.jsonl", "--seeds", "1"]);
+    let output =
+        command.args(["--traces", "all", "--llm", "simulated:suite.jsonl"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// A server over that database, by rules, with a folder of its own for what it writes.

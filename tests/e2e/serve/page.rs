@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use syrch_kit::{MockEndpoint, Reply, Script, repository, scratch, skip, sqlite};
 
-use super::client::{Server, serve, serve_with};
+use super::client::{Server, compare, serve, serve_with};
 use crate::endpoint::{PLAN, for_task, plan, subtask};
 use crate::shop;
 
@@ -69,6 +69,8 @@ fn the_page_works_in_a_browser() {
     let folders = ["rules", "model", "hostile"].map(|name| folder.path().join(name));
     folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     let endpoint = model();
+    shop(&folders[0]);
+    compare(&folders[0]);
     let mut servers = [
         ("rules", Server::start(serve(&shop(&folders[0]), &folders[0]))),
         ("model", Server::start(serve_with(&endpoint, &shop(&folders[1]), &folders[1]))),

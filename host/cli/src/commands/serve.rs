@@ -15,7 +15,7 @@ use syrch::settings::PluginSource;
 use syrch::syrch_core::{Catalog, ResultSet};
 use syrch_serve::{Limits, Options, Program, ServeError, Server, Token};
 
-use super::{Context, Run, doctor, plugin, resume, schema, search, sql};
+use super::{Context, Run, doctor, graded, plugin, resume, schema, search, sql};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -83,6 +83,7 @@ impl Run for ServeArgs {
             token,
             unfinished: context.environment.state_dir().map(|folder| folder.join("serve")),
             runs: resume::folder(&context.config)?,
+            evaluations: graded::runs(&context)?.path().to_owned(),
             limits: Limits {
                 searches: self.searches.into(),
                 waiting: self.queue.into(),

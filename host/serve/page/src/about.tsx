@@ -128,43 +128,45 @@ export function SchemaView({ table }: { table?: string }) {
           <p>
             <a href={href(["schema", one.name])}>Link</a> · <a href={href(["sql"], { sql: `SELECT * FROM "${one.name.replace(/"/g, '""')}" LIMIT 100` })}>Rows</a>
           </p>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Column</th>
-                <th scope="col">Type</th>
-                <th scope="col">Key</th>
-                <th scope="col">Remark</th>
-              </tr>
-            </thead>
-            <tbody>
-              {one.columns.slice(0, 500).map((column) => {
-                const keys = one.foreign_keys.filter((key) => key.columns.includes(column.name));
-                return (
-                  <tr key={column.name}>
-                    <th scope="row">
-                      <Foreign text={column.name} most={120} />
-                    </th>
-                    <td>
-                      <Foreign text={column.type} most={80} />
-                      {!column.nullable && <span class="dim"> not null</span>}
-                    </td>
-                    <td>
-                      {one.primary_key.includes(column.name) && "primary "}
-                      {keys.map((key) => (
-                        <a key={key.ref_table} href={href(["schema", key.ref_table])}>
-                          → <Foreign text={key.ref_table} most={80} />
-                        </a>
-                      ))}
-                    </td>
-                    <td class="wide">
-                      <Foreign text={column.comment ?? ""} most={500} />
-                    </td>
-                  </tr>
-                );
-              })}
-            </tbody>
-          </table>
+          <div class="scroll" tabIndex={0} role="region" aria-label={`Columns of ${clip(one.name, 60)}`}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Column</th>
+                  <th scope="col">Type</th>
+                  <th scope="col">Key</th>
+                  <th scope="col">Remark</th>
+                </tr>
+              </thead>
+              <tbody>
+                {one.columns.slice(0, 500).map((column) => {
+                  const keys = one.foreign_keys.filter((key) => key.columns.includes(column.name));
+                  return (
+                    <tr key={column.name}>
+                      <th scope="row">
+                        <Foreign text={column.name} most={120} />
+                      </th>
+                      <td>
+                        <Foreign text={column.type} most={80} />
+                        {!column.nullable && <span class="dim"> not null</span>}
+                      </td>
+                      <td>
+                        {one.primary_key.includes(column.name) && "primary "}
+                        {keys.map((key) => (
+                          <a key={key.ref_table} href={href(["schema", key.ref_table])}>
+                            → <Foreign text={key.ref_table} most={80} />
+                          </a>
+                        ))}
+                      </td>
+                      <td class="wide">
+                        <Foreign text={column.comment ?? ""} most={500} />
+                      </td>
+                    </tr>
+                  );
+                })}
+              </tbody>
+            </table>
+          </div>
         </details>
       ))}
       {shown.length > 300 && <p class="dim">The first 300 tables are shown.</p>}

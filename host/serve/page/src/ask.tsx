@@ -241,15 +241,21 @@ function rests(known: RestsOn): string {
 function Cost({ document }: { document: AnswerDocument }) {
   const { cost, time_ms } = document;
   const cached = Object.values(cost.by_purpose).reduce((sum, purpose) => sum + (purpose.cached ?? 0), 0);
+  // The rules answer calls, too, and are no model.
+  const hasModel = cost.input_tokens + cost.output_tokens > 0 || cached > 0 || (cost.calls > 0 && cost.usd !== 0);
   const money = cost.usd === null ? "unknown" : cost.usd > 0 ? `$${cost.usd.toFixed(4)}` : "none";
   return (
     <Facts
       facts={[
         ["Time", seconds(time_ms.total)],
-        ["Model calls", `${cost.calls}${cached ? ` (and ${cached} from the cache)` : ""}`],
-        ["Tokens", `${cost.input_tokens} + ${cost.output_tokens}`],
-        ["Cost", money],
         ["Statements", String(cost.sql_runs)],
+        ...(hasModel
+          ? ([
+              ["Model calls", `${cost.calls}${cached ? ` (and ${cached} from the cache)` : ""}`],
+              ["Tokens", `${cost.input_tokens} + ${cost.output_tokens}`],
+              ["Cost", money],
+            ] as [string, string][])
+          : []),
       ]}
     />
   );

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { DoctorView, PluginsView, SchemaView } from "./about";
 import { openSession } from "./api";
 import { AskView } from "./ask";
+import { AnswerTraceView, EvaluationView, EvaluationsView } from "./evaluations";
 import { Failure, Foreign, useLoaded } from "./parts";
 import { go, href, useRoute } from "./route";
 import { CompareView, RunsView, TraceView } from "./runs";
@@ -24,6 +25,7 @@ interface Server {
 const MENU: [name: string, path: string[], key: string][] = [
   ["Ask", ["ask"], "a"],
   ["Runs", ["runs"], "r"],
+  ["Evaluations", ["evaluations"], "e"],
   ["Schema", ["schema"], "s"],
   ["SQL", ["sql"], "q"],
   ["Plugins", ["plugins"], "p"],
@@ -40,6 +42,9 @@ function View() {
       return first === undefined ? <RunsView query={query} /> : <TraceView run={first} />;
     case "compare":
       return first === undefined || second === undefined ? <RunsView query={query} /> : <CompareView left={first} right={second} />;
+    case "evaluations":
+      if (first === undefined) return <EvaluationsView />;
+      return second === "trace" ? <AnswerTraceView run={first} query={query} /> : <EvaluationView run={first} />;
     case "schema":
       return <SchemaView table={first} />;
     case "sql":

@@ -158,8 +158,8 @@ function endingOf(ending: Ending, started: number | null): { ending: string; rea
   return { ending: word, reason: message };
 }
 
-export function TraceView({ run }: { run: string }) {
-  const { value: tree, error, reload } = useLoaded<Tree>(`/runs/${encodeURIComponent(run)}`);
+export function TraceView({ run, path }: { run: string; path?: string }) {
+  const { value: tree, error, reload } = useLoaded<Tree>(path ?? `/runs/${encodeURIComponent(run)}`);
   return (
     <>
       <h1>Trace</h1>

@@ -3,6 +3,7 @@
 mod about;
 mod ask;
 mod database;
+mod evaluations;
 mod export;
 mod runs;
 mod session;
@@ -22,6 +23,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch::Host;
 
+pub(crate) use evaluations::Reports;
 pub(crate) use runs::Summaries;
 
 use crate::access::{Access, Client};
@@ -44,6 +46,9 @@ pub(crate) struct Served {
     /// The folder of journals.
     pub(crate) runs: PathBuf,
     pub(crate) summaries: Summaries,
+    /// The folder of graded runs.
+    pub(crate) evaluations: PathBuf,
+    pub(crate) reports: Reports,
     /// The requests of each client that are being answered.
     pub(crate) busy: Mutex<HashMap<Client, usize>>,
 }
@@ -64,6 +69,9 @@ fn routes() -> Vec<(&'static str, MethodRouter<Arc<Served>>)> {
         ("/runs/{run}/events", get(ask::events)),
         ("/runs/{run}/stop", post(ask::stop)),
         ("/runs/{run}/difference/{other}", get(runs::difference)),
+        ("/evaluations", get(evaluations::list)),
+        ("/evaluations/{run}", get(evaluations::one)),
+        ("/evaluations/{run}/trace", get(evaluations::trace)),
     ]
 }
 

@@ -142,15 +142,20 @@ pub(super) async fn tree(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,
 ) -> Result<Json<Value>, Problem> {
+    let shown = limit_shown(&served);
+    let folder = served.runs.clone();
+    let tree = in_background(move || read_tree(&folder, &run, shown)).await?;
+    Ok(send(&served, to_value(&tree)))
+}
+
+/// The limits on what may be shown of a search, by the grant of rows.
+pub(super) fn limit_shown(served: &Served) -> Shown {
     let rows = match served.host.settings().rows {
         RowsGrant::None | RowsGrant::Aggregates => None,
         RowsGrant::Sample(rows) => Some(rows as usize),
         RowsGrant::Full => Some(usize::MAX),
     };
-    let shown = Shown { rows, prompts: false };
-    let folder = served.runs.clone();
-    let tree = in_background(move || read_tree(&folder, &run, shown)).await?;
-    Ok(send(&served, to_value(&tree)))
+    Shown { rows, prompts: false }
 }
 
 /// The differences of two runs.
@@ -170,22 +175,28 @@ pub(super) async fn difference(
 
 fn read_tree(folder: &std::path::Path, run: &str, shown: Shown) -> Result<SearchTree, Problem> {
     let entry = Folder::new(folder.to_owned()).find(run)?;
-    if entry.bytes > LARGEST {
-        return Err(Problem::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too-large",
-            format!("the journal has more than {LARGEST} bytes; `trace show` reads it"),
-        ));
-    }
+    check_size(entry.bytes)?;
     Ok(SearchTree::from_journal(&Journal::read(&entry.path)?, shown))
 }
 
-fn to_value(document: &impl Serialize) -> Value {
+/// Refuses a file of more bytes than are read.
+pub(super) fn check_size(bytes: u64) -> Result<(), Problem> {
+    if bytes <= LARGEST {
+        return Ok(());
+    }
+    Err(Problem::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too-large",
+        format!("the file has more than {LARGEST} bytes; the command line reads it"),
+    ))
+}
+
+pub(super) fn to_value(document: &impl Serialize) -> Value {
     // Trees consist of texts and numbers, which JSON has.
     serde_json::to_value(document).unwrap_or_default()
 }
 
-async fn in_background<T: Send + 'static>(
+pub(super) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let joined = tokio::task::spawn_blocking(work).await;
