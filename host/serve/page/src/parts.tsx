@@ -9,8 +9,13 @@ import { Problem, get } from "./api";
 /** The most characters of a text that are shown at once. */
 const MOST = 20_000;
 
+/** Characters that are not seen, or that change what is seen around them: controls, and those that turn the direction of text. */
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The beginning of a text as it is shown; hidden characters are written as `\u{202e}`, as the command line writes them. */
 export function clip(text: string, most = MOST): string {
-  return text.length > most ? `${text.slice(0, most)}…` : text;
+  const start = text.length > most ? `${text.slice(0, most)}…` : text;
+  return start.replace(HIDDEN, (hidden) => `\\u{${hidden.charCodeAt(0).toString(16)}}`);
 }
 
 /** A text from outside. */

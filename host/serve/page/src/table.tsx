@@ -75,7 +75,7 @@ export function Table({
     () =>
       columns.map((name, place) => {
         const longest = rows.slice(0, 200).reduce((most, row) => Math.max(most, text(row[place]).slice(0, 60).length), name.length + 3);
-        return `${Math.min(Math.max(longest + 2, 8), 42)}ch`;
+        return Math.min(Math.max(longest + 3, 8), 44);
       }),
     [columns, rows],
   );
@@ -136,10 +136,10 @@ export function Table({
           setHeight(event.currentTarget.clientHeight);
         }}
       >
-        <table aria-rowcount={rows.length + 1} class="fixed">
+        <table aria-rowcount={rows.length + 1} class="fixed" style={{ width: `${widths.reduce((sum, width) => sum + width, 0)}ch` }}>
           <colgroup>
             {widths.map((width, place) => (
-              <col key={place} style={{ width }} />
+              <col key={place} style={{ width: `${width}ch` }} />
             ))}
           </colgroup>
           <thead>
@@ -170,15 +170,17 @@ export function Table({
               <tr key={first + place} aria-rowindex={first + place + 2}>
                 {row.map((cell, column) => {
                   const full = text(cell);
-                  const isLong = full.length > 40;
+                  // A row has one line; the whole cell is shown on request.
+                  const line = clip(full, CELL).replace(/[\t\r\n]+/g, " ");
+                  const isLong = full.length > 40 || line !== full;
                   return (
                     <td key={column} class={cell === null ? "null" : isNumber(column) ? "number" : ""}>
                       {isLong ? (
                         <button type="button" class="cell" title="Show the whole cell" onClick={() => show(columns[column], cell)}>
-                          <bdi>{clip(full, CELL)}</bdi>
+                          <bdi>{line}</bdi>
                         </button>
                       ) : (
-                        <bdi>{full}</bdi>
+                        <bdi>{line}</bdi>
                       )}
                     </td>
                   );
