@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use syrch_kit::MockEndpoint;
+use syrch_kit::{MockEndpoint, Reply, Script};
 
 use crate::benchmark::suite;
-use crate::endpoint::KEY;
+use crate::endpoint::{KEY, PLAN, whole};
 use crate::host;
 
 /// The time that a server may take for anything.
@@ -75,6 +75,13 @@ pub(super) fn serve(database: &Path, folder: &Path) -> Command {
     let mut command = host();
     command.arg("serve").arg("--db").arg(database);
     finish(command, folder)
+}
+
+/// A model that takes its time for a statement.
+pub(super) fn slow_model(ms: u64) -> MockEndpoint {
+    let statement = Reply::sql("SELECT count(*) AS number FROM customers", 0.95).delay_ms(ms);
+    let script = Script::new().on([PLAN], whole());
+    MockEndpoint::start(script.with(move |_, _| Some(statement.clone())))
 }
 
 /// A server over that database whose searches ask that endpoint.

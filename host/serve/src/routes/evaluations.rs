@@ -1,6 +1,6 @@
 //! Graded runs over suites: their list, their reports, and the searches of single answers.
 
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use syrch::grade::report::{CompareOptions, RunReport};
-use syrch::grade::run::{RunEntry, RunError, Runs, is_going_on, item_journal, read};
+use syrch::grade::run::{RunEntry, RunError, Runs, is_going_on, read};
 use syrch_journal::{Journal, SearchTree};
 
 use super::runs::{check_size, in_background, limit_shown, to_value};
@@ -157,14 +157,26 @@ pub(super) async fn trace(
     let reader = Arc::clone(&served);
     let tree = in_background(move || {
         let entry = find(&reader, &run)?;
-        let path = item_journal(&entry.path, &answer.arm, &answer.id);
-        let data = std::fs::metadata(&path);
-        let data = data.map_err(|_| Problem::not_found("the run retained no such journal"))?;
+        let missing = Problem::not_found("the run retained no such journal");
+        let report = reader.reports.get(&entry)?;
+        let path = journal_of(&report, &answer).ok_or_else(|| missing.clone())?;
+        let path = entry.path.join(path);
+        let data = std::fs::metadata(&path).map_err(|_| missing)?;
         check_size(data.len())?;
         Ok(SearchTree::from_journal(&Journal::read(&path)?, limit_shown(&reader)))
     })
     .await?;
     Ok(send(&served, to_value(&tree)))
+}
+
+/// The journal of an answer as the report names it: a file below the folder of the run.
+fn journal_of<'a>(report: &'a Value, answer: &Answer) -> Option<&'a std::path::Path> {
+    let row = report["results"]
+        .as_array()?
+        .iter()
+        .find(|row| row["arm"] == answer.arm.as_str() && row["id"] == answer.id.as_str())?;
+    let path = std::path::Path::new(row["run"].as_str()?);
+    path.components().all(|part| matches!(part, Component::Normal(_))).then_some(path)
 }
 
 impl From<RunError> for Problem {
