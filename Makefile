@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -111,6 +111,12 @@ test-languages: target
 test-mcp:
 	sh tests/mcp/install.sh
 	SYRCH_REQUIRE_MCP=1 $(CARGO) test -p syrch-host --test e2e -- mcp
+
+# The page of `serve` in Chromium (Debian's: apt install chromium), driven by playwright-core, which the script installs in target/page (from npm).
+# Pictures of each view are in target/page/pictures.
+test-page:
+	sh tests/page/install.sh
+	SYRCH_REQUIRE_PAGE=1 $(CARGO) test -p syrch-host --test e2e -- serve::page
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

@@ -55,6 +55,7 @@ mod replay;
 mod resume;
 mod retrieval;
 mod semantics;
+mod serve;
 mod side_by_side;
 mod simulated;
 mod statements;

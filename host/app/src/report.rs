@@ -521,6 +521,19 @@ pub enum SearchEvent {
 pub trait Observer: Send + Sync {
     /// Called with each event, in the order in which they happen.
     fn event(&self, event: &SearchEvent);
+
+    /// Called when a task is put into the search graph, or in the place of one with the same id.
+    /// The task has not ended.
+    fn task(&self, _: &TaskReport) {}
+
+    /// Called when a candidate is proposed, and again when more is known about it. Its status and
+    /// its group are those of the end of the search once its task has ended; until then they may
+    /// be missing. It must not wait for the search.
+    fn candidate(&self, _: &CandidateReport) {}
+
+    /// Called with each step that the strategy reports, such as a branch, as far as the search's
+    /// report may hold it. It must not wait for the search.
+    fn step(&self, _: &StepReport) {}
 }
 
 /// The observer of a search that nobody watches.

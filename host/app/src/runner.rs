@@ -514,6 +514,7 @@ pub(crate) struct WatchTasks {
 impl syrch_scheduler::Watch for WatchTasks {
     fn on_begin(&self, graph: &Graph) {
         self.context.run.event_log.fact(Fact::Graph(graph.clone()));
+        self.context.run.trace.tasks(&graph.tasks, &graph.answer);
     }
 
     fn on_expansion(&self, task: &Task, subtasks: &[Task]) {
@@ -521,10 +522,20 @@ impl syrch_scheduler::Watch for WatchTasks {
             .run
             .event_log
             .fact(Fact::Expanded { task: task.id.clone(), subtasks: subtasks.to_vec() });
+        self.context.run.trace.tasks(subtasks, "");
     }
 
     fn on_edit(&self, edits: &[Edit]) {
         self.context.run.event_log.fact(Fact::Edited { edits: edits.to_vec() });
+        let answer = edits.iter().find_map(|edit| match edit {
+            Edit::Answer(task) => Some(task.as_str()),
+            _ => None,
+        });
+        let tasks = edits.iter().filter_map(|edit| match edit {
+            Edit::Add(task) | Edit::Update(task) => Some(task),
+            _ => None,
+        });
+        self.context.run.trace.tasks(tasks, answer.unwrap_or_default());
     }
 
     fn on_start(&self, task: &Task) {

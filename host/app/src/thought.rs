@@ -22,8 +22,15 @@ pub(crate) fn tasks(graph: &Graph, seen: &[Observation]) -> Vec<TaskReport> {
 
 fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
     let ended = seen.iter().rfind(|observation| observation.task == task.id);
-    let (ending, reason) =
-        ended.map(|observation| words(&observation.ending)).unwrap_or(("not-ended", None));
+    let open = open_task(task, &graph.answer);
+    let Some(ended) = ended else { return open };
+    let (ending, reason) = words(&ended.ending);
+    let subtasks = ended.subtasks.iter().map(|task| task.id.clone()).collect();
+    TaskReport { ending: ending.to_owned(), reason, subtasks, ..open }
+}
+
+/// A task that has not ended; `answer` is the task that answers the question.
+pub(crate) fn open_task(task: &Task, answer: &str) -> TaskReport {
     let Stated { plan, parts, requirements } = Stated::from_task(task);
     TaskReport {
         id: task.id.clone(),
@@ -37,17 +44,15 @@ fn report(task: &Task, graph: &Graph, seen: &[Observation]) -> TaskReport {
         }
         .to_owned(),
         depends_on: task.depends_on.clone(),
-        is_answer: task.id == graph.answer,
+        is_answer: task.id == answer,
         confidence: task.confidence,
         expected: task.expected.as_deref().map(|text| clip(text, TEXT).to_owned()),
         plan,
         parts,
         requirements,
-        ending: ending.to_owned(),
-        reason,
-        subtasks: ended
-            .map(|ended| ended.subtasks.iter().map(|task| task.id.clone()).collect())
-            .unwrap_or_default(),
+        ending: "not-ended".to_owned(),
+        reason: None,
+        subtasks: Vec::new(),
     }
 }
 

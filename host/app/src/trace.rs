@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ports::{Level, TracePort};
-use syrch_core::{Candidate, Json, TaskId, Verdict};
+use syrch_core::{Candidate, Json, Task, TaskId, Verdict};
 
 use crate::report::{CandidateReport, CandidateStatus, StepReport};
 use crate::{Observer, SearchEvent, thought};
@@ -58,6 +58,13 @@ impl Trace {
         self.observer.event(event);
     }
 
+    /// Reports tasks that are put into the graph; `answer` is the one that answers the question.
+    pub(crate) fn tasks<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>, answer: &str) {
+        for task in tasks {
+            self.observer.task(&thought::open_task(task, answer));
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<CandidateReport>> {
         self.candidates.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,6 +102,7 @@ impl Trace {
     fn step(&self, step: StepReport) {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         if steps.iter().filter(|known| known.task == step.task).count() < STEPS {
+            self.observer.step(&step);
             steps.push(step);
         }
     }
@@ -133,25 +141,30 @@ impl Trace {
                 known.confidence = candidate.confidence.or(known.confidence);
                 known.rationale = candidate.rationale.clone().or_else(|| known.rationale.take());
                 known.claimed = candidate.raw_confidence.or(known.claimed);
+                self.observer.candidate(known);
             }
             None if full => {
                 self.unlisted.fetch_add(1, Ordering::Relaxed);
             }
-            None => candidates.push(CandidateReport {
-                id: candidate.id.clone(),
-                task: task.to_owned(),
-                sql: candidate.sql.clone(),
-                status: CandidateStatus::Dropped,
-                cluster: None,
-                confidence: candidate.confidence,
-                reason: UNUSED.to_owned(),
-                rationale: candidate.rationale.clone(),
-                parents: candidate.parents.iter().take(PARENTS).cloned().collect(),
-                origin: syrch_core::text::clip(&candidate.origin, ORIGIN).to_owned(),
-                claimed: candidate.raw_confidence,
-                reward: None,
-                judged: None,
-            }),
+            None => {
+                let report = CandidateReport {
+                    id: candidate.id.clone(),
+                    task: task.to_owned(),
+                    sql: candidate.sql.clone(),
+                    status: CandidateStatus::Dropped,
+                    cluster: None,
+                    confidence: candidate.confidence,
+                    reason: UNUSED.to_owned(),
+                    rationale: candidate.rationale.clone(),
+                    parents: candidate.parents.iter().take(PARENTS).cloned().collect(),
+                    origin: syrch_core::text::clip(&candidate.origin, ORIGIN).to_owned(),
+                    claimed: candidate.raw_confidence,
+                    reward: None,
+                    judged: None,
+                };
+                self.observer.candidate(&report);
+                candidates.push(report);
+            }
         }
     }
 
@@ -161,6 +174,7 @@ impl Trace {
             self.lock().iter_mut().find(|known| known.id == id && known.task == task)
         {
             known.reward = Some(thought::reward(verdict, is_step));
+            self.observer.candidate(known);
         }
     }
 
@@ -181,6 +195,7 @@ impl Trace {
                     syrch_core::text::clip(said.unwrap_or("its solver returned it"), REASON)
                         .to_owned();
             }
+            self.observer.candidate(known);
         }
     }
 }

@@ -116,6 +116,12 @@ impl Run for DoctorArgs {
     }
 }
 
+/// Checks everything with the configuration of a command that runs: the document
+/// `syrch.doctor/1`.
+pub(super) async fn check_all(context: &Context) -> Value {
+    document(&all(context, None).await)
+}
+
 /// Prints the checks. Returns the exit code.
 fn finish(context: &Context, checks: &[Check]) -> Outcome {
     context.console.clear();

@@ -29,6 +29,7 @@ pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod semantics;
+pub(crate) mod serve;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;
@@ -219,6 +220,9 @@ commands! {
     /// Serve the database to assistants and editors by the Model Context Protocol (MCP), over
     /// standard streams or HTTP
     Mcp(mcp::McpArgs),
+    /// Serve a page and an HTTP interface over a database, on this machine: questions whose search
+    /// can be watched, earlier runs, plugins, guarded statements
+    Serve(serve::ServeArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
 }

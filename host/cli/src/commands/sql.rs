@@ -94,7 +94,7 @@ fn read() -> Outcome<String> {
 }
 
 /// The result as the document `syrch.rows/1`.
-fn document(result: &ResultSet) -> Value {
+pub(super) fn document(result: &ResultSet) -> Value {
     let columns: Vec<Value> = result
         .columns()
         .iter()

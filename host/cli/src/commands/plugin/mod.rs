@@ -16,6 +16,8 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 use super::{Context, PLUGIN, Run, commands};
+pub(super) use sheet::sheet as describe;
+
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

@@ -34,7 +34,7 @@ pub(super) fn roles(one: &Inspection) -> Vec<&'static str> {
 }
 
 /// The properties of a plugin, as a JSON object.
-pub(super) fn sheet(one: &Inspection) -> Value {
+pub(in crate::commands) fn sheet(one: &Inspection) -> Value {
     json!({
         "name": one.name,
         "version": one.version,

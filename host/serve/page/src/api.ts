@@ -1,0 +1,144 @@
+// The interface of the server: requests, the session, and the events of a search.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** An error of the interface, as problem+json describes it. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly kind: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+async function problem(response: Response): Promise<Problem> {
+  try {
+    const document = await response.json();
+    return new Problem(response.status, String(document.class), String(document.detail));
+  } catch {
+    return new Problem(response.status, "unexpected", `the server answered with ${response.status}`);
+  }
+}
+
+async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(`/api/v1${path}`, { credentials: "same-origin", ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new Problem(0, "unreachable", "the server cannot be reached; is `syrch-host serve` running?");
+  }
+  if (!response.ok) throw await problem(response);
+  return response;
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return (await send(path, { signal })).json();
+}
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) {
+  const type = { "content-type": "application/json" };
+  return send(path, { method: "POST", body: JSON.stringify(body), headers: { ...type, ...headers }, signal });
+}
+
+/** Uses the code of the link that opened the page. */
+export async function openSession(code: string): Promise<void> {
+  await post("/session", { code });
+}
+
+export interface Answered {
+  question: string;
+  answer: string;
+}
+
+export interface Asked {
+  question: string;
+  evidence?: string;
+  answers?: Answered[];
+}
+
+/** Asks a question. Returns the id of its run, whose events can be read. */
+export async function ask(asked: Asked): Promise<string> {
+  const response = await post("/ask", asked, { prefer: "respond-async" });
+  return (await response.json()).run;
+}
+
+export async function stop(run: string): Promise<void> {
+  await post(`/runs/${encodeURIComponent(run)}/stop`, {});
+}
+
+export interface Rows {
+  sql: string;
+  columns: { name: string; type: string }[];
+  rows: Json[][];
+  row_count: number;
+  truncated: boolean;
+  warnings: string[];
+}
+
+export async function runSql(sql: string, signal?: AbortSignal): Promise<Rows> {
+  return (await post("/sql", { sql }, {}, signal)).json();
+}
+
+/** Runs a statement and returns its rows as a file of that media type. */
+export async function exportSql(sql: string, type: string): Promise<Blob> {
+  return (await post("/sql", { sql }, { accept: type })).blob();
+}
+
+export interface Event {
+  kind: string;
+  data: { [key: string]: any };
+}
+
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/** Reads the events of a search until its last one, and goes on where a connection was cut. */
+export async function readEvents(run: string, signal: AbortSignal, receive: (event: Event) => void): Promise<void> {
+  let last = 0;
+  let wait = 250;
+  while (!signal.aborted) {
+    try {
+      const headers: Record<string, string> = last ? { "last-event-id": String(last) } : {};
+      const response = await send(`/runs/${encodeURIComponent(run)}/events`, { headers, signal });
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        text += value;
+        let end: number;
+        while ((end = text.indexOf("\n\n")) >= 0) {
+          const block = text.slice(0, end);
+          text = text.slice(end + 2);
+          const event: Event = { kind: "", data: {} };
+          let id = 0;
+          for (const line of block.split("\n")) {
+            if (line.startsWith("id: ")) id = Number(line.slice(4));
+            else if (line.startsWith("event: ")) event.kind = line.slice(7);
+            else if (line.startsWith("data: ")) event.data = JSON.parse(line.slice(6));
+          }
+          if (!id) continue;
+          last = id;
+          wait = 250;
+          receive(event);
+          if (event.kind === "answer" || event.kind === "failed") return;
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // What the server refuses once it refuses again, but for too many requests and its restart.
+      if (error instanceof Problem && error.status >= 400 && error.status !== 429 && error.status !== 503) throw error;
+    }
+    await pause(wait, signal);
+    wait = Math.min(wait * 2, 5000);
+  }
+}

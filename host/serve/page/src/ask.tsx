@@ -1,0 +1,303 @@
+// Ask: the question, its search while it runs, and the answer.
+
+import { useEffect, useReducer, useRef, useState } from "preact/hooks";
+
+import { type Answered, Problem, ask, readEvents, stop } from "./api";
+import { Drawing, TaskList } from "./graph";
+import { Facts, Failure, Foreign, percent, plural, seconds } from "./parts";
+import { go, href } from "./route";
+import { type AnswerDocument, type RestsOn, type Search, apply, empty } from "./search";
+import { Result, SqlEditor } from "./sql";
+
+/** The questions that were asked in this tab, the latest last. */
+const asked: { run: string; question: string; evidence: string; answers: Answered[] }[] = [];
+
+async function send(question: string, evidence: string, answers: Answered[]) {
+  const run = await ask({ question, ...(evidence && { evidence }), ...(answers.length && { answers }) });
+  asked.push({ run, question, evidence, answers });
+  go(["ask", run]);
+}
+
+export function AskView({ run, query }: { run?: string; query: URLSearchParams }) {
+  const known = asked.find((one) => one.run === run);
+  const [question, setQuestion] = useState(known?.question ?? query.get("question") ?? "");
+  const [evidence, setEvidence] = useState(known?.evidence ?? query.get("evidence") ?? "");
+  const [error, setError] = useState<unknown>(null);
+  const [sending, setSending] = useState(false);
+  const submit = async () => {
+    if (!question.trim() || sending) return;
+    setSending(true);
+    setError(null);
+    try {
+      await send(question, evidence, []);
+    } catch (error) {
+      setError(error);
+    }
+    setSending(false);
+  };
+  return (
+    <>
+      <h1>Ask</h1>
+      <form
+        class="ask"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <label>
+          <span>Question</span>
+          <textarea
+            id="question"
+            dir="auto"
+            rows={2}
+            required
+            value={question}
+            onInput={(event) => setQuestion(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+                event.preventDefault();
+                void submit();
+              }
+            }}
+          />
+        </label>
+        <details open={evidence !== ""}>
+          <summary>Explain terms</summary>
+          <label>
+            <span>Explanation of terms of the question</span>
+            <textarea dir="auto" rows={2} value={evidence} onInput={(event) => setEvidence(event.currentTarget.value)} />
+          </label>
+        </details>
+        <div class="bar">
+          <button type="submit" class="main" disabled={!question.trim() || sending}>
+            Ask
+          </button>
+          <span class="dim">Enter asks, Shift+Enter breaks the line.</span>
+        </div>
+      </form>
+      {error ? <Failure error={error} /> : null}
+      {run ? <SearchView key={run} run={run} answers={known?.answers ?? []} evidence={known?.evidence ?? ""} /> : null}
+      {asked.length > 1 && (
+        <nav aria-label="Questions of this tab">
+          <h2>Asked in this tab</h2>
+          <ol reversed>
+            {asked
+              .slice()
+              .reverse()
+              .map((one) => (
+                <li key={one.run}>
+                  <a href={href(["ask", one.run])} aria-current={one.run === run ? "page" : undefined}>
+                    <Foreign text={one.question} most={200} />
+                  </a>
+                  {one.answers.length > 0 && (
+                    <span class="dim">
+                      {" "}
+                      (<Foreign text={one.answers.map((answered) => answered.answer).join(", ")} most={200} />)
+                    </span>
+                  )}
+                </li>
+              ))}
+          </ol>
+        </nav>
+      )}
+    </>
+  );
+}
+
+function SearchView({ run, answers, evidence }: { run: string; answers: Answered[]; evidence: string }) {
+  const [search, receive] = useReducer(apply, empty);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    readEvents(run, abort.signal, receive).catch((error) => {
+      // The server has forgotten the events; the journal has the run.
+      if (error instanceof Problem && error.status === 404) go(["runs", run]);
+      else if (!abort.signal.aborted) setError(error);
+    });
+    return () => abort.abort();
+  }, [run]);
+  if (error) return <Failure error={error} />;
+  const isOver = search.state === "answered" || search.state === "failed";
+  return (
+    <article aria-label="Search">
+      <p class="question">
+        <Foreign text={search.question} most={2000} />
+      </p>
+      <p role="status" class="dim">
+        {status(search)}
+      </p>
+      {!isOver && (
+        <div class="bar">
+          <button type="button" onClick={() => void stop(run).catch(setError)}>
+            Stop with the best so far
+          </button>
+        </div>
+      )}
+      {search.problem && <Failure error={new Problem(0, search.problem.kind, search.problem.message)} />}
+      {search.document && <Answer search={search} document={search.document} answers={answers} evidence={evidence} />}
+      {search.tasks.length > 0 && (
+        <details open={!search.document?.answer}>
+          <summary>
+            The search: {plural(search.tasks.length, "task")}, {plural(search.candidates.length, "candidate")}
+          </summary>
+          <Drawing tasks={search.tasks} candidates={search.candidates} />
+          <TaskList tasks={search.tasks} candidates={search.candidates} />
+        </details>
+      )}
+      {search.notes.length > 0 && !search.document && (
+        <ul class="notes" aria-label="Remarks">
+          {search.notes.slice(-8).map((note, place) => (
+            <li key={place} class={note.level}>
+              <Foreign text={note.call} most={60} />: <Foreign text={note.message} most={400} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <a href={href(["runs", run])}>Trace</a> · <a href={href(["ask", run])}>Link to this search</a>
+      </p>
+    </article>
+  );
+}
+
+function status(search: Search): string {
+  const ended = search.tasks.filter((task) => task.ending !== "not-ended" && task.ending !== "running").length;
+  switch (search.state) {
+    case "connecting":
+      return "Connecting …";
+    case "queued":
+      return "Waiting for other searches to end …";
+    case "running":
+      return search.tasks.length
+        ? `${search.resumed ? "Resumed; s" : "S"}earching: ${ended} of ${plural(search.tasks.length, "task")} ended, ${plural(search.candidates.length, "candidate")}`
+        : "Planning …";
+    case "failed":
+      return "The search failed.";
+    case "answered":
+      return `${search.interrupted ? "Stopped early: " : ""}${
+        { answered: "Answered.", partial: "Answered in part: a budget or the time was used up.", "no-answer": "No acceptable answer was found.", "clarification-needed": "The question must be made clear first." }[search.outcome ?? ""] ?? ""
+      }`;
+  }
+}
+
+function Answer({ search, document, answers, evidence }: { search: Search; document: AnswerDocument; answers: Answered[]; evidence: string }) {
+  const { answer, sql, confidence } = document;
+  const chosen = search.candidates.find((candidate) => candidate.status === "answer");
+  const rivals = search.candidates.filter((other) => chosen && other.task === chosen.task && other.cluster != null);
+  const equal = rivals.filter((other) => other.cluster === chosen?.cluster).length;
+  return (
+    <>
+      {answer && (
+        <p class="sentence">
+          <Foreign text={answer.text} most={4000} />
+        </p>
+      )}
+      {confidence && (
+        <div class="confidence">
+          <meter min={0} max={1} low={0.5} high={0.8} optimum={1} value={confidence.calibrated} aria-label="Confidence">
+            {percent(confidence.calibrated)}
+          </meter>
+          <span>
+            confidence {percent(confidence.calibrated)}
+            {confidence.raw !== null && <span class="dim"> (claimed {percent(confidence.raw)})</span>}
+            {chosen?.reason && (
+              <>
+                : <Foreign text={chosen.reason} most={400} />
+              </>
+            )}
+          </span>
+          {confidence.rests_on && <p class="dim">{rests(confidence.rests_on)}</p>}
+          {rivals.length > 1 && (
+            <p class="dim">
+              {equal} of {rivals.length} candidates have this result.
+            </p>
+          )}
+        </div>
+      )}
+      {document.clarify && <Clarify document={document} answers={answers} evidence={evidence} />}
+      {document.warnings.map((warning) => (
+        <p class="warning" key={warning}>
+          <Foreign text={warning} most={1000} />
+        </p>
+      ))}
+      {answer && <Result columns={answer.columns} rows={answer.rows} sql={sql} truncated={answer.truncated} />}
+      {sql && (
+        <details>
+          <summary>The statement</summary>
+          <SqlEditor sql={sql} label="SQL of the answer" />
+        </details>
+      )}
+      <Cost document={document} />
+    </>
+  );
+}
+
+function rests(known: RestsOn): string {
+  const place = known.database ?? plural(known.databases, `${known.elsewhere ? "other " : ""}database`);
+  return `Answers at ${percent(known.low)}–${percent(known.high)} were right ${known.right} of ${plural(known.answers, "time")} on ${place} (run ${known.run}, ${known.rule}, ${known.model}).`;
+}
+
+function Cost({ document }: { document: AnswerDocument }) {
+  const { cost, time_ms } = document;
+  const cached = Object.values(cost.by_purpose).reduce((sum, purpose) => sum + (purpose.cached ?? 0), 0);
+  // The rules answer calls, too, and are no model.
+  const hasModel = cost.input_tokens + cost.output_tokens > 0 || cached > 0 || (cost.calls > 0 && cost.usd !== 0);
+  const money = cost.usd === null ? "unknown" : cost.usd > 0 ? `$${cost.usd.toFixed(4)}` : "none";
+  return (
+    <Facts
+      facts={[
+        ["Time", seconds(time_ms.total)],
+        ["Statements", String(cost.sql_runs)],
+        ...(hasModel
+          ? ([
+              ["Model calls", `${cost.calls}${cached ? ` (and ${cached} from the cache)` : ""}`],
+              ["Tokens", `${cost.input_tokens} + ${cost.output_tokens}`],
+              ["Cost", money],
+            ] as [string, string][])
+          : []),
+      ]}
+    />
+  );
+}
+
+function Clarify({ document, answers, evidence }: { document: AnswerDocument; answers: Answered[]; evidence: string }) {
+  const clarify = document.clarify!;
+  const [text, setText] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const reply = (answer: string) => {
+    setError(null);
+    send(document.question, evidence, [...answers, { question: clarify.question, answer }]).catch(setError);
+  };
+  return (
+    <section class="clarify" aria-label="A question back">
+      <h2 tabIndex={-1} ref={heading}>
+        <Foreign text={clarify.question} most={1000} />
+      </h2>
+      <div class="bar">
+        {clarify.choices.slice(0, 50).map((choice) => (
+          <button type="button" key={choice} onClick={() => reply(choice)}>
+            <Foreign text={choice} most={200} />
+          </button>
+        ))}
+      </div>
+      {clarify.choices.length === 0 && (
+        <form
+          class="bar"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (text.trim()) reply(text);
+          }}
+        >
+          <input dir="auto" aria-label="Your answer" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <button type="submit" disabled={!text.trim()}>
+            Answer
+          </button>
+        </form>
+      )}
+      {error ? <Failure error={error} /> : null}
+    </section>
+  );
+}

@@ -1,0 +1,116 @@
+// Small parts that several views use. Texts from outside are always text nodes, apart from the
+// text around them in their direction.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import { Problem, get } from "./api";
+
+/** The most characters of a text that are shown at once. */
+const MOST = 20_000;
+
+/** Characters that are not seen, or that change what is seen around them: controls, and those that turn the direction of text. */
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The beginning of a text as it is shown; hidden characters are written as `\u{202e}`, as the command line writes them. */
+export function clip(text: string, most = MOST): string {
+  const start = text.length > most ? `${text.slice(0, most)}…` : text;
+  return start.replace(HIDDEN, (hidden) => `\\u{${hidden.charCodeAt(0).toString(16)}}`);
+}
+
+/** A text from outside. */
+export function Foreign({ text, most }: { text: string; most?: number }) {
+  return <bdi>{clip(text, most)}</bdi>;
+}
+
+export function Code({ text, label }: { text: string; label: string }) {
+  return (
+    <pre class="code" tabIndex={0} role="region" aria-label={label}>
+      <code>
+        <bdi>{clip(text)}</bdi>
+      </code>
+    </pre>
+  );
+}
+
+export function Failure({ error }: { error: unknown }) {
+  const known = error instanceof Problem ? error : undefined;
+  return (
+    <p class="failure" role="alert">
+      <strong>{known ? known.kind : "error"}:</strong> <Foreign text={error instanceof Error ? error.message : String(error)} />
+    </p>
+  );
+}
+
+/** What is loaded from a path; loaded again when the path changes. */
+export function useLoaded<T>(path: string | null): { value?: T; error?: unknown; reload: () => void } {
+  const [state, setState] = useState<{ path: string | null; value?: T; error?: unknown }>({ path: null });
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (path === null) return;
+    const abort = new AbortController();
+    get<T>(path, abort.signal).then(
+      (value) => setState({ path, value }),
+      (error) => abort.signal.aborted || setState({ path, error }),
+    );
+    return () => abort.abort();
+  }, [path, count]);
+  const known = state.path === path ? state : undefined;
+  return { value: known?.value, error: known?.error, reload: () => setCount((count) => count + 1) };
+}
+
+export function Loading({ what }: { what: string }) {
+  return (
+    <p class="dim" role="status">
+      Loading {what} …
+    </p>
+  );
+}
+
+export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Status({ status }: { status: string }) {
+  return <span class={`status ${status}`}>{status}</span>;
+}
+
+export const percent = (value: number) => value.toFixed(2);
+
+export function seconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
+}
+
+export function bytes(count: number): string {
+  if (count < 1024) return `${count} B`;
+  if (count < 1 << 20) return `${(count / 1024).toFixed(1)} KiB`;
+  return `${(count / (1 << 20)).toFixed(1)} MiB`;
+}
+
+export function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+export function usePrinting(): boolean {
+  const [printing, setPrinting] = useState(false);
+  useEffect(() => {
+    const before = () => setPrinting(true);
+    const after = () => setPrinting(false);
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => {
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+  }, []);
+  return printing;
+}

@@ -1,0 +1,213 @@
+// Rows of a result: only those in view are in the document, whatever their number.
+
+import { useMemo, useRef, useState } from "preact/hooks";
+
+import { type Json, exportSql } from "./api";
+import { Failure, clip, usePrinting } from "./parts";
+
+/** The height of a row, as the style sheet has it. */
+const ROW = 28;
+/** Rows before and after those in view. */
+const MARGIN = 12;
+/** Rows that are printed. */
+const PRINTED = 1000;
+/** Characters of a cell in its row. */
+const CELL = 200;
+
+export function text(cell: Json): string {
+  if (cell === null) return "NULL";
+  if (typeof cell === "string") return cell;
+  if (typeof cell === "object" && !Array.isArray(cell) && typeof cell.bytes === "string") return `0x${cell.bytes}`;
+  return JSON.stringify(cell);
+}
+
+function compare(a: Json, b: Json): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const left = text(a);
+  const right = text(b);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** One line of tab-separated text for each row. */
+function tabbed(columns: string[], rows: Json[][]): string {
+  const line = (cells: string[]) => cells.map((cell) => cell.replace(/[\t\r\n]+/g, " ")).join("\t");
+  return [line(columns), ...rows.map((row) => line(row.map((cell) => (cell === null ? "" : text(cell)))))].join("\n");
+}
+
+function save(blob: Blob, name: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+export function Table({
+  columns,
+  rows,
+  sql,
+  truncated,
+}: {
+  columns: string[];
+  rows: Json[][];
+  sql: string | null;
+  truncated: boolean;
+}) {
+  const [sort, setSort] = useState<{ column: number; down: boolean } | null>(null);
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(400);
+  const [whole, setWhole] = useState<{ column: string; value: string } | null>(null);
+  const [done, setDone] = useState("");
+  const [error, setError] = useState<unknown>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const printing = usePrinting();
+  const sorted = useMemo(() => {
+    if (!sort) return rows;
+    const { column, down } = sort;
+    // Null comes last in both directions.
+    return rows.slice().sort((a, b) => {
+      const order = compare(a[column], b[column]);
+      return a[column] === null || b[column] === null || !down ? order : -order;
+    });
+  }, [rows, sort]);
+  const widths = useMemo(
+    () =>
+      columns.map((name, place) => {
+        const longest = rows.slice(0, 200).reduce((most, row) => Math.max(most, text(row[place]).slice(0, 60).length), name.length + 3);
+        return Math.min(Math.max(longest + 3, 8), 44);
+      }),
+    [columns, rows],
+  );
+  const first = printing ? 0 : Math.max(0, Math.floor(top / ROW) - MARGIN);
+  const last = printing ? Math.min(sorted.length, PRINTED) : Math.min(sorted.length, Math.ceil((top + height) / ROW) + MARGIN);
+  const isNumber = (place: number) => typeof rows.find((row) => row[place] !== null)?.[place] === "number";
+  const show = (column: string, cell: Json) => {
+    setWhole({ column, value: clip(text(cell)) });
+    dialog.current?.showModal();
+  };
+  const copy = async () => {
+    await navigator.clipboard.writeText(tabbed(columns, sorted));
+    setDone(`copied ${sorted.length} rows`);
+  };
+  const download = async (type: string, name: string) => {
+    setError(null);
+    try {
+      save(await exportSql(sql!, type), name);
+      setDone(`saved ${name}`);
+    } catch (error) {
+      setError(error);
+    }
+  };
+  return (
+    <section aria-label="Rows">
+      <div class="bar">
+        <span>
+          {rows.length} {rows.length === 1 ? "row" : "rows"}
+          {truncated && " (a limit cut the others)"}
+        </span>
+        {navigator.clipboard && (
+          <button type="button" onClick={copy}>
+            Copy
+          </button>
+        )}
+        {sql && (
+          <>
+            <button type="button" onClick={() => download("text/csv", "rows.csv")}>
+              CSV
+            </button>
+            <button type="button" onClick={() => download("application/vnd.apache.parquet", "rows.parquet")}>
+              Parquet
+            </button>
+          </>
+        )}
+        <span role="status" class="dim">
+          {done}
+        </span>
+      </div>
+      {error ? <Failure error={error} /> : null}
+      <div
+        class="rows"
+        tabIndex={0}
+        role="region"
+        aria-label="Rows, scrollable"
+        onScroll={(event) => {
+          setTop(event.currentTarget.scrollTop);
+          setHeight(event.currentTarget.clientHeight);
+        }}
+      >
+        <table aria-rowcount={rows.length + 1} class="fixed" style={{ width: `${widths.reduce((sum, width) => sum + width, 0)}ch` }}>
+          <colgroup>
+            {widths.map((width, place) => (
+              <col key={place} style={{ width: `${width}ch` }} />
+            ))}
+          </colgroup>
+          <thead>
+            <tr aria-rowindex={1}>
+              {columns.map((name, place) => {
+                const own = sort?.column === place ? sort : null;
+                return (
+                  <th key={place} scope="col" aria-sort={own ? (own.down ? "descending" : "ascending") : "none"}>
+                    <button
+                      type="button"
+                      class="sort"
+                      onClick={() => setSort(own ? (own.down ? null : { column: place, down: true }) : { column: place, down: false })}
+                    >
+                      <bdi>{clip(name, 60) || "(no name)"}</bdi> <span aria-hidden="true">{own ? (own.down ? "▼" : "▲") : ""}</span>
+                    </button>
+                  </th>
+                );
+              })}
+            </tr>
+          </thead>
+          <tbody>
+            {first > 0 && (
+              <tr aria-hidden="true">
+                <td class="gap" colSpan={columns.length} style={{ height: `${first * ROW}px` }} />
+              </tr>
+            )}
+            {sorted.slice(first, last).map((row, place) => (
+              <tr key={first + place} aria-rowindex={first + place + 2}>
+                {row.map((cell, column) => {
+                  const full = text(cell);
+                  // A row has one line; the whole cell is shown on request.
+                  const line = clip(full, CELL).replace(/[\t\r\n]+/g, " ");
+                  const isLong = full.length > 40 || line !== full;
+                  return (
+                    <td key={column} class={cell === null ? "null" : isNumber(column) ? "number" : ""}>
+                      {isLong ? (
+                        <button type="button" class="cell" title="Show the whole cell" onClick={() => show(columns[column], cell)}>
+                          <bdi>{line}</bdi>
+                        </button>
+                      ) : (
+                        <bdi>{line}</bdi>
+                      )}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+            {last < sorted.length && (
+              <tr aria-hidden="true">
+                <td class="gap" colSpan={columns.length} style={{ height: `${(sorted.length - last) * ROW}px` }} />
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+      <dialog ref={dialog} aria-label="A whole cell">
+        <p>
+          <strong>
+            <bdi>{clip(whole?.column ?? "", 200)}</bdi>
+          </strong>
+        </p>
+        <pre class="code" tabIndex={0} role="region" aria-label="The cell">
+          <bdi>{whole?.value}</bdi>
+        </pre>
+        <form method="dialog">
+          <button>Close</button>
+        </form>
+      </dialog>
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+//! The database: its schema, and statements under the guard.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use syrch::databases::doubting;
+use syrch::syrch_core::ports::SqlQuery;
+
+use super::export::{self, Export};
+use super::{Served, accepts, read_json, send};
+use crate::problem::Problem;
+
+/// The tables that may be seen.
+pub(super) async fn schema(State(served): State<Arc<Served>>) -> Result<Json<Value>, Problem> {
+    let catalog = served.host.database().catalog().await.map_err(syrch::Error::from)?;
+    Ok(send(&served, served.program.schema(&catalog)))
+}
+
+/// A statement of a client.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Statement {
+    sql: String,
+    /// True if it is not to be run.
+    #[serde(default)]
+    check: bool,
+}
+
+/// Runs or checks a statement under the guard and the limits of a search. By `Accept` the rows are
+/// JSON, `text/csv` or Parquet. A client that goes away ends it.
+pub(super) async fn sql(
+    State(served): State<Arc<Served>>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let export = [Export::Csv, Export::Parquet]
+        .into_iter()
+        .find(|export| accepts(&request, export.media_type()));
+    let Statement { sql, check } = read_json(&served, request).await?;
+    let query = SqlQuery::new(sql);
+    if check {
+        let facts = served.host.database().check(&query).await?;
+        let document = json!({"schema": "syrch.check/1", "ok": true, "facts": facts});
+        return Ok(send(&served, document).into_response());
+    }
+    let result = doubting(served.host.database()).run(&query).await?;
+    match export {
+        Some(export) => export::file(&served, result, export).await,
+        None => Ok(send(&served, served.program.rows(&result)).into_response()),
+    }
+}

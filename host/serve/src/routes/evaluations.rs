@@ -1,0 +1,189 @@
+//! Graded runs over suites: their list, their reports, and the searches of single answers.
+
+use std::path::{Component, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use syrch::grade::report::{CompareOptions, RunReport};
+use syrch::grade::run::{RunEntry, RunError, Runs, is_going_on, read};
+use syrch_journal::{Journal, SearchTree};
+
+use super::runs::{check_size, in_background, limit_shown, to_value};
+use super::{Served, send};
+use crate::problem::Problem;
+
+/// The bootstrap samples for a run that is still going on, whose report is made again and again.
+const SAMPLES_MEANWHILE: u32 = 1_000;
+/// Answers of a run that a report may have.
+const ANSWERS: usize = 50_000;
+/// Runs that a list has.
+const LISTED: usize = 200;
+/// Reports that are cached.
+const CACHED: usize = 4;
+/// The file that makes a run one over a grid of settings.
+const GRID: &str = "cells.json";
+/// The file of a run's answers.
+const RESULTS: &str = "results.jsonl";
+
+/// The reports of runs that did not change since they were made, the latest last. Only one report
+/// is made at a time.
+#[derive(Default)]
+pub(crate) struct Reports(Mutex<Vec<(PathBuf, SystemTime, Value)>>);
+
+impl Reports {
+    fn get(&self, entry: &RunEntry) -> Result<Value, Problem> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known.iter().find(|(path, changed, _)| {
+            *path == entry.path && *changed == entry.changed && !is_going_on(path)
+        });
+        if let Some((_, _, report)) = same {
+            return Ok(report.clone());
+        }
+        let report = report(entry)?;
+        known.retain(|(path, ..)| *path != entry.path);
+        if known.len() >= CACHED {
+            known.remove(0);
+        }
+        known.push((entry.path.clone(), entry.changed, report.clone()));
+        Ok(report)
+    }
+}
+
+/// Makes the report on a run: the document `syrch.benchmark/1` or `syrch.compare/1`.
+fn report(entry: &RunEntry) -> Result<Value, Problem> {
+    if entry.path.join(GRID).exists() {
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "usage",
+            format!("the run is a grid: `syrch-host report {}` shows it", entry.id),
+        ));
+    }
+    check_size(std::fs::metadata(entry.path.join(RESULTS)).map_or(0, |data| data.len()))?;
+    let record = read(&entry.path)?;
+    if record.graded.len() > ANSWERS {
+        return Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too-large",
+            format!("the run has more than {ANSWERS} answers: `syrch-host report` shows it"),
+        ));
+    }
+    let is_running = is_going_on(&entry.path);
+    let mut options = CompareOptions::default();
+    if is_running {
+        options.resamples = SAMPLES_MEANWHILE;
+    }
+    let rule = record.header.rule.clone();
+    let mut report = RunReport::new(&record, &rule, &options);
+    if is_running {
+        report.basis_mut().because("it is still going on");
+    }
+    let mut document = to_value(&report);
+    document["running"] = json!(is_running);
+    Ok(document)
+}
+
+/// Lists the runs, the latest first.
+pub(super) async fn list(State(served): State<Arc<Served>>) -> Result<Json<Value>, Problem> {
+    let runs = Runs::new(served.evaluations.clone());
+    let lines = in_background(move || {
+        let entries = runs.list()?;
+        Ok(entries.iter().take(LISTED).filter_map(line).collect::<Vec<_>>())
+    })
+    .await?;
+    Ok(send(&served, json!({"schema": "syrch.runs/1", "runs": lines})))
+}
+
+/// A run of a list; `None` if it cannot be read.
+fn line(entry: &RunEntry) -> Option<Value> {
+    let summary = entry.summary().ok()?;
+    let own = summary.header.own();
+    let arms: Vec<&str> = own.arms.iter().map(|arm| arm.name.as_str()).collect();
+    let changed = entry.changed.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    Some(json!({
+        "run": entry.id,
+        "changed_ms": u64::try_from(changed).unwrap_or(u64::MAX),
+        "suite": summary.header.suite.path,
+        "arms": arms,
+        "done": summary.done,
+        "of": summary.of,
+        "rule": summary.header.rule,
+        "simulated": summary.header.simulated,
+        "running": summary.is_going_on,
+        "grid": entry.path.join(GRID).exists(),
+    }))
+}
+
+/// The run of that id. A path is none.
+fn find(served: &Served, run: &str) -> Result<RunEntry, Problem> {
+    let entries = Runs::new(served.evaluations.clone()).list()?;
+    let entry = entries.into_iter().find(|entry| entry.id == run);
+    entry.ok_or_else(|| Problem::not_found("there is no evaluation of such an id"))
+}
+
+/// The report on a run, as far as it is.
+pub(super) async fn one(
+    State(served): State<Arc<Served>>,
+    Path(run): Path<String>,
+) -> Result<Json<Value>, Problem> {
+    let reader = Arc::clone(&served);
+    let report = in_background(move || {
+        let entry = find(&reader, &run)?;
+        reader.reports.get(&entry)
+    })
+    .await?;
+    Ok(send(&served, report))
+}
+
+/// An answer of a run.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Answer {
+    arm: String,
+    id: String,
+}
+
+/// The search of an answer, where the run retained its journal.
+pub(super) async fn trace(
+    State(served): State<Arc<Served>>,
+    Path(run): Path<String>,
+    answer: Result<Query<Answer>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<Value>, Problem> {
+    let Query(answer) = answer.map_err(|error| Problem::bad_request(error.body_text()))?;
+    let reader = Arc::clone(&served);
+    let tree = in_background(move || {
+        let entry = find(&reader, &run)?;
+        let missing = Problem::not_found("the run retained no such journal");
+        let report = reader.reports.get(&entry)?;
+        let path = journal_of(&report, &answer).ok_or_else(|| missing.clone())?;
+        let path = entry.path.join(path);
+        let data = std::fs::metadata(&path).map_err(|_| missing)?;
+        check_size(data.len())?;
+        Ok(SearchTree::from_journal(&Journal::read(&path)?, limit_shown(&reader)))
+    })
+    .await?;
+    Ok(send(&served, to_value(&tree)))
+}
+
+/// The journal of an answer as the report names it: a file below the folder of the run.
+fn journal_of<'a>(report: &'a Value, answer: &Answer) -> Option<&'a std::path::Path> {
+    let row = report["results"]
+        .as_array()?
+        .iter()
+        .find(|row| row["arm"] == answer.arm.as_str() && row["id"] == answer.id.as_str())?;
+    let path = std::path::Path::new(row["run"].as_str()?);
+    path.components().all(|part| matches!(part, Component::Normal(_))).then_some(path)
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Unknown { .. } => Self::not_found(error.to_string()),
+            _ => Self::from_class("configuration", error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! The searches of a server: a bounded number at once, a bounded queue before them, and the events
+//! of each for whoever reads them.
+
+mod feed;
+mod observer;
+mod unfinished;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::http::StatusCode;
+use futures::FutureExt;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use syrch::report::PluginReport;
+use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
+use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
+use syrch_journal::{Folder, Journal};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+pub(crate) use feed::{Event, Feed};
+use observer::FeedObserver;
+use unfinished::{Note, Noted};
+
+use crate::access::{Client, no_random_bytes, random_text};
+use crate::problem::Problem;
+use crate::{Limits, Options, Program};
+
+/// The characters of a run's id.
+const RUN: usize = 16;
+/// The most answers to earlier questions back that come with a question.
+const ANSWERS: usize = 16;
+/// The least time between two removals of old journals.
+const PRUNED_EVERY: Duration = Duration::from_secs(60);
+
+/// Returns whether a text can be the id of a run.
+pub(crate) fn is_run(text: &str) -> bool {
+    let is_digit = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    text.len() == RUN && is_digit
+}
+
+/// A question as clients send it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    /// The question.
+    pub(crate) question: String,
+    /// An explanation of its terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) evidence: Option<String>,
+    /// The day that it takes for today, `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<String>,
+    /// The answers to what earlier searches for it asked back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) answers: Vec<Answered>,
+}
+
+/// The user's answer to a question of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Answered {
+    /// The question of the search.
+    pub(crate) question: String,
+    /// The user's answer.
+    pub(crate) answer: String,
+}
+
+impl Asked {
+    fn check(&self) -> Result<(), Problem> {
+        if self.question.trim().is_empty() {
+            return Err(Problem::bad_request("`question` is empty"));
+        }
+        if self.as_of.as_deref().is_some_and(|day| !syrch::grade::suite::is_date(day)) {
+            return Err(Problem::bad_request("`as_of` is no date of the form 2024-12-31"));
+        }
+        if self.answers.len() > ANSWERS {
+            let detail = format!("`answers` has more than {ANSWERS} answers");
+            return Err(Problem::bad_request(detail));
+        }
+        Ok(())
+    }
+
+    fn problem(&self) -> Asking {
+        let asking =
+            batch::problem(&self.question, self.evidence.as_deref(), self.as_of.as_deref());
+        let answers = self.answers.iter().cloned();
+        let answers = answers.map(|answered| (answered.question, answered.answer)).collect();
+        Asking { answers, ..asking }
+    }
+}
+
+/// A search that was accepted.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// The id of its run.
+    pub(crate) run: String,
+    /// The question.
+    pub(crate) asked: Asked,
+    /// The client that asked; `None` if an earlier server accepted it.
+    client: Option<Client>,
+    /// Its events.
+    pub(crate) feed: Arc<Feed>,
+    /// Ends it early, with the best so far.
+    pub(crate) stop: Stop,
+}
+
+/// The resources that a plugin used in the searches of a server.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub(crate) struct Used {
+    /// The number of searches with an answer's document.
+    pub(crate) searches: u64,
+    /// CPU time, in milliseconds.
+    pub(crate) cpu_ms: u64,
+    /// The most linear memory that one call had, in bytes.
+    pub(crate) memory_peak: u64,
+}
+
+/// The searches of a server.
+pub(crate) struct Searches {
+    host: Host,
+    program: Arc<dyn Program>,
+    limits: Limits,
+    unfinished: Option<PathBuf>,
+    slots: Arc<Semaphore>,
+    state: Mutex<State>,
+    tasks: Mutex<JoinSet<()>>,
+    /// True once no further search begins.
+    stopping: watch::Sender<bool>,
+    /// True once no event comes any more.
+    over: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct State {
+    searches: HashMap<String, Arc<Search>>,
+    /// The searches that have not ended.
+    open: Vec<Arc<Search>>,
+    /// The others, the oldest first.
+    finished: VecDeque<Arc<Search>>,
+    finished_bytes: usize,
+    used: BTreeMap<String, Used>,
+    pruned: Option<Instant>,
+}
+
+/// The start of a search.
+enum Start {
+    New,
+    /// The journal of a run that an earlier server began.
+    Journal(PathBuf),
+}
+
+impl Searches {
+    /// The searches of a server that has none yet.
+    pub(crate) fn new(host: Host, program: Arc<dyn Program>, options: &Options) -> Arc<Self> {
+        Arc::new(Self {
+            host,
+            program,
+            limits: options.limits.clone(),
+            unfinished: options.unfinished.clone(),
+            slots: Arc::new(Semaphore::new(options.limits.searches)),
+            state: Mutex::default(),
+            tasks: Mutex::default(),
+            stopping: watch::Sender::new(false),
+            over: watch::Sender::new(false),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The database, as journals name it.
+    fn database(&self) -> String {
+        DatabaseUrl::parse(&self.host.settings().database).to_string()
+    }
+
+    /// Accepts a search. It goes on when its client goes away.
+    ///
+    /// # Errors
+    /// When the question is none, or there is no room for it.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        client: Client,
+        asked: Asked,
+    ) -> Result<Arc<Search>, Problem> {
+        asked.check()?;
+        if *self.stopping.borrow() {
+            return Err(Problem::stopping());
+        }
+        let run = random_text().map_err(no_random_bytes)?;
+        let run = run[..RUN].to_owned();
+        let search = {
+            let mut state = self.state();
+            let own = state.open.iter().filter(|search| search.client == Some(client)).count();
+            if own >= self.limits.searches_of_client {
+                return Err(Problem::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too-many",
+                    format!("{own} searches of this client run or wait; ask when some have ended"),
+                ));
+            }
+            if state.open.len() >= self.limits.searches + self.limits.waiting {
+                return Err(Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "queue-full",
+                    "too many searches wait; ask again later",
+                ));
+            }
+            self.insert(&mut state, run.clone(), asked.clone(), Some(client))
+        };
+        let note = self.note(Noted { run, database: self.database(), asked });
+        self.spawn(Arc::clone(&search), note, Start::New);
+        Ok(search)
+    }
+
+    /// Notes a search on disk. Without a note it is not resumed, which the user is told.
+    fn note(&self, noted: Noted) -> Option<Note> {
+        match Note::write(self.unfinished.as_deref()?, &noted) {
+            Ok(note) => Some(note),
+            Err(error) => {
+                let run = &noted.run;
+                self.program.warn(&format!("the run {run} would not be resumed: {error}"));
+                None
+            }
+        }
+    }
+
+    fn insert(
+        &self,
+        state: &mut State,
+        run: String,
+        asked: Asked,
+        client: Option<Client>,
+    ) -> Arc<Search> {
+        let feed = Arc::new(Feed::new(self.limits.events, self.limits.event_bytes));
+        let search = Arc::new(Search { run: run.clone(), asked, client, feed, stop: Stop::new() });
+        state.open.push(Arc::clone(&search));
+        state.searches.insert(run, Arc::clone(&search));
+        search
+    }
+
+    /// Resumes what earlier servers left. Returns the number of these searches.
+    pub(crate) fn resume_unfinished(self: &Arc<Self>) -> usize {
+        let Some(folder) = &self.unfinished else { return 0 };
+        let mut resumed = 0;
+        for (noted, note) in unfinished::take(folder, &self.database()) {
+            let journals = self.host.settings().journal.folder.clone();
+            let journal = journals.map(|folder| folder.join(format!("{}.jsonl", noted.run)));
+            let journal = journal.filter(|path| path.exists());
+            let is_finished = journal
+                .as_ref()
+                .and_then(|path| Journal::read(path).ok())
+                .is_some_and(|journal| journal.is_finished());
+            if is_finished {
+                note.finish();
+                continue;
+            }
+            let start = journal.map_or(Start::New, Start::Journal);
+            let search = self.insert(&mut self.state(), noted.run, noted.asked, None);
+            self.spawn(search, Some(note), start);
+            resumed += 1;
+        }
+        resumed
+    }
+
+    /// The search of a run, while its events can be read.
+    pub(crate) fn find(&self, run: &str) -> Option<Arc<Search>> {
+        self.state().searches.get(run).cloned()
+    }
+
+    /// The searches that have not ended, the oldest first.
+    pub(crate) fn open(&self) -> Vec<Arc<Search>> {
+        self.state().open.clone()
+    }
+
+    /// The number of searches that run, and of those that wait.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        let running = self.limits.searches - self.slots.available_permits();
+        (running, self.state().open.len().saturating_sub(running))
+    }
+
+    /// The resources that plugins used so far, by the digests of their components.
+    pub(crate) fn usage(&self) -> BTreeMap<String, Used> {
+        self.state().used.clone()
+    }
+
+    /// Resolves once no event comes any more, since the server stops.
+    pub(crate) async fn wait_until_over(&self) {
+        let mut over = self.over.subscribe();
+        // The sender lives as long as this does.
+        drop(over.wait_for(|over| *over).await);
+    }
+
+    /// Begins no further search, waits until those under way have ended, or for the grace period,
+    /// and drops the others. Their notes and journals stay.
+    pub(crate) async fn close(&self) {
+        self.stopping.send_replace(true);
+        let mut tasks = {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *tasks)
+        };
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.limits.grace, ended).await.is_err() {
+            tasks.shutdown().await;
+        }
+        self.over.send_replace(true);
+    }
+
+    fn spawn(self: &Arc<Self>, search: Arc<Search>, note: Option<Note>, start: Start) {
+        let searches = Arc::clone(self);
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move { searches.carry_out(search, note, start).await });
+    }
+
+    /// Searches once there is a slot. The note stays when this is dropped or the server stops
+    /// before.
+    async fn carry_out(&self, search: Arc<Search>, note: Option<Note>, start: Start) {
+        let is_resumed = matches!(start, Start::Journal(_));
+        search.feed.push("queued", &json!({"run": search.run, "question": search.asked.question}));
+        let mut stopping = self.stopping.subscribe();
+        let slot = tokio::select! {
+            biased;
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+            slot = self.slots.acquire() => slot,
+        };
+        search.feed.push("started", &json!({"resumed": is_resumed}));
+        let work = AssertUnwindSafe(self.search(&search, start)).catch_unwind().await;
+        drop(slot);
+        let report = work.unwrap_or_else(|_| {
+            Err(Error::Internal("the search ended by a panic of the host".to_owned()))
+        });
+        self.finish(&search, report);
+        if let Some(note) = note {
+            note.finish();
+        }
+        self.prune();
+    }
+
+    async fn search(&self, search: &Search, start: Start) -> Result<SearchReport, Error> {
+        let observer: Arc<dyn Observer> = Arc::new(FeedObserver {
+            feed: Arc::clone(&search.feed),
+            program: Arc::clone(&self.program),
+        });
+        let host = &self.host;
+        match start {
+            Start::New => {
+                let folder = host.settings().journal.folder.clone();
+                let journal = folder.map(|folder| Folder::new(folder).place(&search.run));
+                let problem = search.asked.problem();
+                let run = &search.run;
+                host.search_as(run, problem, journal, observer, None, &search.stop).await.report
+            }
+            Start::Journal(path) => {
+                let identity = host.database().identity().await;
+                let beside = (observer, None);
+                let resumed = host.resume_as(&path, Some(identity), beside, &search.stop).await;
+                match resumed {
+                    Ok(searched) => searched.report,
+                    Err(error) => {
+                        let run = &search.run;
+                        self.program.warn(&format!("the run {run} is not resumed: {error}"));
+                        Err(error)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the last event, and forgets the oldest searches beyond the limits.
+    fn finish(&self, search: &Arc<Search>, report: Result<SearchReport, Error>) {
+        let mut used = Vec::new();
+        match report {
+            Ok(report) => {
+                used.clone_from(&report.document.plugins);
+                let mut document = document(&search.run, &report);
+                self.program.scrub(&mut document);
+                search.feed.end("answer", &document);
+            }
+            Err(error) => {
+                let problem = Problem::from(error).with("run", search.run.as_str());
+                let mut document = problem.document();
+                self.program.scrub(&mut document);
+                search.feed.end("failed", &document);
+            }
+        }
+        let mut state = self.state();
+        state.count(&used);
+        state.open.retain(|open| !Arc::ptr_eq(open, search));
+        state.finished_bytes += search.feed.size();
+        state.finished.push_back(Arc::clone(search));
+        while state.finished.len() > self.limits.finished
+            || state.finished_bytes > self.limits.finished_bytes && state.finished.len() > 1
+        {
+            let Some(oldest) = state.finished.pop_front() else { break };
+            state.finished_bytes = state.finished_bytes.saturating_sub(oldest.feed.size());
+            state.searches.remove(&oldest.run);
+        }
+    }
+
+    /// Removes the oldest journals beyond the limits of the settings, in the background.
+    fn prune(&self) {
+        let journal = self.host.settings().journal.clone();
+        let Some(folder) = journal.folder.map(Folder::new) else { return };
+        {
+            let mut state = self.state();
+            if state.pruned.is_some_and(|pruned| pruned.elapsed() < PRUNED_EVERY) {
+                return;
+            }
+            state.pruned = Some(Instant::now());
+        }
+        drop(tokio::task::spawn_blocking(move || {
+            folder.prune(journal.keep, journal.age, journal.bytes)
+        }));
+    }
+}
+
+impl State {
+    fn count(&mut self, plugins: &[PluginReport]) {
+        for plugin in plugins {
+            let used = self.used.entry(plugin.digest.clone()).or_default();
+            used.searches += 1;
+            used.cpu_ms += plugin.cpu_ms;
+            used.memory_peak = used.memory_peak.max(plugin.memory_peak);
+        }
+    }
+}
+
+/// A finished search, as clients get it.
+fn document(run: &str, report: &SearchReport) -> Value {
+    json!({
+        "run": run,
+        "outcome": report.outcome,
+        "interrupted": report.interrupted,
+        "document": report.document,
+    })
+}

@@ -1,0 +1,8 @@
+//! `serve`: the HTTP interface as its clients use it, through the binary. The page has tests of its
+//! own in a browser (`tests/page`).
+
+mod access;
+mod answers;
+mod client;
+mod ends;
+mod page;

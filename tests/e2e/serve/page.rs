@@ -1,0 +1,103 @@
+//! The page in Chromium: `tests/page/run.mjs` uses it, and this starts the servers.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use syrch_kit::{MockEndpoint, Reply, Script, repository, scratch, skip, sqlite};
+
+use super::client::{Server, compare, serve, serve_with};
+use crate::endpoint::{PLAN, for_task, plan, subtask};
+use crate::shop;
+
+/// The folder of the tools, which `tests/page/install.sh` fills; `None` if they are not installed,
+/// which is reported and counted.
+fn tools() -> Option<PathBuf> {
+    let folder = std::env::var_os("SYRCH_TEST_PAGE").map(PathBuf::from);
+    let folder = folder.unwrap_or_else(|| repository().join("target/page"));
+    if folder.join("node_modules/playwright-core").exists() {
+        return Some(folder);
+    }
+    let is_required = std::env::var("SYRCH_REQUIRE_PAGE").is_ok_and(|value| value == "1");
+    assert!(!is_required, "run tests/page/install.sh");
+    skip("there is no browser for the page: `sh tests/page/install.sh` installs what is needed");
+    None
+}
+
+/// A model that plans two tasks, fails at first, and takes its time.
+fn model() -> MockEndpoint {
+    let customers = for_task("the customers of France");
+    let right = "SELECT id FROM customers WHERE country = 'France'";
+    let wrong = "SELECT id FROM customers WHERE land = 'France'";
+    MockEndpoint::start(
+        Script::new()
+            .on(
+                [PLAN],
+                plan(&[
+                    subtask("A", "the customers of France", &[]),
+                    subtask("B", "their number", &["A"]),
+                ]),
+            )
+            .on([customers.as_str(), "Earlier attempts"], Reply::sql(right, 0.9).delay_ms(1_500))
+            .on([customers.as_str()], Reply::sql(wrong, 0.9).delay_ms(700))
+            .on(
+                [for_task("their number").as_str()],
+                Reply::sql("SELECT count(*) AS number FROM task_A", 0.9).delay_ms(700),
+            ),
+    )
+}
+
+/// A database whose names and cells are markup, turn the direction of text, or are very long.
+fn hostile(folder: &Path) -> PathBuf {
+    sqlite(
+        folder.join("hostile.sqlite"),
+        "CREATE TABLE \"<img src=x onerror=window.hit=1>\"(
+             id INTEGER PRIMARY KEY, \"<script>window.hit=1</script>\" TEXT, \"\u{202e}txet\" TEXT);
+         INSERT INTO \"<img src=x onerror=window.hit=1>\" VALUES
+             (1, '<img src=x onerror=\"window.hit=1\"> in a cell that is long enough', 'a'),
+             (2, 'javascript:window.hit=1', '\u{202e}\u{2066}turned'),
+             (3, hex(zeroblob(400000)), '</script><script>window.hit=1</script>'),
+             (4, hex(zeroblob(400000)), '{{constructor.constructor(\"window.hit=1\")()}}'),
+             (5, '&lt;b&gt;', char(0, 7, 27, 10, 13) || 'controls');",
+    )
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(tools) = tools() else { return };
+    let folder = scratch();
+    let folders = ["rules", "model", "hostile"].map(|name| folder.path().join(name));
+    folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    let endpoint = model();
+    shop(&folders[0]);
+    compare(&folders[0]);
+    let mut servers = [
+        ("rules", Server::start(serve(&shop(&folders[0]), &folders[0]))),
+        ("model", Server::start(serve_with(&endpoint, &shop(&folders[1]), &folders[1]))),
+        ("hostile", Server::start(serve(&hostile(&folders[2]), &folders[2]))),
+    ];
+    let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+    let found = Command::new("sh").args(["-c", "command -v \"$0\"", &browser]).output().unwrap();
+    let browser = String::from_utf8(found.stdout).unwrap();
+    let given = serde_json::json!({
+        "tools": tools, "out": tools.join("pictures"), "browser": browser.trim(),
+    });
+    let script = repository().join("tests/page/run.mjs");
+    let mut node = Command::new("node");
+    node.arg(script).arg(given.to_string());
+    let mut node = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut answers = node.stdin.take().unwrap();
+    let mut said = String::new();
+    for line in BufReader::new(node.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        match line.strip_prefix("link? ") {
+            None => said += &format!("{line}\n"),
+            Some(name) => {
+                let (_, server) = servers.iter_mut().find(|(own, _)| *own == name).unwrap();
+                writeln!(answers, "{}", server.take_link()).unwrap();
+            }
+        }
+    }
+    assert!(node.wait().unwrap().success(), "{said}");
+    assert!(said.lines().filter(|line| line.starts_with("passed: ")).count() >= 10, "{said}");
+}
