@@ -122,7 +122,7 @@ fn wrong_requests_end_with_what_is_wrong() {
     place.file("broken.yml", "metrics:\n  a: sum(nothing.x)\n");
     for (words, code, message) in [
         ("revenu", 2, "there is no metric `revenu`"),
-        ("orders --by contry", 2, "is `country` meant?"),
+        ("orders --by contry", 2, "is `country` or"),
         ("orders --by category", 2, "no many-to-one join leads from there to `categories`"),
         ("orders --period 2024-13", 2, "`2024-13` is no period"),
         ("orders --where country", 2, "the condition is wrong"),
