@@ -374,7 +374,8 @@ fn what_reads_well_fits_the_schema() {
     let schema = schema();
     let short = format!(
         "{TABLES}  a: {{measure: count(*), table: orders, filter: \"status = 'x'\", time: day}}\n  \
-         b: {{derived: a + 1, format: percent, unit: x, synonyms: [c, d]}}\n  e: {{ratio: [a, b]}}\n"
+         b: {{derived: a + 1, format: percent, unit: x, synonyms: [c, d]}}\n  e: {{ratio: [a, \
+         b]}}\n"
     );
     for text in [SHOP, TABLES, short.as_str()] {
         read(text);
