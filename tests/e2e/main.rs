@@ -50,6 +50,7 @@ mod recorded;
 mod replay;
 mod resume;
 mod retrieval;
+mod semantics;
 mod side_by_side;
 mod simulated;
 mod statements;

@@ -22,20 +22,66 @@ const LABEL: usize = 60;
 
 /// The words in names of numbers whose sum says little, and whose mean is proposed.
 const MEANS: &[&str] = &[
-    "age", "average", "avg", "cost", "discount", "height", "length", "percent", "price", "rate",
-    "rating", "ratio", "salary", "score", "share", "temperature", "weight", "width",
+    "age",
+    "average",
+    "avg",
+    "cost",
+    "discount",
+    "height",
+    "length",
+    "percent",
+    "price",
+    "rate",
+    "rating",
+    "ratio",
+    "salary",
+    "score",
+    "share",
+    "temperature",
+    "weight",
+    "width",
 ];
 
 /// The words in names of numbers that are not to be computed with.
 const CODES: &[&str] = &[
-    "code", "day", "id", "key", "lat", "latitude", "line", "lng", "lon", "longitude", "month",
-    "no", "nr", "number", "phone", "position", "postal", "version", "year", "zip",
+    "code",
+    "day",
+    "id",
+    "key",
+    "lat",
+    "latitude",
+    "line",
+    "lng",
+    "lon",
+    "longitude",
+    "month",
+    "no",
+    "nr",
+    "number",
+    "phone",
+    "position",
+    "postal",
+    "version",
+    "year",
+    "zip",
 ];
 
 /// The words in names of texts by which nobody groups.
 const FREE_TEXTS: &[&str] = &[
-    "body", "comment", "comments", "description", "email", "hash", "note", "notes", "password",
-    "phone", "secret", "text", "token", "url",
+    "body",
+    "comment",
+    "comments",
+    "description",
+    "email",
+    "hash",
+    "note",
+    "notes",
+    "password",
+    "phone",
+    "secret",
+    "text",
+    "token",
+    "url",
 ];
 
 /// The words in names of texts that hold dates, in SQLite, which has no type for them.
@@ -181,7 +227,7 @@ fn is_name(column: &Column) -> bool {
 }
 
 fn is_in_key(table: &Table, column: &Column) -> bool {
-    let foreign = table.foreign_keys.iter().flat_map(|key: &syrch_core::ForeignKey| &key.columns);
+    let foreign = table.foreign_keys.iter().flat_map(|key| &key.columns);
     foreign.chain(&table.primary_key).any(|name| name.eq_ignore_ascii_case(&column.name))
 }
 
@@ -209,11 +255,13 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
     let mut found = Vec::new();
     for (from, table) in tables.iter().enumerate() {
         for key in &table.source.foreign_keys {
-            let target = catalog.table(&key.ref_table);
-            let to = target.and_then(|target| {
-                tables.iter().position(|table| table.source.is_same(target))
-            });
-            if let Some(to) = to {
+            let Some(target) = catalog.table(&key.ref_table) else { continue };
+            let is_comparable =
+                key.columns.iter().zip(&key.ref_columns).all(|(own, other)| {
+                    are_comparable(table.source.column(own), target.column(other))
+                });
+            let to = tables.iter().position(|table| table.source.is_same(target));
+            if let Some(to) = to.filter(|_| is_comparable) {
                 found.push(ProposedJoin {
                     from,
                     columns: key.columns.clone(),
@@ -232,9 +280,7 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
             let Some(to) = find_table_meant(column, tables) else { continue };
             let target = tables[to].source;
             let [key] = target.primary_key.as_slice() else { continue };
-            let is_comparable =
-                target.column(key).is_some_and(|key| type_of(key) == type_of(column));
-            if to != from && is_comparable {
+            if to != from && are_comparable(Some(column), target.column(key)) {
                 found.push(ProposedJoin {
                     from,
                     columns: vec![column.name.clone()],
@@ -246,6 +292,14 @@ fn find_joins(catalog: &Catalog, tables: &[Proposed<'_>]) -> Vec<ProposedJoin> {
         }
     }
     keep_plain(found, tables.len())
+}
+
+/// Returns true for two columns of the same type, as far as it is known.
+fn are_comparable(one: Option<&Column>, other: Option<&Column>) -> bool {
+    match [one.map(type_of), other.map(type_of)] {
+        [Some(one), Some(other)] => one == other || [one, other].contains(&Type::Unknown),
+        _ => false,
+    }
 }
 
 /// The table that a column such as `customer_id` or `customerId` means.
@@ -364,8 +418,8 @@ impl Writer<'_> {
                 continue;
             }
             let is_time = is_time(column, &self.catalog.dialect);
-            let is_grouped = is_grouped_text(column, &self.catalog.dialect)
-                || type_of(column) == Type::Boolean;
+            let is_grouped =
+                is_grouped_text(column, &self.catalog.dialect) || type_of(column) == Type::Boolean;
             if !is_time && !is_grouped {
                 continue;
             }
@@ -456,8 +510,7 @@ impl Writer<'_> {
             (None, None) => return Vec::new(),
         };
         values.sort();
-        let different: BTreeSet<String> =
-            values.iter().map(|value| value.to_lowercase()).collect();
+        let different: BTreeSet<String> = values.iter().map(|value| value.to_lowercase()).collect();
         let is_usable = (2..=LABELS).contains(&values.len())
             && different.len() == values.len()
             && values.iter().all(|value| {
@@ -481,8 +534,7 @@ impl Writer<'_> {
             let source = self.tables[index].source;
             let name = self.tables[index].name.clone();
             let shown = words(&name).join(" ");
-            let metric =
-                self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
+            let metric = self.words.take(&[format!("number of {shown}"), format!("{shown} count")]);
             let count = format!("count({}.*)", sql_name(&name));
             let _ = writeln!(out, "  {}: {}", scalar(&metric), scalar(&count));
             let numbers = source.columns.iter().filter(|column| {
@@ -530,8 +582,8 @@ mod tests {
     fn read_back(catalog: &Catalog, values: &[ColumnValues]) -> (String, Semantics) {
         let text = propose(catalog, values);
         let source = Source { file: "p.yml".into(), text: text.clone() };
-        let semantics = Semantics::read(&[source])
-            .unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
+        let semantics =
+            Semantics::read(&[source]).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"));
         let wrong: Vec<String> = check(&semantics, catalog)
             .iter()
             .filter(|finding| finding.severity != Severity::Note)
@@ -635,22 +687,58 @@ metrics:
     fn any_table() -> impl Strategy<Value = Table> {
         let name = prop_oneof![
             proptest::sample::select(vec![
-                "orders", "order", "Orders", "order items", "select", "a.b", "x\"y", "y\u{1b}",
-                "time", "status", "statuses", "na:me", "- a", "#", "é",
+                "orders",
+                "order",
+                "Orders",
+                "order items",
+                "select",
+                "a.b",
+                "x\"y",
+                "y\u{1b}",
+                "time",
+                "status",
+                "statuses",
+                "na:me",
+                "- a",
+                "#",
+                "é",
             ])
             .prop_map(str::to_owned),
             "\\PC{1,12}",
         ];
         let column_name = prop_oneof![
             proptest::sample::select(vec![
-                "id", "order_id", "orderId", "name", "Name", "names", "time", "order", "select",
-                "total", "price", "order_date", "created at", "a\"b", "a.b", "x\n", "yes", "1",
+                "id",
+                "order_id",
+                "orderId",
+                "name",
+                "Name",
+                "names",
+                "time",
+                "order",
+                "select",
+                "total",
+                "price",
+                "order_date",
+                "created at",
+                "a\"b",
+                "a.b",
+                "x\n",
+                "yes",
+                "1",
             ])
             .prop_map(str::to_owned),
             "\\PC{1,12}",
         ];
         let types = proptest::sample::select(vec![
-            "INTEGER", "TEXT", "DATE", "REAL", "BOOLEAN", "", "JSON", "VARCHAR(10)",
+            "INTEGER",
+            "TEXT",
+            "DATE",
+            "REAL",
+            "BOOLEAN",
+            "",
+            "JSON",
+            "VARCHAR(10)",
         ]);
         let columns = proptest::collection::vec((column_name, types), 1..8);
         let references = proptest::collection::vec((0..8_usize, 0..6_usize), 0..3);

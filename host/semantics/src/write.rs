@@ -1,4 +1,4 @@
-//! The writing of semantics files: scalars of YAML, names of SQL, and names that the reader accepts.
+//! The writing of semantics files: scalars of YAML, names in SQL, and names that can be read back.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use crate::read::{is_plain_column, stems};
 const NAME: usize = 100;
 
 /// The words that YAML, or an older version of it, reads as something else than a text.
-const NO_TEXT: &[&str] = &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+const NO_TEXT: &[&str] =
+    &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
 
 /// A text as a scalar of YAML: plain where every reader agrees, else in double quotes.
 pub(crate) fn scalar(text: &str) -> String {

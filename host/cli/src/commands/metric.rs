@@ -271,7 +271,7 @@ fn list_document(semantics: &Semantics) -> Value {
 impl From<SemanticsError> for Failure {
     fn from(error: SemanticsError) -> Self {
         let hint = match &error {
-            SemanticsError::File(_) => "check the path of --semantics",
+            SemanticsError::File(_) => "check the path of the semantics file",
             SemanticsError::Wrong(_) => "correct the file at these places",
         };
         Self::config(error.to_string()).hint(hint)

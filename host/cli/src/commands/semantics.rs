@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use syrch::metric::{SemanticsError, read_semantics};
 use syrch::semantics::{
-    BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity, Source, check,
-    import, probes, propose, values_probes,
+    Aggregate, BOUNDS, ColumnValues, Finding, MetricKind, Problem, SCHEMA, Semantics, Severity,
+    check, import, probes, propose, values_probes,
 };
 use syrch::syrch_core::ports::{Database, SqlQuery};
 use syrch::syrch_core::{Catalog, Value as Cell};
@@ -120,24 +121,10 @@ impl Run for SemanticsCommand {
     }
 }
 
-fn read_source(path: &Path) -> Outcome<Source> {
-    let file = path.display().to_string();
-    let text = yaml::text_within(path, false, &BOUNDS).map_err(|why| {
-        Failure::config(format!("semantics file `{file}`: {why}")).hint("check the path")
-    })?;
-    Ok(Source { file, text })
-}
-
-/// Reads files as one whole.
-fn read(files: &[PathBuf]) -> Outcome<Result<Semantics, Vec<Problem>>> {
-    let sources: Vec<Source> =
-        files.iter().map(|file| read_source(file)).collect::<Outcome<_>>()?;
-    Ok(Semantics::read(&sources))
-}
-
 async fn run_check(context: &Context, arguments: &CheckArgs) -> Outcome {
-    let findings = match read(&arguments.files)? {
-        Err(problems) => problems.into_iter().map(finding_from).collect(),
+    let findings = match read_semantics(&arguments.files) {
+        Err(SemanticsError::Wrong(problems)) => problems.into_iter().map(finding_from).collect(),
+        Err(error) => return Err(error.into()),
         Ok(semantics) if context.config.effective.settings.database.is_empty() => {
             context.console.note(&summary(&semantics));
             Vec::new()
@@ -277,9 +264,11 @@ async fn read_values(
 }
 
 fn run_import(context: &Context, file: &Path) -> Outcome {
-    let source = read_source(file)?;
-    let imported = import(&source.text).map_err(|why| {
-        Failure::config(format!("`{}` {why}", source.file))
+    let name = file.display();
+    let text = yaml::text_within(file, false, &BOUNDS)
+        .map_err(|why| Failure::config(format!("`{name}` {why}")).hint("check the path"))?;
+    let imported = import(&text).map_err(|why| {
+        Failure::config(format!("`{name}` {why}"))
             .hint("name a YAML file of dbt with `semantic_models`, or an mdl.json of WrenAI")
     })?;
     write_text(context, "syrch.semantics-import/1", &imported.text, &imported.left_out)?;
@@ -302,21 +291,19 @@ fn write_text(context: &Context, schema: &str, text: &str, left_out: &[String]) 
 }
 
 fn run_show(context: &Context, files: &[PathBuf]) -> Outcome {
-    let semantics = read(files)?.map_err(|problems| {
-        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::config(lines.join("\n")).hint("correct the file at these places")
-    })?;
+    let semantics = read_semantics(files)?;
     let mut grid = Grid::new(["kind", "name", "definition", "synonyms", "description"]);
     for metric in &semantics.metrics {
-        let words = (&metric.synonyms, &metric.description);
-        grid.rows.push(row("metric", &metric.name, &definition(&metric.kind), words));
+        let definition = definition(&metric.kind);
+        let description = metric.description.as_deref();
+        grid.rows.push(row("metric", &metric.name, &definition, &metric.synonyms, description));
     }
     for dimension in &semantics.dimensions {
         let name = format!("{}.{}", dimension.table, dimension.name);
         let text = &dimension.expression.text;
         let shown = if dimension.is_time { format!("{text} (time)") } else { text.clone() };
-        let words = (&dimension.synonyms, &dimension.description);
-        grid.rows.push(row("dimension", &name, &shown, words));
+        let description = dimension.description.as_deref();
+        grid.rows.push(row("dimension", &name, &shown, &dimension.synonyms, description));
     }
     for join in &semantics.joins {
         let name = format!("{} → {}", join.from, join.to);
@@ -326,7 +313,7 @@ fn run_show(context: &Context, files: &[PathBuf]) -> Outcome {
             .zip(&join.to_columns)
             .map(|(own, other)| format!("{own} = {other}"))
             .collect();
-        grid.rows.push(row("join", &name, &columns.join(", "), (&Vec::new(), &None)));
+        grid.rows.push(row("join", &name, &columns.join(", "), &[], None));
     }
     let rows = grid.rows.clone();
     context.rows(grid, || {
@@ -348,15 +335,15 @@ fn row(
     kind: &str,
     name: &str,
     definition: &str,
-    words: (&Vec<String>, &Option<String>),
+    synonyms: &[String],
+    description: Option<&str>,
 ) -> Vec<Value> {
-    let (synonyms, description) = words;
     vec![
         json!(kind),
         json!(name),
         json!(definition),
         json!(synonyms.join(", ")),
-        json!(description.as_deref().unwrap_or_default()),
+        json!(description.unwrap_or_default()),
     ]
 }
 
@@ -364,9 +351,17 @@ fn row(
 fn definition(kind: &MetricKind) -> String {
     match kind {
         MetricKind::Measure(measure) => {
-            let aggregate = match &measure.argument {
+            let argument = match &measure.argument {
                 Some(argument) => argument.text.clone(),
-                None => format!("count({}.*)", measure.base),
+                None => format!("{}.*", measure.base),
+            };
+            let aggregate = match measure.aggregate {
+                Aggregate::Sum => format!("sum({argument})"),
+                Aggregate::Count => format!("count({argument})"),
+                Aggregate::CountDistinct => format!("count(distinct {argument})"),
+                Aggregate::Avg => format!("avg({argument})"),
+                Aggregate::Min => format!("min({argument})"),
+                Aggregate::Max => format!("max({argument})"),
             };
             match &measure.filter {
                 Some(filter) => format!("{aggregate} where {}", filter.text),

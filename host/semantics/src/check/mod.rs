@@ -18,7 +18,8 @@ pub use probes::{Probe, probes};
 use types::{Columns, Type};
 
 use crate::{
-    Aggregate, Dimension, Expression, Join, Literal, Measure, MetricKind, Place, Semantics, Table,
+    Aggregate, CompileError, Compiled, Dimension, Expression, Join, Literal, Measure, Metric,
+    MetricKind, Place, Request, Semantics, Table, compile,
 };
 
 /// The limit on the number of findings.
@@ -28,7 +29,8 @@ const LIMIT: usize = 200;
 const COMPARED: usize = 1_000;
 
 /// Compares semantics with the catalog of a database: every table and column exists, sums are those
-/// of numbers, times are times, both ends of a join have comparable types. Columns that nothing
+/// of numbers, times are times, both ends of a join have comparable types, and each metric has a
+/// statement in the dialect. Columns that nothing
 /// uses are notes. Findings are in the order of the file, at most 200.
 #[must_use]
 pub fn check(semantics: &Semantics, catalog: &Catalog) -> Vec<Finding> {
@@ -47,6 +49,7 @@ pub fn check(semantics: &Semantics, catalog: &Catalog) -> Vec<Finding> {
             check.measure(measure, &metric.place);
         }
     }
+    check.compile_metrics();
     check.note_unused();
     check.findings.sort_by_key(|finding: &Finding| {
         let Place { file, line, column } = &finding.place;
@@ -82,7 +85,8 @@ impl Columns for Typed<'_, '_> {
     fn text_in_arithmetic(&mut self, operand: &Expr) {
         let place = self.place.clone();
         let message = format!(
-            "`{operand}` is a text, which cannot be computed with; write CAST ({operand} AS NUMERIC)"
+            "`{operand}` is a text, which cannot be computed with; write CAST ({operand} AS \
+             NUMERIC)"
         );
         self.check.add(Severity::Error, &place, message);
     }
@@ -174,7 +178,7 @@ impl<'a> Check<'a> {
     fn labels(&mut self, dimension: &Dimension) {
         let Expr::CompoundIdentifier(names) = &dimension.expression.tree else { return };
         let [table, column] = names.as_slice() else { return };
-        let Some(source) = self.sources.get(table.value.as_str()) else { return };
+        let Some(source) = self.sources.get(table.value.as_str()).copied() else { return };
         let Some(column) = source.column(&column.value) else { return };
         let Some((values, 0)) = column.values() else { return };
         for label in &dimension.labels {
@@ -235,11 +239,21 @@ impl<'a> Check<'a> {
         self.add(Severity::Error, place, message);
     }
 
+    /// Compiles each measure alone, which finds what the dialect of the database lacks.
+    fn compile_metrics(&mut self) {
+        for metric in &self.semantics.metrics {
+            if let Err(error) = compile_alone(self.semantics, metric, &self.catalog.dialect) {
+                let message = format!("`{}` has no statement: {error}", metric.name);
+                self.add(Severity::Error, &metric.place, message);
+            }
+        }
+    }
+
     /// Notes the columns of declared tables that nothing uses.
     fn note_unused(&mut self) {
         let mut seen = BTreeSet::new();
         for table in &self.semantics.tables {
-            let Some(source) = self.sources.get(table.name.as_str()) else { continue };
+            let Some(source) = self.sources.get(table.name.as_str()).copied() else { continue };
             let name = self.catalog.table_name(source);
             if !seen.insert(name.clone()) {
                 continue;
@@ -265,6 +279,17 @@ impl<'a> Check<'a> {
     }
 }
 
+/// A request for one metric and nothing else.
+fn compile_alone(
+    semantics: &Semantics,
+    metric: &Metric,
+    dialect: &Dialect,
+) -> Result<Compiled, CompileError> {
+    let request = Request { metrics: vec![metric.name.clone()], ..Request::default() };
+    // Without a period the day does not matter.
+    compile(semantics, &request, dialect, semantics.today.unwrap_or_default())
+}
+
 fn suggestion(near: &[String]) -> String {
     match near {
         [] => String::new(),
@@ -278,9 +303,10 @@ fn suggestion(near: &[String]) -> String {
 /// Returns true if the catalog proves that no two rows have the same values in these columns: a
 /// primary key or a unique index is among them.
 pub(crate) fn is_unique(table: &syrch_core::Table, columns: &[String]) -> bool {
-    let unique = table.indexes.iter().filter(|index: &&syrch_core::Index| {
-        index.is_unique && index.predicate.is_none()
-    });
+    let unique = table
+        .indexes
+        .iter()
+        .filter(|index: &&syrch_core::Index| index.is_unique && index.predicate.is_none());
     let mut keys = unique.map(|index| &index.columns).chain([&table.primary_key]);
     keys.any(|key| !key.is_empty() && key.iter().all(|name| has_name(columns, name)))
 }

@@ -7,8 +7,8 @@ use sqlparser::ast::{Expr, Ident, VisitMut, VisitorMut};
 use syrch_core::text::few;
 use syrch_core::{Catalog, Dialect, ResultSet, SqlError, Value};
 
-use super::{Finding, Severity, is_unique};
-use crate::{Cardinality, Dimension, Join, Literal, Place, Semantics, Table};
+use super::{Finding, Severity, compile_alone, is_unique};
+use crate::{Cardinality, Dimension, Join, Literal, MetricKind, Place, Semantics, Table};
 
 /// The limit on the number of labels that one statement looks for.
 const LABELS: usize = 50;
@@ -28,6 +28,8 @@ enum Subject {
     Unique { columns: String, consequence: &'static str },
     /// Counts the rows whose columns refer to no row.
     Orphans { columns: String, to: String },
+    /// Asks for a measure over all rows.
+    Measure { name: String },
     /// Counts the rows with each value.
     Labels { dimension: String, values: Vec<String> },
 }
@@ -41,10 +43,11 @@ impl Probe {
         let first = counts.first().copied().unwrap_or(0);
         match &self.subject {
             Subject::Unique { columns, consequence } if first > 0 => {
-                let times = if first == 1 { "one value" } else { "values" };
-                let number = if first == 1 { String::new() } else { format!("{first} ") };
-                let message =
-                    format!("{number}{times} of {columns} stand in more than one row: {consequence}");
+                let found = match first {
+                    1 => format!("one value of {columns} stands in several rows"),
+                    first => format!("{first} values of {columns} stand in several rows each"),
+                };
+                let message = format!("{found}: {consequence}");
                 vec![Finding::new(Severity::Error, &self.place, message)]
             }
             Subject::Orphans { columns, to } if first > 0 => {
@@ -55,7 +58,13 @@ impl Probe {
                 );
                 vec![Finding::new(Severity::Warning, &self.place, message)]
             }
-            Subject::Unique { .. } | Subject::Orphans { .. } => Vec::new(),
+            Subject::Measure { name } if matches!(cells.first(), None | Some(Value::Null)) => {
+                let message = format!("`{name}` is NULL over all rows: no row counts");
+                vec![Finding::new(Severity::Warning, &self.place, message)]
+            }
+            Subject::Unique { .. } | Subject::Orphans { .. } | Subject::Measure { .. } => {
+                Vec::new()
+            }
             Subject::Labels { dimension, values } => {
                 let missing: Vec<String> = values
                     .iter()
@@ -80,6 +89,10 @@ impl Probe {
     #[must_use]
     pub fn judge_failure(&self, error: &SqlError) -> Finding {
         let subject = match &self.subject {
+            Subject::Measure { name } => {
+                let message = format!("`{name}` cannot be computed: {error}");
+                return Finding::new(Severity::Error, &self.place, message);
+            }
             Subject::Unique { columns, .. } | Subject::Orphans { columns, .. } => columns.clone(),
             Subject::Labels { dimension, .. } => format!("`{dimension}`"),
         };
@@ -97,9 +110,10 @@ fn count_from(cell: &Value) -> u64 {
 }
 
 /// The statements that compare semantics with the rows of a database: that what is joined to
-/// occurs once, how many rows refer to none, that keys are unique, and that each label occurs.
-/// What the schema itself proves is not asked. Tables and columns that the catalog lacks are left
-/// out, since [`check`](crate::check) reports them.
+/// occurs once, how many rows refer to none, that keys are unique, that each label occurs, and that
+/// each measure can be computed.
+/// Nothing is asked that the schema itself proves. Tables and columns that the catalog lacks are
+/// left out, since [`check`](crate::check) reports them.
 #[must_use]
 pub fn probes(semantics: &Semantics, catalog: &Catalog, dialect: &Dialect) -> Vec<Probe> {
     let writer = Writer { semantics, catalog, dialect };
@@ -115,6 +129,14 @@ pub fn probes(semantics: &Semantics, catalog: &Catalog, dialect: &Dialect) -> Ve
         let labels: Vec<&Literal> = dimension.labels.iter().map(|label| &label.value).collect();
         for labels in labels.chunks(LABELS) {
             probes.extend(writer.labels(dimension, labels));
+        }
+    }
+    for metric in &semantics.metrics {
+        let MetricKind::Measure(_) = &metric.kind else { continue };
+        // What has no statement is reported by `check`.
+        if let Ok(compiled) = compile_alone(semantics, metric, dialect) {
+            let subject = Subject::Measure { name: metric.name.clone() };
+            probes.push(Probe { sql: compiled.sql, place: metric.place.clone(), subject });
         }
     }
     probes
@@ -172,8 +194,7 @@ impl Writer<'_> {
             return None;
         }
         let names = self.columns(source, columns, "t")?;
-        let present: Vec<String> =
-            names.iter().map(|name| format!("{name} IS NOT NULL")).collect();
+        let present: Vec<String> = names.iter().map(|name| format!("{name} IS NOT NULL")).collect();
         let sql = format!(
             "SELECT COUNT(*) AS repeated FROM (SELECT COUNT(*) AS times FROM {} AS t WHERE {} \
              GROUP BY {} HAVING COUNT(*) > 1) AS r",
@@ -239,7 +260,11 @@ impl Writer<'_> {
         if counts.is_empty() {
             return None;
         }
-        let sql = format!("SELECT {} FROM {} AS t", counts.join(", "), source_in_sql(self.catalog, source));
+        let sql = format!(
+            "SELECT {} FROM {} AS t",
+            counts.join(", "),
+            source_in_sql(self.catalog, source)
+        );
         let values = written.into_iter().map(|(shown, _)| shown).collect();
         let dimension_name = format!("{}.{}", dimension.table, dimension.name);
         let subject = Subject::Labels { dimension: dimension_name, values };
@@ -286,8 +311,7 @@ impl VisitorMut for Spelling<'_> {
 }
 
 fn show_columns(table: &str, columns: &[String]) -> String {
-    let names: Vec<String> =
-        columns.iter().map(|column| format!("`{table}.{column}`")).collect();
+    let names: Vec<String> = columns.iter().map(|column| format!("`{table}.{column}`")).collect();
     names.join(", ")
 }
 

@@ -19,10 +19,7 @@ pub(crate) enum Type {
 
 /// The parts by which declared types are recognised, in order.
 const PARTS: &[(Type, &[&str])] = &[
-    (
-        Type::Unknown,
-        &["ARRAY", "MAP", "STRUCT", "LIST", "INTERVAL", "POINT", "JSON", "RANGE"],
-    ),
+    (Type::Unknown, &["ARRAY", "MAP", "STRUCT", "LIST", "INTERVAL", "POINT", "JSON", "RANGE"]),
     (Type::Boolean, &["BOOL"]),
     (Type::Time, &["TIMESTAMP", "DATE"]),
     (Type::Text, &["CHAR", "TEXT", "STRING", "CLOB", "ENUM", "UUID", "NAME"]),
@@ -211,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declared_types_of_engines_are_recognised() {
+    fn types_of_engines_are_recognised() {
         for (declared, expected) in [
             ("INTEGER", Type::Number),
             ("NUMERIC(10,2)", Type::Number),

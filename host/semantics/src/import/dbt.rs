@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use sqlparser::ast::{Expr, Ident, VisitMut, VisitorMut};
 
-use super::{Dimension, Draft, Join, Metric, Table, entries, synonyms, text};
+use super::{Dimension, Draft, Join, Metric, Table, entries, synonym, text};
 use crate::read::{is_plain_column, parse};
 use crate::write::{clean, scalar, sql_column, sql_name};
 
@@ -23,12 +23,16 @@ struct Measure {
     description: Option<String>,
 }
 
-/// What metrics refer to.
+/// The parts of models that metrics and joins refer to.
 #[derive(Default)]
 struct Known {
     measures: BTreeMap<String, Measure>,
     /// The tables, by the names of their primary entities.
     entities: BTreeMap<String, String>,
+    /// The columns of primary and unique entities, by table and entity.
+    keys: BTreeMap<(String, String), String>,
+    /// The foreign entities of models.
+    references: Vec<Reference>,
     /// The expressions of dimensions, by table and name.
     dimensions: BTreeMap<(String, String), String>,
     used: BTreeSet<String>,
@@ -38,11 +42,10 @@ struct Known {
 pub(super) fn translate(document: &Map<String, Value>) -> Draft {
     let mut draft = Draft { origin: "dbt's semantic layer", ..Draft::default() };
     let mut known = Known::default();
-    let mut references = Vec::new();
     for model in entries(document, "semantic_models") {
-        read_model(model, &mut draft, &mut known, &mut references);
+        read_model(model, &mut draft, &mut known);
     }
-    add_joins(&references, &mut draft, &known);
+    add_joins(&mut draft, &known);
     for metric in entries(document, "metrics") {
         let Some(name) = text(metric, "name") else { continue };
         let what = format!("metric `{name}`");
@@ -89,15 +92,14 @@ fn add_measures(draft: &mut Draft, known: &Known) {
     }
 }
 
-/// A foreign entity: the table, the column and the entity.
-type Reference = (String, String, String);
+/// A foreign entity of a table, with its column.
+struct Reference {
+    table: String,
+    column: String,
+    entity: String,
+}
 
-fn read_model(
-    model: &Map<String, Value>,
-    draft: &mut Draft,
-    known: &mut Known,
-    references: &mut Vec<Reference>,
-) {
+fn read_model(model: &Map<String, Value>, draft: &mut Draft, known: &mut Known) {
     let Some(name) = text(model, "name").map(clean) else {
         return draft.leave_out("a semantic model", "it has no name");
     };
@@ -118,7 +120,7 @@ fn read_model(
         name,
     };
     for entity in entries(model, "entities") {
-        read_entity(entity, &mut table, draft, known, references);
+        read_entity(entity, &mut table, draft, known);
     }
     if let Some(entity) = text(model, "primary_entity") {
         known.entities.insert(entity.to_owned(), table.name.clone());
@@ -168,7 +170,6 @@ fn read_entity(
     table: &mut Table,
     draft: &mut Draft,
     known: &mut Known,
-    references: &mut Vec<Reference>,
 ) {
     let Some(name) = text(entity, "name") else { return };
     let column = text(entity, "expr").unwrap_or(name);
@@ -180,13 +181,17 @@ fn read_entity(
         "primary" => {
             table.key = vec![column.to_owned()];
             known.entities.insert(name.to_owned(), table.name.clone());
-            references.push((table.name.clone(), column.to_owned(), format!("={name}")));
+            known.keys.insert((table.name.clone(), name.to_owned()), column.to_owned());
         }
         "unique" => {
             known.entities.entry(name.to_owned()).or_insert_with(|| table.name.clone());
-            references.push((table.name.clone(), column.to_owned(), format!("={name}")));
+            known.keys.insert((table.name.clone(), name.to_owned()), column.to_owned());
         }
-        "foreign" => references.push((table.name.clone(), column.to_owned(), name.to_owned())),
+        "foreign" => known.references.push(Reference {
+            table: table.name.clone(),
+            column: column.to_owned(),
+            entity: name.to_owned(),
+        }),
         other => {
             let reason = format!("entities of the type `{other}` have no counterpart");
             draft.leave_out(&what, reason);
@@ -195,20 +200,12 @@ fn read_entity(
 }
 
 /// Joins each foreign entity to the table whose primary or unique entity has its name.
-fn add_joins(references: &[Reference], draft: &mut Draft, known: &Known) {
-    let keys: BTreeMap<(&str, &str), &str> = references
-        .iter()
-        .filter_map(|(table, column, entity)| {
-            Some(((table.as_str(), entity.strip_prefix('=')?), column.as_str()))
-        })
-        .collect();
-    for (table, column, entity) in references {
-        if entity.starts_with('=') {
-            continue;
-        }
-        let target = known.entities.get(entity).and_then(|target| {
-            Some((target, *keys.get(&(target.as_str(), entity.as_str()))?))
-        });
+fn add_joins(draft: &mut Draft, known: &Known) {
+    for Reference { table, column, entity } in &known.references {
+        let target = known
+            .entities
+            .get(entity)
+            .and_then(|target| Some((target, known.keys.get(&(target.clone(), entity.clone()))?)));
         match target {
             Some((target, key)) if target != table => draft.joins.push(Join {
                 from: vec![format!("{table}.{column}")],
@@ -236,7 +233,7 @@ fn read_dimension(
     known.dimensions.insert(key, expression.unwrap_or(given).to_owned());
     let kind = text(dimension, "type").unwrap_or_default();
     let translated = Dimension {
-        synonyms: synonyms(&name, text(dimension, "label")),
+        synonym: synonym(&name, text(dimension, "label")),
         expression: expression.map(str::to_owned),
         is_time: kind.eq_ignore_ascii_case("time"),
         description: text(dimension, "description").map(str::to_owned),
@@ -312,8 +309,8 @@ fn read_metric(
         "ratio" => {
             let mut names = Vec::new();
             for part in ["numerator", "denominator"] {
-                let input = Input::read(parameters.get(part))
-                    .ok_or_else(|| format!("it has no {part}"))?;
+                let input =
+                    Input::read(parameters.get(part)).ok_or_else(|| format!("it has no {part}"))?;
                 input.check_is_plain()?;
                 names.push(clean(&input.name));
             }

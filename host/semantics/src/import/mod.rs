@@ -23,9 +23,9 @@ const REMARKS: usize = 1_000;
 pub struct Imported {
     /// The text of the semantics file.
     pub text: String,
-    /// What could not be translated, each with the reason.
+    /// The definitions that could not be translated, each with the reason.
     pub left_out: Vec<String>,
-    /// What is wrong in the text, as [`Semantics::read`] reports it: definitions that contradict
+    /// The problems of the text, as [`Semantics::read`] reports it: definitions that contradict
     /// each other are translated as they are.
     pub problems: Vec<Problem>,
 }
@@ -43,7 +43,10 @@ pub fn import(text: &str) -> Result<Imported, String> {
     let document = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|error| format!("is no JSON: {error}"))?,
         false => syrch_yaml::read_within(text, &BOUNDS)
-            .map_err(|(at, why)| format!("is no YAML: {}", syrch_yaml::place(&why, at)))?
+            .map_err(|(at, why)| {
+                let line = at.map(|at| format!(" (line {})", at.line())).unwrap_or_default();
+                format!("is no YAML{line}: {why}")
+            })?
             .value
             .value(),
     };
@@ -61,8 +64,9 @@ pub fn import(text: &str) -> Result<Imported, String> {
     } else if document.contains_key("models") || document.contains_key("cubes") {
         wren::translate(&document)
     } else {
-        return Err("has neither dbt's `semantic_models` nor the `models` of WrenAI's mdl.json"
-            .to_owned());
+        return Err(
+            "has neither dbt's `semantic_models` nor the `models` of WrenAI's mdl.json".to_owned()
+        );
     };
     let text = draft.write();
     let source = Source { file: "imported".to_owned(), text: text.clone() };
@@ -87,7 +91,7 @@ fn text<'a>(of: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
     of.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// What is translated so far.
+/// The translated parts of a file.
 #[derive(Default)]
 struct Draft {
     origin: &'static str,
@@ -111,7 +115,7 @@ struct Dimension {
     name: String,
     expression: Option<String>,
     is_time: bool,
-    synonyms: Vec<String>,
+    synonym: Option<String>,
     description: Option<String>,
 }
 
@@ -130,10 +134,7 @@ struct Metric {
 impl Metric {
     /// Adds what both formats say of a metric besides its computation.
     fn describe(&mut self, label: Option<&str>, description: Option<&str>) {
-        let label = label.map(clean).filter(|label| {
-            stems(label) != stems(&self.name)
-        });
-        if let Some(label) = label {
+        if let Some(label) = synonym(&self.name, label) {
             self.keys.push(("synonyms", format!("[{}]", scalar(&label))));
         }
         if let Some(description) = description {
@@ -179,9 +180,7 @@ impl Draft {
         aggregate: &str,
     ) -> Option<Vec<(&'static str, String)>> {
         match admit_measure(aggregate, Scope::Table(table)) {
-            Ok(_) => {
-                Some(vec![("measure", scalar(aggregate)), ("table", scalar(table))])
-            }
+            Ok(_) => Some(vec![("measure", scalar(aggregate)), ("table", scalar(table))]),
             Err(reason) => {
                 self.leave_out(what, reason);
                 None
@@ -252,8 +251,8 @@ fn write_table(out: &mut String, table: &Table) {
         if let Some(expression) = &dimension.expression {
             let _ = writeln!(out, "        expression: {}", scalar(expression));
         }
-        if !dimension.synonyms.is_empty() {
-            let _ = writeln!(out, "        synonyms: [{}]", scalars(&dimension.synonyms));
+        if let Some(synonym) = &dimension.synonym {
+            let _ = writeln!(out, "        synonyms: [{}]", scalar(synonym));
         }
         if let Some(description) = &dimension.description {
             let _ = writeln!(out, "        description: {}", scalar(&shorten(description)));
@@ -261,9 +260,7 @@ fn write_table(out: &mut String, table: &Table) {
     }
 }
 
-/// A label that differs from the name, as a synonym.
-fn synonyms(name: &str, label: Option<&str>) -> Vec<String> {
-    let label = label.map(clean);
-    label.into_iter().filter(|label| stems(label) != stems(name)).collect()
+/// A label that differs from the name.
+fn synonym(name: &str, label: Option<&str>) -> Option<String> {
+    label.map(clean).filter(|label| stems(label) != stems(name))
 }
-

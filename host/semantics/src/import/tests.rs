@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn translated(text: &str) -> Imported {
+fn translate(text: &str) -> Imported {
     let imported = import(text).unwrap();
     assert_eq!(imported.problems, [], "{}", imported.text);
     imported
@@ -10,7 +10,12 @@ fn translated(text: &str) -> Imported {
 
 /// The text without its first lines, which are comments.
 fn body(imported: &Imported) -> String {
-    imported.text.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect()
+    imported
+        .text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 const DBT: &str = r#"
@@ -50,7 +55,10 @@ metrics:
     filter: |
       {{ Dimension('order__status') }} = 'completed'
       and {{ Dimension('customer__country') }} <> 'XX'
-  - {name: orders, label: Number of orders, type: simple, type_params: {measure: {name: order_count}}}
+  - name: orders
+    label: Number of orders
+    type: simple
+    type_params: {measure: {name: order_count}}
   - {name: average_order_value, type: ratio, type_params: {numerator: revenue, denominator: orders}}
   - name: revenue_per_buyer
     type: derived
@@ -64,12 +72,15 @@ metrics:
       metrics: [{name: revenue, alias: r}, {name: revenue, alias: before, offset_window: 1 month}]
   - {name: so_far, type: cumulative, type_params: {measure: amount}}
   - {name: middle, type: simple, type_params: {measure: median_amount}}
-  - {name: by_entity, type: simple, type_params: {measure: amount}, filter: "{{ Entity('order') }} > 1"}
+  - name: by_entity
+    type: simple
+    type_params: {measure: amount}
+    filter: "{{ Entity('order') }} > 1"
 "#;
 
 #[test]
 fn dbt_models_and_metrics_become_a_file() {
-    let imported = translated(DBT);
+    let imported = translate(DBT);
     assert_eq!(
         body(&imported),
         r#"
@@ -142,7 +153,8 @@ const WREN: &str = r#"{
         {"name": "orderdate", "type": "DATE", "properties": {"displayName": "Day of order"}},
         {"name": "status", "type": "VARCHAR", "expression": "o_status"},
         {"name": "customer", "type": "Customer", "relationship": "CustomerOrders"},
-        {"name": "customer_name", "type": "VARCHAR", "isCalculated": true, "expression": "customer.name"},
+        {"name": "customer_name", "type": "VARCHAR", "isCalculated": true,
+         "expression": "customer.name"},
         {"name": "secret", "type": "VARCHAR", "isHidden": true}
       ],
       "properties": {"description": "Orders of customers."}
@@ -156,7 +168,8 @@ const WREN: &str = r#"{
   "relationships": [
     {"name": "CustomerOrders", "models": ["Customer", "Orders"], "joinType": "ONE_TO_MANY",
      "condition": "Customer.custkey = Orders.custkey"},
-    {"name": "Odd", "models": ["Customer", "Orders"], "joinType": "MANY_TO_MANY", "condition": "a = b"}
+    {"name": "Odd", "models": ["Customer", "Orders"], "joinType": "MANY_TO_MANY",
+     "condition": "a = b"}
   ],
   "metrics": [
     {"name": "Revenue", "baseObject": "Orders",
@@ -177,7 +190,7 @@ const WREN: &str = r#"{
 
 #[test]
 fn a_manifest_of_wrenai_becomes_a_file() {
-    let imported = translated(WREN);
+    let imported = translate(WREN);
     assert_eq!(
         body(&imported),
         "
@@ -246,8 +259,13 @@ fn other_files_are_refused_with_the_reason() {
 
 #[test]
 fn hostile_definitions_become_nothing_or_comments() {
-    let text = "semantic_models: [{name: \"a\\e[2J\", model: \"ref('x')\", measures: [{name: m, agg: \
-                sum, expr: \"1); drop table x; --\", create_metric: true}]}]";
+    let text = r#"
+semantic_models:
+  - name: "a\e[2J"
+    model: ref('x')
+    measures:
+      - {name: m, agg: sum, expr: "1); drop table x; --", create_metric: true}
+"#;
     let imported = import(text).unwrap();
     assert!(!imported.text.contains('\u{1b}'), "{}", imported.text);
     assert!(imported.left_out.iter().any(|line| line.starts_with("measure `m`: ")), "{imported:?}");

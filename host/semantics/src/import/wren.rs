@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use sqlparser::ast::{BinaryOperator, Expr};
 
-use super::{Dimension, Draft, Join, Metric, Table, entries, synonyms, text};
+use super::{Dimension, Draft, Join, Metric, Table, entries, synonym, text};
 use crate::check::types::Type;
 use crate::read::{Scope, admit_measure, is_plain_column, parse};
 use crate::write::{clean, scalar};
@@ -108,7 +108,7 @@ fn read_column(column: &Map<String, Value>, table: &mut Table, draft: &mut Draft
     let dimension = Dimension {
         expression: expression.map(str::to_owned),
         is_time: Type::from_declared(text(column, "type").unwrap_or_default()) == Type::Time,
-        synonyms: synonyms(&name, property(column, "displayName")),
+        synonym: synonym(&name, property(column, "displayName")),
         description: property(column, "description").map(str::to_owned),
         name,
     };
@@ -128,9 +128,8 @@ fn read_relationship(
         "ONE_TO_MANY" => (*second, *first),
         _ => return Err(format!("joins of the type `{kind}` repeat rows on both sides")),
     };
-    let [own_table, other_table] = [from, to].map(|model| {
-        names.get(model).ok_or_else(|| format!("the model `{model}` is left out"))
-    });
+    let [own_table, other_table] = [from, to]
+        .map(|model| names.get(model).ok_or_else(|| format!("the model `{model}` is left out")));
     let own_table = own_table?;
     let other_table = other_table?;
     let mut join = Join { from: Vec::new(), to: Vec::new(), is_one_to_one: kind == "ONE_TO_ONE" };
@@ -152,8 +151,8 @@ fn read_relationship(
                 if one != from || other != to {
                     return Err(format!("`{condition}` compares other tables than its models"));
                 }
-                join.from.push(format!("{}.{own}", own_table));
-                join.to.push(format!("{}.{key}", other_table));
+                join.from.push(format!("{own_table}.{own}"));
+                join.to.push(format!("{other_table}.{key}"));
             }
             _ => return Err(format!("`{condition}` is no equality of columns")),
         }

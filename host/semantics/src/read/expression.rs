@@ -15,8 +15,8 @@ use super::names::Names;
 use super::problem::unknown;
 use crate::Aggregate;
 
-/// The limits on an expression: its bytes, its tokens, how deep parentheses stand in each other, and
-/// the depth of its tree.
+/// The limits on an expression: its bytes, its tokens, the depth of parentheses, and that of its
+/// tree.
 const BYTES: usize = 4_000;
 const TOKENS: usize = 1_000;
 const PARENTHESES: usize = 16;
@@ -475,7 +475,10 @@ impl Walk<'_> {
 /// Returns true if a text reads as the column of that name.
 pub(crate) fn is_plain_column(text: &str) -> bool {
     let column = admit(text, Scope::Table("t")).map(|admitted| admitted.tree);
-    matches!(column, Ok(Expr::CompoundIdentifier(names)) if names.len() == 2 && names[1].value == text)
+    match column {
+        Ok(Expr::CompoundIdentifier(names)) => names.last().is_some_and(|name| name.value == text),
+        _ => false,
+    }
 }
 
 /// The arguments of an admitted call.

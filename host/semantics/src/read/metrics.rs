@@ -73,7 +73,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// How a metric is computed, with the positions of the metrics that it is made of.
+    /// The computation of a metric, with the positions of the metrics that it is made of.
     fn kind(&mut self, draft: KindDraft) -> (Option<MetricKind>, Vec<usize>) {
         match draft {
             KindDraft::Measure { aggregate, table, filter, time } => {
@@ -162,7 +162,7 @@ impl Reader<'_> {
             None => self.default_time(&base),
         };
         let argument = admitted.argument.map(|argument| Expression {
-            text: aggregate.text,
+            text: argument.tree.to_string(),
             tree: argument.tree,
             tables: argument.names,
             place: aggregate.place,

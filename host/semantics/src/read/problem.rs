@@ -25,7 +25,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct Problem {
-    /// Where it is.
+    /// Its place.
     pub place: Place,
     /// The reason, and what to do.
     pub message: String,

@@ -232,7 +232,7 @@ fn resolve_end(
     end
 }
 
-/// What a word of people stands for.
+/// The meaning of a word of people.
 #[derive(Clone, Copy)]
 struct Meaning<'a> {
     kind: &'static str,

@@ -1,0 +1,165 @@
+//! `semantics` through the binary: files that are checked, proposed, translated and shown.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::bad_input::{Place, finish, read_streams};
+
+/// A file about the shop of [`Place`].
+const SHOP: &str = "tables:
+  orders: {key: id, dimensions: [customer_id]}
+  customers: {key: id, dimensions: {name: , country: {synonyms: [land]}}}
+joins:
+  - {from: orders.customer_id, to: customers.id}
+metrics:
+  orders: count(orders.id)
+  customers: {measure: count(customers.id), synonyms: [clients], description: Everybody.}
+  orders per customer: {ratio: [orders, customers]}
+";
+
+fn run(place: &Place, words: &str) -> Output {
+    finish(&mut place.words(words), "")
+}
+
+fn texts(output: &Output) -> (String, String, Option<i32>) {
+    let (stdout, stderr) = read_streams(output);
+    (stdout, stderr, output.status.code())
+}
+
+#[test]
+fn a_file_is_checked_for_itself_and_against_the_database() {
+    let place = Place::new();
+    place.file("shop.yml", SHOP);
+    let (stdout, stderr, code) = texts(&run(&place, "semantics check shop.yml"));
+    assert_eq!((stdout.as_str(), code), ("no findings\n", Some(0)), "{stderr}");
+    assert!(stderr.contains("2 tables, 1 joins, 3 dimensions, 3 metrics"), "{stderr}");
+
+    let checked = run(&place, "semantics check shop.yml --db shop.sqlite");
+    let (stdout, stderr, code) = texts(&checked);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    assert!(stdout.lines().all(|line| line.contains(": note: ")), "{stdout}");
+
+    place.file("wrong.yml", SHOP.replace("[customer_id]", "[custmer]"));
+    let (stdout, stderr, code) = texts(&run(&place, "semantics check wrong.yml --db shop.sqlite"));
+    assert_eq!(code, Some(5), "{stdout}{stderr}");
+    assert!(
+        stdout.contains("wrong.yml:2:")
+            && stdout.contains("error: `orders` has no column `custmer`"),
+        "{stdout}"
+    );
+    let (stdout, _, code) =
+        texts(&run(&place, "semantics check wrong.yml --db shop.sqlite --format json"));
+    assert_eq!(code, Some(5));
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(document["schema"], "syrch.semantics-check/1");
+    assert_eq!(document["findings"][0]["severity"], "error");
+    assert_eq!(document["findings"][0]["line"], 2);
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_reported_with_its_place() {
+    let place = Place::new();
+    place.file("a.yml", SHOP);
+    place.file("b.yml", "metrics:\n  revenue: sum(order.total)\n  Orders: count(orders.*)\n");
+    let (stdout, stderr, code) = texts(&run(&place, "semantics check a.yml b.yml"));
+    assert_eq!(code, Some(5), "{stderr}");
+    assert_eq!(
+        stdout,
+        "b.yml:3:3: error: metric `Orders` is declared at a.yml:7:3 already\nb.yml:2:12: error: \
+         there is no table `order`; did you mean `orders`?\n"
+    );
+    let (_, stderr, code) = texts(&run(&place, "semantics show b.yml"));
+    assert_eq!(code, Some(10));
+    assert!(stderr.contains("b.yml:2:12: "), "{stderr}");
+    let (_, stderr, code) = texts(&run(&place, "semantics check none.yml"));
+    assert_eq!(code, Some(10));
+    assert!(stderr.contains("none.yml: "), "{stderr}");
+}
+
+#[test]
+fn joins_that_the_rows_do_not_bear_out_are_found() {
+    let place = Place::new();
+    let backwards = SHOP.replace(
+        "{from: orders.customer_id, to: customers.id}",
+        "{from: customers.id, to: orders.customer_id}",
+    );
+    place.file("shop.yml", backwards);
+    let (stdout, _, code) = texts(&run(&place, "semantics check shop.yml --db shop.sqlite"));
+    assert_eq!(code, Some(5), "{stdout}");
+    assert!(
+        stdout.contains("shop.yml:5:5: error: ") && stdout.contains("the join would repeat rows"),
+        "{stdout}"
+    );
+    let names = run(&place, "semantics check shop.yml --db shop.sqlite --names-only");
+    assert_eq!(names.status.code(), Some(0), "{}", read_streams(&names).0);
+}
+
+#[test]
+fn a_proposal_for_a_database_is_a_file_that_checks_clean() {
+    let place = Place::new();
+    let (text, stderr, code) = texts(&run(&place, "semantics init --db shop.sqlite"));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(text.contains("\ntables:\n") && text.contains("number of orders: count("), "{text}");
+    assert!(stderr.contains("review it"), "{stderr}");
+    place.file("proposed.yml", &text);
+    let (stdout, stderr, code) =
+        texts(&run(&place, "semantics check proposed.yml --db shop.sqlite"));
+    assert_eq!(code, Some(0), "{text}{stdout}{stderr}");
+    assert!(!stdout.contains("error: "), "{stdout}");
+    let (_, stderr, code) = texts(&run(&place, "semantics init"));
+    assert_eq!(code, Some(2), "{stderr}");
+}
+
+#[test]
+fn definitions_of_other_tools_are_translated() {
+    let place = Place::new();
+    place.file(
+        "dbt.yml",
+        "semantic_models:
+  - {name: orders, model: ref('orders'), measures: [{name: n, agg: count, expr: id}]}
+metrics:
+  - {name: orders_placed, type: simple, type_params: {measure: n}}
+  - {name: so_far, type: cumulative, type_params: {measure: n}}
+",
+    );
+    let (text, stderr, code) = texts(&run(&place, "semantics import dbt.yml"));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("left out: metric `so_far`: "), "{stderr}");
+    place.file("ours.yml", &text);
+    let checked = run(&place, "semantics check ours.yml --db shop.sqlite");
+    assert_eq!(checked.status.code(), Some(0), "{text}{}", read_streams(&checked).0);
+
+    place.file(
+        "mdl.json",
+        "{\"catalog\": \"c\", \"schema\": \"s\", \"models\": [{\"name\": \"orders\", \
+         \"tableReference\": {\"table\": \"orders\"}, \"primaryKey\": \"id\", \"columns\": \
+         [{\"name\": \"id\", \"type\": \"INTEGER\"}]}]}",
+    );
+    let (text, stderr, code) = texts(&run(&place, "semantics import mdl.json"));
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(text.contains("\n  orders:\n    key: id\n"), "{text}");
+    place.file("other.yml", "a: 1\n");
+    let (_, stderr, code) = texts(&run(&place, "semantics import other.yml"));
+    assert_eq!(code, Some(10));
+    assert!(stderr.contains("has neither dbt's"), "{stderr}");
+}
+
+#[test]
+fn a_file_is_shown() {
+    let place = Place::new();
+    place.file("shop.yml", SHOP);
+    let (stdout, _, code) = texts(&run(&place, "semantics show shop.yml --format json"));
+    assert_eq!(code, Some(0));
+    let document: Value = serde_json::from_str(&stdout).unwrap();
+    let entries = document["entries"].as_array().unwrap();
+    let customers = entries.iter().find(|entry| entry["name"] == "customers").unwrap();
+    assert_eq!(customers["definition"], "count(customers.id)");
+    assert_eq!(customers["synonyms"], "clients");
+    assert!(entries.iter().any(|entry| entry["name"] == "orders → customers"), "{stdout}");
+
+    let printed = read_streams(&run(&place, "semantics schema")).0;
+    let schema = syrch_kit::repository().join("docs/semantics.schema.json");
+    assert_eq!(printed, fs::read_to_string(schema).unwrap());
+}
