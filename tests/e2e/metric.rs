@@ -110,7 +110,10 @@ fn a_dry_run_prints_the_statement_and_the_list_needs_no_database() {
     let place = shop();
     let fixed = ["metric", "--semantics", "shop.yml"];
     let sql = run(&place, &[&fixed[..], &["orders", "--db", "shop.sqlite", "--dry-run"]].concat());
-    assert!(sql.starts_with("WITH measured AS (\n  SELECT\n    COUNT(orders.\"id\") AS m0\n"), "{sql}");
+    assert!(
+        sql.starts_with("WITH measured AS (\n  SELECT\n    COUNT(orders.\"id\") AS m0\n"),
+        "{sql}"
+    );
     let list = run(&place, &[&fixed[..], &["--format", "csv"]].concat());
     assert!(list.contains("metric,revenue,order_items,"), "{list}");
     assert!(list.contains("time,order_date,orders,"), "{list}");
