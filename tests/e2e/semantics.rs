@@ -117,9 +117,12 @@ fn definitions_of_other_tools_are_translated() {
     let place = Place::new();
     place.file(
         "dbt.yml",
-        "semantic_models:\n  - {name: orders, model: ref('orders'), measures: [{name: n, agg: count, \
-         expr: id}]}\nmetrics:\n  - {name: orders_placed, type: simple, type_params: {measure: n}}\n  \
-         - {name: so_far, type: cumulative, type_params: {measure: n}}\n",
+        "semantic_models:
+  - {name: orders, model: ref('orders'), measures: [{name: n, agg: count, expr: id}]}
+metrics:
+  - {name: orders_placed, type: simple, type_params: {measure: n}}
+  - {name: so_far, type: cumulative, type_params: {measure: n}}
+",
     );
     let (text, stderr, code) = texts(&run(&place, "semantics import dbt.yml"));
     assert_eq!(code, Some(0), "{stderr}");

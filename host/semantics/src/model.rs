@@ -197,7 +197,7 @@ pub struct Measure {
     /// A condition on the rows that count, over the base and what is joined to it.
     pub filter: Option<Expression>,
     /// The time dimension that dates this measure, as `table.name`; that of the base by default,
-    /// else the only one that a many-to-one join reaches.
+    /// else that of the nearest table that joins lead to, if only one with a time is nearest.
     pub time: Option<String>,
 }
 

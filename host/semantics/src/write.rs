@@ -1,4 +1,4 @@
-//! The writing of semantics files: scalars of YAML, names of SQL, and names that the reader accepts.
+//! The writing of semantics files: scalars of YAML, names in SQL, and names that can be read back.
 
 use std::collections::HashMap;
 

@@ -112,8 +112,8 @@ fn count_from(cell: &Value) -> u64 {
 /// The statements that compare semantics with the rows of a database: that what is joined to
 /// occurs once, how many rows refer to none, that keys are unique, that each label occurs, and that
 /// each measure can be computed.
-/// Nothing is asked that the schema itself proves. Tables and columns that the catalog lacks are left
-/// out, since [`check`](crate::check) reports them.
+/// Nothing is asked that the schema itself proves. Tables and columns that the catalog lacks are
+/// left out, since [`check`](crate::check) reports them.
 #[must_use]
 pub fn probes(semantics: &Semantics, catalog: &Catalog, dialect: &Dialect) -> Vec<Probe> {
     let writer = Writer { semantics, catalog, dialect };

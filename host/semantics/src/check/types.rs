@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declared_types_of_engines_are_recognised() {
+    fn types_of_engines_are_recognised() {
         for (declared, expected) in [
             ("INTEGER", Type::Number),
             ("NUMERIC(10,2)", Type::Number),

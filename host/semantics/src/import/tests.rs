@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn translated(text: &str) -> Imported {
+fn translate(text: &str) -> Imported {
     let imported = import(text).unwrap();
     assert_eq!(imported.problems, [], "{}", imported.text);
     imported
@@ -80,7 +80,7 @@ metrics:
 
 #[test]
 fn dbt_models_and_metrics_become_a_file() {
-    let imported = translated(DBT);
+    let imported = translate(DBT);
     assert_eq!(
         body(&imported),
         r#"
@@ -190,7 +190,7 @@ const WREN: &str = r#"{
 
 #[test]
 fn a_manifest_of_wrenai_becomes_a_file() {
-    let imported = translated(WREN);
+    let imported = translate(WREN);
     assert_eq!(
         body(&imported),
         "
@@ -259,8 +259,13 @@ fn other_files_are_refused_with_the_reason() {
 
 #[test]
 fn hostile_definitions_become_nothing_or_comments() {
-    let text = "semantic_models: [{name: \"a\\e[2J\", model: \"ref('x')\", measures: [{name: m, agg: \
-                sum, expr: \"1); drop table x; --\", create_metric: true}]}]";
+    let text = r#"
+semantic_models:
+  - name: "a\e[2J"
+    model: ref('x')
+    measures:
+      - {name: m, agg: sum, expr: "1); drop table x; --", create_metric: true}
+"#;
     let imported = import(text).unwrap();
     assert!(!imported.text.contains('\u{1b}'), "{}", imported.text);
     assert!(imported.left_out.iter().any(|line| line.starts_with("measure `m`: ")), "{imported:?}");

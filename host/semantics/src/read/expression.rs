@@ -15,7 +15,7 @@ use super::names::Names;
 use super::problem::unknown;
 use crate::Aggregate;
 
-/// The limits on an expression: its bytes, its tokens, the depth of parentheses, and the depth of its
+/// The limits on an expression: its bytes, its tokens, the depth of parentheses, and that of its
 /// tree.
 const BYTES: usize = 4_000;
 const TOKENS: usize = 1_000;

@@ -24,7 +24,10 @@ fn unknown_names_suggest_the_nearest() {
         "there is no metric `revenu`: is `revenue` or `net revenue` meant?"
     );
     let error = fail(&shop(), &request(&["revenue"], &["contry"]));
-    assert_eq!(error.to_string(), "there is no dimension `contry`: is `country` meant?");
+    assert_eq!(
+        error.to_string(),
+        "there is no dimension `contry`: is `country` or `category` meant?"
+    );
     let error = fail(&shop(), &request(&["revenue"], &["xyz"]));
     assert_eq!(error.to_string(), "there is no dimension `xyz`");
     let order = Some(Order { by: "cost".to_owned(), descending: false });

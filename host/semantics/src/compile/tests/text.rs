@@ -91,7 +91,7 @@ fn a_statement_reads_as_a_person_would_write_it() {
   SELECT
     to_char(CAST(orders.order_date AS DATE), 'YYYY-MM') AS t0,
     customers.country AS d0,
-    COUNT(CASE WHEN orders.status = 'cancelled' THEN orders.order_id END) AS m0,
+    COUNT(CASE WHEN orders.\"status\" = 'cancelled' THEN orders.order_id END) AS m0,
     COUNT(*) AS m1
   FROM orders AS orders
   LEFT JOIN customers AS customers ON orders.customer_id = customers.customer_id \

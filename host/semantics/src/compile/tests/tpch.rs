@@ -14,7 +14,8 @@ use crate::{RequestText, Semantics, Source};
 
 use super::kit::{compile_for, day, open, rows};
 
-const SCALE: f64 = 0.002;
+/// The least scale at which no part has a supplier twice.
+const SCALE: f64 = 0.01;
 
 const TABLES: &str = "
 CREATE TABLE region (r_regionkey INTEGER, r_name TEXT, r_comment TEXT);
