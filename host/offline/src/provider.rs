@@ -64,7 +64,8 @@ impl OfflineProvider {
         let question = question(call);
         match metric::read(&question, call, semantics, self.values.as_deref()).await {
             Metric::Statement { sql, confidence, origin } => {
-                let is_tried = call.request.subjects.iter().any(|tried| plain(tried) == plain(&sql));
+                let is_tried =
+                    call.request.subjects.iter().any(|tried| plain(tried) == plain(&sql));
                 if call.request.sample > 0 || is_tried {
                     return Some(Err(LlmError::Refused(
                         "the definition of a metric has one statement".to_owned(),
