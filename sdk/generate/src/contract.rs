@@ -145,7 +145,7 @@ impl Contract {
     /// Reads the folder with the contract.
     pub(crate) fn read(folder: &Path) -> Result<Self, Error> {
         let mut wit = Resolve::new();
-        let (package, _) = wit.push_dir(folder).map_err(|error| Error::Contract(error.into()))?;
+        let (package, _) = wit.push_dir(folder).map_err(Error::Contract)?;
         let package = &wit.packages[package];
         let mut worlds = Vec::new();
         for id in package.worlds.values() {
