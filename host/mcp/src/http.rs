@@ -127,7 +127,7 @@ impl Http {
         let (listener, address) = listen(options.address)
             .await
             .map_err(|source| Error::Listen { address: options.address, source })?;
-        let hosts = allowed_hosts(address, &options.hosts);
+        let hosts = list_hosts(address, &options.hosts);
         let origins = hosts.iter().flat_map(|host| {
             ["http", "https"].map(|scheme| format!("{scheme}://{}", with_port(host)))
         });
@@ -227,7 +227,7 @@ fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infa
 }
 
 /// The hosts that a request may name: those given, the address itself and, on loopback, its names.
-fn allowed_hosts(address: SocketAddr, given: &[String]) -> Vec<String> {
+fn list_hosts(address: SocketAddr, given: &[String]) -> Vec<String> {
     let mut hosts = given.to_vec();
     let port = address.port();
     if address.ip().is_loopback() {
@@ -281,7 +281,7 @@ mod tests {
 
     fn hosts(address: &str, given: &[&str]) -> Vec<String> {
         let given: Vec<String> = given.iter().map(|host| (*host).to_owned()).collect();
-        allowed_hosts(address.parse().unwrap(), &given)
+        list_hosts(address.parse().unwrap(), &given)
     }
 
     #[test]

@@ -162,7 +162,7 @@ fn only_requests_with_the_token_and_to_this_host_pass() {
         assert_eq!(server.post(&[headers], &initialize()).status, status, "{headers:?}");
     }
     let large =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(2 << 20)}});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(1 << 20)}});
     assert_eq!(server.post(&[], &large).status, 413);
 }
 
