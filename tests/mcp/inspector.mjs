@@ -8,7 +8,7 @@ const launcher = file('@modelcontextprotocol/inspector/clients/launcher/build/in
 function inspect(target, ...words) {
 	const ran = spawnSync(process.execPath, [launcher, '--cli', ...target, ...words], {
 		encoding: 'utf8',
-		env: { ...process.env, HOME: process.env.SYRCH_WORK },
+		env: { ...process.env, HOME: process.env.TEST_WORK },
 	});
 	if (ran.status !== 0) {
 		throw new Error(`${words.join(' ')}: ${ran.status}\n${ran.stdout}\n${ran.stderr}`);

@@ -8,7 +8,7 @@ import sys
 from mcp import Client, StdioServerParameters
 from mcp_types import ElicitResult
 
-HOST, SHOP = os.environ["SYRCH_HOST"], os.environ["SYRCH_SHOP"]
+HOST, SHOP = os.environ["TEST_HOST"], os.environ["TEST_SHOP"]
 FLAGS = ["mcp", "--llm", "offline", "--db", SHOP]
 TOOLS = ["ask_database", "search_schema", "run_sql", "explain_run"]
 

@@ -4,17 +4,17 @@ import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 
-const require = createRequire(`${process.env.SYRCH_CLIENTS}/node/package.json`);
+const require = createRequire(`${process.env.TEST_CLIENTS}/node/package.json`);
 
-export const host = process.env.SYRCH_HOST;
-export const flags = ['mcp', '--llm', 'offline', '--db', process.env.SYRCH_SHOP];
+export const host = process.env.TEST_HOST;
+export const flags = ['mcp', '--llm', 'offline', '--db', process.env.TEST_SHOP];
 export const tools = ['ask_database', 'search_schema', 'run_sql', 'explain_run'];
 
 /** Imports a module of an installed package. */
 export const load = (name) => import(pathToFileURL(require.resolve(name)));
 
 /** The path of a file of an installed package. */
-export const file = (path) => `${process.env.SYRCH_CLIENTS}/node/node_modules/${path}`;
+export const file = (path) => `${process.env.TEST_CLIENTS}/node/node_modules/${path}`;
 
 /** Starts a server, calls the function with its address, and ends it. */
 export async function listening(use) {

@@ -110,7 +110,7 @@ async fn search(
     let client = client::name(context);
     let slot = tokio::select! {
         biased;
-        () = context.ct.cancelled() => return Err(cancelled()),
+        () = context.ct.cancelled() => return Err(cancellation()),
         slot = server.queue().acquire(&client) => slot,
     };
     let slot = match slot {
@@ -148,7 +148,7 @@ async fn search(
     // Dropping a search ends its calls and interrupts its statements.
     let report = tokio::select! {
         biased;
-        () = context.ct.cancelled() => return Err(cancelled()),
+        () = context.ct.cancelled() => return Err(cancellation()),
         report = searched => report,
     };
     progress.flush().await;
@@ -156,7 +156,7 @@ async fn search(
 }
 
 /// The error of a call that its client has cancelled, and which nobody reads.
-pub(crate) fn cancelled() -> ErrorData {
+pub(crate) fn cancellation() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }
 
@@ -225,8 +225,8 @@ fn data(document: &AnswerDocument) -> Value {
     }
     if let Some(clarify) = &document.clarify {
         data["clarify"] = json!({
-            "question": clarify::shown_question(&clarify.question),
-            "choices": clarify::shown_choices(&clarify.choices),
+            "question": clarify::escape_question(&clarify.question),
+            "choices": clarify::escape_choices(&clarify.choices),
         });
     }
     let warnings: Vec<&String> = document.warnings.iter().take(SHOWN_WARNINGS).collect();

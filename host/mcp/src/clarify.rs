@@ -131,7 +131,7 @@ fn read_answer(reply: ElicitResult) -> Option<String> {
 /// The form of a question: one field, with the choices if there are some.
 fn form(question: &str, choices: &[String]) -> Option<ElicitRequestParams> {
     let mut field = json!({"type": "string", "title": "Answer"});
-    let choices = shown_choices(choices);
+    let choices = escape_choices(choices);
     if choices.is_empty() {
         field["minLength"] = json!(1);
         field["maxLength"] = json!(ANSWER);
@@ -140,17 +140,17 @@ fn form(question: &str, choices: &[String]) -> Option<ElicitRequestParams> {
     }
     let schema = json!({"type": "object", "properties": {FIELD: field}, "required": [FIELD]});
     let requested_schema: ElicitationSchema = serde_json::from_value(schema).ok()?;
-    let message = shown_question(question);
+    let message = escape_question(question);
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
 /// The question as people read it.
-pub(crate) fn shown_question(question: &str) -> String {
+pub(crate) fn escape_question(question: &str) -> String {
     escape_dangerous(&clip_with_remark(question, QUESTION), &['\n']).into_owned()
 }
 
 /// The choices as people read them, without those that say the same.
-pub(crate) fn shown_choices(choices: &[String]) -> Vec<String> {
+pub(crate) fn escape_choices(choices: &[String]) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     for choice in choices {
         let text = escape_dangerous(&clip_with_remark(choice.trim(), CHOICE), &[]).into_owned();

@@ -25,8 +25,6 @@ use crate::server::{Error, Server};
 
 /// The path of the one endpoint.
 const PATH: &str = "/mcp";
-/// The parameter of an address that holds the token.
-const PARAMETER: &str = "token";
 /// Connections at once; further ones wait.
 const CONNECTIONS: usize = 128;
 /// Sessions and requests without a session at once; further ones are refused.
@@ -42,8 +40,8 @@ const RANDOM: usize = 24;
 /// Characters of a token that the user chooses, at least.
 const SHORTEST: usize = 24;
 
-/// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
-/// parameter `token` of the address. It is never printed by `Debug`.
+/// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the path
+/// of the address, `/TOKEN/mcp`, which no client leaves out. It is never printed by `Debug`.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -86,12 +84,17 @@ impl Token {
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
             .map(|(_, token)| token.trim());
-        let parameter = uri.query().into_iter().flat_map(|query| query.split('&'));
-        let parameter = parameter
-            .filter_map(|pair| pair.split_once('='))
-            .find_map(|(name, value)| (name == PARAMETER).then_some(value));
-        let given = bearer.or(parameter).unwrap_or_default();
+        let before = uri.path().strip_suffix(PATH).and_then(|before| before.strip_prefix('/'));
+        let given = bearer.or(before).unwrap_or_default();
         Sha256::digest(given.as_bytes()) == Sha256::digest(self.0.as_bytes())
+    }
+
+    /// Returns whether a path is that of the endpoint, with the token or without.
+    fn leads_to_endpoint(&self, path: &str) -> bool {
+        let before = path.strip_suffix(PATH);
+        before.is_some_and(|before| {
+            before.is_empty() || before.strip_prefix('/') == Some(self.0.as_str())
+        })
     }
 }
 
@@ -127,7 +130,7 @@ impl Http {
         let (listener, address) = listen(options.address)
             .await
             .map_err(|source| Error::Listen { address: options.address, source })?;
-        let hosts = allowed_hosts(address, &options.hosts);
+        let hosts = list_hosts(address, &options.hosts);
         let origins = hosts.iter().flat_map(|host| {
             ["http", "https"].map(|scheme| format!("{scheme}://{}", with_port(host)))
         });
@@ -161,7 +164,7 @@ impl Http {
     /// The address of the endpoint with the token, which is all that a client needs.
     #[must_use]
     pub fn url_with_token(&self) -> String {
-        format!("{}?{PARAMETER}={}", self.url(), self.token.0)
+        format!("http://{}/{}{PATH}", self.address, self.token.0)
     }
 
     /// Serves clients for as long as the future is polled; when it is dropped, sessions end.
@@ -213,7 +216,7 @@ async fn answer(
     if !token.admits(request.headers(), request.uri()) {
         return refuse(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
     }
-    if request.uri().path() != PATH {
+    if !token.leads_to_endpoint(request.uri().path()) {
         return refuse(StatusCode::NOT_FOUND, "the endpoint is /mcp");
     }
     request.extensions_mut().insert(Remote(remote));
@@ -227,7 +230,7 @@ fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infa
 }
 
 /// The hosts that a request may name: those given, the address itself and, on loopback, its names.
-fn allowed_hosts(address: SocketAddr, given: &[String]) -> Vec<String> {
+fn list_hosts(address: SocketAddr, given: &[String]) -> Vec<String> {
     let mut hosts = given.to_vec();
     let port = address.port();
     if address.ip().is_loopback() {
@@ -263,13 +266,14 @@ mod tests {
     fn a_request_carries_the_token_in_its_header_or_its_address() {
         assert!(admits(Some(&format!("Bearer {TEXT}")), "/mcp"));
         assert!(admits(Some(&format!("bearer {TEXT}")), "/mcp"));
-        assert!(admits(None, &format!("/mcp?a=b&token={TEXT}")));
+        assert!(admits(None, &format!("/{TEXT}/mcp?a=b")));
         for (authorization, uri) in [
             (None, "/mcp"),
-            (None, "/mcp?token="),
-            (None, "/mcp?token=0123456789abcdef012345678"),
+            (None, "/0123456789abcdef012345678/mcp"),
+            (None, &format!("/{TEXT}")),
+            (None, &format!("/x/{TEXT}/mcp")),
             (Some("Basic 0123456789abcdef0123456789"), "/mcp"),
-            (Some("Bearer wrong"), &format!("/mcp?token={TEXT}")),
+            (Some("Bearer wrong"), &format!("/{TEXT}/mcp")),
         ] {
             assert!(!admits(authorization, uri), "{authorization:?} {uri}");
         }
@@ -281,7 +285,7 @@ mod tests {
 
     fn hosts(address: &str, given: &[&str]) -> Vec<String> {
         let given: Vec<String> = given.iter().map(|host| (*host).to_owned()).collect();
-        allowed_hosts(address.parse().unwrap(), &given)
+        list_hosts(address.parse().unwrap(), &given)
     }
 
     #[test]

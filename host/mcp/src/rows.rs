@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 64 << 10;
 const MAX_CELL: usize = 4_000;
 
 /// The number of rows that a grant lets a client see.
-pub(crate) fn granted(grant: RowsGrant) -> usize {
+pub(crate) fn row_limit(grant: RowsGrant) -> usize {
     match grant {
         RowsGrant::None | RowsGrant::Aggregates => 0,
         RowsGrant::Sample(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(MAX_ROWS),
@@ -49,7 +49,7 @@ fn cut_cell(cell: &mut Value) {
 /// if there are such rows.
 pub(crate) fn withhold(body: &mut AnswerBody, grant: RowsGrant) -> Option<String> {
     let all = body.rows.len();
-    cut(&mut body.rows, granted(grant));
+    cut(&mut body.rows, row_limit(grant));
     let shown = body.rows.len();
     (shown < all).then(|| {
         format!(

@@ -11,7 +11,7 @@ use syrch::report::json_value;
 use syrch::syrch_core::ResultSet;
 use syrch::syrch_core::ports::{RowsGrant, SqlQuery};
 
-use crate::ask::cancelled;
+use crate::ask::cancellation;
 use crate::server::{Reply, Server};
 use crate::{client, quote, rows};
 
@@ -48,13 +48,13 @@ pub(crate) async fn call(
     // Dropping a statement interrupts it.
     tokio::select! {
         biased;
-        () = context.ct.cancelled() => Err(cancelled()),
+        () = context.ct.cancelled() => Err(cancellation()),
         reply = running => Ok(reply),
     }
 }
 
 fn reply(result: &ResultSet, wanted: usize, grant: RowsGrant) -> Reply {
-    let most = wanted.min(rows::granted(grant));
+    let most = wanted.min(rows::row_limit(grant));
     let mut shown: Vec<Vec<Value>> = result
         .rows(0, most as u64)
         .into_iter()

@@ -158,19 +158,19 @@ fn answer() -> Value {
 impl ToolKind {
     /// The tool of that name, if it is offered.
     pub(crate) fn find(name: &str, grant: RowsGrant) -> Option<Self> {
-        offered(grant).find(|tool| tool.name == name).map(|tool| tool.kind)
+        list_declarations(grant).find(|tool| tool.name == name).map(|tool| tool.kind)
     }
 }
 
 /// The tools that are offered under a grant: without one of rows, statements of the client's model
 /// have nothing to show.
-fn offered(grant: RowsGrant) -> impl Iterator<Item = &'static Declaration> {
+fn list_declarations(grant: RowsGrant) -> impl Iterator<Item = &'static Declaration> {
     TOOLS.iter().filter(move |tool| tool.kind != ToolKind::RunSql || grant != RowsGrant::None)
 }
 
 /// The tools as clients see them.
 pub(crate) fn list(grant: RowsGrant) -> Vec<Tool> {
-    offered(grant)
+    list_declarations(grant)
         .map(|tool| {
             let annotations = ToolAnnotations::with_title(tool.title)
                 .read_only(true)

@@ -22,10 +22,10 @@ fn run(program: &str, script: &str) {
         };
     }
     command
-        .env("SYRCH_HOST", env!("CARGO_BIN_EXE_syrch-host"))
-        .env("SYRCH_SHOP", shop)
-        .env("SYRCH_CLIENTS", &folder)
-        .env("SYRCH_WORK", work.path())
+        .env("TEST_HOST", env!("CARGO_BIN_EXE_syrch-host"))
+        .env("TEST_SHOP", shop)
+        .env("TEST_CLIENTS", &folder)
+        .env("TEST_WORK", work.path())
         .current_dir(folder.join("node"))
         .arg(repository().join("tests/mcp").join(script));
     let output = command.output().unwrap();

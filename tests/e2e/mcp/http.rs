@@ -59,7 +59,7 @@ impl Listening {
     }
 
     fn token(&self) -> &str {
-        self.url.split_once("?token=").unwrap().1
+        self.url.split('/').nth(3).unwrap()
     }
 
     /// Sends a request as it stands. The connection ends with the response.
@@ -144,14 +144,15 @@ fn only_requests_with_the_token_and_to_this_host_pass() {
     let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
     assert!(server.url.starts_with("http://127.0.0.1:"), "{}", server.url);
     let body = initialize().to_string();
-    for line in ["POST /mcp", "POST /mcp?token=wrong", "GET /mcp", "POST /"] {
+    for line in ["POST /mcp", "POST /wrong/mcp", "GET /mcp", "POST /"] {
         assert_eq!(server.send(line, &[], &body).status, 401, "{line}");
     }
-    let with_token = format!("/mcp?token={}", server.token());
-    assert_eq!(server.send(&format!("POST {with_token}"), &[], &body).status, 200);
+    let with_token = format!("POST /{}/mcp", server.token());
+    assert_eq!(server.send(&with_token, &[], &body).status, 200);
     assert_eq!(server.post(&[], &initialize()).status, 200);
-    let elsewhere = format!("POST /other?token={}", server.token());
-    assert_eq!(server.send(&elsewhere, &[], &body).status, 404);
+    let bearer = format!("Bearer {}", server.token());
+    let elsewhere = server.send("POST /other", &[("Authorization", &bearer)], &body);
+    assert_eq!(elsewhere.status, 404);
     let own = format!("http://{}", server.address());
     for (headers, status) in [
         (("Host", "evil.example"), 403),
@@ -162,7 +163,7 @@ fn only_requests_with_the_token_and_to_this_host_pass() {
         assert_eq!(server.post(&[headers], &initialize()).status, status, "{headers:?}");
     }
     let large =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(2 << 20)}});
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(1 << 20)}});
     assert_eq!(server.post(&[], &large).status, 413);
 }
 
@@ -229,8 +230,8 @@ fn another_address_needs_a_token_and_names() {
         command
     });
     // The user's own token is not printed.
-    assert!(!server.url.contains("token"), "{}", server.url);
-    server.url += &format!("?token={token}");
+    assert!(server.url.ends_with("/mcp") && !server.url.contains(token), "{}", server.url);
+    server.url = server.url.replace("/mcp", &format!("/{token}/mcp"));
     assert_eq!(server.post(&[("Host", "db.example")], &initialize()).status, 200);
     assert_eq!(server.post(&[("Host", "other.example")], &initialize()).status, 403);
 }
