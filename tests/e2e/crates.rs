@@ -103,7 +103,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "optimizing" => &["app", "core", "files", "journal", "optimize", "suites"],
         "cases" => &["app", "core", "journal", "replies"],
         "cli" => &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "serve"],
-        "serve" => &["app", "journal"],
+        "serve" => &["app", "grade", "journal"],
         "mcp" | "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],

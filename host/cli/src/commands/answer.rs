@@ -62,7 +62,7 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
         );
     }
     let settings = &context.config.effective.settings;
-    let definitions = !settings.semantics.is_empty() || settings.retrieval.examples.is_some();
+    let definitions = !settings.semantics.files.is_empty() || settings.retrieval.examples.is_some();
     for line in footer(&document, definitions) {
         context.console.note(&line);
     }

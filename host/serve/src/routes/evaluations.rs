@@ -9,8 +9,8 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use syrch::grade::report::{CompareOptions, RunReport};
-use syrch::grade::run::{RunEntry, RunError, Runs, is_going_on, read};
+use syrch_grade::report::{CompareOptions, RunReport};
+use syrch_grade::run::{RunEntry, RunError, Runs, is_going_on, read};
 use syrch_journal::{Journal, SearchTree};
 
 use super::runs::{check_size, in_background, limit_shown, to_value};

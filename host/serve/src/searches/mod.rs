@@ -75,7 +75,7 @@ impl Asked {
         if self.question.trim().is_empty() {
             return Err(Problem::bad_request("`question` is empty"));
         }
-        if self.as_of.as_deref().is_some_and(|day| !syrch::grade::suite::is_date(day)) {
+        if self.as_of.as_deref().is_some_and(|day| !syrch::suites::is_date(day)) {
             return Err(Problem::bad_request("`as_of` is no date of the form 2024-12-31"));
         }
         if self.answers.len() > ANSWERS {
