@@ -80,11 +80,10 @@
 //! The names that most programs need are at the root. The others are in modules named after their
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
-//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role), [`schema`]
-//! (a catalog as a document),
-//! [`optimize`](mod@optimize) (faster statements, verified), [`corpus`] (many of them),
-//! [`telemetry`], and the crates [`syrch_core`], [`journal`] and [`grade`]. Graded runs are in the
-//! crate `syrch-grading`.
+//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
+//! [`schema`] (a catalog as a document), [`optimize`](mod@optimize) (faster statements, verified),
+//! [`corpus`] (many of them), [`telemetry`], and the crates [`syrch_core`], [`journal`] and
+//! [`grade`]. Graded runs are in the crate `syrch-grading`.
 
 mod answer;
 pub mod batch;
