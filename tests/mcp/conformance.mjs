@@ -19,6 +19,17 @@ const passed = [
 	'server-sse-multiple-streams',
 ];
 
+/** Checks of these scenarios that cannot pass, with the reason. */
+const lacking = {
+	'server-stateless': {
+		'sep-2575-server-rejects-undeclared-capability': 'it calls a tool of the suite\'s own server',
+		'sep-2575-missing-capability-http-400': 'it calls a tool of the suite\'s own server',
+		'sep-2575-http-server-no-independent-requests-on-stream': 'it calls a tool of the suite\'s own server',
+		'sep-2575-server-no-log-without-loglevel': 'it calls a tool of the suite\'s own server',
+	},
+	caching: { 'sep-2549-prompts-list-caching-hints': 'there are no prompts' },
+};
+
 /** The scenarios that do not concern the server, by the beginnings of their names, with the reason. */
 const others = {
 	'tools-call-': 'they call tools of the suite\'s own server',
@@ -40,6 +51,12 @@ const others = {
 
 const run = (...words) => spawnSync(process.execPath, [suite, ...words], { encoding: 'utf8' });
 
+/** The names of the checks that a run of the suite reports as failed. */
+function failed(text) {
+	const plain = text.replace(/\u001b\[[0-9;]*m/g, '');
+	return [...plain.matchAll(/\[([\w-]+) *\] FAILURE/g)].map(([, name]) => name);
+}
+
 const listed = run('list', '--server').stdout.matchAll(/^ {2}- (\S+)/gm);
 const scenarios = [...listed].map(([, name]) => name);
 if (scenarios.length < 30) {
@@ -52,12 +69,16 @@ await listening(async (url) => {
 		if (passed.includes(scenario) === (reason !== undefined)) {
 			failures.push(`${scenario} is in neither list, or in both`);
 		}
-		if (passed.includes(scenario)) {
-			const ran = run('server', '--url', url.href, '--scenario', scenario);
-			console.log(`${scenario}: ${ran.status === 0 ? 'passed' : 'FAILED'}`);
-			if (ran.status !== 0) {
-				failures.push(`${scenario}\n${ran.stdout}\n${ran.stderr}`);
-			}
+		if (!passed.includes(scenario)) {
+			continue;
+		}
+		const ran = run('server', '--url', url.href, '--scenario', scenario);
+		const known = Object.keys(lacking[scenario] ?? {});
+		const names = failed(ran.stdout);
+		const isAsKnown = names.join() === known.join() && (ran.status === 0) === (known.length === 0);
+		console.log(`${scenario}: ${isAsKnown ? 'passed' : 'FAILED'}`);
+		if (!isAsKnown) {
+			failures.push(`${scenario}: ${names.join(', ')}\n${ran.stdout}\n${ran.stderr}`);
 		}
 	}
 });

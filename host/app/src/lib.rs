@@ -81,9 +81,9 @@
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
 //! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
-//! [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined once), and the crates [`syrch_core`],
-//! [`journal`], [`suites`] and [`semantics`]. Graded runs are in the crate `syrch-grading`, faster
-//! statements in `syrch-optimizing`.
+//! [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined once),
+//! and the crates [`syrch_core`], [`journal`], [`suites`] and [`semantics`]. Graded runs are in the
+//! crate `syrch-grading`, faster statements in `syrch-optimizing`.
 
 mod answer;
 pub mod batch;

@@ -40,8 +40,8 @@ const RANDOM: usize = 24;
 /// Characters of a token that the user chooses, at least.
 const SHORTEST: usize = 24;
 
-/// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the path
-/// of the address, `/TOKEN/mcp`, which no client leaves out. It is never printed by `Debug`.
+/// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
+/// path of the address, `/TOKEN/mcp`, which no client leaves out. `Debug` never prints it.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -270,10 +270,10 @@ mod tests {
         for (authorization, uri) in [
             (None, "/mcp"),
             (None, "/0123456789abcdef012345678/mcp"),
-            (None, &format!("/{TEXT}")),
-            (None, &format!("/x/{TEXT}/mcp")),
+            (None, format!("/{TEXT}").as_str()),
+            (None, format!("/x/{TEXT}/mcp").as_str()),
             (Some("Basic 0123456789abcdef0123456789"), "/mcp"),
-            (Some("Bearer wrong"), &format!("/{TEXT}/mcp")),
+            (Some("Bearer wrong"), format!("/{TEXT}/mcp").as_str()),
         ] {
             assert!(!admits(authorization, uri), "{authorization:?} {uri}");
         }

@@ -18,11 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The observer of a search that sends notifications until it is dropped.
 pub(crate) struct Progress {
     observer: Arc<dyn Observer>,
-    /// Where notifications wait, and who sends them; `None` if the client has not asked for any.
+    /// The queue of notifications and the task that sends them; `None` if the client has not asked
+    /// for any.
     sending: Option<(mpsc::Sender<Item>, JoinHandle<()>)>,
 }
 
-/// What waits to be sent.
+/// An entry of the queue of notifications.
 enum Item {
     Update(f64, String),
     /// Says that all before it are sent.
@@ -127,17 +128,24 @@ impl Observer for Notifier {
 mod tests {
     use super::*;
 
+    fn say(counts: &mut Counts, event: SearchEvent) -> String {
+        counts.describe(&event).unwrap_or_default()
+    }
+
     #[test]
     fn events_become_counts() {
         let mut counts = Counts::default();
-        let mut say = |event: SearchEvent| counts.describe(&event).unwrap_or_default();
-        assert_eq!(say(SearchEvent::Planned { tasks: 2 }), "0 of 2 tasks ended");
+        let planned = SearchEvent::Planned { tasks: 2 };
+        assert_eq!(say(&mut counts, planned), "0 of 2 tasks ended");
         let text = "find \u{1b}[2J".to_owned();
-        assert_eq!(say(SearchEvent::TaskStarted { id: "A".into(), text }), "0 of 2 tasks ended");
+        let started = SearchEvent::TaskStarted { id: "A".into(), text };
+        assert_eq!(say(&mut counts, started), "0 of 2 tasks ended");
         let ending = "solved".to_owned();
         let ended = SearchEvent::TaskEnded { id: "A".into(), ending, confidence: None };
-        assert_eq!(say(ended), "1 of 2 tasks ended");
-        assert_eq!(say(SearchEvent::Refined { round: 1 }), "starting over with the answer");
-        assert_eq!(say(SearchEvent::Planned { tasks: 1 }), "0 of 1 tasks ended");
+        assert_eq!(say(&mut counts, ended), "1 of 2 tasks ended");
+        let refined = SearchEvent::Refined { round: 1 };
+        assert_eq!(say(&mut counts, refined), "starting over with the answer");
+        let planned = SearchEvent::Planned { tasks: 1 };
+        assert_eq!(say(&mut counts, planned), "0 of 1 tasks ended");
     }
 }

@@ -170,6 +170,7 @@ pub struct Metric {
 
 /// How a metric is computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "most metrics are measures, and a file has few")]
 pub enum MetricKind {
     /// An aggregate over the rows of one table, called its base, and what many-to-one joins add.
     Measure(Measure),

@@ -305,7 +305,7 @@ fn are_comparable(one: Option<&Column>, other: Option<&Column>) -> bool {
 /// The table that a column such as `customer_id` or `customerId` means.
 fn find_table_meant(column: &Column, tables: &[Proposed<'_>]) -> Option<usize> {
     let mut words = words(&column.name);
-    if !words.pop().is_some_and(|last| last == "id") || words.is_empty() {
+    if words.pop().is_none_or(|last| last != "id") || words.is_empty() {
         return None;
     }
     let wanted = words.join("_");

@@ -18,7 +18,7 @@ pub(super) struct Client {
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     id: u64,
-    /// What came besides the responses that were waited for.
+    /// The messages besides the responses that were waited for.
     pub(super) others: Vec<Value>,
 }
 

@@ -82,11 +82,11 @@ pub enum CompileError {
         /// The table that is reached twice.
         table: String,
         /// The part of the request that needs the table, in words.
-        what: String,
+        what: Box<str>,
         /// A path.
-        first: String,
+        first: Box<str>,
         /// Another path.
-        second: String,
+        second: Box<str>,
     },
     /// Nothing dates the rows of a metric, or several dimensions do.
     #[error(

@@ -324,9 +324,9 @@ impl<'a> Resolver<'a, '_> {
                 metric: metric.to_owned(),
                 base: base.name.clone(),
                 table: table.to_owned(),
-                what: what.to_owned(),
-                first: describe_path(&first),
-                second: describe_path(&second),
+                what: what.into(),
+                first: describe_path(&first).into(),
+                second: describe_path(&second).into(),
             }),
         }
     }

@@ -334,16 +334,16 @@ impl Clock<'_> {
         match word {
             "today" => return Some((one_day(today, true)?, at + 1)),
             "yesterday" => return Some((one_day(today.pred_opt()?, true)?, at + 1)),
-            "ytd" => return Some((self.to_date(Grain::Year)?, at + 1)),
-            "qtd" => return Some((self.to_date(Grain::Quarter)?, at + 1)),
-            "mtd" => return Some((self.to_date(Grain::Month)?, at + 1)),
+            "ytd" => return Some((self.period_to_date(Grain::Year)?, at + 1)),
+            "qtd" => return Some((self.period_to_date(Grain::Quarter)?, at + 1)),
+            "mtd" => return Some((self.period_to_date(Grain::Month)?, at + 1)),
             "so" if self.word(at + 1) == "far" && self.word(at + 2) == "this" => {
-                return Some((self.to_date(unit(self.word(at + 3))?)?, at + 4));
+                return Some((self.period_to_date(unit(self.word(at + 3))?)?, at + 4));
             }
             _ => {}
         }
         if let (Some(unit), "to", "date") = (unit(word), self.word(at + 1), self.word(at + 2)) {
-            return Some((self.to_date(unit)?, at + 3));
+            return Some((self.period_to_date(unit)?, at + 3));
         }
         let is_this = matches!(word, "this" | "current");
         if !is_this && !matches!(word, "last" | "previous" | "prior" | "past") {
@@ -355,7 +355,7 @@ impl Clock<'_> {
         let first = start(today, unit, self.calendar.week_start)?;
         if is_this {
             if self.word(unit_at + 1) == "so" && self.word(unit_at + 2) == "far" {
-                return Some((self.to_date(unit)?, unit_at + 3));
+                return Some((self.period_to_date(unit)?, unit_at + 3));
             }
             let span = self.units(first, unit, 1).filter(|_| count.is_none())?;
             return Some((span, unit_at + 1));
@@ -380,7 +380,7 @@ impl Clock<'_> {
         }))
     }
 
-    fn to_date(&self, unit: Grain) -> Option<Time> {
+    fn period_to_date(&self, unit: Grain) -> Option<Time> {
         let today = self.calendar.today;
         Some(Time::Span(Span {
             from: Some(start(today, unit, self.calendar.week_start)?),

@@ -1,6 +1,7 @@
 //! The joins as a graph of tables, in which each row of a table meets at most one row of every
 //! table that a path leads to.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 
 use super::problem::Problems;
@@ -132,8 +133,8 @@ impl Graph {
             }
             levels[here].push(&self.names[table]);
             for &next in &self.next[table] {
-                if !distance.contains_key(&next) {
-                    distance.insert(next, here + 1);
+                if let Entry::Vacant(vacant) = distance.entry(next) {
+                    vacant.insert(here + 1);
                     open.push_back(next);
                 }
             }

@@ -13,6 +13,9 @@ use super::kit::{
 /// The largest number of tables.
 const TABLES: usize = 6;
 
+/// A row: its key, its value, and its dimension with the keys of the tables that it is joined to.
+type Row = (Option<u8>, i64, Vec<Option<u8>>);
+
 /// Data of tables `t0` and so on: each has a key `k`, a dimension `d`, a value `v` and a key `p1`
 /// and so on of each table that it is joined to. Keys may be missing on either side.
 #[derive(Debug, Clone)]
@@ -21,7 +24,7 @@ struct Model {
     parents: Vec<usize>,
     /// The tables with a condition.
     filters: Vec<bool>,
-    rows: Vec<Vec<(Option<u8>, i64, Vec<Option<u8>>)>>,
+    rows: Vec<Vec<Row>>,
 }
 
 fn models() -> impl Strategy<Value = Model> {
