@@ -58,8 +58,9 @@ pub(crate) async fn serve(
     }
     stopped.send_replace(true);
     let ended = async { while open.join_next().await.is_some() {} };
-    // What is left is aborted when the set is dropped.
-    drop(tokio::time::timeout(FAREWELL, ended).await);
+    if tokio::time::timeout(FAREWELL, ended).await.is_err() {
+        open.shutdown().await;
+    }
 }
 
 /// The next connection, once there is a slot for it; `None` if it could not be accepted.
