@@ -2,6 +2,12 @@
 //! and how many are wrong rather than unread.
 
 #![allow(unreachable_pub, reason = "the shop is a part of another crate")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and says what it measured"
+)]
 
 #[path = "../../examples/src/data.rs"]
 mod data;

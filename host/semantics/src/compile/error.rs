@@ -56,15 +56,15 @@ pub enum CompileError {
     )]
     NoPath {
         /// The metric.
-        metric: String,
+        metric: Box<str>,
         /// The table whose rows are aggregated.
-        base: String,
+        base: Box<str>,
         /// The table that is not reached.
-        table: String,
+        table: Box<str>,
         /// The part of the request that needs the table, in words.
-        what: String,
+        what: Box<str>,
         /// Advice.
-        hint: String,
+        hint: Box<str>,
     },
     /// More than one many-to-one path leads to a table.
     #[error(
@@ -76,11 +76,11 @@ pub enum CompileError {
     )]
     SeveralPaths {
         /// The metric.
-        metric: String,
+        metric: Box<str>,
         /// The table whose rows are aggregated.
-        base: String,
+        base: Box<str>,
         /// The table that is reached twice.
-        table: String,
+        table: Box<str>,
         /// The part of the request that needs the table, in words.
         what: Box<str>,
         /// A path.

@@ -27,12 +27,12 @@ pub(super) enum Refusal {
     /// The form, in words.
     Form(String),
     /// Another error, which explains itself.
-    Error(CompileError),
+    Error(Box<CompileError>),
 }
 
 impl From<CompileError> for Refusal {
     fn from(error: CompileError) -> Self {
-        Self::Error(error)
+        Self::Error(Box::new(error))
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn write_expression<N: Names>(
     names: &N,
 ) -> Result<String, CompileError> {
     Writer { engine, names }.write(&expression.tree).map_err(|refusal| match refusal {
-        Refusal::Error(error) => error,
+        Refusal::Error(error) => *error,
         Refusal::Form(reason) => CompileError::Expression {
             file: expression.place.file.clone(),
             line: expression.place.line,

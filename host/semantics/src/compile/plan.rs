@@ -314,16 +314,16 @@ impl<'a> Resolver<'a, '_> {
                 Ok(())
             }
             Paths::None => Err(CompileError::NoPath {
-                metric: metric.to_owned(),
-                base: base.name.clone(),
-                table: table.to_owned(),
-                what: what.to_owned(),
-                hint: self.suggest_join(base, table),
+                metric: metric.into(),
+                base: base.name.as_str().into(),
+                table: table.into(),
+                what: what.into(),
+                hint: self.suggest_join(base, table).into(),
             }),
             Paths::Several(first, second) => Err(CompileError::SeveralPaths {
-                metric: metric.to_owned(),
-                base: base.name.clone(),
-                table: table.to_owned(),
+                metric: metric.into(),
+                base: base.name.as_str().into(),
+                table: table.into(),
                 what: what.into(),
                 first: describe_path(&first).into(),
                 second: describe_path(&second).into(),
