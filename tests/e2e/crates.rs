@@ -178,7 +178,9 @@ fn core_does_no_io_and_only_app_names_backends() {
 fn the_library_with_sqlite_alone_stands_on_few_crates() {
     let mut cargo = Command::new(env!("CARGO"));
     let words = "tree -p syrch --no-default-features --features sqlite -e normal --prefix none";
-    let output = cargo.args(words.split(' ')).output().unwrap();
+    // Features are those of the package in whose folder cargo is called.
+    let folder = syrch_kit::repository().join("host/app");
+    let output = cargo.args(words.split(' ')).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let tree = String::from_utf8(output.stdout).unwrap();
     let crates: BTreeSet<&str> = tree

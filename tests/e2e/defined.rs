@@ -10,13 +10,16 @@ fn shop() -> Place {
     let place = Place::new();
     let file = syrch_kit::repository().join("examples/shop.semantics.yml");
     std::fs::copy(file, place.path().join("shop.yml")).unwrap();
+    let database = place.path().join("shop.sqlite");
+    drop(std::fs::remove_file(&database));
+    syrch_examples::make_shop(&database).unwrap();
     place
 }
 
 fn ask(place: &Place, question: &str) -> (Value, String) {
     let words = "--llm offline --db shop.sqlite --semantics shop.yml --format json";
     let mut command = place.words(words);
-    let output = finish(command.arg(question), "");
+    let output = finish(command.args(["-q", question]), "");
     let (stdout, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(0), "{question}\n{stdout}{stderr}");
     let document: Value = serde_json::from_str(&stdout).unwrap();
@@ -67,7 +70,7 @@ fn a_file_that_does_not_fit_the_database_stops_the_start() {
     std::fs::write(&path, "tables:\n  visits: {key: id}\nmetrics:\n  visits: count(visits.id)\n")
         .unwrap();
     let mut command = place.words("--llm offline --db shop.sqlite --semantics wrong.yml");
-    let output = finish(command.arg("How many visits were there?"), "");
+    let output = finish(command.args(["-q", "How many visits were there?"]), "");
     let (_, stderr) = read_streams(&output);
     assert_eq!(output.status.code(), Some(10), "{stderr}");
     assert!(stderr.contains("wrong.yml:2:") && stderr.contains("visits"), "{stderr}");

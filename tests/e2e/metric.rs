@@ -10,6 +10,9 @@ fn shop() -> Place {
     let place = Place::new();
     let file = syrch_kit::repository().join("examples/shop.semantics.yml");
     std::fs::copy(file, place.path().join("shop.yml")).unwrap();
+    let database = place.path().join("shop.sqlite");
+    drop(std::fs::remove_file(&database));
+    syrch_examples::make_shop(&database).unwrap();
     place
 }
 

@@ -115,6 +115,9 @@ pub struct Dimension {
     pub expression: Expression,
     /// True for dates and times, which can be grouped by a grain.
     pub is_time: bool,
+    /// True if it names a row of its table, as the name of a customer does: groups are made by the
+    /// table's key as well, so that two rows of the same name stay apart.
+    pub names_row: bool,
     /// Other names that people use.
     pub synonyms: Vec<String>,
     /// The values with the words that people use for them.

@@ -427,7 +427,7 @@ impl Writer<'_> {
             if is_time {
                 times.push(dimension.clone());
             }
-            dimensions.push_str(&self.dimension(&dimension, &shown, column, is_time));
+            dimensions.push_str(&self.dimension(&dimension, &self.tables[index], column, is_time));
         }
         match times.as_slice() {
             [] => {}
@@ -474,7 +474,15 @@ impl Writer<'_> {
         name
     }
 
-    fn dimension(&self, name: &str, table: &str, column: &Column, is_time: bool) -> String {
+    fn dimension(
+        &self,
+        name: &str,
+        source: &Proposed<'_>,
+        column: &Column,
+        is_time: bool,
+    ) -> String {
+        let table = source.shown.as_str();
+        let has_key = !source.source.primary_key.is_empty();
         let mut parts = Vec::new();
         if is_time {
             parts.push("type: time".to_owned());
@@ -483,6 +491,9 @@ impl Writer<'_> {
             parts.push(format!("expression: {}", scalar(&sql_own_column(&column.name))));
         }
         let labels = if is_time { Vec::new() } else { self.labels(table, column) };
+        if labels.is_empty() && !is_time && has_key && is_name(column) {
+            parts.push("type: name".to_owned());
+        }
         if !labels.is_empty() {
             let labels: Vec<String> =
                 labels.iter().map(|label| format!("{}: []", scalar(label))).collect();
@@ -658,7 +669,7 @@ tables:
   customers:
     key: id
     dimensions:
-      customer: {expression: name}
+      customer: {expression: name, type: name}
       city:
   shops:
     key: id

@@ -493,7 +493,7 @@ mod tests {
         "execution.high_confidence",
         "execution.seed",
         "execution.min_confidence",
-        "semantics",
+        "semantics.files",
         "retrieval.notes",
         "retrieval.examples",
         "cache.max_bytes",

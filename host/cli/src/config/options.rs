@@ -402,7 +402,7 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_VERBOSE"])
     .when_found(WhenFound::KeepsDefault),
-    Spec::new("semantics", Kind::Files, "Files that define tables, joins and metrics: questions for these are answered by their definitions. May be given several times [default: none]", |e| json!(e.settings.semantics.files), |e, v| {
+    Spec::new("semantics.files", Kind::Files, "Files that define tables, joins and metrics: questions for these are answered by their definitions. May be given several times [default: none]", |e| json!(e.settings.semantics.files), |e, v| {
         e.settings.semantics.files = v.as_array().into_iter().flatten().map(|path| text(path).into()).collect();
     })
     .flag("semantics", "FILE")

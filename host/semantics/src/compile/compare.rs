@@ -41,6 +41,9 @@ impl Compared {
             (Comparison::RunningTotal, Some(_)) => None,
             (_, Some(grain)) => match from {
                 Some(from) => {
+                    if let Some(until) = bounds(plan.request).and_then(|period| period.until) {
+                        check_end(engine, grain, until, name)?;
+                    }
                     check_begin(engine, grain, from, name)?;
                     shift_back(grain, from, is_of_year(kind))
                 }
@@ -88,7 +91,7 @@ impl Compared {
     /// Writes the value over the groups that the column is computed from. The first metric is `v0`,
     /// and the groups are the columns of `keys` besides the period.
     pub(super) fn write_window(&self, engine: &Engine<'_>, plan: &Plan<'_>, row: &str) -> String {
-        let keys: Vec<String> = (0..plan.by.len()).map(|index| format!("{row}.d{index}")).collect();
+        let keys = plan.group_columns(row);
         let partition = if keys.is_empty() {
             String::new()
         } else {
@@ -162,6 +165,21 @@ fn shift_back(grain: Grain, from: NaiveDate, is_year: bool) -> Option<NaiveDate>
         (Grain::Week, true) => return from.checked_sub_days(Days::new(364)),
     };
     from.checked_sub_months(Months::new(months))
+}
+
+/// Returns an error if a period ends within a period of the grain: a part of it would be compared
+/// with a whole one.
+fn check_end(
+    engine: &Engine<'_>,
+    grain: Grain,
+    until: NaiveDate,
+    comparison: &'static str,
+) -> Result<(), CompileError> {
+    let end = begin(grain, until, engine.week_start);
+    if end == until {
+        return Ok(());
+    }
+    Err(CompileError::Ends { comparison, until: until.to_string(), end: end.to_string() })
 }
 
 /// Returns an error if a period begins within a period of the grain.

@@ -136,6 +136,19 @@ pub enum CompileError {
         /// The first day of the grain's period.
         begin: String,
     },
+    /// The period ends within a period of the grain.
+    #[error(
+        "`{comparison}` compares whole periods, and the day before {until} is within one: end the \
+         period with the day before {end}"
+    )]
+    Ends {
+        /// The comparison.
+        comparison: &'static str,
+        /// The day after the last of the request's period.
+        until: String,
+        /// The day after the last of the grain's period before.
+        end: String,
+    },
     /// A filter has the wrong number or kind of values.
     #[error("the condition on `{dimension}` is wrong: {reason}")]
     Filter {

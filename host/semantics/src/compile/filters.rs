@@ -13,6 +13,9 @@ pub(super) fn write_filter(
     filter: &Filter,
     sql: &str,
 ) -> Result<String, CompileError> {
+    if dimension.is_time && !filter.values.iter().all(is_day) {
+        return Err(refuse(dimension, "it is a time: compare it with a day such as `2024-06-30`"));
+    }
     if let Operator::In | Operator::NotIn = filter.operator {
         return write_list(engine, dimension, filter, sql);
     }
@@ -36,6 +39,10 @@ pub(super) fn write_filter(
         Operator::In | Operator::NotIn => "=",
     };
     Ok(format!("{sql} {sign} {}", engine.literal(value)?))
+}
+
+fn is_day(value: &Literal) -> bool {
+    matches!(value, Literal::Date(_) | Literal::Null)
 }
 
 fn refuse(dimension: &Dimension, reason: &str) -> CompileError {

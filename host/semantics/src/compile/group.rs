@@ -28,7 +28,7 @@ impl Names for TableColumns<'_> {
 }
 
 /// Writes the SELECT of a group. Its columns are `t0`, if there is a grain, `d0` and so on for the
-/// dimensions, and `m0` and so on for the measures, whose numbers begin at `first`. Rows count from
+/// dimensions, `k0` and so on for keys that are not shown, and `m0` and so on for the measures, whose numbers begin at `first`. Rows count from
 /// the day `earliest` on instead of the request's first day, if there is one.
 pub(super) fn write_group(
     engine: &Engine<'_>,
@@ -52,6 +52,11 @@ pub(super) fn write_group(
     for (index, dimension) in plan.by.iter().enumerate() {
         let sql = write_over(engine, &dimension.expression, &dimension.table)?;
         columns.push(format!("{sql} AS d{index}"));
+        keys.push(sql);
+    }
+    for (index, (table, column)) in plan.keys.iter().enumerate() {
+        let sql = format!("{}.{}", alias(engine, table), engine.name(column));
+        columns.push(format!("{sql} AS k{index}"));
         keys.push(sql);
     }
     let mut conditions = Vec::new();

@@ -160,7 +160,7 @@ impl<'a> Statement<'a> {
         if let Some(compared) = compared {
             compared.check_additive(self.plan)?;
         }
-        let mut cells = self.keys(&row);
+        let mut cells = self.shown_keys(&row);
         let mut conditions = String::new();
         let mut source = row.clone();
         match compared {
@@ -178,7 +178,7 @@ impl<'a> Statement<'a> {
                 let sql =
                     format!("SELECT {},\n    {window} AS c0\n  FROM {valued}", inner.join(", "));
                 source = self.add("compared", sql);
-                cells = self.keys(&source);
+                cells = self.shown_keys(&source);
                 cells.extend((0..metrics.len()).map(|index| format!("{source}.v{index}")));
                 cells.push(compared.write_column(self.engine, &source));
                 let from = plan::bounds(self.plan.request).and_then(|period| period.from);
@@ -195,7 +195,7 @@ impl<'a> Statement<'a> {
             .zip(columns)
             .map(|(cell, column)| format!("{cell} AS {}", self.engine.name(&column.name)));
         let shown: Vec<String> = shown.collect();
-        let order = self.write_order(&cells, columns)?;
+        let order = self.write_order(&source, &cells, columns)?;
         let mut sql = String::from("WITH ");
         for (index, (name, body)) in self.relations.iter().enumerate() {
             let comma = if index == 0 { "" } else { ",\n" };
@@ -211,9 +211,14 @@ impl<'a> Statement<'a> {
     /// Returns the group columns of a relation.
     fn keys(&self, row: &str) -> Vec<String> {
         let time = self.plan.request.grain.map(|_| format!("{row}.t0"));
-        time.into_iter()
-            .chain((0..self.plan.by.len()).map(|index| format!("{row}.d{index}")))
-            .collect()
+        time.into_iter().chain(self.plan.group_columns(row)).collect()
+    }
+
+    /// Returns the group columns of a relation that the result has.
+    fn shown_keys(&self, row: &str) -> Vec<String> {
+        let mut keys = self.keys(row);
+        keys.truncate(keys.len() - self.plan.keys.len());
+        keys
     }
 
     /// Writes each group of measures, and what joins them on the group columns; returns the
@@ -298,6 +303,7 @@ impl<'a> Statement<'a> {
     /// it is the same every time.
     fn write_order(
         &self,
+        source: &str,
         cells: &[String],
         columns: &[OutputColumn],
     ) -> Result<String, CompileError> {
@@ -314,7 +320,10 @@ impl<'a> Statement<'a> {
             .iter()
             .enumerate()
             .map(|(place, index)| self.engine.order(&cells[*index], is_descending && place == 0));
-        let terms: Vec<String> = terms.collect();
+        // Rows of one name are in the order of their keys.
+        let hidden = (0..self.plan.keys.len()).map(|index| format!("{source}.k{index}"));
+        let hidden = hidden.map(|column| self.engine.order(&column, false));
+        let terms: Vec<String> = terms.chain(hidden).collect();
         let is_one_row = keys == 0;
         Ok(if terms.is_empty() || is_one_row {
             String::new()

@@ -29,6 +29,8 @@ pub(super) struct Plan<'a> {
     /// All metrics that take part, each behind those that it is computed from.
     pub(super) involved: Vec<&'a Metric>,
     pub(super) by: Vec<&'a Dimension>,
+    /// The key columns by which rows of one name stay apart, each with its table.
+    pub(super) keys: Vec<(&'a str, &'a str)>,
     pub(super) filters: Vec<(&'a Dimension, &'a Filter)>,
     pub(super) groups: Vec<Group<'a>>,
 }
@@ -108,13 +110,35 @@ impl<'a> Plan<'a> {
         for group in &mut groups {
             group.joins = resolver.join(group, &by, &filters)?;
         }
-        Ok(Self { semantics, request, metrics, involved, by, filters, groups })
+        let keys = find_keys(semantics, &by);
+        Ok(Self { semantics, request, metrics, involved, by, keys, filters, groups })
+    }
+
+    /// Returns the columns of a relation that tell its groups apart, besides the period.
+    pub(super) fn group_columns(&self, row: &str) -> Vec<String> {
+        let shown = (0..self.by.len()).map(|index| format!("{row}.d{index}"));
+        shown.chain((0..self.keys.len()).map(|index| format!("{row}.k{index}"))).collect()
     }
 
     /// Returns true if rows have groups.
     pub(super) fn is_grouped(&self) -> bool {
         self.request.grain.is_some() || !self.by.is_empty()
     }
+}
+
+/// Returns the key columns of the tables whose rows dimensions name, each once.
+fn find_keys<'a>(semantics: &'a Semantics, by: &[&'a Dimension]) -> Vec<(&'a str, &'a str)> {
+    let mut keys = Vec::new();
+    for dimension in by.iter().filter(|dimension| dimension.names_row) {
+        let Some(table) = find_table(semantics, &dimension.table) else { continue };
+        for column in &table.key {
+            let key = (table.name.as_str(), column.as_str());
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+    }
+    keys
 }
 
 /// Returns the request's period if it bounds anything.

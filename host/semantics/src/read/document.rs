@@ -257,13 +257,14 @@ impl Reader<'_> {
         let written = self.text("type", tree)?;
         let kind = match written.text.as_str() {
             "time" | "date" => Some(Kind::Time),
+            "name" => Some(Kind::Name),
             "text" => Some(Kind::Text),
             "number" => Some(Kind::Number),
             "boolean" => Some(Kind::Boolean),
             _ => None,
         };
         if kind.is_none() {
-            let known = ["time", "text", "number", "boolean"];
+            let known = ["time", "name", "text", "number", "boolean"];
             self.problems.add_unknown(&written.place, "type", &written.text, known);
         }
         kind

@@ -48,6 +48,8 @@ pub(super) struct DimensionDraft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Time,
+    /// A text that names a row of its table.
+    Name,
     Text,
     Number,
     Boolean,

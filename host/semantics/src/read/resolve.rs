@@ -63,6 +63,14 @@ fn add_table(draft: TableDraft, semantics: &mut Semantics, problems: &mut Proble
             continue;
         }
         kinds.push((dimension.kind, dimension.name.place.clone()));
+        if dimension.kind == Some(Kind::Name) && draft.key.is_empty() {
+            let message = format!(
+                "`{}` names a row of `{name}`, and nothing says what tells its rows apart: add the \
+                 table's `key`",
+                dimension.name.text
+            );
+            problems.add(&dimension.name.place, message);
+        }
         semantics.dimensions.extend(resolve_dimension(dimension, &name, problems));
     }
     let time = draft.time.and_then(|time| match dimensions.find(&time.text) {
@@ -165,6 +173,7 @@ fn resolve_dimension(
         table: table.to_owned(),
         expression,
         is_time: draft.kind == Some(Kind::Time),
+        names_row: draft.kind == Some(Kind::Name),
         synonyms: texts(draft.synonyms),
         labels,
         description: draft.description,

@@ -78,6 +78,7 @@ pub(crate) fn dimension(table: &str, name: &str, is_time: bool) -> Dimension {
         table: table.to_owned(),
         expression: parse(&format!("{table}.\"{}\"", name.replace('"', "\"\""))),
         is_time,
+        names_row: false,
         synonyms: Vec::new(),
         labels: Vec::new(),
         description: None,
