@@ -103,8 +103,7 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         ))
         .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
     }
-    let catalog_and_tables = read_tables(context, &journal, &sql).await?;
-    let (catalog, tables) = catalog_and_tables;
+    let (catalog, tables) = read_tables(context, &journal, &sql).await?;
     let shape = read_shape(&catalog, &tables).ok_or_else(|| {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;

@@ -141,8 +141,7 @@ fn comparisons_need_what_they_compare() {
         (
             compare(Comparison::RunningTotal, Some(Grain::Month), "mean price"),
             "`running_total` adds the values of `mean price`, which is no sum: it is a mean; \
-             compare a \
-             sum or a count",
+             compare a sum or a count",
         ),
         (
             compare(Comparison::RunningTotal, Some(Grain::Month), "buyers"),
