@@ -130,7 +130,7 @@ fn list_rows(rows: &Rows, ordered: bool) -> Vec<String> {
     out
 }
 
-/// What became of the questions of one half.
+/// The outcomes of the questions of one half.
 #[derive(Default)]
 struct Tally {
     right: usize,

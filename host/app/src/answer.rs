@@ -91,7 +91,7 @@ pub(crate) fn document(
             rests_on: grounded
                 .candidate
                 .as_ref()
-                .filter(|_| context.verified().is_none())
+                .filter(|_| context.find_verified().is_none())
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
         origin: grounded.and_then(|grounded| origin(context, &grounded.results.sql)),
@@ -119,7 +119,7 @@ pub(crate) fn document(
 /// not say.
 fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
     let settings = &context.run.settings;
-    if let Some(Verified { question, by, at, .. }) = context.verified() {
+    if let Some(Verified { question, by, at, .. }) = context.find_verified() {
         return Some(OriginReport::Verified {
             question: question.clone(),
             by: by.clone(),

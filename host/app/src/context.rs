@@ -182,7 +182,7 @@ impl Context {
 
     /// The statement that a person confirmed for the question; `None` once the user has said more
     /// about it.
-    pub(crate) fn verified(&self) -> Option<&Verified> {
+    pub(crate) fn find_verified(&self) -> Option<&Verified> {
         self.run.verified.as_ref().filter(|_| self.problem.answers.is_empty())
     }
 

@@ -1,4 +1,4 @@
-//! Opens the semantics files of a host: they are read, and compared with the tables and columns
+//! Opens the semantics files of a host: reads them, and compares them with the tables and columns
 //! that the host may use.
 
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::{Error, Host};
 pub struct SemanticsSettings {
     /// The files, which are one whole.
     pub files: Vec<PathBuf>,
-    /// A digest of what the files said when a run was started; the host fills it in.
+    /// A digest of the files when a run was started; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
@@ -76,8 +76,8 @@ impl Host {
         self.semantics.as_ref()
     }
 
-    /// Reads a question as a request for metrics that are defined, without a model; `None` if a word
-    /// of it is not understood.
+    /// Reads a question as a request for defined metrics, without a model; `None` if a word of it
+    /// is not understood.
     pub async fn read_metric(&self, question: &str) -> Option<Request> {
         let semantics = self.semantics()?;
         let cells = self.cells_of(question, semantics).await;

@@ -22,7 +22,7 @@ pub struct MetricAnswer {
     pub rows: ResultSet,
 }
 
-/// The reason for which a request for metrics has no answer.
+/// The reason why a request for metrics has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricError {
     /// The request has no statement.
@@ -33,7 +33,7 @@ pub enum MetricError {
     Sql(#[from] SqlError),
 }
 
-/// The reason for which semantics files were not read.
+/// The reason why semantics files were not read.
 #[derive(Debug, thiserror::Error)]
 pub enum SemanticsError {
     /// A file cannot be read.
@@ -64,8 +64,8 @@ pub fn read_semantics<P: AsRef<Path>>(
     Semantics::read(&sources).map_err(SemanticsError::Wrong)
 }
 
-/// Compiles a request in the dialect of a database and runs the statement. `today` is the clock's
-/// day.
+/// Compiles a request in the dialect of a database and runs the statement. `today` is the day by
+/// the clock.
 ///
 /// # Errors
 /// When the request has no statement, and as [`Database::run`].

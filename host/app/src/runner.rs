@@ -141,7 +141,7 @@ impl Runner {
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
-        if let Some(verified) = self.context.verified() {
+        if let Some(verified) = self.context.find_verified() {
             let confirmed = make_confirmed_candidate(task, verified);
             let mut observation = Observation::from_ending(&task.id, Ending::Cancelled);
             let chosen =
@@ -334,7 +334,7 @@ impl Runner {
         if usable.is_empty() {
             return Ok(());
         }
-        if self.context.verified().is_some() {
+        if self.context.find_verified().is_some() {
             for (candidate, results) in usable {
                 let confidence = limit_confidence(&self.context, verified::CONFIDENCE, results);
                 candidate.confidence = Some(confidence);
@@ -368,7 +368,7 @@ impl Runner {
             return Ok(verdict);
         }
         // A person has judged it.
-        if let Some(verified) = self.context.verified() {
+        if let Some(verified) = self.context.find_verified() {
             return Ok(Verdict::Unavailable(format!("{} confirmed it", verified.by)));
         }
         match prepared.evaluate.call_reward(HOST, task, vec![candidate.clone()]).await {
@@ -418,22 +418,22 @@ fn make_confirmed_candidate(task: &Task, verified: &Verified) -> Candidate {
 
 /// Returns why a result is no acceptable answer, if a doubt leaves no confidence in it.
 pub(crate) fn unacceptable(context: &Context, results: &ResultSet) -> Option<String> {
-    let doubts = counted_doubts(context, results);
+    let doubts = select_doubts(context, results);
     let (_, doubt) = most_confidence(&doubts).filter(|(most, _)| *most <= 0.0)?;
     Some(format!("not acceptable: {}", doubt.text))
 }
 
 /// The confidence that the doubts about a result leave.
 pub(crate) fn limit_confidence(context: &Context, confidence: f64, results: &ResultSet) -> f64 {
-    let doubts = counted_doubts(context, results);
+    let doubts = select_doubts(context, results);
     most_confidence(&doubts).map_or(confidence, |(most, _)| confidence.min(most))
 }
 
 /// The doubts about a result that count. Whether a statement answers the question is not doubted
 /// where a person has confirmed it.
-fn counted_doubts(context: &Context, results: &ResultSet) -> Vec<Doubt> {
+fn select_doubts(context: &Context, results: &ResultSet) -> Vec<Doubt> {
     let mut doubts = results.doubts().to_vec();
-    if context.verified().is_some() {
+    if context.find_verified().is_some() {
         doubts.retain(|doubt| !doubt.kind.is_about_question());
     }
     doubts

@@ -38,7 +38,7 @@ fn describe_column(column: &Column) -> Value {
     })
 }
 
-/// The word for what a table is: `table` or `view`.
+/// The word for the kind of a table: `table` or `view`.
 #[must_use]
 pub fn kind(table: &Table) -> &'static str {
     if table.is_view() { "view" } else { "table" }

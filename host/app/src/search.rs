@@ -121,7 +121,7 @@ impl Attempt {
     async fn make(context: &Arc<Context>, may_ask: bool) -> Result<Self, Error> {
         let clock = Instant::now();
         let event_log = &context.run.event_log;
-        let graph = match context.verified() {
+        let graph = match context.find_verified() {
             Some(_) => single_task(&context.problem.question),
             None => plan(context).await?,
         };
@@ -130,7 +130,7 @@ impl Attempt {
         let runner = Arc::new(Runner { context: Arc::clone(context) });
         let watch = WatchTasks { context: Arc::clone(context) };
         let steps = PlannerSteps { context: Arc::clone(context) };
-        let replanner: Option<&dyn Replanner> = match context.verified() {
+        let replanner: Option<&dyn Replanner> = match context.find_verified() {
             Some(_) => None,
             None => Some(&steps),
         };
@@ -392,7 +392,7 @@ fn find_exhausted(context: &Context) -> Option<Exhausted> {
 /// planner's.
 async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let Some(linker) = context.run.plugins.get(Role::Linker) else { return Ok(context) };
-    if context.verified().is_some() {
+    if context.find_verified().is_some() {
         return Ok(context);
     }
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;

@@ -97,19 +97,20 @@ pub fn find(examples: &[VerifiedExample], question: &str, catalog: &Catalog) -> 
     )))
 }
 
-/// Words of a question that mean another time on another day.
+/// Words of a question whose meaning depends on the day, such as `today`.
 const MOVING: &[&str] = &["today", "yesterday", "tomorrow", "ago", "ytd"];
-/// Words that do so where the statement holds a year, and else may mean the end of an order.
+/// Words that depend on the day if the statement has a year in it; otherwise they may mean the end
+/// of an order.
 const MAYBE_MOVING: &[&str] =
     &["now", "current", "currently", "recent", "recently", "latest", "upcoming"];
-/// Words before a unit of time that do the same, as in `last month` and `past 30 days`.
+/// Words that depend on the day before a unit of time, as in `last month` and `past 30 days`.
 const BEFORE_UNITS: &[&str] = &["this", "last", "past", "previous", "next", "coming"];
 const UNITS: &[&str] = &["day", "week", "month", "quarter", "year", "hour", "minute", "decade"];
 /// Texts by which a statement reads the clock.
 const CLOCKS: &[&str] =
     &["current_date", "current_timestamp", "current_time", "now", "getdate", "today", "localtime"];
 
-/// Returns true if a question means another time on another day, such as `last month`, and its
+/// Returns true if the meaning of a question depends on the day, as that of `last month`, and its
 /// statement does not read the clock.
 #[must_use]
 pub fn is_bound_to_its_day(question: &str, sql: &str) -> bool {

@@ -20,9 +20,9 @@ use crate::progress::Progress;
 use crate::server::{Reply, STATE_LIFETIME, Server};
 use crate::{client, quote, rows};
 
-/// Characters of a question and of its evidence.
+/// The limit on the length of a question, and of its evidence, in characters.
 const LONGEST: usize = 8_000;
-/// Rows, and warnings, that the text shows; all of them are in the document.
+/// The numbers of rows and of warnings that the text shows; the document has all of them.
 const SHOWN: usize = 20;
 const SHOWN_WARNINGS: usize = 5;
 
@@ -61,7 +61,7 @@ pub(crate) async fn call(
         rounds = open_state(server, state, &arguments)?;
         match params.input_responses.as_ref().and_then(|all| take_answer(all, &mut rounds)) {
             Some(()) => {}
-            // The user would not say: the question stays open.
+            // The user declined to answer: the question stays open.
             None => way = Way::Text,
         }
     }
@@ -98,7 +98,7 @@ fn take_answer(responses: &InputResponses, rounds: &mut Rounds) -> Option<()> {
     Some(())
 }
 
-/// Searches in a slot and within the money of the server. The outer error is the protocol's, the
+/// Searches in a slot and within the budget of the server. The outer error is the protocol's, the
 /// inner one a reply to the client's model.
 async fn search(
     server: &Server,
@@ -155,7 +155,7 @@ async fn search(
     Ok(report.map_err(|error| Reply::error(&error)))
 }
 
-/// The error of a call that its client has cancelled, and which nobody reads.
+/// The error of a call that its client has cancelled. Nobody reads it.
 pub(crate) fn cancellation() -> ErrorData {
     ErrorData::internal_error("the call was cancelled", None)
 }
@@ -178,7 +178,7 @@ fn seal_state(
     sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// The document without what `explain_run` shows.
+/// The document without the parts that `explain_run` shows.
 fn shorten(mut document: AnswerDocument) -> AnswerDocument {
     document.tasks.clear();
     document.steps.clear();

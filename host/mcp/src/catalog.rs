@@ -12,21 +12,21 @@ use syrch::syrch_core::{Catalog, Column, Corpus, Hit, Table};
 use crate::quote;
 use crate::server::{CACHED, Reply, Server};
 
-/// Characters of what is searched for.
+/// The limit on the length of the search words, in characters.
 const LONGEST: usize = 1_000;
-/// Tables that are returned unless the call names a number, and at most.
+/// The number of tables that are returned unless the call names one, and the limit on it.
 const TABLES: usize = 8;
 const MOST_TABLES: usize = 30;
-/// Columns of a table, and notes, that are returned.
+/// The limits on the columns of a table and on the notes that are returned.
 const COLUMNS: usize = 40;
 const NOTES: usize = 10;
-/// Characters of a comment or a note.
+/// The limit on the length of a comment or a note, in characters.
 const COMMENT: usize = 400;
-/// Hits of each kind that are weighed.
+/// The number of hits of each kind that are ranked.
 const HITS: u32 = 40;
-/// Tables that are named where nothing matches.
+/// The number of tables that are named where nothing matches.
 const NAMES: usize = 100;
-/// Resources of one page.
+/// The number of resources on one page.
 const PAGE: usize = 100;
 /// The beginning of the address of a table.
 const SCHEME: &str = "syrch://table/";
@@ -63,7 +63,7 @@ pub(crate) async fn call(server: &Server, arguments: Arguments) -> Reply {
     Reply::document(quote::with_data(&text, &document), document)
 }
 
-/// The document of what was found, and the number of tables in it.
+/// The document of the hits, and the number of tables in it.
 fn find(catalog: &Catalog, hits: &[Hit], most: usize) -> (Value, usize) {
     let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
     let mut columns: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
@@ -132,7 +132,7 @@ fn describe(catalog: &Catalog, table: &Table, wanted: &[&str]) -> Value {
     document
 }
 
-/// The place of a column in the order of what is shown, the first being the least.
+/// The sort key of a column; the least is shown first.
 fn rank(table: &Table, column: &Column, wanted: &[&str]) -> (usize, bool) {
     let at = wanted.iter().position(|name| column.name.eq_ignore_ascii_case(name));
     let is_key = is_primary(table, column) || !references(table, column).is_empty();

@@ -1,5 +1,5 @@
-//! Questions of a search to the user, in the way that the client can put them: by an elicitation
-//! while the call waits, by a result that asks for input, or as text.
+//! Questions of a search to the user, in a form that the client supports: an elicitation while the
+//! call waits, a result that asks for input, or text.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use tokio::sync::Mutex;
 
 use crate::queue::{Queue, Slot};
 
-/// The limit on the time in which a user answers while the call waits.
+/// The deadline for a user's answer while the call waits.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// Characters of a question that are shown.
+/// The limit on the length of a question that is shown, in characters.
 const QUESTION: usize = 1_000;
-/// Choices that are shown, and the characters of one.
+/// The limits on the number of choices that are shown, and on the characters of one.
 const CHOICES: usize = 30;
 const CHOICE: usize = 200;
-/// Characters of an answer that count.
+/// The limit on the length of an answer, in characters; the rest is cut off.
 const ANSWER: usize = 1_000;
 /// The name of the one field of the form, and of the one request for input.
 const FIELD: &str = "answer";
@@ -112,7 +112,7 @@ pub(crate) fn input_requests(question: &str, choices: &[String]) -> Option<Input
     Some(BTreeMap::from([(REQUEST.to_owned(), request)]))
 }
 
-/// The user's answer among the responses; `None` if the user would not say.
+/// The user's answer among the responses; `None` if the user declined.
 pub(crate) fn read_response(responses: &InputResponses) -> Option<String> {
     let reply = serde_json::from_value::<ElicitResult>(responses.get(REQUEST)?.clone()).ok()?;
     read_answer(reply)
@@ -144,12 +144,12 @@ fn form(question: &str, choices: &[String]) -> Option<ElicitRequestParams> {
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// The question as people read it.
+/// The question as it is shown.
 pub(crate) fn escape_question(question: &str) -> String {
     escape_dangerous(&clip_with_remark(question, QUESTION), &['\n']).into_owned()
 }
 
-/// The choices as people read them, without those that say the same.
+/// The choices as they are shown, without duplicates.
 pub(crate) fn escape_choices(choices: &[String]) -> Vec<String> {
     let mut shown: Vec<String> = Vec::new();
     for choice in choices {

@@ -12,12 +12,12 @@ pub(crate) struct Remote(pub(crate) IpAddr);
 
 /// The header with the id of a session, in the protocol before 2026-07-28.
 const SESSION: &str = "mcp-session-id";
-/// Characters of a client's own name that count.
+/// The limit on the length of a client's own name, in characters; the rest is ignored.
 const NAME: usize = 64;
 
 /// Names the client of a call: its address with its session, or with the name that it gives itself
-/// where there are no sessions. Over standard streams there is one client. The name decides on
-/// shares alone, since whoever has the token may claim any.
+/// where there are no sessions. Over standard streams there is one client. The name serves only to
+/// share slots fairly, since anyone with the token may claim any name.
 pub(crate) fn name(context: &RequestContext<RoleServer>) -> String {
     let Some(parts) = context.extensions.get::<Parts>() else {
         return "stdio".to_owned();

@@ -8,7 +8,7 @@ use syrch::syrch_core::text::escape::clip_with_remark;
 use crate::quote;
 use crate::server::{Reply, Server};
 
-/// Candidates that the text shows, and the characters of a statement in it.
+/// The limits on the candidates that the text shows, and on the characters of a statement in it.
 const SHOWN: usize = 10;
 const STATEMENT: usize = 300;
 
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     run: String,
 }
 
-/// Shows the search of that id.
+/// Shows the search with that id.
 pub(crate) fn call(server: &Server, arguments: &Arguments) -> Reply {
     let Some(document) = server.recent().find(arguments.run.trim()) else {
         return Reply::failure(

@@ -1,4 +1,4 @@
-//! Streamable HTTP: who may connect, and what a connection may cost.
+//! Streamable HTTP, with the checks of clients and the limits on connections.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -25,19 +25,19 @@ use crate::server::{Error, Server};
 
 /// The path of the one endpoint.
 const PATH: &str = "/mcp";
-/// Connections at once; further ones wait.
+/// The limit on open connections; further ones wait.
 const CONNECTIONS: usize = 128;
-/// Sessions and requests without a session at once; further ones are refused.
+/// The limit on open sessions and requests without a session; further ones are refused.
 const OPEN: usize = 128;
 /// The time in which the head of a request has to arrive.
 const HEAD: Duration = Duration::from_secs(10);
-/// The most bytes of a request.
+/// The limit on the size of a request, in bytes.
 const BODY: usize = 1 << 20;
 /// The time after which a session without a request ends.
 const IDLE: Duration = Duration::from_secs(3_600);
-/// Random bytes of a token that the server makes.
+/// The number of random bytes in a token that the server makes.
 const RANDOM: usize = 24;
-/// Characters of a token that the user chooses, at least.
+/// The least length of a token that the user chooses, in characters.
 const SHORTEST: usize = 24;
 
 /// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
@@ -75,8 +75,8 @@ impl Token {
         Ok(Self(text.to_owned()))
     }
 
-    /// Returns whether a request carries it. What is compared are digests, so that the time tells
-    /// nothing of the token.
+    /// Returns whether a request carries the token. Digests are compared, so that the time of the
+    /// comparison reveals nothing of the token.
     fn admits(&self, headers: &HeaderMap, uri: &Uri) -> bool {
         let bearer = headers
             .get(header::AUTHORIZATION)

@@ -18,8 +18,8 @@ pub struct Options {
     /// The number of calls that wait for a slot; one more is refused. A single client may fill half
     /// of these places.
     pub waiting: usize,
-    /// The limit on what all calls of this server cost, in millionths of a dollar. It needs a limit
-    /// for each call, which is reserved before the call begins.
+    /// The limit on the cost of all calls of this server, in millionths of a dollar. It needs a
+    /// limit for each call, which is reserved before the call begins.
     pub total_micros: Option<u64>,
     /// Takes secrets out of everything that goes to a client.
     pub scrub: Arc<dyn Scrub>,

@@ -10,7 +10,7 @@ use syrch::{Observer, SearchEvent, Silent};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-/// Notifications that wait for a slow client; further ones are dropped.
+/// The limit on notifications that wait for a slow client; further ones are dropped.
 const WAITING: usize = 16;
 /// The limit on the wait for a client that takes no notifications.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ pub(crate) struct Progress {
 /// An entry of the queue of notifications.
 enum Item {
     Update(f64, String),
-    /// Says that all before it are sent.
+    /// Confirms that all before it are sent.
     Flush(oneshot::Sender<()>),
 }
 
@@ -94,7 +94,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts an event; returns what to say of it, in words that hold nothing of the data.
+    /// Counts an event, and returns the text of its notification, which has nothing of the data.
     fn describe(&mut self, event: &SearchEvent) -> Option<String> {
         match event {
             SearchEvent::Linked { selected, of } => {

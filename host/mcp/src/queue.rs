@@ -167,7 +167,7 @@ mod tests {
         let mut last = Box::pin(queue.acquire("c"));
         assert!(futures_are_pending(&mut last).await);
         assert_eq!(queue.acquire("d").await.err(), Some(Refusal::Full));
-        // Those who leave make room, and the slot is not lost on them.
+        // A call that stops waiting makes room, and no slot is lost on it.
         drop(waiting);
         let mut next = Box::pin(queue.acquire("d"));
         assert!(futures_are_pending(&mut next).await);

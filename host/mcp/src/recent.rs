@@ -5,15 +5,16 @@ use std::sync::{Mutex, PoisonError};
 
 use syrch::report::AnswerDocument;
 
-/// The most searches that are remembered.
+/// The limit on the number of searches that are retained.
 const RUNS: usize = 64;
-/// The most bytes of all their documents, as JSON.
+/// The limit on the size of all their documents as JSON, in bytes.
 const BYTES: usize = 4 << 20;
-/// The most bytes of one document; steps, then early candidates are left out of a larger one.
+/// The limit on the size of one document, in bytes; steps, then early candidates are left out of a
+/// larger one.
 const DOCUMENT: usize = 256 << 10;
-/// Candidates that a large document keeps.
+/// The number of candidates that a large document retains.
 const CANDIDATES: usize = 64;
-/// Characters that a statement or a reason of a large document keeps.
+/// The length to which a statement or a reason in a large document is cut, in characters.
 const TEXT: usize = 1_000;
 
 /// The documents of the latest searches, the oldest first.
@@ -23,7 +24,7 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Remembers a search, and forgets the oldest ones beyond the limits.
+    /// Adds a search, and removes the oldest ones beyond the limits.
     pub(crate) fn remember(&self, mut document: AnswerDocument) {
         let mut size = count_bytes(&document);
         if size > DOCUMENT {

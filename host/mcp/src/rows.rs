@@ -5,11 +5,11 @@ use serde_json::Value;
 use syrch::report::AnswerBody;
 use syrch::syrch_core::ports::RowsGrant;
 
-/// The most rows of a result that go to a client.
+/// The limit on the rows of a result that go to a client.
 pub(crate) const MAX_ROWS: usize = 200;
-/// The most bytes of the cells of a result that go to a client, as JSON.
+/// The limit on the cells of a result that go to a client, in bytes of JSON.
 const MAX_BYTES: usize = 64 << 10;
-/// The most characters of a cell.
+/// The limit on the length of a cell, in characters.
 const MAX_CELL: usize = 4_000;
 
 /// The number of rows that a grant lets a client see.
@@ -21,7 +21,7 @@ pub(crate) fn row_limit(grant: RowsGrant) -> usize {
     }
 }
 
-/// Cuts rows to that many and to the bytes of an answer, and long cells to their beginning.
+/// Cuts rows to that number and to the size of an answer, and long cells to their beginning.
 pub(crate) fn cut(rows: &mut Vec<Vec<Value>>, most: usize) {
     rows.truncate(most);
     rows.iter_mut().flatten().for_each(cut_cell);

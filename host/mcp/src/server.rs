@@ -27,11 +27,11 @@ use crate::{Options, ask, catalog, explain, quote, sql, tools};
 
 /// The time for which clients may cache lists and resources, in milliseconds.
 pub(crate) const CACHED: u64 = 300_000;
-/// The time in which a client may answer a result that asks for input.
+/// The time for which a client may answer a result that asks for input.
 pub(crate) const STATE_LIFETIME: Duration = Duration::from_secs(3_600);
-/// The most bytes of one message over standard streams.
+/// The limit on the size of one message over standard streams, in bytes.
 const MESSAGE: usize = 1 << 20;
-/// Bytes of the key of request states.
+/// The length of the key that signs request states, in bytes.
 const KEY: usize = 32;
 
 /// The introduction that clients may show to their model.
@@ -64,7 +64,7 @@ pub enum Error {
     /// The system gives no random numbers.
     #[error("no random numbers: {0}")]
     Random(String),
-    /// The client sent something else than the beginning of a conversation.
+    /// The client did not begin with the handshake of the protocol.
     #[error("the client did not begin as the protocol says: {0}")]
     Initialize(String),
 }
@@ -165,7 +165,7 @@ impl Server {
         &self.shared.codec
     }
 
-    /// The value without secrets. One that cannot be written as JSON, which none is, stays.
+    /// The value without secrets. One that cannot be written as JSON would stay; there is none.
     pub(crate) fn scrub<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         let Ok(mut written) = serde_json::to_value(&value) else { return value };
         self.shared.options.scrub.scrub(&mut written);

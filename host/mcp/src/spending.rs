@@ -1,16 +1,16 @@
-//! The money of a server: each call reserves what it may cost at most, and pays what it cost.
+//! The budget of a server: each call reserves the most that it may cost, and spends what it cost.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use syrch::Meter;
 use syrch::syrch_core::ledger::Budgets;
 
-/// The money of the whole server is used up, or reserved by the calls under way.
+/// The budget of the whole server is spent, or reserved by the calls under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the budget of this server is used up; whoever runs it can raise --total-usd")]
 pub(crate) struct UsedUp;
 
-/// The limit on what all calls of a server cost, and what they have cost so far.
+/// The limit on the cost of all calls of a server, and their cost so far.
 #[derive(Clone)]
 pub(crate) struct Spending {
     limit: Option<u64>,
@@ -23,13 +23,13 @@ struct State {
     reserved: u64,
 }
 
-/// The money that a call has reserved. When it is dropped, what the call has cost by its meter is
-/// spent, and the rest returns.
+/// The part of the budget that a call has reserved. When it is dropped, the cost of the call by its
+/// meter is spent, and the rest is released.
 pub(crate) struct Reservation {
     spending: Spending,
-    /// The most that the call may cost, in millionths; `None` if nothing limits it.
+    /// The most that the call may cost, in millionths of a dollar; `None` if nothing limits it.
     pub(crate) most: Option<u64>,
-    /// Knows what the call has cost.
+    /// The meter of the call's cost.
     pub(crate) meter: Meter,
 }
 
@@ -72,7 +72,7 @@ impl Drop for Reservation {
         let micros = match cost.usd {
             Some(usd) => (usd * 1e6).ceil() as u64,
             None if cost.calls == 0 => 0,
-            // Of a call without a price nobody knows better.
+            // Without a price the cost is unknown, so the whole reservation counts.
             None => reserved,
         };
         let mut state = self.spending.lock();

@@ -15,7 +15,7 @@ use crate::ask::cancellation;
 use crate::server::{Reply, Server};
 use crate::{client, quote, rows};
 
-/// Rows that are returned unless the call names a number, and rows that the text shows.
+/// The number of rows that are returned unless the call names one, and of those in the text.
 const DEFAULT: usize = 50;
 const SHOWN: usize = 20;
 

@@ -162,8 +162,8 @@ impl ToolKind {
     }
 }
 
-/// The tools that are offered under a grant: without one of rows, statements of the client's model
-/// have nothing to show.
+/// The tools that are offered under a grant. `run_sql` is not offered without a grant of rows,
+/// since it would have nothing to show.
 fn list_declarations(grant: RowsGrant) -> impl Iterator<Item = &'static Declaration> {
     TOOLS.iter().filter(move |tool| tool.kind != ToolKind::RunSql || grant != RowsGrant::None)
 }
@@ -195,7 +195,8 @@ fn schema(value: Value) -> Arc<JsonObject> {
 mod tests {
     use super::*;
 
-    /// The tokens of a JSON text, as bytes by four: English and JSON have some more bytes a token.
+    /// Estimates the tokens of a JSON text as a quarter of its bytes; English and JSON have
+    /// slightly more bytes a token.
     fn count_tokens(tools: &[Tool]) -> usize {
         serde_json::to_string(tools).unwrap().len().div_ceil(4)
     }

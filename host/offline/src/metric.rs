@@ -97,7 +97,7 @@ pub async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellI
     cells
 }
 
-/// Where a statement comes from, as the answer's document has it.
+/// The origin of a statement, as the answer's document has it.
 fn origin(applied: &Applied) -> Value {
     let metrics: Vec<Value> =
         applied.metrics.iter().map(|(name, file)| json!({ "name": name, "file": file })).collect();

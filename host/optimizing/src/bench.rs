@@ -160,7 +160,8 @@ async fn readmit(
             ..bench.admit(&statement.sql, within).await?
         };
         if admitted != *statement {
-            let message = "the run cannot be resumed: a statement of its journal is checked with another result now";
+            let message = "the run cannot be resumed: a statement of its journal is checked with \
+                           another result now";
             return Err(Error::Unfit(message.to_owned()));
         }
     }

@@ -106,7 +106,8 @@ impl Optimize {
         if parts.limits != limits {
             let run = &journal.header.run;
             return Err(Error::Unfit(format!(
-                "the run `{run}` cannot be resumed: the bounds of comparing and measuring are others now"
+                "the run `{run}` cannot be resumed: the bounds of comparing and measuring are \
+                 others now"
             )));
         }
         let run = host.resume(writer, journal, &parts.observer, &parts.stop).await?;

@@ -9,7 +9,7 @@ pub struct Compiled {
     pub sql: String,
     /// The columns of its result, in order.
     pub columns: Vec<OutputColumn>,
-    /// What the statement applies.
+    /// The definitions and conditions that the statement applies.
     pub applied: Applied,
 }
 
@@ -18,15 +18,15 @@ pub struct Compiled {
 pub struct OutputColumn {
     /// Its name in the result.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub role: Role,
-    /// How its values are shown.
+    /// The format in which its values are shown.
     pub format: Format,
     /// The unit of its values.
     pub unit: Option<String>,
 }
 
-/// What a column of the result holds.
+/// The kind of values that a column of the result holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The period at the request's grain.
@@ -35,11 +35,12 @@ pub enum Role {
     Dimension,
     /// A metric.
     Metric,
-    /// What the comparison adds.
+    /// The comparison with the first metric.
     Comparison,
 }
 
-/// What a compiled statement applies, for the answer's provenance. Texts are for people.
+/// The definitions and conditions that a compiled statement applies, for the answer's provenance.
+/// The texts are for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Applied {
     /// Each metric that takes part, with the file that defines it.
@@ -50,11 +51,11 @@ pub struct Applied {
     pub filters: Vec<String>,
     /// The dimensions that date the rows, as `table.name`, where time matters.
     pub time: Vec<String>,
-    /// The days that count, where there is a bound.
+    /// The period that counts, if there is one.
     pub period: Option<Period>,
     /// The grain.
     pub grain: Option<Grain>,
-    /// What a reader of the values should know, such as that the last period is not over.
+    /// Remarks for a reader of the values, such as that the last period is not over.
     pub notes: Vec<String>,
     /// The request in plain English, such as `revenue by category and month, in 2024`.
     pub request: String,

@@ -30,7 +30,7 @@ pub enum WeekStart {
     Sunday,
 }
 
-/// Where something is written: the file's name as it was given, its line and column from 1.
+/// The place of something in a file: the file's name as it was given, its line and column from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// The file's name.
@@ -58,14 +58,14 @@ pub struct Table {
     pub key: Vec<String>,
     /// The dimension of this table that dates a row, by name.
     pub time: Option<String>,
-    /// A condition on its columns that every row that counts fulfils, such as a soft delete.
+    /// A condition on its columns; only rows that meet it count, as with soft deletes.
     pub filter: Option<Expression>,
-    /// Where it is defined.
+    /// The place of its definition.
     pub place: Place,
 }
 
-/// An SQL expression of the file, parsed: columns, literals, operators and functions that the
-/// same row always answers alike; no subquery, no parameter, and no aggregate.
+/// An SQL expression of the file, parsed: columns, literals, operators and deterministic functions;
+/// no subquery, no parameter, and no aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     /// The text as it is written.
@@ -74,7 +74,7 @@ pub struct Expression {
     pub tree: sqlparser::ast::Expr,
     /// The tables that it refers to, by their names in the file, each once, in order.
     pub tables: Vec<String>,
-    /// Where it is written.
+    /// The place where it is written.
     pub place: Place,
 }
 
@@ -89,22 +89,22 @@ pub struct Join {
     pub to: String,
     /// Its columns, as many and in the same order.
     pub to_columns: Vec<String>,
-    /// How many rows meet how many.
+    /// The number of rows that match on either side.
     pub cardinality: Cardinality,
-    /// Where it is defined.
+    /// The place of its definition.
     pub place: Place,
 }
 
-/// How many rows of the table `from` meet one row of the table `to`, and the other way round.
+/// The number of rows of the table `from` that match one row of the table `to`, and vice versa.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cardinality {
-    /// Each row of `from` meets at most one of `to`.
+    /// Each row of `from` matches at most one of `to`.
     ManyToOne,
-    /// At most one meets at most one.
+    /// Each row of either table matches at most one of the other.
     OneToOne,
 }
 
-/// What metrics can be grouped and filtered by.
+/// A property of rows by which metrics can be grouped and filtered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dimension {
     /// The name, which is unique within its table; a request may write `table.name`.
@@ -124,7 +124,7 @@ pub struct Dimension {
     pub labels: Vec<Label>,
     /// A sentence about it.
     pub description: Option<String>,
-    /// Where it is defined.
+    /// The place of its definition.
     pub place: Place,
 }
 
@@ -144,7 +144,7 @@ pub enum Literal {
     Text(String),
     /// A number as it is written.
     Number(String),
-    /// True or false.
+    /// A truth value.
     Bool(bool),
     /// A day.
     Date(NaiveDate),
@@ -161,17 +161,17 @@ pub struct Metric {
     pub synonyms: Vec<String>,
     /// A sentence about it.
     pub description: Option<String>,
-    /// How it is computed.
+    /// The computation of its values.
     pub kind: MetricKind,
-    /// How a value is shown; a plain number by default.
+    /// The format in which a value is shown; a plain number by default.
     pub format: Format,
     /// The unit in words or a currency, such as `EUR`.
     pub unit: Option<String>,
-    /// Where it is defined.
+    /// The place of its definition.
     pub place: Place,
 }
 
-/// How a metric is computed.
+/// The computation of a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "most metrics are measures, and a file has few")]
 pub enum MetricKind {
@@ -222,7 +222,7 @@ pub enum Aggregate {
     Max,
 }
 
-/// How the values of a metric are shown.
+/// The format in which the values of a metric are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
     /// A number as it is.

@@ -1,5 +1,5 @@
-//! A first semantics file from what a catalog says: keys, names and types. It is a proposal that a
-//! person reviews, and its comments say what it rests on.
+//! Proposes a first semantics file from the keys, names and types of a catalog. A person reviews it,
+//! and its comments give the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ const MEANS: &[&str] = &[
     "width",
 ];
 
-/// The words in names of numbers that are not to be computed with.
+/// The words in names of numbers that are not amounts, such as codes and parts of dates.
 const CODES: &[&str] = &[
     "code",
     "day",
@@ -66,7 +66,7 @@ const CODES: &[&str] = &[
     "zip",
 ];
 
-/// The words in names of texts by which nobody groups.
+/// The words in names of texts that are not useful groups.
 const FREE_TEXTS: &[&str] = &[
     "body",
     "comment",
@@ -231,7 +231,7 @@ fn is_in_key(table: &Table, column: &Column) -> bool {
     foreign.chain(&table.primary_key).any(|name| name.eq_ignore_ascii_case(&column.name))
 }
 
-/// A name of several things as that of one.
+/// The singular of a name.
 fn singular(name: &str) -> String {
     let lower = name.to_lowercase();
     let irregular = syrch_words::singular(&lower);

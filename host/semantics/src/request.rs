@@ -1,5 +1,5 @@
-//! A request for metrics: what `syrch-host metric` reads from its flags, the rules from a question
-//! and a planner from a model's reply. It is compiled to one SELECT by `compile`.
+//! A request for metrics. `syrch-host metric` reads it from flags, the rules from a question, and a
+//! planner from a model's reply; `compile` makes one SELECT of it.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -17,13 +17,13 @@ pub struct Request {
     pub grain: Option<Grain>,
     /// The conditions that rows have to meet, all of them.
     pub filters: Vec<Filter>,
-    /// The part of time that counts.
+    /// The period that counts.
     pub period: Option<Period>,
     /// The order; by default by time, then by the first dimension.
     pub order: Option<Order>,
     /// The limit on the number of rows.
     pub limit: Option<u64>,
-    /// What each value is compared with.
+    /// The comparison of each value of the first metric, as further columns.
     pub comparison: Option<Comparison>,
 }
 
@@ -43,7 +43,7 @@ pub enum Grain {
     Year,
 }
 
-/// Days from `from` up to but without `until`; an open side has no bound.
+/// The days from `from` up to but not including `until`; `None` leaves a side open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Period {
     /// The first day.
@@ -63,7 +63,7 @@ pub struct Filter {
     pub values: Vec<Literal>,
 }
 
-/// How a filter compares.
+/// The comparison that a filter makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// Is one of the values.
@@ -91,7 +91,7 @@ pub struct Order {
     pub descending: bool,
 }
 
-/// What each value of the first metric is compared with, as further columns.
+/// A comparison of each value of the first metric, as further columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
@@ -105,6 +105,6 @@ pub enum Comparison {
     GrowthLastYear,
     /// The share of the sum of the metric over all groups, before a limit.
     ShareOfTotal,
-    /// The sum up to and with this period, within each group of the dimensions.
+    /// The sum up to and including this period, within each group of the dimensions.
     RunningTotal,
 }

@@ -1,4 +1,4 @@
-//! The writing of semantics files: scalars of YAML, names in SQL, and names that can be read back.
+//! Writes semantics files: scalars of YAML, names in SQL, and names that can be read back.
 
 use std::collections::HashMap;
 

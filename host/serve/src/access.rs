@@ -1,5 +1,5 @@
-//! Access to a server: which names it may be called by, which pages may call it, and the links,
-//! sessions and tokens of its clients.
+//! Access to a server: the names that it may be called by, the pages that may call it, and the
+//! links, sessions and tokens of its clients.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -12,11 +12,11 @@ use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
 
-/// Sessions that are open at once; a further one ends the oldest.
+/// The limit on open sessions; a further one ends the oldest.
 const SESSIONS: usize = 1_000;
 /// The least length of a token, in bytes.
 const SHORTEST: usize = 20;
-/// Random bytes of a link, a session or a token.
+/// The number of random bytes in a link, a session or a token.
 const RANDOM: usize = 24;
 
 type Hash = [u8; 32];
@@ -32,7 +32,7 @@ pub(crate) fn random_text() -> Result<String, getrandom::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The problem of a system that has no random bytes.
+/// The problem that the system has no random bytes.
 pub(crate) fn no_random_bytes(error: getrandom::Error) -> Problem {
     Problem::from_class("unexpected", format!("the system has no random bytes: {error}"))
 }
@@ -115,8 +115,8 @@ impl Access {
         format!("syrch-{}", self.address.port())
     }
 
-    /// Opens a session for the code of a link, which no second one is opened for. Returns the
-    /// session; `None` if the code is wrong or was used.
+    /// Opens a session for the code of a link, once. Returns the session; `None` if the code is
+    /// wrong or was used before.
     pub(crate) fn open_session(&self, code: &str) -> Result<Option<String>, getrandom::Error> {
         let session = random_text()?;
         let mut state = self.state();

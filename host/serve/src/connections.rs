@@ -20,9 +20,9 @@ use tower::ServiceExt;
 
 use crate::Limits;
 
-/// The pause after a connection could not be accepted, for want of descriptors for example.
+/// The pause after a connection could not be accepted, for example because descriptors are used up.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The bytes of a request's head that are buffered.
+/// The limit on the buffered head of a request, in bytes.
 const HEAD: usize = 64 << 10;
 /// The time for which connections end by themselves once the server stops.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -73,7 +73,7 @@ async fn accept(
     Some((stream, slot))
 }
 
-/// Answers the requests of one connection. An error of a connection is its client's.
+/// Answers the requests of one connection. An error of a connection concerns its client alone.
 async fn answer(
     stream: TcpStream,
     router: Router,

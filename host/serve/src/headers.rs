@@ -1,4 +1,4 @@
-//! Headers of every response: what a browser may do with it.
+//! Headers of every response, which limit what a browser does with it.
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -20,7 +20,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Adds the headers to a response. What has no rule for caches is not stored.
+/// Adds the headers to a response. A response without a rule for caches is not stored.
 pub(crate) async fn add(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();

@@ -10,7 +10,7 @@ use syrch::syrch_core::SqlError;
 /// The media type of a problem.
 pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 
-/// A request that is not answered as it was meant.
+/// The error of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -31,17 +31,17 @@ impl Problem {
         Self { status, class: class.into(), detail: detail.into(), more: Vec::new() }
     }
 
-    /// A request that cannot be understood.
+    /// The problem that a request cannot be understood.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "usage", detail)
     }
 
-    /// Something that is not there.
+    /// The problem that something does not exist.
     pub(crate) fn not_found(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", detail)
     }
 
-    /// A server that is on its way to its end.
+    /// The problem that the server is stopping.
     pub(crate) fn stopping() -> Self {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,

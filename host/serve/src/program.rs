@@ -1,4 +1,4 @@
-//! The program around a server: it lends what the command line has already.
+//! The program around a server, which provides what the command line has already.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -6,14 +6,14 @@ use syrch::Error;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::{Catalog, ResultSet};
 
-/// Lends a server the documents of the program that it is part of, and shows what its user must
-/// know.
+/// Provides a server with the documents of the program that it is part of, and shows messages to
+/// the user.
 #[async_trait]
 pub trait Program: Send + Sync {
     /// Called with a link that opens the page once, at the start and after each use of one.
     fn offer_link(&self, link: &str);
 
-    /// Called with what the user should know, such as a search that cannot be resumed.
+    /// Called with a message to the user, for example about a search that cannot be resumed.
     fn warn(&self, message: &str);
 
     /// Takes secrets out of a document. Called with each document before it is sent.

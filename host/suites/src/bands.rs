@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A database has a band of its own, which is quoted, only with so many answers.
+/// The least number of answers with which a database has bands of its own.
 pub const LEAST_OF_DATABASE: u64 = 10;
 
 /// The answers with a confidence from `low` up to `high`; the last band holds 1 too.

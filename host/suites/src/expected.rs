@@ -320,7 +320,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_content_is_a_table_or_refused(content in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_content_is_a_table_or_refused(
+            content in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let _ = table(Path::new("gold.csv"), &content);
         }
 
@@ -328,7 +330,9 @@ mod tests {
         fn integers_come_back(numbers in prop::collection::vec(any::<i64>(), 1..20)) {
             let lines: String = numbers.iter().map(|number| format!("{number}\n")).collect();
             let read = rows(&format!("n\n{lines}")).unwrap();
-            prop_assert_eq!(read, numbers.into_iter().map(|number| vec![Value::Integer(number)]).collect::<Vec<_>>());
+            let expected: Vec<_> =
+                numbers.into_iter().map(|number| vec![Value::Integer(number)]).collect();
+            prop_assert_eq!(read, expected);
         }
     }
 }

@@ -59,9 +59,10 @@ pub enum Format {
 
 impl Format {
     /// The known formats, for messages.
-    pub(crate) const KNOWN: &str = "suites are JSON objects, a line each or in one array, with `question` and `gold_sql`, \
-                                    `SQL` (BIRD), `query` (Spider), `expected_data`, `expected_sql` or \
-                                    `expected_answer`, or CSV with a header of these names";
+    pub(crate) const KNOWN: &str = "suites are JSON objects, a line each or in one array, with \
+                                    `question` and `gold_sql`, `SQL` (BIRD), `query` (Spider), \
+                                    `expected_data`, `expected_sql` or `expected_answer`, or CSV \
+                                    with a header of these names";
 
     /// The name in reports.
     #[must_use]

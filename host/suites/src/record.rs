@@ -198,7 +198,10 @@ impl Members {
         golds.extend(self.data(folder));
         golds.extend(self.answer());
         if golds.is_empty() && self.wrong.len() == before {
-            self.is_wrong("does not say what is right: it needs `gold_sql`, `expected_data` or `expected_answer`");
+            self.is_wrong(
+                "does not say what is right: it needs `gold_sql`, `expected_data` or \
+                 `expected_answer`",
+            );
         }
         let mut different = Vec::new();
         for gold in golds {

@@ -50,8 +50,10 @@ fn fields(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 fn a_line_has_all_its_fields() {
     let place = Home::new();
     let line = json!({
-        "id": 7, "db": "shop", "engine": "PostgreSQL", "question": "How many?", "evidence": "count", "gold_sql": "SELECT 1",
-        "gold_alternatives": ["SELECT 1", "SELECT 2", " "], "ordered": true, "as_of": "2024-02-29", "difficulty": "easy", "gold_rows": 1,
+        "id": 7, "db": "shop", "engine": "PostgreSQL", "question": "How many?",
+        "evidence": "count", "gold_sql": "SELECT 1",
+        "gold_alternatives": ["SELECT 1", "SELECT 2", " "], "ordered": true,
+        "as_of": "2024-02-29", "difficulty": "easy", "gold_rows": 1,
         "is_new": false, "notes": ["long"], "story": "x".repeat(201), "nothing": null,
     });
     let suite = place.read(format!("\u{feff}\n  \n{line}\r\n\n")).unwrap();
@@ -99,9 +101,11 @@ fn suites_of_syrch_0_1_2_are_read() {
 #[test]
 fn published_suites_are_read_as_arrays_and_as_lines() {
     let place = Home::new();
-    let bird = json!([{"question_id": 0, "db_id": "shop", "question": "?", "evidence": "", "SQL": "SELECT 1", "difficulty": "simple"},
+    let bird = json!([{"question_id": 0, "db_id": "shop", "question": "?", "evidence": "",
+        "SQL": "SELECT 1", "difficulty": "simple"},
         {"db_id": "shop", "question": "?", "evidence": "e", "SQL": "SELECT 2"}]);
-    let spider = json!([{"db_id": "shop", "query": "SELECT 1", "query_toks": ["SELECT", "1"], "question": "?", "question_toks": ["?"],
+    let spider = json!([{"db_id": "shop", "query": "SELECT 1", "query_toks": ["SELECT", "1"],
+        "question": "?", "question_toks": ["?"],
         "sql": {"from": {}}}, {"db_id": "shop", "query": "SELECT 2", "question": "?"}]);
     for (format, suite, ids) in [
         (Format::Bird, bird, ["0", "bird-0001"]),
@@ -161,7 +165,8 @@ fn each_fault_is_reported_with_its_place() {
             r#"{"id": "b", "question": " ", "gold_sql": ""}"#,
             &[
                 "line 2, `b`: has no `question`",
-                "line 2, `b`: does not say what is right: it needs `gold_sql`, `expected_data` or `expected_answer`",
+                "line 2, `b`: does not say what is right: it needs `gold_sql`, `expected_data` or \
+                 `expected_answer`",
             ],
         ),
         (
@@ -169,7 +174,8 @@ fn each_fault_is_reported_with_its_place() {
             &[
                 "line 2: has no `id`",
                 "line 2: `db` is neither a text nor a number",
-                "line 2: the engine `oracle` is unknown; there are sqlite, postgres, mysql, duckdb, databricks, spark, ansi",
+                "line 2: the engine `oracle` is unknown; there are sqlite, postgres, mysql, \
+                 duckdb, databricks, spark, ansi",
                 "line 2: `gold_sql` is not a text",
             ],
         ),
@@ -183,21 +189,18 @@ fn each_fault_is_reported_with_its_place() {
         (GOOD, &["line 2, `a`: repeats the id of line 1"]),
         (
             r#"{"id": "c", "question": "?", "expected_data": "none.csv"}"#,
-            &[
-                "line 2, `c`: `expected_data`: `none.csv` cannot be read: No such file or directory (os error 2)",
-            ],
+            &["line 2, `c`: `expected_data`: `none.csv` cannot be read: No such file or \
+                 directory (os error 2)"],
         ),
         (
             r#"{"id": "d", "question": "?", "expected_data": "odd.csv"}"#,
-            &[
-                "line 2, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names 2 columns",
-            ],
+            &["line 2, `d`: `expected_data`: `odd.csv` line 2: 1 cells, and the first line names \
+                 2 columns"],
         ),
         (
             r#"{"id": "e", "question": "?", "expected_data": "../a.csv"}"#,
-            &[
-                "line 2, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's folder `FOLDER`",
-            ],
+            &["line 2, `e`: `expected_data` is `../a.csv`, which lies outside of the suite's \
+                 folder `FOLDER`"],
         ),
         (
             r#"{"id": "f", "question": "?", "gold_alternatives": "SELECT 1", "expected_answer": [1]}"#,
@@ -223,7 +226,10 @@ fn of_many_kinds_of_faults_the_first_are_reported() {
     let place = Home::new();
     let text: String = (0..9)
         .map(|at| {
-            format!("{{\"id\": \"{at}\", \"question\": \"?\", \"gold_sql\": \"SELECT 1\", \"engine\": \"e{at}\"}}\n")
+            format!(
+                "{{\"id\": \"{at}\", \"question\": \"?\", \"gold_sql\": \"SELECT 1\", \
+                 \"engine\": \"e{at}\"}}\n"
+            )
         })
         .collect();
     let message = place.wrong(text);
@@ -329,7 +335,12 @@ fn the_digest_is_of_the_content() {
 #[test]
 fn ten_thousand_questions_are_read() {
     let place = Home::new();
-    let line = |at| json!({"id": at, "db": "shop", "question": format!("How many {at}?"), "gold_sql": format!("SELECT {at}")});
+    let line = |at| {
+        json!({
+            "id": at, "db": "shop", "question": format!("How many {at}?"),
+            "gold_sql": format!("SELECT {at}")
+        })
+    };
     let lines: String = (0..10_000).map(|at| format!("{}\n", line(at))).collect();
     let array = Value::Array((0..10_000).map(line).collect()).to_string();
     let [lines, array] = [lines, array].map(|content| place.read(content).unwrap());

@@ -1,5 +1,5 @@
-//! The contract as the writers of the languages read it: interfaces with their types and functions,
-//! in the order in which one needs the other.
+//! The contract as the modules of the languages read it: interfaces with their types and functions,
+//! each after those that it uses.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(crate) struct Contract {
     pub(crate) wit: Resolve,
 }
 
-/// A world: what a role may reach.
+/// A world, which lists what a role may reach.
 pub(crate) struct World {
     pub(crate) imports: Vec<String>,
     /// The role that it exports.
@@ -232,7 +232,7 @@ fn read_interface(wit: &Resolve, id: InterfaceId, worlds: &[World]) -> Result<In
     let mut types = Vec::new();
     for (type_name, of) in &interface.types {
         let definition = &wit.types[*of];
-        // What another interface defines stands there.
+        // Types of another interface are defined there.
         if origin(wit, *of) != *of {
             continue;
         }

@@ -1,6 +1,5 @@
-//! Writes the values and codecs of the SDKs from the contract in `wit/`. What a language does in
-//! its own way (names, words for cases, classes for cases) stands in a table at the head of its
-//! module.
+//! Writes the values and codecs of the SDKs from the contract in `wit/`. The peculiarities of a
+//! language (names, words for cases, classes for cases) are in tables at the head of its module.
 
 mod c;
 mod contract;
@@ -31,7 +30,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         error: std::io::Error,
     },
 }

@@ -65,7 +65,7 @@ struct Noted {
     is_shapeless: bool,
     /// The greatest confidence with which the offline rules wrote a statement.
     by_rules: Option<f64>,
-    /// Where the statements of metrics come from.
+    /// The origins of the statements of metrics, by statement.
     origins: BTreeMap<String, OriginReport>,
     outages: BTreeMap<CallId, SqlError>,
     has_refused_write: bool,
@@ -239,7 +239,7 @@ impl Notes {
         self.with(|noted| noted.origins.insert(sql, origin));
     }
 
-    /// Where a statement comes from, if it is that of a metric.
+    /// Returns the origin of a statement; `None` if it is not that of a metric.
     pub(crate) fn origin_of(&self, sql: &str) -> Option<OriginReport> {
         self.with(|noted| noted.origins.get(sql).cloned())
     }

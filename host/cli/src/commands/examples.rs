@@ -82,7 +82,8 @@ fn find_file(context: &Context, named: Option<&Path>) -> Outcome<PathBuf> {
     let configured = context.config.effective.settings.retrieval.examples.clone();
     named.map(Path::to_owned).or(configured).ok_or_else(|| {
         Failure::usage("no file of examples").hint(
-            "name one by --file examples.jsonl, and use it by --examples examples.jsonl in searches",
+            "name one by --file examples.jsonl, and use it by --examples examples.jsonl in \
+             searches",
         )
     })
 }
@@ -102,8 +103,7 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         ))
         .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
     }
-    let catalog_and_tables = read_tables(context, &journal, &sql).await?;
-    let (catalog, tables) = catalog_and_tables;
+    let (catalog, tables) = read_tables(context, &journal, &sql).await?;
     let shape = read_shape(&catalog, &tables).ok_or_else(|| {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;
@@ -227,7 +227,9 @@ async fn list(context: &Context, named: Option<&Path>) -> Outcome {
     }
     let examples: Vec<_> = lines
         .iter()
-        .map(|(number, line)| json!({"line": number, "state": name_state(line, catalog), "example": line}))
+        .map(|(number, line)| {
+            json!({"line": number, "state": name_state(line, catalog), "example": line})
+        })
         .collect();
     let name = file.display().to_string();
     context

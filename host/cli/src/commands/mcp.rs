@@ -29,7 +29,7 @@ use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::{Format, json};
 
-/// Searches at once unless the user says otherwise, and calls that may wait.
+/// The default numbers of searches at once and of calls that may wait.
 const SEARCHES: u16 = 4;
 const WAITING: u16 = 32;
 
@@ -189,7 +189,7 @@ impl Scrub for Scrubbing {
     }
 }
 
-/// Refuses flags of an output that is the protocol's.
+/// Refuses flags of output formats, since the output is the protocol's.
 fn refuse_output(context: &Context) -> Outcome<()> {
     if context.format == Format::Auto && matches!(context.output, Output::Stdout) {
         return Ok(());

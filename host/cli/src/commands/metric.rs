@@ -126,7 +126,7 @@ fn print_statement(context: &Context, compiled: &Compiled) -> Outcome<()> {
             "schema": "syrch.metric/1",
             "sql": compiled.sql,
             "columns": columns(compiled),
-            "applied": applied(&compiled.applied),
+            "applied": describe_applied(&compiled.applied),
         }));
     }
     context.output.write(&context.scrubber.text(&format!("{}\n", terminal::block(&compiled.sql))))
@@ -161,7 +161,7 @@ fn document(request: &Request, answer: &MetricAnswer) -> Value {
         "rows": cells::grid(rows).rows,
         "row_count": rows.row_count(),
         "truncated": rows.is_truncated(),
-        "applied": applied(&answer.compiled.applied),
+        "applied": describe_applied(&answer.compiled.applied),
         "warnings": rows.profile().warnings,
     })
 }
@@ -192,7 +192,7 @@ fn format_name(format: Shown) -> &'static str {
     }
 }
 
-fn applied(applied: &Applied) -> Value {
+fn describe_applied(applied: &Applied) -> Value {
     let metrics: Vec<Value> =
         applied.metrics.iter().map(|(name, file)| json!({"name": name, "file": file})).collect();
     let period = applied.period.as_ref().map(|period| {

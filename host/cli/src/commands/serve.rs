@@ -28,7 +28,7 @@ use crate::sink::{Format, csv, json as cells};
 /// The limit on the size of the file of a token, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
 
-/// Reads a number of searches, this one at least.
+/// Reads a number of searches that is at least the given one.
 fn count_from(least: i64) -> clap::builder::RangedI64ValueParser<u16> {
     clap::value_parser!(u16).range(least..=10_000)
 }

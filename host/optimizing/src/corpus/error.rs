@@ -14,7 +14,10 @@ pub enum CorpusError {
         source: std::io::Error,
     },
     /// The file is not a manifest of a corpus.
-    #[error("the manifest `{path}`{place}: {reason}", place = .line.map(|line| format!(", line {line}")).unwrap_or_default())]
+    #[error(
+        "the manifest `{path}`{place}: {reason}",
+        place = .line.map(|line| format!(", line {line}")).unwrap_or_default()
+    )]
     Malformed {
         /// The path of the manifest.
         path: PathBuf,
@@ -33,7 +36,8 @@ pub enum CorpusError {
     },
     /// Files are missing or were changed, so that nothing is measured.
     #[error(
-        "{changed} of {of} statements are not what the manifest `{path}` says, the first of them `{first}`"
+        "{changed} of {of} statements are not what the manifest `{path}` says, the first of them \
+         `{first}`"
     )]
     Unlocked {
         /// The path of the manifest.

@@ -233,7 +233,8 @@ impl VisitorMut for Mutation {
 
 #[test]
 fn every_kind_of_mutant_is_made() {
-    let sql = "SELECT DISTINCT a, count(b) FROM t JOIN u ON t.x = u.x WHERE c < 5 AND d = 'e' GROUP BY a, f HAVING sum(g) > 1 \
+    let sql = "SELECT DISTINCT a, count(b) FROM t JOIN u ON t.x = u.x \
+               WHERE c < 5 AND d = 'e' GROUP BY a, f HAVING sum(g) > 1 \
                UNION ALL SELECT a, b FROM v WHERE a IN (SELECT a FROM w)";
     let all = mutants(sql);
     let has = |text: &str| {

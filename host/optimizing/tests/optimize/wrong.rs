@@ -325,7 +325,8 @@ async fn measure(data: &Path, most: usize, of_each: u32) -> Counts {
 fn check(counts: &Counts, least: usize) {
     let Counts { statements, admitted, mutants, compared, differing, accepted, wrong } = counts;
     println!(
-        "{statements} statements, {admitted} admitted; {mutants} mutants, {compared} compared, {differing} with other rows, {accepted} accepted, {} of them wrong",
+        "{statements} statements, {admitted} admitted; {mutants} mutants, {compared} compared, \
+         {differing} with other rows, {accepted} accepted, {} of them wrong",
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -422,7 +423,8 @@ async fn six_copies_find_what_is_right_by_luck() {
     let share = lucky.len() as f64 / (on_copies as f64).max(1.0);
     println!("{}", lucky.join("\n"));
     println!(
-        "{on_database} mutants equal on the database, {on_copies} of them on {COPIES} copies, {} of these not on a further one: {:.2} %",
+        "{on_database} mutants equal on the database, {on_copies} of them on {COPIES} copies, \
+         {} of these not on a further one: {:.2} %",
         lucky.len(),
         share * 100.0
     );

@@ -30,8 +30,8 @@ const COMPARED: usize = 1_000;
 
 /// Compares semantics with the catalog of a database: every table and column exists, sums are those
 /// of numbers, times are times, both ends of a join have comparable types, and each metric has a
-/// statement in the dialect. Columns that nothing
-/// uses are notes. Findings are in the order of the file, at most 200.
+/// statement in the dialect. Columns that nothing uses are notes. Findings are in the order of the
+/// file, at most 200.
 #[must_use]
 pub fn check(semantics: &Semantics, catalog: &Catalog) -> Vec<Finding> {
     let mut check = Check {
@@ -150,7 +150,7 @@ impl<'a> Check<'a> {
 
     fn condition(&mut self, filter: &Expression) {
         let found = self.type_of(filter);
-        // SQLite has no truth values, and takes numbers for them.
+        // SQLite has no truth values, and uses numbers for them.
         if matches!(found, Type::Text | Type::Time) {
             let message = format!("the filter is {}, no condition", found.name());
             self.add(Severity::Error, &filter.place, message);
@@ -311,7 +311,7 @@ pub(crate) fn is_unique(table: &syrch_core::Table, columns: &[String]) -> bool {
     keys.any(|key| !key.is_empty() && key.iter().all(|name| has_name(columns, name)))
 }
 
-/// Returns whether a column is among others, letter case aside.
+/// Returns whether a column is among others, without regard to letter case.
 fn has_name(columns: &[String], name: &str) -> bool {
     columns.iter().any(|column| column.eq_ignore_ascii_case(name))
 }

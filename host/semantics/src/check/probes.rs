@@ -1,5 +1,5 @@
-//! Statements that compare semantics with the rows of a database. The caller runs them, as any
-//! statement, and has each result judged.
+//! Statements that compare semantics with the rows of a database. The caller runs each like any
+//! other statement, and passes the result to [`Probe`] for its findings.
 
 use std::ops::ControlFlow;
 

@@ -5,9 +5,9 @@ use sqlparser::ast::{BinaryOperator, DataType, Expr, UnaryOperator, Value};
 /// The type of a value, roughly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// Something to add up.
+    /// A number.
     Number,
-    /// A string of characters.
+    /// A text.
     Text,
     /// A date or a moment.
     Time,
@@ -33,7 +33,7 @@ const PARTS: &[(Type, &[&str])] = &[
 ];
 
 impl Type {
-    /// The type of a column by its declared type, in whatever spelling of an engine.
+    /// The type of a column by its declared type, as any engine spells it.
     pub(crate) fn from_declared(sql_type: &str) -> Self {
         let name = sql_type.to_ascii_uppercase();
         if name.ends_with(']') {

@@ -86,7 +86,7 @@ impl Names for Columns {
     }
 }
 
-/// Returns the reason in words for which the values of a metric cannot be added up; `None` if they
+/// Returns the reason, in words, why the values of a metric cannot be added up; `None` if they
 /// can. The sum of counts of different values is one of the groups, which a share may need. Called
 /// for metrics that [`Columns::new`] has written, which have no circle.
 pub(super) fn find_obstacle(

@@ -40,7 +40,7 @@ impl Engine<'_> {
         literal.push('\'');
         for character in text.chars() {
             match (self.dialect, character) {
-                // Spark takes a doubled quote for the end of one literal and the begin of another.
+                // Spark reads a doubled quote as the end of one literal and the start of another.
                 (Dialect::Spark | Dialect::Databricks, '\'' | '\\') => literal.push('\\'),
                 (Dialect::Mysql, '\'' | '\\') => literal.push(character),
                 (Dialect::Other(_), '\\') => {

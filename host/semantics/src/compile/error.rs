@@ -1,8 +1,8 @@
-//! The reasons for which a request has no statement, each with what to do.
+//! The reasons why a request has no statement, each with advice.
 
 use thiserror::Error;
 
-/// The reason for which a request was not compiled.
+/// The reason why a request was not compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CompileError {
     /// The request names no metric.
@@ -88,7 +88,7 @@ pub enum CompileError {
         /// Another path.
         second: Box<str>,
     },
-    /// Nothing dates the rows of a metric, or several dimensions do.
+    /// No dimension dates the rows of a metric, or several do.
     #[error(
         "nothing says which dates count for `{metric}`{}: give the metric or its table `{base}` \
          a `time`",
@@ -157,7 +157,7 @@ pub enum CompileError {
         /// The reason.
         reason: String,
     },
-    /// The order names nothing of the result.
+    /// The order names no column of the result.
     #[error("`{name}` is no column of the result: order by {}", list(choices))]
     UnknownOrder {
         /// The name as it was given.
@@ -195,7 +195,7 @@ pub enum CompileError {
         /// The metric.
         name: String,
     },
-    /// The semantics refer to something that they do not define.
+    /// The semantics refer to a name that they do not define.
     #[error("`{name}`, to which `{by}` refers, is not defined")]
     Undefined {
         /// The missing name.

@@ -1,5 +1,5 @@
 //! Expressions of the file in the dialect of an engine. Only the forms that are listed here are
-//! written, each piece anew: nothing of the file's text gets into a statement as it is.
+//! written, and each is written anew: no text of the file gets into a statement as it is.
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr,
@@ -22,7 +22,7 @@ pub(super) trait Names {
     const IS_EXACT: bool;
 }
 
-/// The reason for which an expression is not written.
+/// The reason why an expression is not written.
 pub(super) enum Refusal {
     /// The form, in words.
     Form(String),
@@ -75,7 +75,7 @@ impl<N: Names> Writer<'_, N> {
             },
             Expr::Nested(inner) => Ok(format!("({})", self.write(inner)?)),
             Expr::Value(value) => self.value(&value.value),
-            Expr::TypedString(typed) => self.typed(typed),
+            Expr::TypedString(typed) => self.write_typed_string(typed),
             Expr::UnaryOp { op, expr } => {
                 let operand = self.operand(expr)?;
                 match op {
@@ -249,7 +249,7 @@ impl<N: Names> Writer<'_, N> {
         }
     }
 
-    fn typed(&self, typed: &TypedString) -> Result<String, Refusal> {
+    fn write_typed_string(&self, typed: &TypedString) -> Result<String, Refusal> {
         let Value::SingleQuotedString(text) = &typed.value.value else {
             return refuse("a date is a text in single quotes");
         };

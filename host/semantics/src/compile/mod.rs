@@ -292,7 +292,7 @@ impl<'a> Statement<'a> {
             let sql = columns.get(&metric.name).unwrap_or("NULL");
             match metric.kind {
                 MetricKind::Measure(_) => sql.to_owned(),
-                // Without the parentheses that others need around it.
+                // A metric alone needs no parentheses.
                 _ => sql[1..sql.len() - 1].to_owned(),
             }
         });

@@ -6,7 +6,7 @@ use super::CompileError;
 
 /// The number of names that an error suggests.
 const SUGGESTED: usize = 3;
-/// The least likeness of a name that an error suggests.
+/// The least similarity of a name that an error suggests.
 const LIKE: f64 = 0.7;
 
 /// Returns whether two names are equal but for their letter case.
@@ -99,7 +99,7 @@ fn is_like(dimension: &Dimension, name: &str) -> bool {
     are_alike(&dimension.name, name) || are_alike(&qualify(dimension), name)
 }
 
-/// Returns the names that are most like a name, the best first.
+/// Returns the names that are most similar to a name, the best first.
 pub(crate) fn find_nearest<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a str>,

@@ -14,10 +14,9 @@ use super::{RequestError, check_length, clip};
 const DEPTH: usize = 64;
 
 /// The form of conditions, for errors.
-const FORM: &str = "write comparisons of a dimension with a constant, such as `country = \
-'France'`, joined \
-     by AND; =, <>, <, <=, >, >=, IN, NOT IN, BETWEEN, IS NULL, IS NOT NULL and LIKE '%text%' \
-     compare";
+const FORM: &str = "write comparisons of a dimension with a constant, such as \
+     `country = 'France'`, joined by AND; =, <>, <, <=, >, >=, IN, NOT IN, BETWEEN, IS NULL, \
+     IS NOT NULL and LIKE '%text%' compare";
 
 /// Reads a condition as filters, all of which have to hold.
 ///
@@ -129,7 +128,7 @@ fn read_one(expr: &Expr) -> Result<Filter, RequestError> {
     }
 }
 
-/// Joins two lists of values of one dimension.
+/// Reads an OR of values of one dimension.
 fn read_or(whole: &Expr, left: &Expr, right: &Expr) -> Result<Filter, RequestError> {
     let mut left = read_one(left)?;
     let right = read_one(right)?;

@@ -51,7 +51,7 @@ pub struct RequestText {
     pub compare: Option<Comparison>,
 }
 
-/// The reason for which a text is no request.
+/// The reason why a text is not a request.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RequestError {
     /// The text is too long.
@@ -62,13 +62,13 @@ pub enum RequestError {
         /// Its length.
         found: usize,
     },
-    /// The JSON is no request.
+    /// The JSON is not a request.
     #[error("the request is wrong: {reason}")]
     Json {
         /// The reason, with the place.
         reason: String,
     },
-    /// A period is none.
+    /// A text is not a period.
     #[error(
         "`{text}` is no period: write 2024, 2024-Q1, 2024-03, 2024-03-04, 2024-01..2024-06, today, \
          yesterday, this_month, last_quarter or last_12_months"
@@ -83,13 +83,13 @@ pub enum RequestError {
         /// The text.
         text: String,
     },
-    /// A condition is none.
+    /// A text is not a condition.
     #[error("the condition is wrong: {reason}")]
     Condition {
         /// The reason.
         reason: String,
     },
-    /// Two grains.
+    /// The text names two grains.
     #[error("a request has one grain, not `{one}` and `{other}`")]
     Grains {
         /// The first.
@@ -97,10 +97,10 @@ pub enum RequestError {
         /// The second.
         other: &'static str,
     },
-    /// A word that stands for nothing.
+    /// An unknown word.
     #[error("`{text}` is no {what}: write {choices}")]
     Word {
-        /// What it was read as.
+        /// The kind of word that was expected.
         what: &'static str,
         /// The text.
         text: String,
@@ -113,7 +113,7 @@ impl RequestText {
     /// Reads a JSON document of [`REQUEST_SCHEMA`].
     ///
     /// # Errors
-    /// When it is longer than 64 KiB, is no JSON, lacks a field or has one too many.
+    /// When it is longer than 64 KiB, is not JSON, lacks a field or has an unknown one.
     pub fn from_json(text: &str) -> Result<Self, RequestError> {
         check_length("the request", text)?;
         serde_json::from_str(text).map_err(|error| RequestError::Json { reason: error.to_string() })
@@ -122,8 +122,8 @@ impl RequestText {
     /// Reads the texts. Words such as `last_month` count from `today`.
     ///
     /// # Errors
-    /// When a text is none of those that may stand in its place. Names of metrics and dimensions
-    /// are compared with the semantics when the request is compiled.
+    /// When a text is not valid for its field. Names of metrics and dimensions are compared with
+    /// the semantics when the request is compiled.
     pub fn read(&self, today: NaiveDate, week_start: WeekStart) -> Result<Request, RequestError> {
         let mut grain = self.grain;
         let mut by = Vec::new();

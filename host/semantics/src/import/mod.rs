@@ -1,5 +1,5 @@
 //! Semantics files from the definitions of other tools: dbt's semantic layer and the models of
-//! WrenAI. What cannot be said in a semantics file is listed, and never guessed.
+//! WrenAI. Definitions without a counterpart are listed, and never guessed.
 
 mod dbt;
 #[cfg(test)]
@@ -32,7 +32,7 @@ pub struct Imported {
 
 /// Translates dbt's `semantic_models` and `metrics`
 /// (<https://docs.getdbt.com/docs/build/semantic-models>) or a manifest of WrenAI, `mdl.json`
-/// (<https://docs.getwren.ai/oss/reference/mdl>). Which of them a text is shows in its keys.
+/// (<https://docs.getwren.ai/oss/reference/mdl>). The keys of the text decide which it is.
 ///
 /// # Errors
 /// The reason why the text is neither, in words that follow the name of the file.
@@ -132,7 +132,7 @@ struct Metric {
 }
 
 impl Metric {
-    /// Adds what both formats say of a metric besides its computation.
+    /// Adds the properties of a metric, besides its computation, that both formats have.
     fn describe(&mut self, label: Option<&str>, description: Option<&str>) {
         if let Some(label) = synonym(&self.name, label) {
             self.keys.push(("synonyms", format!("[{}]", scalar(&label))));
@@ -143,7 +143,7 @@ impl Metric {
     }
 }
 
-/// A description on one line, as far as the reader takes it.
+/// A description on one line, cut to the limit of the reader.
 fn shorten(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     let line: String = words.join(" ").chars().filter(|c| !is_dangerous(*c)).collect();

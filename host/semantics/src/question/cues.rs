@@ -1,9 +1,9 @@
-//! The words of questions that name no metric, dimension or value: what they ask for, and those
-//! that ask for nothing.
+//! The words of questions that name no metric, dimension or value: those that ask for something,
+//! and those that change nothing.
 
 use super::time;
 
-/// Words that change nothing where nothing else takes them up.
+/// Words that change nothing where no rule applies to them.
 const FILLERS: &[&str] = &[
     "a",
     "about",
@@ -315,7 +315,7 @@ pub(super) const ASCENDING: &[&str] = &[
     "the smallest first",
 ];
 
-/// Returns true if a word in lower case changes nothing where nothing takes it up.
+/// Returns true if a word in lower case changes nothing where no rule applies to it.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }

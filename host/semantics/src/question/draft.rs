@@ -1,4 +1,4 @@
-//! What a text asks for before it is known which of several meanings its words have.
+//! The request of a text before its ambiguous words are resolved.
 
 use super::time::Time;
 use crate::{Grain, Literal, Operator};
@@ -33,8 +33,7 @@ pub(super) struct Value {
     pub(super) dimension: usize,
     /// The value as the database has it.
     pub(super) literal: Literal,
-    /// True if the file gives the words for it, which stands above what the database happens to
-    /// hold.
+    /// True if the file gives the words for it, which takes precedence over cells of the database.
     pub(super) is_label: bool,
 }
 
@@ -43,7 +42,7 @@ pub(super) struct Value {
 pub(super) struct Choice {
     /// The words.
     pub(super) text: String,
-    /// What they may mean.
+    /// The possible meanings.
     pub(super) options: Vec<Value>,
 }
 
@@ -62,16 +61,16 @@ pub(super) struct Condition {
     pub(super) tables: Vec<usize>,
 }
 
-/// What values are compared with.
+/// The time that values are compared with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Target {
-    /// The unit before; true if it is said of today, as in `last month`.
+    /// The unit before; true if it counts from today, as in `last month`.
     Before(Grain, bool),
     /// The period before at the grain.
     Period,
     /// The same period a year before.
     YearAgo,
-    /// Days.
+    /// A time that the text names.
     Time(Time),
 }
 
@@ -91,9 +90,9 @@ pub(super) enum Sort {
 /// A question for the greatest or the least.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rank {
-    /// True for the greatest.
+    /// True for the greatest first.
     pub(super) descending: bool,
-    /// How many; `None` if the text does not say.
+    /// The number of results; `None` if the text does not say.
     pub(super) limit: Option<u64>,
 }
 
@@ -109,11 +108,12 @@ pub(super) struct Draft {
     pub(super) contexts: Vec<Pick>,
     pub(super) sort: Option<(Sort, Option<bool>)>,
     pub(super) rank: Option<Rank>,
-    /// The number of things that are asked for, and true if the text asks for `which`.
+    /// The number of things that are asked for.
     pub(super) number: Option<u64>,
+    /// True if the text asks `which`.
     pub(super) asks_which: bool,
     pub(super) compare: Option<Target>,
-    /// True if the text asks to compare, whatever with.
+    /// True if the text asks for a comparison, also where it does not say with what.
     pub(super) compares: bool,
     pub(super) over: Option<Grain>,
     pub(super) grows: bool,
@@ -128,7 +128,7 @@ pub(super) struct Draft {
     pub(super) lists: bool,
     /// Words that are known only beside certain metrics.
     pub(super) verbs: Vec<(String, Vec<usize>)>,
-    /// Words that nothing takes up.
+    /// Words that no rule understands.
     pub(super) unknown: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Reads what a user says after an answer as a change of the request before: `and for 2023?`,
+//! Reads a text that follows an answer as a change of the request before: `and for 2023?`,
 //! `without Germany`, `only the top three`.
 
 use chrono::{Datelike, NaiveDate};
@@ -12,7 +12,7 @@ use super::vocabulary::{self, Links, Meaning};
 use super::{Cell, Reading, Understood, Unread, model, read, read_tokens};
 use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics};
 
-/// The confidence of a change that the text says in full.
+/// The confidence of a change that the text states in full.
 const SURE: f64 = 0.85;
 
 /// Words at the start that say that the text goes on from the request before.
@@ -129,7 +129,7 @@ const NO_FILTERS: &[&str] = &[
     "without the filter",
 ];
 
-/// What a text changes beyond the parts that it names.
+/// The changes that a text asks for beyond the parts that it names.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Change {
     also: bool,
@@ -201,7 +201,7 @@ fn follow(
     Merger { semantics, resolver, draft: &parser.draft, change: &change, previous }.merge()
 }
 
-/// Takes up a word that changes the request before, and returns the place behind it.
+/// Records a word that changes the request before, and returns the index of the next token.
 fn take_change(
     parser: &mut Parser<'_>,
     links: &Links,
@@ -309,7 +309,7 @@ struct Merger<'a> {
     previous: &'a Request,
 }
 
-fn unsupported<T>(why: impl Into<String>) -> Result<T, Unread> {
+fn refuse<T>(why: impl Into<String>) -> Result<T, Unread> {
     Err(Unread::Unsupported(why.into()))
 }
 
@@ -324,10 +324,10 @@ impl Merger<'_> {
             ..Change::default()
         };
         if self.draft.is_empty() && *self.change == flags {
-            return unsupported("the text changes nothing of the request before");
+            return refuse("the text changes nothing of the request before");
         }
         if self.draft.averages || self.draft.lists {
-            return unsupported("the text asks for something else than the request before");
+            return refuse("the text asks for something else than the request before");
         }
         let mut request = self.previous.clone();
         self.metrics(&mut request)?;
@@ -410,7 +410,7 @@ impl Merger<'_> {
             if drops_limit {
                 request.limit = None;
             } else if request.filters.len() == before {
-                return unsupported("the request before has no such condition");
+                return refuse("the request before has no such condition");
             }
         }
         if self.change.no_filters {
@@ -434,7 +434,7 @@ impl Merger<'_> {
         });
         let Some(same) = same else {
             if self.change.instead {
-                return unsupported("the request before has no condition of this kind");
+                return refuse("the request before has no condition of this kind");
             }
             request.filters.push(filter);
             return Ok(());
@@ -478,12 +478,12 @@ impl Merger<'_> {
         }
         if let Some((unit, by)) = self.change.step {
             let Some(period) = &self.previous.period else {
-                return unsupported("the request before has no period to go on from");
+                return refuse("the request before has no period to go on from");
             };
             let from = period.from.map(|day| time::shift(day, unit, by));
             let until = period.until.map(|day| time::shift(day, unit, by));
             if from == Some(None) || until == Some(None) {
-                return unsupported("the day is out of range");
+                return refuse("the day is out of range");
             }
             request.period = Some(Period { from: from.flatten(), until: until.flatten() });
         }
@@ -493,7 +493,7 @@ impl Merger<'_> {
             (Some(known), true) => {
                 let touches = known.until == new.from || new.until == known.from;
                 if !touches {
-                    return unsupported("the times do not touch");
+                    return refuse("the times do not touch");
                 }
                 Period { from: known.from.min(new.from), until: known.until.max(new.until) }
             }
@@ -520,7 +520,7 @@ impl Merger<'_> {
             let is_sum =
                 request.metrics.iter().all(|name| model::is_additive(self.semantics, name));
             if !is_split || !is_sum || request.metrics.len() > 1 {
-                return unsupported("there is nothing to have a share of");
+                return refuse("there is nothing to have a share of");
             }
             request.comparison = Some(Comparison::ShareOfTotal);
         }
@@ -581,7 +581,7 @@ impl Merger<'_> {
         let dimensions = request.by.iter().chain(request.filters.iter().map(|one| &one.dimension));
         for name in dimensions {
             let Some(at) = model::find_dimension(self.semantics, name) else {
-                return unsupported(format!("{name} is no dimension"));
+                return refuse(format!("{name} is no dimension"));
             };
             let table = &self.semantics.dimensions[at].table;
             let unreached = request
@@ -589,22 +589,22 @@ impl Merger<'_> {
                 .iter()
                 .find(|metric| !model::reaches(self.semantics, metric, table));
             if let Some(metric) = unreached {
-                return unsupported(format!("{metric} has nothing to do with {name}"));
+                return refuse(format!("{metric} has nothing to do with {name}"));
             }
         }
         let is_split = !request.by.is_empty() || request.grain.is_some();
         if request.limit.is_some() && request.by.is_empty() == request.grain.is_none() {
-            return unsupported("one metric can be ranked by one thing at a time");
+            return refuse("one metric can be ranked by one thing at a time");
         }
         if (request.order.is_some() || request.comparison.is_some()) && !is_split {
-            return unsupported("the result has only one row");
+            return refuse("the result has only one row");
         }
         if request.comparison.is_some() && request.metrics.len() > 1 {
-            return unsupported("only one metric can be compared");
+            return refuse("only one metric can be compared");
         }
         let needs_time = !matches!(request.comparison, None | Some(Comparison::ShareOfTotal));
         if needs_time && request.grain.is_none() {
-            return unsupported("a comparison with another time needs a unit of time");
+            return refuse("a comparison with another time needs a unit of time");
         }
         Ok(())
     }

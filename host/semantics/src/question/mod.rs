@@ -1,6 +1,6 @@
 //! Reads questions in English as requests, without a model. A question is read only if each of its
-//! words is taken up: by a metric, a dimension, a value, a time, an order, a comparison, or as one
-//! that changes nothing.
+//! words is understood: as part of a metric, a dimension, a value, a time, an order or a
+//! comparison, or as a word that changes nothing.
 
 mod cues;
 mod draft;
@@ -40,7 +40,7 @@ pub struct Cell {
 /// The outcome of reading a question.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
-    /// Every word of the question is taken up.
+    /// Every word of the question is understood.
     Understood(Understood),
     /// The question is not read.
     Unread(Unread),
@@ -68,13 +68,13 @@ pub enum Unread {
     Ambiguous {
         /// The words of the question.
         phrase: String,
-        /// What they may mean: names of metrics or dimensions.
+        /// The possible meanings: names of metrics or dimensions.
         choices: Vec<String>,
     },
     /// No metric is named.
     #[error("the question names no metric")]
     NoMetric,
-    /// Something that no request says.
+    /// The question asks for something that a request cannot express.
     #[error("{0}")]
     Unsupported(String),
     /// The question has too many words.

@@ -196,7 +196,7 @@ pub(super) fn count_of(semantics: &Semantics, table: &str) -> Option<usize> {
     found.next().is_none().then_some(first)
 }
 
-/// The metrics that are the share of `whole` which meets a condition on one dimension.
+/// The metrics that are the part of `whole` which meets a condition on one dimension.
 pub(super) fn shares_of(
     semantics: &Semantics,
     whole: &str,

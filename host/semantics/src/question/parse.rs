@@ -1,4 +1,4 @@
-//! Goes through the words of a text and collects what it asks for. Every word is taken up by a
+//! Goes through the words of a text and collects what it asks for. Every word is consumed by a
 //! rule, changes nothing, or is unknown.
 
 use super::cues;
@@ -9,7 +9,7 @@ use super::vocabulary::{Links, Meaning};
 use super::{Unread, model};
 use crate::{Grain, Literal, Metric, Operator, Semantics};
 
-/// The place behind what a rule took up; `None` if it does not apply.
+/// The index of the token after those that a rule consumed; `None` if it does not apply.
 type Taken = Result<Option<usize>, Unread>;
 
 /// Reads one text.
@@ -27,7 +27,7 @@ pub(super) struct Parser<'a> {
     metric_end: Option<usize>,
     /// The places of the values that were read last, and behind them.
     value_place: Option<(usize, usize)>,
-    /// True if the text asks to compare, with what is said behind the metric.
+    /// True if the text asks for a comparison, whose other side follows the metric.
     compares: bool,
 }
 
@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         (!found.is_empty()).then_some((found, named.end))
     }
 
-    /// What can be grouped by that is named here: dimensions, or else the rows of a table.
+    /// The things to group by that are named here: dimensions, or else the rows of a table.
     pub(super) fn group_at(&self, at: usize) -> Option<(Group, usize)> {
         let (pick, end) = self.pick(at)?;
         let mut options: Vec<Vec<usize>> = Vec::new();
@@ -337,7 +337,7 @@ impl<'a> Parser<'a> {
         Ok(Some(end + 1))
     }
 
-    /// How many are asked for: the number, or one where the name is a singular.
+    /// The number of things that are asked for; one where the name is a singular.
     fn limit_of(&self, number: Option<u64>, at: usize, end: usize) -> Result<u64, Unread> {
         let last = end.checked_sub(1).and_then(|last| self.tokens.get(last));
         match number {

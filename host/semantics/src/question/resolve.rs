@@ -1,5 +1,5 @@
-//! Makes a request of what a text asks for, or says why there is none: each name must mean one
-//! thing that the metrics can be asked by.
+//! Makes a request of a draft, or returns the reason why there is none: each name must have one
+//! meaning that the metrics support.
 
 use syrch_words::stem;
 
@@ -8,7 +8,7 @@ use super::time::{self, Calendar, Span, Time};
 use super::{Understood, Unread, model};
 use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
 
-/// The confidence of a request of which the text says everything.
+/// The confidence of a request that the text states in full.
 const SURE: f64 = 0.95;
 /// The confidence where the grain is assumed.
 const ASSUMED: f64 = 0.75;
@@ -31,7 +31,7 @@ pub(super) struct Compared {
     pub(super) is_assumed: bool,
 }
 
-fn unsupported<T>(why: impl Into<String>) -> Result<T, Unread> {
+fn refuse<T>(why: impl Into<String>) -> Result<T, Unread> {
     Err(Unread::Unsupported(why.into()))
 }
 
@@ -60,15 +60,15 @@ impl Resolver<'_> {
             }
         }
         if draft.compares && draft.compare.is_none() && by.is_empty() && grain.is_none() {
-            return unsupported("the text does not say what to compare with");
+            return refuse("the text does not say what to compare with");
         }
         let compared = self.comparison(grain, span)?;
         if compared.comparison.is_some() && comparison.is_some() {
-            return unsupported("a share and a comparison cannot be asked for at once");
+            return refuse("a share and a comparison cannot be asked for at once");
         }
         let comparison = comparison.or(compared.comparison);
         if comparison.is_some() && metrics.len() > 1 {
-            return unsupported("only one metric can be compared");
+            return refuse("only one metric can be compared");
         }
         let mut request = Request {
             metrics,
@@ -86,7 +86,7 @@ impl Resolver<'_> {
         Ok(Understood { request, confidence, is_change: false })
     }
 
-    /// Refuses a text with words that nothing takes up.
+    /// Refuses a text with words that no rule understands.
     pub(super) fn check_words(&self) -> Result<(), Unread> {
         match self.draft.unknown.as_slice() {
             [] => Ok(()),
@@ -110,7 +110,7 @@ impl Resolver<'_> {
         if let Some(name) =
             out.iter().find(|name| draft.totals && !model::is_additive(self.semantics, name))
         {
-            return unsupported(format!("{name} cannot be added up"));
+            return refuse(format!("{name} cannot be added up"));
         }
         for (word, known) in &draft.verbs {
             let fits = out.iter().any(|name| {
@@ -140,7 +140,7 @@ impl Resolver<'_> {
         }
         match found.as_slice() {
             [only] => Ok(*only),
-            [] => unsupported(format!("no metric is a number of {}", pick.text)),
+            [] => refuse(format!("no metric is a number of {}", pick.text)),
             several => Err(Unread::Ambiguous {
                 phrase: pick.text.clone(),
                 choices: several.iter().map(|metric| all[*metric].name.clone()).collect(),
@@ -177,7 +177,7 @@ impl Resolver<'_> {
             }
         }
         if averages {
-            return unsupported(format!("no average of {first} is defined"));
+            return refuse(format!("no average of {first} is defined"));
         }
         Ok(None)
     }
@@ -191,10 +191,10 @@ impl Resolver<'_> {
             && !draft.counts
             && draft.metrics.iter().any(|pick| !pick.tables.is_empty());
         if is_rows {
-            return unsupported(format!("{} is a number, and a list is asked for", metrics[0]));
+            return refuse(format!("{} is a number, and a list is asked for", metrics[0]));
         }
         if draft.asks_which && draft.rank.is_none() {
-            return unsupported("the question asks for which, but not for the most or the least");
+            return refuse("the question asks for which, but not for the most or the least");
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ impl Resolver<'_> {
                     continue;
                 }
                 if self.times(metrics)?.iter().any(|time| *time != dimension) {
-                    return unsupported(format!("{} does not date {}", group.text, metrics[0]));
+                    return refuse(format!("{} does not date {}", group.text, metrics[0]));
                 }
                 is_day = true;
             }
@@ -239,7 +239,7 @@ impl Resolver<'_> {
         let found = if own.len() == 1 { own } else { reached };
         match found.as_slice() {
             [only] => Ok((*only).clone()),
-            [] => unsupported(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
+            [] => refuse(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
             several => Err(Unread::Ambiguous {
                 phrase: group.text.clone(),
                 choices: several
@@ -280,7 +280,7 @@ impl Resolver<'_> {
                 match known {
                     Some(known) if operator == Operator::NotIn => known.values.extend(values),
                     Some(_) => {
-                        return unsupported(format!("there are two conditions on {name}"));
+                        return refuse(format!("there are two conditions on {name}"));
                     }
                     None => out.push(Filter { dimension: name, operator, values }),
                 }
@@ -327,7 +327,7 @@ impl Resolver<'_> {
                 && !condition.is_or
                 && condition.operator == Operator::In;
             if !can_divide {
-                return unsupported(format!("{text} is of no single dimension"));
+                return refuse(format!("{text} is of no single dimension"));
             }
             let mut out = Vec::new();
             for value in &condition.values {
@@ -339,7 +339,7 @@ impl Resolver<'_> {
         let mut found: Vec<usize> =
             common.into_iter().filter(|dimension| self.reaches(metrics, *dimension)).collect();
         if found.is_empty() {
-            return unsupported(format!("{} has nothing to do with {}", text, metrics.join(", ")));
+            return refuse(format!("{} has nothing to do with {}", text, metrics.join(", ")));
         }
         self.narrow(&mut found, condition, metrics);
         match found.as_slice() {
@@ -431,7 +431,7 @@ impl Resolver<'_> {
         for metric in metrics {
             match model::times(self.semantics, metric) {
                 Some(times) => out.extend(times),
-                None => return unsupported(format!("{metric} has no time")),
+                None => return refuse(format!("{metric} has no time")),
             }
         }
         Ok(out)
@@ -449,7 +449,7 @@ impl Resolver<'_> {
             [Grain::Year, Grain::Quarter] | [Grain::Quarter, Grain::Year] => {
                 Ok(Some(Grain::Quarter))
             }
-            _ => unsupported("only one unit of time can be grouped by"),
+            _ => refuse("only one unit of time can be grouped by"),
         }
     }
 
@@ -459,9 +459,9 @@ impl Resolver<'_> {
             ([], _) => Ok(None),
             ([Time::Span(span)], _) => Ok(Some(*span)),
             ([Time::Yearless(first, count)], Some(year)) => Ok(time::months(year, *first, *count)),
-            ([Time::Yearless(..)], None) => unsupported("the year is not said"),
-            ([Time::Divided], _) => unsupported("the times do not touch"),
-            _ => unsupported("more than one time is named"),
+            ([Time::Yearless(..)], None) => refuse("the year is not said"),
+            ([Time::Divided], _) => refuse("the times do not touch"),
+            _ => refuse("more than one time is named"),
         }
     }
 
@@ -480,7 +480,7 @@ impl Resolver<'_> {
         by: &[String],
         grain: Option<Grain>,
     ) -> Result<Option<String>, Unread> {
-        let [metric] = metrics else { return unsupported("only one metric can have shares") };
+        let [metric] = metrics else { return refuse("only one metric can have shares") };
         let all = &self.semantics.metrics;
         let mut found: Vec<(usize, Option<usize>)> = Vec::new();
         for (at, filter) in filters.iter().enumerate() {
@@ -500,7 +500,7 @@ impl Resolver<'_> {
         let is_split = !by.is_empty() || grain.is_some();
         match found.as_slice() {
             [] if is_split && model::is_additive(self.semantics, metric) => Ok(None),
-            [] => unsupported(format!("no metric is this share of {metric}")),
+            [] => refuse(format!("no metric is this share of {metric}")),
             [(only, filter)] if !is_split => {
                 filter.iter().for_each(|at| drop(filters.remove(*at)));
                 Ok(Some(all[*only].name.clone()))
@@ -527,7 +527,7 @@ impl Resolver<'_> {
         let asks = usize::from(draft.runs)
             + usize::from(draft.compare.is_some() || draft.over.is_some() || draft.grows);
         if asks > 1 || (draft.compare.is_some() && draft.over.is_some()) {
-            return unsupported("only one comparison can be asked for");
+            return refuse("only one comparison can be asked for");
         }
         if draft.runs || draft.is_trend {
             let comparison = draft.runs.then_some(Comparison::RunningTotal);
@@ -538,7 +538,7 @@ impl Resolver<'_> {
             if asks > 0 && !draft.runs {
                 return match grain {
                     Some(_) => self.changes(plain),
-                    None => unsupported("the unit of time is not said"),
+                    None => refuse("the unit of time is not said"),
                 };
             }
             let is_assumed = grain.is_none();
@@ -563,7 +563,7 @@ impl Resolver<'_> {
             (Some(over), _) => steps(plain.grain, over)?,
             (None, None) => match plain.grain.or(unit) {
                 Some(grain) => (grain, false),
-                None => return unsupported("the unit of time of the growth is not said"),
+                None => return refuse("the unit of time of the growth is not said"),
             },
             (None, Some(target)) => return self.compare(plain, target),
         };
@@ -585,16 +585,16 @@ impl Resolver<'_> {
         match target {
             Target::Period => match natural {
                 Some(grain) => Ok(self.at(plain, grain, false)),
-                None => unsupported("the unit of time is not said"),
+                None => refuse("the unit of time is not said"),
             },
             Target::YearAgo => match natural {
                 Some(Grain::Year) => Ok(self.at(plain, Grain::Year, false)),
                 Some(grain) => Ok(self.at(plain, grain, true)),
-                None => unsupported("the unit of time is not said"),
+                None => refuse("the unit of time is not said"),
             },
             Target::Before(before, from_today) => self.before(plain, before, from_today),
             Target::Time(Time::Span(other)) => self.between(plain, other),
-            Target::Time(_) => unsupported("the year of the comparison is not said"),
+            Target::Time(_) => refuse("the year of the comparison is not said"),
         }
     }
 
@@ -607,7 +607,7 @@ impl Resolver<'_> {
         let unit = plain.span.and_then(|span| span.unit);
         let Some(natural) = plain.grain.or(unit) else {
             if plain.span.is_some() {
-                return unsupported("the period is no single unit of time");
+                return refuse("the period is no single unit of time");
             }
             // `revenue compared with last month` is of this month.
             let span = if from_today { Some(self.current(before)?) } else { None };
@@ -617,7 +617,7 @@ impl Resolver<'_> {
         if let (Some(span), true, None) = (plain.span, from_today, plain.grain) {
             let is_current = Some(span.from) == self.current(natural).ok().map(|now| now.from);
             if !is_current && !is_year_ago {
-                return unsupported("the period before may be that of today or of the question");
+                return refuse("the period before may be that of today or of the question");
             }
         }
         Ok(self.at(plain, grain, is_year_ago))
@@ -628,7 +628,7 @@ impl Resolver<'_> {
         let from = time::start(today, unit, week_start);
         let until = from.and_then(|from| time::shift(from, unit, 1));
         if until.is_none() {
-            return unsupported("the day is out of range");
+            return refuse("the day is out of range");
         }
         Ok(Span { from, until, unit: Some(unit), is_relative: true })
     }
@@ -636,17 +636,17 @@ impl Resolver<'_> {
     /// A comparison of two spans that are named: of one unit, and one unit or a year apart.
     fn between(&self, plain: Compared, other: Span) -> Result<Compared, Unread> {
         let Some(span) = plain.span.filter(|span| span.unit == other.unit) else {
-            return unsupported("the two periods are not of one length");
+            return refuse("the two periods are not of one length");
         };
         let (Some(unit), Some(one), Some(two)) = (span.unit, span.from, other.from) else {
-            return unsupported("the two periods are no units of time");
+            return refuse("the two periods are no units of time");
         };
         let (later, first, last) = if one > two { (span, two, one) } else { (other, one, two) };
         let is_next = time::shift(first, unit, 1) == Some(last);
         let is_year = time::shift(first, Grain::Year, 1) == Some(last);
         let grain = plain.grain.unwrap_or(unit);
         if !is_year && (!is_next || grain != unit) {
-            return unsupported("the two periods are neither one unit nor a year apart");
+            return refuse("the two periods are neither one unit nor a year apart");
         }
         let plain = Compared { span: Some(later), ..plain };
         Ok(self.at(plain, grain, is_year && grain != Grain::Year))
@@ -658,13 +658,13 @@ impl Resolver<'_> {
         if let Some(rank) = draft.rank {
             let is_one = request.by.is_empty() != request.grain.is_none();
             if !is_one || request.metrics.len() > 1 {
-                return unsupported("one metric can be ranked by one thing at a time");
+                return refuse("one metric can be ranked by one thing at a time");
             }
             if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
-                return unsupported("what is compared cannot be ranked");
+                return refuse("what is compared cannot be ranked");
             }
             let Some(limit) = rank.limit.or(draft.number) else {
-                return unsupported("how many are asked for is not said");
+                return refuse("how many are asked for is not said");
             };
             request.limit = Some(limit);
             request.order =
@@ -673,7 +673,7 @@ impl Resolver<'_> {
         if let Some((sort, descending)) = &draft.sort {
             let order = self.sort(sort, *descending, request)?;
             if request.order.as_ref().is_some_and(|known| *known != order) {
-                return unsupported("only one order can be asked for");
+                return refuse("only one order can be asked for");
             }
             request.order = Some(order);
         }
@@ -689,11 +689,11 @@ impl Resolver<'_> {
         let (by, natural) = match sort {
             Sort::First => (request.metrics[0].clone(), true),
             Sort::Time if request.grain.is_some() => ("time".to_owned(), false),
-            Sort::Time => return unsupported("nothing is grouped by time"),
+            Sort::Time => return refuse("nothing is grouped by time"),
             Sort::Metric(pick) => {
                 let name = self.semantics.metrics[self.metric(pick)?].name.clone();
                 if !request.metrics.contains(&name) {
-                    return unsupported(format!("the result has no {name}"));
+                    return refuse(format!("the result has no {name}"));
                 }
                 (name, true)
             }
@@ -701,7 +701,7 @@ impl Resolver<'_> {
                 let dimensions = self.group(group, &request.metrics)?;
                 let names = dimensions.iter().map(|at| model::full_name(self.semantics, *at));
                 let Some(name) = names.into_iter().find(|name| request.by.contains(name)) else {
-                    return unsupported(format!("the result has no {}", group.text));
+                    return refuse(format!("the result has no {}", group.text));
                 };
                 (name, false)
             }
@@ -731,6 +731,6 @@ fn steps(grain: Option<Grain>, step: Grain) -> Result<(Grain, bool), Unread> {
         None => Ok((step, false)),
         Some(grain) if grain == step => Ok((step, false)),
         Some(grain) if step == Grain::Year => Ok((grain, true)),
-        Some(_) => unsupported("the step of the comparison is not the unit of time"),
+        Some(_) => refuse("the step of the comparison is not the unit of time"),
     }
 }

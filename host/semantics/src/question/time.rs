@@ -36,7 +36,7 @@ pub(super) enum Time {
     Divided,
 }
 
-/// What relative times count from.
+/// The calendar that relative times count from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Calendar {
     /// The day of the question.

@@ -9,7 +9,7 @@ use super::tokens::{Kind, Token, is_same_word, tokens};
 use super::{Cell, cues, model};
 use crate::{Literal, Semantics};
 
-/// What a phrase means, by its place in the semantics.
+/// The meaning of a phrase, by its index in the semantics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// A metric.
@@ -25,7 +25,7 @@ pub(super) enum Meaning {
 pub(super) struct Named {
     /// The place behind its last token.
     pub(super) end: usize,
-    /// What it may mean, each once.
+    /// The possible meanings, each once.
     pub(super) meanings: Vec<Meaning>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Valued {
     pub(super) options: Vec<Value>,
 }
 
-/// What begins at each token of a question.
+/// The phrases that begin at each token of a question.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     /// The longest names.

@@ -1,5 +1,5 @@
-//! The walk over the YAML of one file, which collects what its keys say and reports what is wrong
-//! in itself: unknown keys, values of another kind, names that cannot be used.
+//! Walks over the YAML of one file, collects its content, and reports mistakes that need no other
+//! file to be seen: unknown keys, values of another kind, names that cannot be used.
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::draft::{
 use super::problem::{Problems, unknown};
 use crate::{Cardinality, Format, Literal, Place, WeekStart};
 
-/// The bounds of one file.
+/// The limits on the YAML of one file.
 pub const BOUNDS: Bounds = Bounds { bytes: 4 << 20, nodes: 400_000, depth: 16, aliases: 100 };
 
 /// The limits on the numbers of tables, of the dimensions of all, of joins and of metrics.

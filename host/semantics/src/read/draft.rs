@@ -1,4 +1,4 @@
-//! The content of a file before its names are resolved: what each key says, with its place.
+//! The content of a file before its names are resolved: the value of each key, with its place.
 
 use chrono::NaiveDate;
 

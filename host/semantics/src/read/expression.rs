@@ -82,7 +82,7 @@ const AGGREGATES: &[(&str, Aggregate)] = &[
     ("max", Aggregate::Max),
 ];
 
-/// The words that engines read as a moment of the clock where a date is expected.
+/// The words that engines read as the current time where a date is expected.
 const CLOCK: &[&str] = &["now", "today", "tomorrow", "yesterday"];
 
 /// The names that an expression may use.

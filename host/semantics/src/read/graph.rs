@@ -1,4 +1,4 @@
-//! The joins as a graph of tables, in which each row of a table meets at most one row of every
+//! The joins as a graph of tables, in which each row of a table matches at most one row of every
 //! table that a path leads to.
 
 use std::collections::hash_map::Entry;

@@ -1,4 +1,4 @@
-//! The metrics of a draft resolved: the table whose rows a measure aggregates, the time that dates
+//! Resolves the metrics of a draft: the table whose rows a measure aggregates, the time that dates
 //! them, and the metrics that others are made of.
 
 use super::draft::{KindDraft, MetricDraft, Written};

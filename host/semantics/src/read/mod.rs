@@ -1,5 +1,5 @@
-//! Semantics files: YAML that is read with its places, SQL that is admitted by lists, and names
-//! that are resolved, so that what is wrong is reported before anything is asked.
+//! Reads semantics files: parses the YAML with its places, admits SQL by lists, and resolves names,
+//! so that mistakes are reported before a question is asked.
 
 mod document;
 mod draft;

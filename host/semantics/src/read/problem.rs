@@ -60,7 +60,7 @@ impl Problems {
         }
     }
 
-    /// Returns true once further problems are not reported, so that looking for them is in vain.
+    /// Returns true once the limit is reached, so that callers need not look for more problems.
     pub(super) fn is_full(&self) -> bool {
         self.list.len() > LIMIT
     }

@@ -1,4 +1,4 @@
-//! The names of a draft resolved: what refers to what, and which names cannot be told apart.
+//! Resolves the names of a draft: finds what each refers to, and reports names that are too alike.
 
 use std::collections::HashMap;
 
@@ -241,7 +241,7 @@ fn resolve_end(
     end
 }
 
-/// The meaning of a word of people.
+/// The meaning of a name or a synonym.
 #[derive(Clone, Copy)]
 struct Meaning<'a> {
     kind: &'static str,

@@ -17,13 +17,13 @@ use super::runs::{check_size, in_background, limit_shown, to_value};
 use super::{Served, send};
 use crate::problem::Problem;
 
-/// The bootstrap samples for a run that is still going on, whose report is made again and again.
+/// The number of bootstrap samples for an unfinished run, whose report is made again and again.
 const SAMPLES_MEANWHILE: u32 = 1_000;
-/// Answers of a run that a report may have.
+/// The limit on the answers of a run that a report covers.
 const ANSWERS: usize = 50_000;
-/// Runs that a list has.
+/// The limit on the runs of a list.
 const LISTED: usize = 200;
-/// Reports that are cached.
+/// The number of reports that are cached.
 const CACHED: usize = 4;
 /// The file that makes a run one over a grid of settings.
 const GRID: &str = "cells.json";
@@ -125,7 +125,7 @@ fn find(served: &Served, run: &str) -> Result<RunEntry, Problem> {
     entry.ok_or_else(|| Problem::not_found("there is no evaluation of such an id"))
 }
 
-/// The report on a run, as far as it is.
+/// The report on a run, which may be unfinished.
 pub(super) async fn one(
     State(served): State<Arc<Served>>,
     Path(run): Path<String>,

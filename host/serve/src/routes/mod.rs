@@ -1,4 +1,4 @@
-//! The routes of the interface, and what every request passes before it is answered.
+//! The routes of the interface, and the checks that every request passes first.
 
 mod about;
 mod ask;
@@ -134,8 +134,8 @@ impl Drop for Busy {
     }
 }
 
-/// Refuses what may not reach a route: other names, foreign pages, clients without a session, too
-/// many requests at once.
+/// Refuses requests that may not reach a route: those by another name, of a foreign page, without a
+/// session, or beyond the limit on requests at once.
 async fn admit(
     State(served): State<Arc<Served>>,
     mut request: Request,

@@ -18,10 +18,10 @@ use crate::problem::Problem;
 
 /// The limit on the size of a journal that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// Runs that a list has by default, and at most.
+/// The default number of runs in a list, and the limit on it.
 const USUAL: usize = 50;
 const MOST: usize = 500;
-/// Summaries that are cached.
+/// The number of summaries that are cached.
 const CACHED: usize = 5_000;
 
 /// Summaries of journals that did not change since they were read.
@@ -179,7 +179,7 @@ fn read_tree(folder: &std::path::Path, run: &str, shown: Shown) -> Result<Search
     Ok(SearchTree::from_journal(&Journal::read(&entry.path)?, shown))
 }
 
-/// Refuses a file of more bytes than are read.
+/// Refuses a file that is larger than the limit.
 pub(super) fn check_size(bytes: u64) -> Result<(), Problem> {
     if bytes <= LARGEST {
         return Ok(());

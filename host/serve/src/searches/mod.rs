@@ -30,9 +30,9 @@ use crate::access::{Client, no_random_bytes, random_text};
 use crate::problem::Problem;
 use crate::{Limits, Options, Program};
 
-/// The characters of a run's id.
+/// The length of a run's id, in characters.
 const RUN: usize = 16;
-/// The most answers to earlier questions back that come with a question.
+/// The limit on the answers to earlier questions back that a question carries.
 const ANSWERS: usize = 16;
 /// The least time between two removals of old journals.
 const PRUNED_EVERY: Duration = Duration::from_secs(60);

@@ -78,7 +78,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn all_formats_hold_the_same_questions(mut questions in prop::collection::vec(any_question(), 1..6)) {
+    fn all_formats_hold_the_same_questions(
+        mut questions in prop::collection::vec(any_question(), 1..6),
+    ) {
         questions.iter_mut().enumerate().for_each(|(at, question)| question.id = format!("q{at}"));
         let place = Home::new();
         let ours = ["id", "db", "gold_sql"];
@@ -97,13 +99,19 @@ proptest! {
                 }
                 object
             }).collect();
-            let lines: String = objects.iter().map(|object| format!("{}\n", json!(object))).collect();
-            for content in [lines.into_bytes(), json!(objects).to_string().into_bytes(), csv_of(&objects)] {
+            let lines: String =
+                objects.iter().map(|object| format!("{}\n", json!(object))).collect();
+            let array = json!(objects).to_string();
+            for content in [lines.into_bytes(), array.into_bytes(), csv_of(&objects)] {
                 let suite = place.read(&content).unwrap();
                 prop_assert_eq!(&suite.questions, &questions);
                 digests.insert(suite.digest);
                 let has_one = questions[0].golds.len() == 1;
-                prop_assert!(suite.format == Format::Csv || !has_one || suite.format == format, "{:?}", suite.format);
+                prop_assert!(
+                    suite.format == Format::Csv || !has_one || suite.format == format,
+                    "{:?}",
+                    suite.format
+                );
             }
         }
         prop_assert_eq!(digests.len(), 1);

@@ -1,4 +1,4 @@
-//! `contract.js`: the shape of each type, and what each role takes and gives.
+//! `contract.js`: the shape of each type, and the arguments and results of each role.
 
 use super::{ERRORS, NOTE, WIDTH, path_of, values_by_name};
 use crate::Error;

@@ -1,5 +1,5 @@
-//! `contract.d.ts`: the types of values. What an author gives may leave out fields: such a type has
-//! the name of the whole one with `Fields` at its end.
+//! `contract.d.ts`: the types of values. A value that an author gives may leave out fields; its
+//! type has the name of the whole one with `Fields` at the end.
 
 use std::collections::BTreeSet;
 

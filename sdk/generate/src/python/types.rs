@@ -25,7 +25,7 @@ U32 = Annotated[int, "u32"]
 U64 = Annotated[int, "u64"]
 F32 = Annotated[float, "f32"]"#;
 
-/// A cell and a trial, which the contract's variants are no model for.
+/// The definitions of a cell and a trial, which do not follow the contract's variants.
 const CELL: &str = r#"class Decimal(str):
     """A decimal number of a cell, as its exact text."""
 

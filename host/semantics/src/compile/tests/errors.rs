@@ -126,32 +126,31 @@ fn a_metric_without_dates_is_refused_where_time_matters() {
     assert!(error.contains("which may be `orders.order_date` or `orders.shipped`"), "{error}");
 }
 
-fn wanted(comparison: Comparison, grain: Option<Grain>, metric: &str) -> Request {
+fn compare(comparison: Comparison, grain: Option<Grain>, metric: &str) -> Request {
     Request { comparison: Some(comparison), grain, ..request(&[metric], &[]) }
 }
 
 #[test]
 fn comparisons_need_what_they_compare() {
     for (request, message) in [
-        (wanted(Comparison::Growth, None, "revenue"), "`growth` needs a grain, such as `month`"),
+        (compare(Comparison::Growth, None, "revenue"), "`growth` needs a grain, such as `month`"),
         (
-            wanted(Comparison::ShareOfTotal, None, "revenue"),
+            compare(Comparison::ShareOfTotal, None, "revenue"),
             "`share_of_total` needs a dimension or a grain",
         ),
         (
-            wanted(Comparison::RunningTotal, Some(Grain::Month), "mean price"),
+            compare(Comparison::RunningTotal, Some(Grain::Month), "mean price"),
             "`running_total` adds the values of `mean price`, which is no sum: it is a mean; \
-             compare a \
-             sum or a count",
+             compare a sum or a count",
         ),
         (
-            wanted(Comparison::RunningTotal, Some(Grain::Month), "buyers"),
+            compare(Comparison::RunningTotal, Some(Grain::Month), "buyers"),
             "`running_total` adds the values of `buyers`, which is no sum: it is a number of \
              different \
              values; compare a sum or a count",
         ),
         (
-            wanted(Comparison::ShareOfTotal, Some(Grain::Month), "margin"),
+            compare(Comparison::ShareOfTotal, Some(Grain::Month), "margin"),
             "`share_of_total` adds the values of `margin`, which is no sum: it is no sum or \
              difference \
              of others; compare a sum or a count",
@@ -159,7 +158,7 @@ fn comparisons_need_what_they_compare() {
         (
             Request {
                 period: period("2024-01-15", "2024-06-01"),
-                ..wanted(Comparison::Growth, Some(Grain::Month), "revenue")
+                ..compare(Comparison::Growth, Some(Grain::Month), "revenue")
             },
             "`growth` compares whole periods, and 2024-01-15 is within one: begin the period on \
              2024-01-01",
@@ -167,7 +166,7 @@ fn comparisons_need_what_they_compare() {
     ] {
         assert_eq!(fail(&shop(), &request).to_string(), message);
     }
-    let profit = wanted(Comparison::RunningTotal, Some(Grain::Month), "profit");
+    let profit = compare(Comparison::RunningTotal, Some(Grain::Month), "profit");
     assert!(compile_for(&shop(), &profit, &Dialect::Sqlite).is_ok());
 }
 

@@ -130,8 +130,9 @@ fn what_a_statement_applies_is_said_in_words() {
     };
     assert_eq!(
         request.describe(),
-        "cancellation rate by country and year, from 2024-01-01 to 2025-12-31, where country not in \
-         ('France', 'Spain') and orders.status is not NULL, with the growth from the period before"
+        "cancellation rate by country and year, from 2024-01-01 to 2025-12-31, where country not \
+         in ('France', 'Spain') and orders.status is not NULL, with the growth from the period \
+         before"
     );
     let applied = compile_for(&shop(), &request, &Dialect::Sqlite).unwrap().applied;
     let names: Vec<&str> = applied.metrics.iter().map(|(name, _)| name.as_str()).collect();
@@ -148,8 +149,8 @@ fn what_a_statement_applies_is_said_in_words() {
     assert_eq!(applied.time, ["orders.order_date"]);
     assert_eq!(applied.notes, ["the year 2025 is not over on 2025-06-30, so its values may grow"]);
     assert!(applied.words().ends_with(
-        "with the growth from the period before; dated by orders.order_date; cancelled orders counts \
-         where orders.status = 'cancelled'; customers joined where customers.deleted = 0; the year 2025 \
-         is not over on 2025-06-30, so its values may grow"
+        "with the growth from the period before; dated by orders.order_date; cancelled orders \
+         counts where orders.status = 'cancelled'; customers joined where customers.deleted = 0; \
+         the year 2025 is not over on 2025-06-30, so its values may grow"
     ));
 }
