@@ -10,7 +10,7 @@ use syrch_core::result_set::digest64;
 use syrch_layers::GrantedIndex;
 use syrch_offline::{find_cells, question_day};
 use syrch_semantics::{
-    Cell, Reading, Request, Semantics, Severity, check, read_follow_up, read_question,
+    Cell, Reading, Request, Semantics, Severity, Unread, check, read_follow_up, read_question,
 };
 
 use crate::metric::read_semantics;
@@ -82,19 +82,31 @@ impl Host {
         let semantics = self.semantics()?;
         let cells = self.cells_of(question, semantics).await;
         match read_question(semantics, question, &cells, question_day(semantics)) {
-            Reading::Understood(understood) => Some(understood.request),
+            Reading::Understood(understood) => Some(understood.request.with_named_groups()),
             Reading::Unread(_) => None,
         }
     }
 
     /// Reads a text as a change of the request before, such as `and for 2023?`; `None` if it is a
     /// question of its own or not understood.
-    pub async fn follow_up(&self, previous: &Request, text: &str) -> Option<Request> {
-        let semantics = self.semantics()?;
+    ///
+    /// # Errors
+    /// When it is understood as a change and has no meaning for that request: the reason.
+    pub async fn follow_up(
+        &self,
+        previous: &Request,
+        text: &str,
+    ) -> Result<Option<Request>, Unread> {
+        let Some(semantics) = self.semantics() else { return Ok(None) };
         let cells = self.cells_of(text, semantics).await;
         match read_follow_up(semantics, previous, text, &cells, question_day(semantics)) {
-            Reading::Understood(understood) if understood.is_change => Some(understood.request),
-            _ => None,
+            Reading::Understood(understood) if understood.is_change => {
+                Ok(Some(understood.request.with_named_groups()))
+            }
+            Reading::Unread(unread @ (Unread::Unsupported(_) | Unread::Ambiguous { .. })) => {
+                Err(unread)
+            }
+            _ => Ok(None),
         }
     }
 

@@ -12,6 +12,7 @@ use syrch_semantics::{
 };
 
 use crate::Host;
+use crate::databases::doubting_within;
 
 /// The rows of a request for metrics, and the statement that gave them.
 #[derive(Debug)]
@@ -91,6 +92,7 @@ impl Host {
         request: &Request,
         today: NaiveDate,
     ) -> Result<MetricAnswer, MetricError> {
-        run_metric(&self.database, semantics, request, today).await
+        let database = doubting_within(&self.database, self.settings.rows);
+        run_metric(&database, semantics, request, today).await
     }
 }

@@ -220,7 +220,9 @@ impl Host {
         let catalog = self.catalog_for_roles().await?;
         let found = match kind {
             RunKind::Search => {
-                verified::find(&self.known.knowledge.verified, &problem.question, &catalog)
+                let examples = &self.known.knowledge.verified;
+                let semantics = self.settings.semantics.digest.as_deref();
+                verified::find(examples, &problem.question, &catalog, semantics)
             }
             RunKind::Optimization(_) => None,
         };

@@ -23,13 +23,22 @@ pub struct Confirmation {
     pub tables: Vec<String>,
     /// Their shape at that time, as [`read_shape`] returns it.
     pub shape: String,
+    /// The digest of the semantics files that the run had, if it had any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub semantics: Option<String>,
 }
 
 impl Confirmation {
-    /// Returns whether the tables of the statement have the shape that they had.
+    /// Returns whether the tables of the statement have the shape that they had, and the semantics
+    /// files, whose digest this is, their content. Without such files there is nothing to compare.
     #[must_use]
-    pub fn is_current(&self, catalog: &Catalog) -> bool {
-        read_shape(catalog, &self.tables).is_some_and(|shape| shape == self.shape)
+    pub fn is_current(&self, catalog: &Catalog, semantics: Option<&str>) -> bool {
+        let is_defined_alike = match (&self.semantics, semantics) {
+            (Some(known), Some(now)) => known == now,
+            _ => true,
+        };
+        let shape = read_shape(catalog, &self.tables);
+        is_defined_alike && shape.is_some_and(|shape| shape == self.shape)
     }
 }
 
@@ -71,7 +80,12 @@ pub fn read_shape(catalog: &Catalog, tables: &[String]) -> Option<String> {
 /// Finds the statement that was confirmed for a question: the last line of the file whose question
 /// has the same [`question_key`] and whose tables have their shape; else the last that is stale.
 #[must_use]
-pub fn find(examples: &[VerifiedExample], question: &str, catalog: &Catalog) -> Option<Found> {
+pub fn find(
+    examples: &[VerifiedExample],
+    question: &str,
+    catalog: &Catalog,
+    semantics: Option<&str>,
+) -> Option<Found> {
     let key = question_key(question);
     if key.is_empty() {
         return None;
@@ -79,7 +93,7 @@ pub fn find(examples: &[VerifiedExample], question: &str, catalog: &Catalog) -> 
     let mut same: Vec<&VerifiedExample> =
         examples.iter().filter(|example| question_key(&example.question) == key).collect();
     same.reverse();
-    let current = same.iter().find(|example| example.confirmed.is_current(catalog));
+    let current = same.iter().find(|example| example.confirmed.is_current(catalog, semantics));
     if let Some(VerifiedExample { question, sql, confirmed }) = current {
         return Some(Found::Current(Verified {
             question: question.clone(),
@@ -92,7 +106,7 @@ pub fn find(examples: &[VerifiedExample], question: &str, catalog: &Catalog) -> 
     let Confirmation { by, at, tables, .. } = &stale.confirmed;
     Some(Found::Stale(format!(
         "the statement that {by} confirmed for this question on {at} is not used: the shape of {} \
-         has changed since; `syrch-host examples add RUN` confirms another",
+         or the semantics files have changed since; `syrch-host examples add RUN` confirms another",
         syrch_core::text::few(tables)
     )))
 }
@@ -166,6 +180,7 @@ mod tests {
                 by: "ann".into(),
                 at: "2026-11-02".into(),
                 shape: read_shape(catalog, &tables).unwrap(),
+                semantics: Some("d".into()),
                 tables,
             },
         }
@@ -179,13 +194,14 @@ mod tests {
             confirm("number of orders", "SELECT 2", &catalog),
             confirm("Which orders are there?", "SELECT 3", &catalog),
         ];
-        let Some(Found::Current(found)) = find(&examples, "How many orders do we have?", &catalog)
+        let Some(Found::Current(found)) =
+            find(&examples, "How many orders do we have?", &catalog, None)
         else {
             panic!("nothing was found");
         };
         assert_eq!((found.sql.as_str(), found.by.as_str()), ("SELECT 2", "ann"));
-        assert_eq!(find(&examples, "How many customers are there?", &catalog), None);
-        assert_eq!(find(&examples, "???", &catalog), None);
+        assert_eq!(find(&examples, "How many customers are there?", &catalog, None), None);
+        assert_eq!(find(&examples, "???", &catalog, Some("d")), None);
     }
 
     #[test]
@@ -205,11 +221,17 @@ mod tests {
     #[test]
     fn a_changed_table_makes_it_stale() {
         let examples = [confirm("How many orders are there?", "SELECT 1", &catalog(&["id"]))];
-        let found = find(&examples, "How many orders are there?", &catalog(&["id", "status"]));
+        let found =
+            find(&examples, "How many orders are there?", &catalog(&["id", "status"]), None);
         let Some(Found::Stale(why)) = found else { panic!("{found:?}") };
         assert!(why.contains("ann") && why.contains("of orders"), "{why}");
         let gone = Catalog { tables: Vec::new(), ..catalog(&[]) };
-        let found = find(&examples, "How many orders are there?", &gone);
+        let found = find(&examples, "How many orders are there?", &gone, None);
+        assert!(matches!(found, Some(Found::Stale(_))), "{found:?}");
+        let question = "How many orders are there?";
+        let found = find(&examples, question, &catalog(&["id"]), Some("d"));
+        assert!(matches!(found, Some(Found::Current(_))), "{found:?}");
+        let found = find(&examples, question, &catalog(&["id"]), Some("e"));
         assert!(matches!(found, Some(Found::Stale(_))), "{found:?}");
     }
 }

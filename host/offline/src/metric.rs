@@ -58,7 +58,8 @@ fn read_with(
         }
         Reading::Unread(_) => return Metric::Unread,
     };
-    match compile(semantics, &understood.request, dialect, today) {
+    let request = understood.request.with_named_groups();
+    match compile(semantics, &request, dialect, today) {
         Ok(compiled) => Metric::Statement {
             sql: compiled.sql,
             confidence: understood.confidence,
@@ -72,6 +73,21 @@ fn read_with(
 #[must_use]
 pub fn question_day(semantics: &Semantics) -> NaiveDate {
     semantics.today.unwrap_or_else(today)
+}
+
+/// The table of the files with a condition that always holds which a statement of the rules reads:
+/// the rules know of no such condition.
+pub(crate) fn find_filtered<'a>(semantics: &'a Semantics, sql: &str) -> Option<&'a str> {
+    let lower = sql.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let mut filtered = semantics.tables.iter().filter(|table| table.filter.is_some());
+    let found = filtered.find(|table| {
+        let source = table.source.to_lowercase();
+        let name = source.rsplit('.').next().unwrap_or(&source);
+        let is_word = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_word { words.contains(&name) } else { lower.contains(name) }
+    });
+    found.map(|table| table.name.as_str())
 }
 
 fn today() -> NaiveDate {

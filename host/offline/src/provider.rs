@@ -86,7 +86,7 @@ impl OfflineProvider {
         let found = self.interpret(call).await;
         let wanted = found.list.get(call.request.sample as usize);
         match wanted {
-            Some(one) if self.accepts(&found) => Ok(statement(one)),
+            Some(one) if self.accepts(&found) => self.admit(one),
             None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("there is no further reading of the question".to_owned()))
             }
@@ -103,7 +103,7 @@ impl OfflineProvider {
         let tried =
             |sql: &str| call.request.subjects.iter().any(|subject| plain(subject) == plain(sql));
         match found.list.iter().find(|one| !tried(&one.sql)) {
-            Some(one) if self.accepts(&found) => Ok(statement(one)),
+            Some(one) if self.accepts(&found) => self.admit(one),
             None if !found.list.is_empty() && found.objection.is_none() => {
                 Err(LlmError::Refused("every reading of the question was tried".to_owned()))
             }
@@ -116,6 +116,19 @@ impl OfflineProvider {
     fn accepts(&self, found: &Interpretations) -> bool {
         found.objection.is_none()
             && found.list.first().is_some_and(|best| best.confidence >= self.config.threshold)
+    }
+
+    /// Replies with a statement of the rules, unless it reads a table whose definition has a
+    /// condition that always holds.
+    fn admit(&self, one: &Interpretation) -> Result<Reply, LlmError> {
+        let semantics = self.config.semantics.as_deref();
+        match semantics.and_then(|semantics| metric::find_filtered(semantics, &one.sql)) {
+            None => Ok(statement(one)),
+            Some(table) => Err(LlmError::Refused(format!(
+                "`{table}` has a condition in the semantics file that always holds, and only its \
+                 metrics apply it: ask for a metric, or define one"
+            ))),
+        }
     }
 
     async fn reply(&self, call: &ModelCall) -> Result<Reply, LlmError> {

@@ -27,6 +27,28 @@ pub struct Request {
     pub comparison: Option<Comparison>,
 }
 
+impl Request {
+    /// Returns the request without the group that has no name, if it asks for the first groups by a
+    /// metric: the employee with the most orders is not the orders without an employee.
+    #[must_use]
+    pub fn with_named_groups(mut self) -> Self {
+        let by_value = self.order.as_ref().is_some_and(|order| !self.by.contains(&order.by));
+        if self.limit.is_none() || !by_value {
+            return self;
+        }
+        for dimension in &self.by {
+            if !self.filters.iter().any(|filter| filter.dimension == *dimension) {
+                self.filters.push(Filter {
+                    dimension: dimension.clone(),
+                    operator: Operator::NotIn,
+                    values: vec![Literal::Null],
+                });
+            }
+        }
+        self
+    }
+}
+
 /// A unit of time to group by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

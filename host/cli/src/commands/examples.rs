@@ -108,7 +108,8 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;
     let at = DateTime::<Utc>::from(std::time::SystemTime::now()).format("%Y-%m-%d").to_string();
-    let confirmed = Confirmation { by: by.to_owned(), at, tables, shape };
+    let semantics = read_settings(&journal.header)?.semantics.digest;
+    let confirmed = Confirmation { by: by.to_owned(), at, tables, shape, semantics };
     let line = ExampleLine { question, sql, verified: Some(confirmed) };
     if file.exists() {
         let known = example_lines(&file)?;
@@ -174,7 +175,9 @@ async fn read_tables(
 /// Adds a line to a file, on a line of its own whatever the file ends with.
 fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
     let ends_open = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|&b| b != b'\n'));
-    let mut text = serde_json::to_string(line).unwrap_or_default();
+    let mut text = serde_json::to_string(line).map_err(|error| {
+        Failure::new(Exit::Unexpected, format!("the example cannot be written: {error}"))
+    })?;
     if ends_open {
         text.insert(0, '\n');
     }
@@ -189,7 +192,7 @@ fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
 fn name_state(line: &ExampleLine, catalog: Option<&Catalog>) -> &'static str {
     match (&line.verified, catalog) {
         (None, _) => "not confirmed",
-        (Some(confirmed), Some(catalog)) if !confirmed.is_current(catalog) => "stale",
+        (Some(confirmed), Some(catalog)) if !confirmed.is_current(catalog, None) => "stale",
         (Some(_), _) => "confirmed",
     }
 }

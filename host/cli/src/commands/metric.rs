@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
+use syrch::databases::doubting;
 use syrch::metric::{MetricAnswer, MetricError, SemanticsError, read_semantics, run_metric};
 use syrch::semantics::{
     Applied, CompileError, Compiled, Dimension, Format as Shown, MetricKind, Request, RequestError,
@@ -88,6 +89,7 @@ impl Run for MetricArgs {
             let compiled = compile(&semantics, &request, &database.dialect(), today)?;
             print_statement(&context, &compiled)?;
         } else {
+            let database = doubting(&database);
             let answer = run_metric(&database, &semantics, &request, today).await?;
             print_answer(&context, &request, &answer)?;
         }

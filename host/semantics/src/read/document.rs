@@ -576,7 +576,7 @@ pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
 /// dimension is not stated to be a text.
 fn literal_from_key(key: String, kind: Option<Kind>) -> Literal {
     match kind {
-        Some(Kind::Text) => Literal::Text(key),
+        Some(Kind::Text | Kind::Name) => Literal::Text(key),
         Some(Kind::Time) => match parse_day(&key) {
             Some(day) => Literal::Date(day),
             None => Literal::Text(key),

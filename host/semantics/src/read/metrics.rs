@@ -7,6 +7,8 @@ use super::graph::{Graph, Paths};
 use super::names::Names;
 use super::problem::Problems;
 use super::resolve::{admit_text, texts};
+use syrch_core::text::nearest;
+
 use crate::{Expression, Measure, Metric, MetricKind, Place, Semantics};
 
 /// The limits on a metric that is made of others: how many steps lead to a measure, and how many
@@ -251,6 +253,19 @@ impl Reader<'_> {
                 .filter(|dimension| dimension.is_time)
                 .map(|dimension| format!("{}.{}", dimension.table, dimension.name))
                 .collect();
+            let plain = times.iter().filter_map(|time| time.split_once('.'));
+            let plain: Vec<&str> = plain.map(|(_, name)| name).collect();
+            let written = time.text.to_lowercase();
+            let near = nearest(name, plain.iter().copied()).into_iter().next();
+            let near = near.and_then(|near| plain.iter().position(|one| *one == near));
+            if let Some(near) = near.filter(|_| !written.contains('.')) {
+                let message = format!(
+                    "there is no time dimension `{}`; did you mean `{}`?",
+                    time.text, times[near]
+                );
+                self.problems.add(&time.place, message);
+                return None;
+            }
             let known = times.iter().map(String::as_str);
             self.problems.add_unknown(&time.place, "time dimension", &time.text, known);
             return None;

@@ -158,7 +158,11 @@ impl Session {
     /// Answers a text that changes the request before. Returns whether it does.
     async fn change(&mut self, text: &str) -> Outcome<bool> {
         let Some(previous) = &self.request else { return Ok(false) };
-        let Some(request) = self.host.follow_up(previous, text).await else { return Ok(false) };
+        let changed = self.host.follow_up(previous, text).await.map_err(|unread| {
+            Failure::usage(unread.to_string())
+                .hint("change the request otherwise, or forget it by `\\new` and ask anew")
+        })?;
+        let Some(request) = changed else { return Ok(false) };
         let Some(semantics) = self.host.semantics() else { return Ok(false) };
         let interrupt = self.context.interrupt.clone();
         let day = chrono::Local::now().date_naive();
