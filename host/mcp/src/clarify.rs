@@ -81,7 +81,7 @@ impl Ask for Elicit {
         let form = form(&question.text, &question.choices)?;
         drop(self.seat.slot.lock().await.take());
         let reply = self.peer.create_elicitation_with_timeout(form, Some(PATIENCE)).await;
-        let slot = self.seat.queue.acquire(&self.seat.client).await.ok()?;
+        let slot = self.seat.queue.acquire_again(&self.seat.client).await.ok()?;
         *self.seat.slot.lock().await = Some(slot);
         read_answer(reply.ok()?)
     }

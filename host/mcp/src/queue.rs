@@ -60,6 +60,18 @@ impl Queue {
     /// # Errors
     /// When too many calls wait already, of this client or of all.
     pub(crate) async fn acquire(&self, client: &str) -> Result<Slot, Refusal> {
+        self.wait(client, true).await
+    }
+
+    /// Waits for the slot that a call gave back while its user was thinking, however many wait.
+    ///
+    /// # Errors
+    /// When the queue ends.
+    pub(crate) async fn acquire_again(&self, client: &str) -> Result<Slot, Refusal> {
+        self.wait(client, false).await
+    }
+
+    async fn wait(&self, client: &str, is_bounded: bool) -> Result<Slot, Refusal> {
         let receiver = {
             let mut state = self.shared.lock();
             state.waiting.retain(|waiter| !waiter.sender.is_closed());
@@ -67,10 +79,10 @@ impl Queue {
                 return Ok(self.shared.hand_out(&mut state, client));
             }
             let own = state.waiting.iter().filter(|waiter| waiter.client == client).count();
-            if state.waiting.len() >= self.shared.waiting {
+            if is_bounded && state.waiting.len() >= self.shared.waiting {
                 return Err(Refusal::Full);
             }
-            if own >= self.shared.waiting.div_ceil(2) {
+            if is_bounded && own >= self.shared.waiting.div_ceil(2) {
                 return Err(Refusal::Share);
             }
             let (sender, receiver) = oneshot::channel();

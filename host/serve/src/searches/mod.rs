@@ -332,17 +332,20 @@ impl Searches {
         search.feed.push("started", &json!({"resumed": is_resumed}));
         let work = AssertUnwindSafe(self.search(&search, start)).catch_unwind().await;
         drop(slot);
-        let report = work.unwrap_or_else(|_| {
-            Err(Error::Internal("the search ended by a panic of the host".to_owned()))
+        let (report, is_left) = work.unwrap_or_else(|_| {
+            let why = "the search ended by a panic of the host";
+            (Err(Error::Internal(why.to_owned())), false)
         });
         self.finish(&search, report);
-        if let Some(note) = note {
+        if let Some(note) = note.filter(|_| !is_left) {
             note.finish();
         }
         self.prune();
     }
 
-    async fn search(&self, search: &Search, start: Start) -> Result<SearchReport, Error> {
+    /// Searches. The second value is true if the journal of an earlier server could not be resumed
+    /// now and may be later, such as when the database was not there.
+    async fn search(&self, search: &Search, start: Start) -> (Result<SearchReport, Error>, bool) {
         let observer: Arc<dyn Observer> = Arc::new(FeedObserver {
             feed: Arc::clone(&search.feed),
             program: Arc::clone(&self.program),
@@ -354,18 +357,21 @@ impl Searches {
                 let journal = folder.map(|folder| Folder::new(folder).place(&search.run));
                 let problem = search.asked.problem();
                 let run = &search.run;
-                host.search_as(run, problem, journal, observer, None, &search.stop).await.report
+                let stop = &search.stop;
+                let searched = host.search_as(run, problem, journal, observer, None, stop).await;
+                (searched.report, false)
             }
             Start::Journal(path) => {
                 let identity = host.database().identity().await;
                 let beside = (observer, None);
                 let resumed = host.resume_as(&path, Some(identity), beside, &search.stop).await;
                 match resumed {
-                    Ok(searched) => searched.report,
+                    Ok(searched) => (searched.report, false),
                     Err(error) => {
                         let run = &search.run;
                         self.program.warn(&format!("the run {run} is not resumed: {error}"));
-                        Err(error)
+                        let is_left = !matches!(error, Error::Unfit(_));
+                        (Err(error), is_left)
                     }
                 }
             }
