@@ -27,6 +27,8 @@ use syrch_core::ports::{
 };
 use syrch_core::{Catalog, Dialect, Doubt, Hit, ResultSet, SqlError, Value};
 
+use crate::pivot::check_columns;
+
 /// The longest time of the statements that count for one statement, all together.
 const TIME: Duration = Duration::from_secs(3);
 /// Statements that count for one statement.
@@ -43,6 +45,7 @@ pub struct DoubtingDatabase {
     inner: Arc<dyn Database>,
     /// The database that counts: the one below the budget.
     counting: Arc<dyn Database>,
+    grant: RowsGrant,
     shows_cells: bool,
     state: Mutex<State>,
 }
@@ -120,7 +123,7 @@ impl DoubtingDatabase {
     #[must_use]
     pub fn new(inner: Arc<dyn Database>, counting: Arc<dyn Database>, grant: RowsGrant) -> Self {
         let shows_cells = matches!(grant, RowsGrant::Sample(_) | RowsGrant::Full);
-        Self { inner, counting, shows_cells, state: Mutex::default() }
+        Self { inner, counting, grant, shows_cells, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -331,6 +334,7 @@ impl Database for DoubtingDatabase {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
+        check_columns(query, self.grant)?;
         let results = self.inner.run(query).await?;
         Ok(match self.doubts(query, &results).await {
             none if none.is_empty() => results,

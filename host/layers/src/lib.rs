@@ -23,6 +23,7 @@ pub mod journal;
 pub mod memo;
 pub mod narrow;
 pub mod observe;
+mod pivot;
 pub mod preview;
 pub mod price;
 pub mod quotes;

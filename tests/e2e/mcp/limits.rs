@@ -71,6 +71,8 @@ fn a_cancelled_call_ends_its_search_and_frees_its_slot() {
     }
     // One waits, the second of the same client is refused.
     let waiting = client.request("tools/call", question(2));
+    // Calls are read in order, and begin side by side.
+    std::thread::sleep(Duration::from_millis(500));
     let refused = client.ask("tools/call", question(3));
     let text = refused["content"][0]["text"].as_str().unwrap();
     assert!(refused["isError"] == true && text.contains("too many calls of this client"), "{text}");

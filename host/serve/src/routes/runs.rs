@@ -10,6 +10,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
 use syrch_journal::{Entry, Folder, Journal, JournalError, SearchTree, Shown, Summary, TreeDiff};
 
@@ -121,8 +122,21 @@ pub(super) async fn list(
     ))
 }
 
-/// The run of a journal; `None` if it cannot be read.
+/// Returns whether a run with these settings was over the database of this server, and within its
+/// tables: a session sees no other database of its user.
+fn is_own(served: &Served, settings: &Value) -> bool {
+    let own = served.host.settings();
+    let database = DatabaseUrl::parse(&own.database).to_string();
+    let has_tables = own.tables.is_empty() || settings["tables"] == json!(own.tables);
+    settings["database"] == json!(database) && has_tables
+}
+
+/// The run of a journal; `None` if it cannot be read or is of another database.
 fn line(served: &Served, entry: &Entry) -> Option<Line> {
+    let header = Journal::read_header(&entry.path).ok()?;
+    if !is_own(served, &header.settings) {
+        return None;
+    }
     let summary = served.summaries.read(entry).ok()?;
     let is_running = summary.outcome == "unfinished" && entry.is_written();
     Some(Line {
@@ -143,8 +157,8 @@ pub(super) async fn tree(
     Path(run): Path<String>,
 ) -> Result<Json<Value>, Problem> {
     let shown = limit_shown(&served);
-    let folder = served.runs.clone();
-    let tree = in_background(move || read_tree(&folder, &run, shown)).await?;
+    let reader = Arc::clone(&served);
+    let tree = in_background(move || read_tree(&reader, &run, shown)).await?;
     Ok(send(&served, to_value(&tree)))
 }
 
@@ -163,20 +177,26 @@ pub(super) async fn difference(
     State(served): State<Arc<Served>>,
     Path((run, other)): Path<(String, String)>,
 ) -> Result<Json<Value>, Problem> {
-    let folder = served.runs.clone();
+    let reader = Arc::clone(&served);
     let difference = in_background(move || {
-        let left = read_tree(&folder, &run, Shown::default())?;
-        let right = read_tree(&folder, &other, Shown::default())?;
+        let left = read_tree(&reader, &run, Shown::default())?;
+        let right = read_tree(&reader, &other, Shown::default())?;
         Ok(TreeDiff::compare(&left, &right))
     })
     .await?;
     Ok(send(&served, to_value(&difference)))
 }
 
-fn read_tree(folder: &std::path::Path, run: &str, shown: Shown) -> Result<SearchTree, Problem> {
-    let entry = Folder::new(folder.to_owned()).find(run)?;
+fn read_tree(served: &Served, run: &str, shown: Shown) -> Result<SearchTree, Problem> {
+    let entry = Folder::new(served.runs.clone()).find(run)?;
     check_size(entry.bytes)?;
-    Ok(SearchTree::from_journal(&Journal::read(&entry.path)?, shown))
+    let journal = Journal::read(&entry.path)?;
+    if !is_own(served, &journal.header.settings) {
+        return Err(Problem::not_found(format!(
+            "the run `{run}` is over another database or other tables than this server"
+        )));
+    }
+    Ok(SearchTree::from_journal(&journal, shown))
 }
 
 /// Refuses a file that is larger than the limit.
