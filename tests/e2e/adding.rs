@@ -247,10 +247,10 @@ fn a_dialect_is_its_declaration_and_its_rules() {
         DECLARATIONS,
         RULES,
         "host/app/src/executors.rs",
+        "host/app/src/executors/",
         "host/app/src/probe.rs",
-        // The functions of dates, which no declaration has.
-        "host/semantics/src/compile/engine.rs",
-        "host/semantics/src/compile/expression.rs",
+        // The functions of dates and the types of columns, which no declaration has.
+        "host/semantics/src/",
         "host/offline/src/kinds.rs",
         "host/offline/src/dated.rs",
     ];

@@ -56,6 +56,15 @@ fn a_question_for_a_metric_is_answered_by_its_definition() {
 }
 
 #[test]
+fn a_share_is_stated_as_a_percentage() {
+    let place = shop();
+    let (document, _) = ask(&place, "What percent of orders were cancelled?");
+    let share = document["answer"]["rows"][0][0].as_f64().unwrap();
+    let expected = format!("The cancellation rate is {:.2} %.", share * 100.0);
+    assert_eq!(document["answer"]["text"], expected, "{document}");
+}
+
+#[test]
 fn other_questions_are_left_to_the_rules() {
     let place = shop();
     let (document, stderr) = ask(&place, "What is the highest salary of an employee?");

@@ -12,7 +12,8 @@ use crate::context::Context;
 use crate::ground::Grounded;
 use crate::report::{
     ANSWER_SCHEMA, AnswerBody, AnswerDocument, CandidateReport, CandidateStatus, ClarifyReport,
-    Confidence, CostReport, OriginReport, PluginReport, SavedReport, TimeReport, VerdictWord,
+    Confidence, CostReport, MetricReport, OriginReport, PluginReport, SavedReport, TimeReport,
+    VerdictWord,
 };
 use crate::rests_on::{departure, rests_on};
 use crate::runner::DOUBTED;
@@ -81,7 +82,14 @@ pub(crate) fn document(
         schema: ANSWER_SCHEMA.to_owned(),
         run: context.run.id.clone(),
         question: question.to_owned(),
-        answer: grounded.map(|grounded| body(&grounded.answer, &grounded.results)),
+        answer: grounded.map(|grounded| {
+            let defined = match context.notes.origin_of(&grounded.results.sql) {
+                Some(OriginReport::Metric(report)) => state_values(&report, &grounded.results),
+                _ => None,
+            };
+            let body = body(&grounded.answer, &grounded.results);
+            AnswerBody { text: defined.unwrap_or(body.text.clone()), ..body }
+        }),
         sql: grounded.map(|grounded| grounded.results.sql.clone()),
         dialect: context.catalog.dialect.name().to_owned(),
         confidence: grounded.map(|grounded| Confidence {
@@ -144,6 +152,23 @@ fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
+}
+
+/// States the values of metrics in a sentence, in their formats; `None` for more than one row and
+/// beside groups.
+fn state_values(report: &MetricReport, results: &ResultSet) -> Option<String> {
+    let columns = results.columns();
+    let names = columns.iter().map(|column| &column.name);
+    if results.row_count() != 1 || !names.eq(report.values.iter().map(|value| &value.name)) {
+        return None;
+    }
+    let row = results.rows(0, 1).into_iter().next()?;
+    if row.contains(&Value::Null) {
+        return None;
+    }
+    let stated = report.values.iter().zip(&row);
+    let stated = stated.map(|(column, value)| format!("{} is {}", column.name, column.show(value)));
+    Some(format!("The {}.", stated.collect::<Vec<_>>().join(", the ")))
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {

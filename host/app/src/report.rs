@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::ledger::PurposeCost;
 use syrch_core::ports::Level;
 use syrch_core::roles::Role;
-use syrch_core::{Graph, Question, ResultSet, StatedPart};
+use syrch_core::{Graph, Question, ResultSet, StatedPart, Value};
 
 pub use syrch_core::ports::Preview;
 
@@ -146,6 +146,44 @@ pub struct MetricReport {
     /// Remarks on the values for a reader.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The columns that hold values of metrics, in order.
+    #[serde(default)]
+    pub values: Vec<MetricColumn>,
+}
+
+/// A column that holds values of a metric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricColumn {
+    /// Its name in the result.
+    pub name: String,
+    /// `number`, `percent` for a share of one, or `currency`.
+    pub format: String,
+    /// The unit in words, or the currency.
+    pub unit: Option<String>,
+}
+
+impl MetricColumn {
+    /// Returns a value as people write it: a share as a percentage, with two decimals as amounts of
+    /// money have, and with the unit.
+    #[must_use]
+    pub fn show(&self, value: &Value) -> String {
+        let number = match value {
+            Value::Real(number) => Some(*number),
+            Value::Integer(number) => Some(*number as f64),
+            Value::Decimal(text) => text.parse().ok(),
+            _ => None,
+        };
+        let shown = match (number, self.format.as_str()) {
+            (Some(share), "percent") => return format!("{:.2} %", share * 100.0),
+            (Some(amount), "currency") => format!("{amount:.2}"),
+            (Some(number), _) if number.fract() != 0.0 => format!("{number:.2}"),
+            _ => match json_value(value) {
+                serde_json::Value::String(text) => text,
+                other => other.to_string(),
+            },
+        };
+        self.unit.as_ref().map_or(shown.clone(), |unit| format!("{shown} {unit}"))
+    }
 }
 
 /// A metric with the file that defines it.

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
 use syrch_semantics::{
-    Applied, Cell, Reading, Semantics, Unread, cells_at, compile, phrases, read_question,
+    Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile,
+    phrases, read_question,
 };
 
 /// The limit on the cells that are requested for a phrase.
@@ -63,7 +64,7 @@ fn read_with(
         Ok(compiled) => Metric::Statement {
             sql: compiled.sql,
             confidence: understood.confidence,
-            origin: origin(&compiled.applied),
+            origin: origin(&compiled.applied, &compiled.columns),
         },
         Err(_) => Metric::Unread,
     }
@@ -114,7 +115,19 @@ pub async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellI
 }
 
 /// The origin of a statement, as the answer's document has it.
-fn origin(applied: &Applied) -> Value {
+fn origin(applied: &Applied, columns: &[OutputColumn]) -> Value {
+    let values = columns.iter().filter(|column| column.role != Role::Dimension);
+    let values = values.filter(|column| column.role != Role::Time);
+    let values: Vec<Value> = values
+        .map(|column| {
+            let format = match column.format {
+                Format::Number => "number",
+                Format::Percent => "percent",
+                Format::Currency => "currency",
+            };
+            json!({ "name": column.name, "format": format, "unit": column.unit })
+        })
+        .collect();
     let metrics: Vec<Value> =
         applied.metrics.iter().map(|(name, file)| json!({ "name": name, "file": file })).collect();
     json!({
@@ -127,5 +140,6 @@ fn origin(applied: &Applied) -> Value {
         "until": applied.period.as_ref().and_then(|period| period.until).map(|day| day.to_string()),
         "grain": applied.grain,
         "notes": applied.notes,
+        "values": values,
     })
 }

@@ -28,8 +28,9 @@ impl Names for TableColumns<'_> {
 }
 
 /// Writes the SELECT of a group. Its columns are `t0`, if there is a grain, `d0` and so on for the
-/// dimensions, `k0` and so on for keys that are not shown, and `m0` and so on for the measures, whose numbers begin at `first`. Rows count from
-/// the day `earliest` on instead of the request's first day, if there is one.
+/// dimensions, `k0` and so on for keys that are not shown, and `m0` and so on for the measures,
+/// whose numbers begin at `first`. Rows count from the day `earliest` on instead of the request's
+/// first day, if there is one.
 pub(super) fn write_group(
     engine: &Engine<'_>,
     plan: &Plan<'_>,

@@ -160,7 +160,7 @@ impl<'a> Statement<'a> {
         if let Some(compared) = compared {
             compared.check_additive(self.plan)?;
         }
-        let mut cells = self.shown_keys(&row);
+        let mut cells = self.list_shown_keys(&row);
         let mut conditions = String::new();
         let mut source = row.clone();
         match compared {
@@ -178,7 +178,7 @@ impl<'a> Statement<'a> {
                 let sql =
                     format!("SELECT {},\n    {window} AS c0\n  FROM {valued}", inner.join(", "));
                 source = self.add("compared", sql);
-                cells = self.shown_keys(&source);
+                cells = self.list_shown_keys(&source);
                 cells.extend((0..metrics.len()).map(|index| format!("{source}.v{index}")));
                 cells.push(compared.write_column(self.engine, &source));
                 let from = plan::bounds(self.plan.request).and_then(|period| period.from);
@@ -215,7 +215,7 @@ impl<'a> Statement<'a> {
     }
 
     /// Returns the group columns of a relation that the result has.
-    fn shown_keys(&self, row: &str) -> Vec<String> {
+    fn list_shown_keys(&self, row: &str) -> Vec<String> {
         let mut keys = self.keys(row);
         keys.truncate(keys.len() - self.plan.keys.len());
         keys
