@@ -100,23 +100,23 @@ live: host
 	target/debug/make-shop $(SHOP)
 	test -e target/live/skipped || target/live/venv/bin/python tests/live/run.py --strategies "$(LIVE)" $(LIVE_FLAGS)
 
+# With `--workspace`, the features of what is compiled are those of `make test`, and nothing is built again.
 # Plugins in every language, built by tools that the project's own scripts install in target/toolchains (from PyPI, npm and crates.io).
 test-languages: target
-	$(CARGO) build -p syrch-host
 	sh tests/languages/install.sh
-	SYRCH_REQUIRE_LANGUAGES=1 $(CARGO) test -p syrch-host --test e2e -- languages::sources
+	SYRCH_REQUIRE_LANGUAGES=1 $(CARGO) test --workspace --test e2e -- languages::sources
 
 # The MCP server under clients of others, which the project's own script installs in target/mcp (from PyPI and npm): the official SDKs of Python and
 # TypeScript, the conformance suite and the Inspector's command line.
 test-mcp:
 	sh tests/mcp/install.sh
-	SYRCH_REQUIRE_MCP=1 $(CARGO) test -p syrch-host --test e2e -- mcp
+	SYRCH_REQUIRE_MCP=1 $(CARGO) test --workspace --test e2e -- mcp
 
 # The page of `serve` in Chromium (Debian's: apt install chromium), driven by playwright-core, which the script installs in target/page (from npm).
 # Pictures of each view are in target/page/pictures.
 test-page:
 	sh tests/page/install.sh
-	SYRCH_REQUIRE_PAGE=1 $(CARGO) test -p syrch-host --test e2e -- serve::page
+	SYRCH_REQUIRE_PAGE=1 $(CARGO) test --workspace --test e2e -- serve::page
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

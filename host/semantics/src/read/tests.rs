@@ -174,7 +174,7 @@ fn wrong_metrics_are_reported() {
         ("m: {derived: nothing}", "there is no metric `nothing`"),
         ("m: {measure: count(orders.*), derived: m}", "and only one"),
         ("m: {}", "needs one of `measure`, `ratio` and `derived`"),
-        ("{m: {derived: n, filter: a}, n: count(orders.*)}", "belong to a `measure`"),
+        ("{m: {derived: o, filter: a}, o: count(orders.*)}", "belong to a `measure`"),
         ("{m: count(orders.*), M: count(items.*)}", "metric `M` is declared at"),
         (
             "{m: {measure: count(orders.*), synonyms: [Sale]}, sales: count(items.*)}",

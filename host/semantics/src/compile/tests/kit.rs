@@ -214,7 +214,11 @@ pub(crate) fn request(metrics: &[&str], by: &[&str]) -> Request {
 }
 
 pub(crate) fn filter(dimension: &str, operator: Operator, values: &[&str]) -> Filter {
-    let values = values.iter().map(|value| Literal::Text((*value).to_owned())).collect();
+    let values = values.iter().map(|value| match value.parse() {
+        Ok(day) => Literal::Date(day),
+        Err(_) => Literal::Text((*value).to_owned()),
+    });
+    let values = values.collect();
     Filter { dimension: dimension.to_owned(), operator, values }
 }
 
