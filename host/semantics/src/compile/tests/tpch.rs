@@ -149,7 +149,7 @@ const QUERIES: [(u8, &str, &str); 23] = [
         7,
         r#"{"metrics": ["revenue"], "by": ["supplier_nation", "customer_nation", "year"],
             "where":
-                "supplier_nation IN ('FRANCE','GERMANY') AND customer_nation IN ('FRANCE','GERMANY')",
+    "supplier_nation IN ('FRANCE','GERMANY') AND customer_nation IN ('FRANCE','GERMANY')",
             "period": "1995..1996"}"#,
         "SELECT substr(l_shipdate, 1, 4), sn.n_name, cn.n_name, {R} FROM {J} \
          WHERE sn.n_name IN ('FRANCE', 'GERMANY') AND cn.n_name IN ('FRANCE', 'GERMANY') \
