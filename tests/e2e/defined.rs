@@ -60,7 +60,7 @@ fn a_share_is_stated_as_a_percentage() {
     let place = shop();
     let (document, _) = ask(&place, "What percent of orders were cancelled?");
     let share = document["answer"]["rows"][0][0].as_f64().unwrap();
-    let expected = format!("The cancellation rate is {:.2} %.", share * 100.0);
+    let expected = format!("Cancellation rate: {:.2} %.", share * 100.0);
     assert_eq!(document["answer"]["text"], expected, "{document}");
 }
 

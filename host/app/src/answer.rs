@@ -167,8 +167,11 @@ fn state_values(report: &MetricReport, results: &ResultSet) -> Option<String> {
         return None;
     }
     let stated = report.values.iter().zip(&row);
-    let stated = stated.map(|(column, value)| format!("{} is {}", column.name, column.show(value)));
-    Some(format!("The {}.", stated.collect::<Vec<_>>().join(", the ")))
+    let stated = stated.map(|(column, value)| format!("{}: {}", column.name, column.show(value)));
+    let stated = stated.collect::<Vec<_>>().join(", ");
+    let mut letters = stated.chars();
+    let first = letters.next()?.to_uppercase();
+    Some(format!("{first}{}.", letters.as_str()))
 }
 
 fn body(answer: &Answer, results: &ResultSet) -> AnswerBody {
