@@ -15,7 +15,7 @@ use syrch::syrch_core::Problem;
 use syrch::{Ask, Outcome, SearchReport, Stop};
 use tokio::sync::Mutex;
 
-use crate::clarify::{self, Elicit, LeaveOpen, Rounds, Seat, Way};
+use crate::clarify::{self, Elicit, HeldSlot, LeaveOpen, Rounds, Way};
 use crate::progress::Progress;
 use crate::server::{Reply, STATE_LIFETIME, Server};
 use crate::{client, quote, rows};
@@ -135,8 +135,8 @@ async fn search(
     };
     let ask: Box<dyn Ask> = match way {
         Way::Elicit => {
-            let seat = Seat { queue: server.queue().clone(), client, slot: Arc::clone(&slot) };
-            Box::new(Elicit { peer: context.peer.clone(), seat })
+            let held = HeldSlot { queue: server.queue().clone(), client, slot: Arc::clone(&slot) };
+            Box::new(Elicit { peer: context.peer.clone(), held })
         }
         Way::InputRequired | Way::Text => Box::new(LeaveOpen),
     };
@@ -204,8 +204,8 @@ fn describe(document: &AnswerDocument, outcome: Outcome) -> String {
                 .to_owned()
         }
         Outcome::ClarificationNeeded => {
-            "The question is unclear. Put `clarify` to the user, and ask again with the answer as \
-             the evidence."
+            "The question is unclear. Put `clarify` to the user, and ask again in words that hold \
+             the answer."
                 .to_owned()
         }
     };

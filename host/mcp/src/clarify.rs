@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use crate::queue::{Queue, Slot};
 
 /// The deadline for a user's answer while the call waits.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 /// The limit on the length of a question that is shown, in characters.
 const QUESTION: usize = 1_000;
 /// The limits on the number of choices that are shown, and on the characters of one.
@@ -63,7 +63,7 @@ impl Way {
 }
 
 /// The slot of a call, which is given back while its user thinks.
-pub(crate) struct Seat {
+pub(crate) struct HeldSlot {
     pub(crate) queue: Queue,
     pub(crate) client: String,
     pub(crate) slot: Arc<Mutex<Option<Slot>>>,
@@ -72,17 +72,17 @@ pub(crate) struct Seat {
 /// Asks the user by an elicitation.
 pub(crate) struct Elicit {
     pub(crate) peer: Peer<RoleServer>,
-    pub(crate) seat: Seat,
+    pub(crate) held: HeldSlot,
 }
 
 #[async_trait]
 impl Ask for Elicit {
     async fn ask(&self, question: &Question) -> Option<String> {
         let form = form(&question.text, &question.choices)?;
-        drop(self.seat.slot.lock().await.take());
-        let reply = self.peer.create_elicitation_with_timeout(form, Some(PATIENCE)).await;
-        let slot = self.seat.queue.acquire_again(&self.seat.client).await.ok()?;
-        *self.seat.slot.lock().await = Some(slot);
+        drop(self.held.slot.lock().await.take());
+        let reply = self.peer.create_elicitation_with_timeout(form, Some(TIMEOUT)).await;
+        let slot = self.held.queue.acquire_again(&self.held.client).await.ok()?;
+        *self.held.slot.lock().await = Some(slot);
         read_answer(reply.ok()?)
     }
 }

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 /// The limit on notifications that wait for a slow client; further ones are dropped.
 const WAITING: usize = 16;
 /// The limit on the wait for a client that takes no notifications.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The observer of a search that sends notifications until it is dropped.
 pub(crate) struct Progress {
@@ -68,7 +68,7 @@ impl Progress {
             queue.send(Item::Flush(sent)).await.ok()?;
             is_sent.await.ok()
         };
-        drop(tokio::time::timeout(PATIENCE, flushing).await);
+        drop(tokio::time::timeout(TIMEOUT, flushing).await);
     }
 }
 

@@ -90,10 +90,10 @@ async fn answer(
         .max_buf_size(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    let told = async { drop(stopped.wait_for(|stopped| *stopped).await) };
+    let stopping = async { drop(stopped.wait_for(|stopped| *stopped).await) };
     tokio::select! {
         ended = &mut connection => drop(ended),
-        () = told => {
+        () = stopping => {
             connection.as_mut().graceful_shutdown();
             drop(connection.await);
         }

@@ -2,7 +2,7 @@
 //! earlier runs, the schema, plugins and guarded statements.
 //!
 //! [`Server::open`] opens the database and the strategy, and [`Server::run`] serves until it is
-//! told to stop. Searches that were unfinished when a server ended are resumed by the next one.
+//! asked to stop. Searches that were unfinished when a server ended are resumed by the next one.
 
 mod access;
 mod connections;

@@ -45,12 +45,12 @@ pub(super) enum Paths<'a> {
 }
 
 /// The joins by the tables where they begin.
-pub(super) struct Graph<'a> {
+pub(crate) struct Graph<'a> {
     edges: HashMap<String, Vec<Step<'a>>>,
 }
 
 impl<'a> Graph<'a> {
-    pub(super) fn new(semantics: &'a Semantics) -> Self {
+    pub(crate) fn new(semantics: &'a Semantics) -> Self {
         let mut edges: HashMap<String, Vec<Step<'a>>> = HashMap::new();
         for join in &semantics.joins {
             let forward = Step { join, is_reverse: false };
@@ -77,7 +77,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the tables that a table reaches by exactly one path, itself first.
-    pub(super) fn find_reached(&self, from: &str, tables: &'a [crate::Table]) -> Vec<&'a str> {
+    pub(crate) fn find_reached(&self, from: &str, tables: &'a [crate::Table]) -> Vec<&'a str> {
         let mut reached: Vec<&str> = Vec::new();
         for table in tables {
             match self.find_paths(from, &table.name) {

@@ -37,6 +37,7 @@ pub(crate) use compare::comparison_name;
 pub(crate) use engine::{begin, label};
 pub use error::CompileError;
 pub(crate) use filters::describe_filter;
+pub(crate) use joins::Graph;
 pub(crate) use names::{are_equal, find_dimensions, qualify};
 pub(crate) use plan::grain_name;
 pub use words::describe_period;
@@ -293,7 +294,10 @@ impl<'a> Statement<'a> {
             match metric.kind {
                 MetricKind::Measure(_) => sql.to_owned(),
                 // A metric alone needs no parentheses.
-                _ => sql[1..sql.len() - 1].to_owned(),
+                _ => {
+                    let inner = sql.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+                    inner.unwrap_or(sql).to_owned()
+                }
             }
         });
         Ok(metrics.collect())

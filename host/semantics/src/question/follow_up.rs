@@ -10,7 +10,8 @@ use super::time::{self, Calendar, Clock, Span};
 use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
 use super::{Cell, Reading, Understood, Unread, model, read, read_tokens};
-use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics};
+use crate::compile::begin;
+use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics, WeekStart};
 
 /// The confidence of a change that the text states in full.
 const SURE: f64 = 0.85;
@@ -615,8 +616,7 @@ fn span_of(period: &Period) -> Span {
     let units = [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::Year];
     let unit = units.into_iter().find(|unit| {
         period.from.zip(period.until).is_some_and(|(from, until)| {
-            time::start(from, *unit, crate::WeekStart::Monday)
-                .is_some_and(|first| first == from || *unit == Grain::Week)
+            (*unit == Grain::Week || begin(*unit, from, WeekStart::Monday) == from)
                 && time::shift(from, *unit, 1) == Some(until)
         })
     });

@@ -8,6 +8,7 @@ use super::read_tokens;
 use super::tokens::{Kind, Token};
 use super::{Cell, model};
 use crate::Semantics;
+use crate::compile::are_equal;
 
 /// The limit on the words of a phrase.
 const WORDS: usize = 5;
@@ -49,16 +50,15 @@ fn may_name(token: &Token) -> bool {
 #[must_use]
 pub fn cells_at(semantics: &Semantics, table: &str, column: &str, value: &str) -> Vec<Cell> {
     let tables = semantics.tables.iter().filter(|known| {
-        known.source.eq_ignore_ascii_case(table)
-            || last_part(&known.source).eq_ignore_ascii_case(last_part(table))
+        are_equal(&known.source, table) || are_equal(last_part(&known.source), last_part(table))
     });
     tables
         .flat_map(|known| {
             let owned = (0..semantics.dimensions.len()).filter(|at| {
                 let dimension = &semantics.dimensions[*at];
-                dimension.table.eq_ignore_ascii_case(&known.name)
+                are_equal(&dimension.table, &known.name)
                     && column_of(&dimension.expression.tree)
-                        .is_some_and(|name| name.eq_ignore_ascii_case(column))
+                        .is_some_and(|name| are_equal(name, column))
             });
             owned
                 .map(|at| Cell {

@@ -3,16 +3,15 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use crate::{
-    Aggregate, Cardinality, Format, Literal, Measure, Metric, MetricKind, Semantics, Table,
-};
+use crate::compile::{Graph, are_equal};
+use crate::{Aggregate, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
 /// The limit on how deep metrics may refer to metrics.
 const DEPTH: usize = 16;
 
 /// The metric of that name.
 pub(super) fn metric<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Metric> {
-    semantics.metrics.iter().find(|metric| metric.name.eq_ignore_ascii_case(name))
+    semantics.metrics.iter().find(|metric| are_equal(&metric.name, name))
 }
 
 /// The place of the dimension that a request or a cell names as `name` or `table.name`.
@@ -21,10 +20,9 @@ pub(super) fn find_dimension(semantics: &Semantics, name: &str) -> Option<usize>
         let dimension = &semantics.dimensions[*at];
         match name.split_once('.') {
             Some((table, rest)) => {
-                dimension.table.eq_ignore_ascii_case(table)
-                    && dimension.name.eq_ignore_ascii_case(rest)
+                are_equal(&dimension.table, table) && are_equal(&dimension.name, rest)
             }
-            None => dimension.name.eq_ignore_ascii_case(name),
+            None => are_equal(&dimension.name, name),
         }
     });
     let first = found.next()?;
@@ -73,35 +71,16 @@ fn names_in(tree: &Expr) -> Vec<String> {
     out
 }
 
-/// The tables of which a row of `base` has at most one each, with `base` itself.
-pub(super) fn reach<'a>(semantics: &'a Semantics, base: &'a str) -> Vec<&'a str> {
-    let mut out = vec![base];
-    let mut at = 0;
-    while at < out.len() {
-        let table = out[at];
-        for join in &semantics.joins {
-            let both = join.cardinality == Cardinality::OneToOne;
-            let next = if join.from.eq_ignore_ascii_case(table) {
-                join.to.as_str()
-            } else if both && join.to.eq_ignore_ascii_case(table) {
-                join.from.as_str()
-            } else {
-                continue;
-            };
-            if !out.iter().any(|known| known.eq_ignore_ascii_case(next)) {
-                out.push(next);
-            }
-        }
-        at += 1;
-    }
-    out
+/// The tables that `base` reaches by exactly one path of joins to at most one row, itself first.
+pub(super) fn reach<'a>(semantics: &'a Semantics, base: &str) -> Vec<&'a str> {
+    Graph::new(semantics).find_reached(base, &semantics.tables)
 }
 
 /// Returns true if every measure of the metric reaches the table.
 pub(super) fn reaches(semantics: &Semantics, name: &str, table: &str) -> bool {
-    measures(semantics, name).iter().all(|measure| {
-        reach(semantics, &measure.base).iter().any(|known| known.eq_ignore_ascii_case(table))
-    })
+    measures(semantics, name)
+        .iter()
+        .all(|measure| reach(semantics, &measure.base).iter().any(|known| are_equal(known, table)))
 }
 
 /// The time dimensions that date the measures of a metric, by place; `None` if one has none.
@@ -123,7 +102,7 @@ fn time(semantics: &Semantics, measure: &Measure) -> Option<usize> {
 }
 
 fn time_of_table(semantics: &Semantics, table: &str) -> Option<usize> {
-    let table = semantics.tables.iter().find(|known| known.name.eq_ignore_ascii_case(table))?;
+    let table = semantics.tables.iter().find(|known| are_equal(&known.name, table))?;
     find_dimension(semantics, &format!("{}.{}", table.name, table.time.as_ref()?))
 }
 
@@ -188,7 +167,7 @@ pub(super) fn is_mean(metric: &Metric) -> bool {
 pub(super) fn count_of(semantics: &Semantics, table: &str) -> Option<usize> {
     let mut found = (0..semantics.metrics.len()).filter(|at| {
         let MetricKind::Measure(measure) = &semantics.metrics[*at].kind else { return false };
-        measure.base.eq_ignore_ascii_case(table)
+        are_equal(&measure.base, table)
             && measure.filter.is_none()
             && measure.aggregate == Aggregate::Count
     });
@@ -225,9 +204,9 @@ fn is_share(
         })
     });
     let [Some(part), Some(all)] = parts else { return false };
-    denominator.eq_ignore_ascii_case(whole)
+    are_equal(denominator, whole)
         && all.filter.is_none()
-        && part.base.eq_ignore_ascii_case(&all.base)
+        && are_equal(&part.base, &all.base)
         && part.aggregate == all.aggregate
         && argument(part) == argument(all)
         && part
@@ -272,7 +251,7 @@ pub(super) fn ratios(semantics: &Semantics, upper: &str, lower: &str) -> Vec<usi
     (0..semantics.metrics.len())
         .filter(|at| {
             matches!(&semantics.metrics[*at].kind, MetricKind::Ratio { numerator, denominator }
-                if numerator.eq_ignore_ascii_case(upper) && denominator.eq_ignore_ascii_case(lower))
+                if are_equal(numerator, upper) && are_equal(denominator, lower))
         })
         .collect()
 }

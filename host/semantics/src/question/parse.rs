@@ -7,6 +7,7 @@ use super::time::{self, Clock, Time};
 use super::tokens::{Kind, Token, looks_plural};
 use super::vocabulary::{Links, Meaning};
 use super::{Unread, model};
+use crate::compile::are_equal;
 use crate::{Grain, Literal, Metric, Operator, Semantics};
 
 /// The index of the token after those that a rule consumed; `None` if it does not apply.
@@ -397,7 +398,7 @@ impl<'a> Parser<'a> {
                         || pick.tables.iter().any(|table| {
                             let name = &self.semantics.tables[*table].name;
                             let owner = &self.semantics.dimensions[value.dimension].table;
-                            owner.eq_ignore_ascii_case(name)
+                            are_equal(owner, name)
                         })
                 })
             });

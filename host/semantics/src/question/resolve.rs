@@ -6,6 +6,7 @@ use syrch_words::stem;
 use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
 use super::time::{self, Calendar, Span, Time};
 use super::{Understood, Unread, model};
+use crate::compile::{are_equal, begin};
 use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
 
 /// The confidence of a request that the text states in full.
@@ -262,7 +263,7 @@ impl Resolver<'_> {
         metrics.iter().all(|metric| {
             model::measures(self.semantics, metric)
                 .iter()
-                .all(|measure| measure.base.eq_ignore_ascii_case(table))
+                .all(|measure| are_equal(&measure.base, table))
         })
     }
 
@@ -296,12 +297,12 @@ impl Resolver<'_> {
         for context in &self.draft.contexts {
             let fits = context.tables.iter().any(|table| {
                 let name = &self.semantics.tables[*table].name;
-                conditions.iter().any(|known| known.eq_ignore_ascii_case(name))
+                conditions.iter().any(|known| are_equal(known, name))
                     || metrics.iter().all(|metric| {
                         let times = model::times(self.semantics, metric).unwrap_or_default();
                         !self.draft.times.is_empty()
                             && times.iter().all(|time| {
-                                self.semantics.dimensions[*time].table.eq_ignore_ascii_case(name)
+                                are_equal(&self.semantics.dimensions[*time].table, name)
                             })
                     })
             });
@@ -399,7 +400,7 @@ impl Resolver<'_> {
 
     fn is_of_tables(&self, dimension: usize, tables: &[usize]) -> bool {
         let table = &self.semantics.dimensions[dimension].table;
-        tables.iter().any(|at| self.semantics.tables[*at].name.eq_ignore_ascii_case(table))
+        tables.iter().any(|at| are_equal(&self.semantics.tables[*at].name, table))
     }
 
     /// Refuses `orders shipped in May` where the status and a day of shipping may be meant.
@@ -413,7 +414,7 @@ impl Resolver<'_> {
         let other = (0..self.semantics.dimensions.len()).find(|at| {
             let known = &self.semantics.dimensions[*at];
             known.is_time
-                && known.table.eq_ignore_ascii_case(table)
+                && are_equal(&known.table, table)
                 && !own.contains(at)
                 && known.name.split(['_', ' ']).any(|word| stem(&word.to_lowercase()) == wanted)
         });
@@ -493,7 +494,7 @@ impl Resolver<'_> {
         }
         let uppers = (0..all.len()).filter(|at| {
             matches!(&all[*at].kind, crate::MetricKind::Ratio { numerator, .. }
-                if numerator.eq_ignore_ascii_case(metric)
+                if are_equal(numerator, metric)
                     && all[*at].format == Format::Percent)
         });
         found.extend(uppers.map(|at| (at, None)));
@@ -625,12 +626,12 @@ impl Resolver<'_> {
 
     fn current(&self, unit: Grain) -> Result<Span, Unread> {
         let Calendar { today, week_start } = self.calendar;
-        let from = time::start(today, unit, week_start);
-        let until = from.and_then(|from| time::shift(from, unit, 1));
+        let from = begin(unit, today, week_start);
+        let until = time::shift(from, unit, 1);
         if until.is_none() {
             return refuse("the day is out of range");
         }
-        Ok(Span { from, until, unit: Some(unit), is_relative: true })
+        Ok(Span { from: Some(from), until, unit: Some(unit), is_relative: true })
     }
 
     /// A comparison of two spans that are named: of one unit, and one unit or a year apart.

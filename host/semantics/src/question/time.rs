@@ -3,6 +3,7 @@
 use chrono::{Datelike, Days, Months, NaiveDate};
 
 use super::tokens::{Kind, Token};
+use crate::compile::begin;
 use crate::{Grain, Period, WeekStart};
 
 /// Days that a question names.
@@ -91,23 +92,6 @@ pub(super) fn adverb(word: &str) -> Option<Grain> {
         "quarterly" => Some(Grain::Quarter),
         "yearly" | "annual" | "annually" => Some(Grain::Year),
         _ => None,
-    }
-}
-
-/// The first day of the unit that a day is in.
-pub(super) fn start(day: NaiveDate, unit: Grain, week_start: WeekStart) -> Option<NaiveDate> {
-    match unit {
-        Grain::Day => Some(day),
-        Grain::Week => {
-            let into = match week_start {
-                WeekStart::Monday => day.weekday().num_days_from_monday(),
-                WeekStart::Sunday => day.weekday().num_days_from_sunday(),
-            };
-            day.checked_sub_days(Days::new(into.into()))
-        }
-        Grain::Month => day.with_day(1),
-        Grain::Quarter => NaiveDate::from_ymd_opt(day.year(), day.month0() / 3 * 3 + 1, 1),
-        Grain::Year => NaiveDate::from_ymd_opt(day.year(), 1, 1),
     }
 }
 
@@ -352,7 +336,7 @@ impl Clock<'_> {
         let count = self.tokens.get(at + 1).and_then(Token::number);
         let unit_at = at + 1 + usize::from(count.is_some());
         let unit = unit(self.word(unit_at))?;
-        let first = start(today, unit, self.calendar.week_start)?;
+        let first = begin(unit, today, self.calendar.week_start);
         if is_this {
             if self.word(unit_at + 1) == "so" && self.word(unit_at + 2) == "far" {
                 return Some((self.period_to_date(unit)?, unit_at + 3));
@@ -383,7 +367,7 @@ impl Clock<'_> {
     fn period_to_date(&self, unit: Grain) -> Option<Time> {
         let today = self.calendar.today;
         Some(Time::Span(Span {
-            from: Some(start(today, unit, self.calendar.week_start)?),
+            from: Some(begin(unit, today, self.calendar.week_start)),
             until: Some(today.succ_opt()?),
             unit: Some(unit),
             is_relative: true,

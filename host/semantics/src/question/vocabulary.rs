@@ -7,6 +7,7 @@ use syrch_words::{is_stop_word, stem};
 use super::draft::Value;
 use super::tokens::{Kind, Token, is_same_word, tokens};
 use super::{Cell, cues, model};
+use crate::compile::are_equal;
 use crate::{Literal, Semantics};
 
 /// The meaning of a phrase, by its index in the semantics.
@@ -93,7 +94,7 @@ fn entries(semantics: &Semantics) -> Entries {
         }
     }
     for (at, dimension) in semantics.dimensions.iter().enumerate() {
-        let table = semantics.tables.iter().find(|t| t.name.eq_ignore_ascii_case(&dimension.table));
+        let table = semantics.tables.iter().find(|t| are_equal(&t.name, &dimension.table));
         for name in std::iter::once(&dimension.name).chain(&dimension.synonyms) {
             entries.add(name, Meaning::Dimension(at));
             for owner in table.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.synonyms)) {

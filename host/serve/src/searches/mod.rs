@@ -218,7 +218,7 @@ impl Searches {
         Ok(search)
     }
 
-    /// Notes a search on disk. Without a note it is not resumed, which the user is told.
+    /// Notes a search on disk. Without a note it is not resumed, of which the user is warned.
     fn note(&self, noted: Noted) -> Option<Note> {
         match Note::write(self.unfinished.as_deref()?, &noted) {
             Ok(note) => Some(note),
