@@ -231,6 +231,11 @@ fn is_in_key(table: &Table, column: &Column) -> bool {
     foreign.chain(&table.primary_key).any(|name| name.eq_ignore_ascii_case(&column.name))
 }
 
+/// Returns true if the file says what tells the rows of a table apart.
+fn has_writable_key(table: &Table) -> bool {
+    !table.primary_key.is_empty() && table.primary_key.iter().all(|key| is_writable(key))
+}
+
 /// The singular of a name.
 fn singular(name: &str) -> String {
     let lower = name.to_lowercase();
@@ -407,7 +412,7 @@ impl Writer<'_> {
         if shown != name {
             let _ = writeln!(out, "    source: {}", scalar(&shown));
         }
-        if !source.primary_key.is_empty() && source.primary_key.iter().all(|key| is_writable(key)) {
+        if has_writable_key(source) {
             let _ = writeln!(out, "    key: {}", scalars(&source.primary_key));
         }
         let mut times = Vec::new();
@@ -482,7 +487,7 @@ impl Writer<'_> {
         is_time: bool,
     ) -> String {
         let table = source.shown.as_str();
-        let has_key = !source.source.primary_key.is_empty();
+        let has_key = has_writable_key(source.source);
         let mut parts = Vec::new();
         if is_time {
             parts.push("type: time".to_owned());
@@ -693,6 +698,20 @@ metrics:
             .map(|probe| format!("{}.{}", probe.table, probe.column))
             .collect();
         assert_eq!(asked, ["orders.status", "customers.city", "shops.city"]);
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_written_names_no_rows() {
+        let orders = Table {
+            name: "orders".into(),
+            columns: vec![column("x\n", "INTEGER"), column("name", "TEXT")],
+            primary_key: vec!["x\n".into()],
+            ..Table::default()
+        };
+        let catalog =
+            Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
+        let (text, _) = read_back(&catalog, &[]);
+        assert!(!text.contains("key:") && !text.contains("type: name"), "{text}");
     }
 
     fn any_table() -> impl Strategy<Value = Table> {
