@@ -1423,13 +1423,13 @@ syrch_borrow_judging_t syrch_evaluate_borrow_judging(syrch_own_judging_t handle)
 // hits have at most 256 KiB in all, and a snippet at most 1,024 bytes. Errors: `denied` for the corpus `cells`;
 // `unsupported` for a corpus or retriever that does not exist here, such as `vector` unless a model for embeddings is
 // configured and `build-index` made the vectors.
-bool syrch_search_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err);
+bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err);
 // Runs at most 64 queries concurrently. Results have the order of the queries; one that fails does not affect the
 // others.
-void syrch_search_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret);
+void syrch_retrieval_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret);
 // Vectors of at most 256 texts of 8 KiB each, for ranking inside the guest. They have length 1, so that the dot product
 // of two is their cosine. Charged like a model call. Errors: `unsupported` without a model for embeddings.
-bool syrch_search_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err);
+bool syrch_retrieval_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err);
 
 // The port `trace`.
 // A line of the log. If a task ends without a candidate, the user is shown its last warning.

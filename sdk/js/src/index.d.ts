@@ -121,7 +121,7 @@ export interface EvaluatePort {
   reward(candidates: Iterable<CandidateFields>): Verdict[];
   startReward(candidates: Iterable<CandidateFields>): Pending<Verdict[], PortError>;
 }
-export interface SearchPort {
+export interface RetrievalPort {
   find(query: RetrievalQueryFields): Hit[];
   findAll(queries: Iterable<RetrievalQueryFields>): Settled<Hit[], PortError>[];
   embed(texts: Iterable<string>): number[][];
@@ -145,11 +145,11 @@ export interface Ports {
   rows: RowsPort;
   cells: CellsPort;
   evaluate: EvaluatePort;
-  search: SearchPort;
+  retrieval: RetrievalPort;
   trace: TracePort;
 }
-export type LinkerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "cells" | "search" | "trace">;
-export type PlannerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "search" | "trace">;
+export type LinkerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "cells" | "retrieval" | "trace">;
+export type PlannerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "retrieval" | "trace">;
 export type SolverHost = Ports;
 export type RewardHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "sql" | "rows" | "cells" | "trace">;
 export type ClarifierHost = Pick<Ports, "run" | "wait" | "llm" | "trace">;
@@ -250,7 +250,7 @@ export declare class SqlError extends Error {
   readonly position: number | null;
   readonly suggestions: string[];
 }
-/** An error of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`. */
+/** An error of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`. */
 export declare class PortError extends Error {
   constructor(kind: Open<"denied" | "unsupported" | "unknown-name" | "budget" | "unavailable" | "other">, detail?: string);
   readonly kind: string;

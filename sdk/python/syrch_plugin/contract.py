@@ -106,7 +106,7 @@ PORTS: list[tuple[type, str]] = [
     (ports.Rows, "rows"),
     (ports.Cells, "cells"),
     (ports.Evaluate, "evaluate"),
-    (ports.Search, "search"),
+    (ports.Retrieval, "retrieval"),
     (ports.Trace, "trace"),
 ]
 

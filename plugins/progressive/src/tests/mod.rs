@@ -336,7 +336,7 @@ impl Cells for Stage {
     }
 }
 
-impl Search for Stage {
+impl Retrieval for Stage {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.host.retrieve(query)
     }

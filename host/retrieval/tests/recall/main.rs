@@ -25,7 +25,7 @@ use syrch_core::ports::{Database, SqlQuery as Statement};
 use syrch_plugin::brief::{Brief, PromptSize};
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
-use syrch_search::{Index, Sources};
+use syrch_retrieval::{Index, Sources};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 use tokio::runtime::Runtime;
 
