@@ -594,9 +594,9 @@ syrch_borrow_judging_t syrch_evaluate_borrow_judging(syrch_own_judging_t handle)
   return (syrch_borrow_judging_t){handle.__handle};
 }
 
-// The port `search`.
+// The port `retrieval`.
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("find")))
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("find")))
 extern void import_syrch_retrieval_find(int32_t, void *, size_t, int32_t, void *, size_t, void *, size_t, int32_t, void *);
 bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err) {
   syrch_hits_result_t area;
@@ -606,13 +606,13 @@ bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret,
   return !area.is_err;
 }
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("find-all")))
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("find-all")))
 extern void import_syrch_retrieval_find_all(void *, size_t, void *);
 void syrch_retrieval_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret) {
   import_syrch_retrieval_find_all((*queries).ptr, (*queries).len, ret);
 }
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("embed")))
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("embed")))
 extern void import_syrch_retrieval_embed(void *, size_t, void *);
 bool syrch_retrieval_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err) {
   syrch_result_list_list_f32_port_error_t area;

@@ -210,7 +210,7 @@ typedef struct syrch_sql_error_t {
   syrch_list_string_t suggestions;
 } syrch_sql_error_t;
 
-// Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
+// Errors of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`.
 typedef struct syrch_port_error_t {
   uint8_t tag;
   union {
@@ -1418,7 +1418,7 @@ void syrch_evaluate_judging_drop_own(syrch_own_judging_t handle);
 // The handle as a parameter.
 syrch_borrow_judging_t syrch_evaluate_borrow_judging(syrch_own_judging_t handle);
 
-// The port `search`.
+// The port `retrieval`.
 // The hits of one query, best first; none in an empty corpus. Only the first 1,024 bytes of the query's text count. The
 // hits have at most 256 KiB in all, and a snippet at most 1,024 bytes. Errors: `denied` for the corpus `cells`;
 // `unsupported` for a corpus or retriever that does not exist here, such as `vector` unless a model for embeddings is

@@ -192,7 +192,7 @@ const (
 	PortOther       PortErrorKind = "other"
 )
 
-// PortError is `port-error` of wit/. Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
+// PortError is `port-error` of wit/. Errors of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`.
 type PortError struct {
 	Kind PortErrorKind
 	// Text is the content of PortDenied, PortUnknownName, PortUnavailable, PortOther.
