@@ -8,6 +8,12 @@
 
 SIZE(syrch_dialect_t, 12);
 PLACE(syrch_dialect_t, val, 4);
+SIZE(syrch_syntax_t, 20);
+PLACE(syrch_syntax_t, title, 0);
+PLACE(syrch_syntax_t, rules, 8);
+PLACE(syrch_syntax_t, backticks, 16);
+PLACE(syrch_syntax_t, folds_names, 17);
+PLACE(syrch_syntax_t, backslash_escapes, 18);
 SIZE(syrch_column_t, 40);
 PLACE(syrch_column_t, name, 0);
 PLACE(syrch_column_t, sql_type, 8);
@@ -34,10 +40,11 @@ PLACE(syrch_table_t, indexes, 44);
 PLACE(syrch_table_t, row_estimate, 56);
 PLACE(syrch_table_t, comment, 72);
 PLACE(syrch_table_t, extra, 84);
-SIZE(syrch_catalog_t, 28);
+SIZE(syrch_catalog_t, 48);
 PLACE(syrch_catalog_t, database, 0);
 PLACE(syrch_catalog_t, dialect, 8);
 PLACE(syrch_catalog_t, tables, 20);
+PLACE(syrch_catalog_t, syntax, 28);
 SIZE(syrch_corpus_t, 12);
 PLACE(syrch_corpus_t, val, 4);
 SIZE(syrch_hit_t, 88);

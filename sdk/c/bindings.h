@@ -42,6 +42,19 @@ typedef struct syrch_dialect_t {
 #define SYRCH_DIALECT_ANSI 6
 #define SYRCH_DIALECT_OTHER 7
 
+// How statements of a dialect are written, as the host declares it. `title` is the dialect's name in prompts. `rules`
+// tells a model what is written otherwise than in other dialects, one rule a line; empty where the host has none. With
+// `backticks`, names stand in `` ` ``, else in `"`; a quote inside is doubled. With `folds_names`, names without quotes
+// are read in lower case. With `backslash_escapes`, a backslash in a text escapes the character after it, and a quote
+// in a text is written `\'`, else `''`.
+typedef struct syrch_syntax_t {
+  syrch_string_t title;
+  syrch_string_t rules;
+  bool backticks;
+  bool folds_names;
+  bool backslash_escapes;
+} syrch_syntax_t;
+
 typedef struct {
   bool is_some;
   syrch_string_t val;
@@ -120,6 +133,7 @@ typedef struct syrch_catalog_t {
   syrch_string_t database;
   syrch_dialect_t dialect;
   syrch_list_table_t tables;
+  syrch_syntax_t syntax;
 } syrch_catalog_t;
 
 // Where a hit was found.

@@ -40,7 +40,7 @@ fn catalog() -> Catalog {
         &[("customer", "customers"), ("order", "orders")],
     ));
     tables.push(table("orders", &["id", "total", "placed", "comment"], &[]));
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn hit(corpus: Corpus, path: &str, score: f64) -> Hit {

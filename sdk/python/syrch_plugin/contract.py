@@ -14,6 +14,7 @@ from .types import U32, Reply, ResultSet, Verdict
 
 #: The interface of each record, and the name of its generated class.
 RECORDS: dict[type, tuple[str, str]] = {
+    t.Syntax: ("types", "Syntax"),
     t.Column: ("types", "Column"),
     t.ForeignKey: ("types", "ForeignKey"),
     t.Index: ("types", "Index"),

@@ -29,6 +29,7 @@ from .types import (
     RetrievalQuery,
     Sample,
     Signals,
+    Syntax,
     U32,
     U64,
     Verdict,

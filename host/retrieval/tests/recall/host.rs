@@ -228,5 +228,6 @@ pub(crate) fn catalog(catalog: &core::Catalog) -> Catalog {
                 ..Table::default()
             })
             .collect(),
+        ..Catalog::default()
     }
 }

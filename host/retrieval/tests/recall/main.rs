@@ -77,7 +77,12 @@ fn narrow_catalog(catalog: &Catalog, linked: &Linked) -> Catalog {
         table
     };
     let tables = linked.tables.iter().map(reduced).collect();
-    Catalog { database: catalog.database.clone(), dialect: Dialect::Sqlite, tables }
+    Catalog {
+        database: catalog.database.clone(),
+        dialect: Dialect::Sqlite,
+        tables,
+        ..Catalog::default()
+    }
 }
 
 /// Recall and precision of tables and of columns.

@@ -35,7 +35,7 @@ fn catalog() -> Catalog {
         table("e", &["x"]),
         table("f", &["y"]),
     ];
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn task(text: &str) -> Task {
@@ -157,7 +157,7 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
         for part in parts.iter().chain(&[
             "Question: Which things?",
             "Table d",
-            "You answer questions with one SQLite",
+            "You answer questions with one SQL ",
         ]) {
             assert!(prompt.contains(part), "{part} is missing in {prompt}");
         }

@@ -46,6 +46,7 @@ fn catalog() -> Catalog {
         database: "firm".into(),
         dialect: Dialect::Sqlite,
         tables: vec![employees, departments],
+        ..Catalog::default()
     }
 }
 
