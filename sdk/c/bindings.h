@@ -42,11 +42,11 @@ typedef struct syrch_dialect_t {
 #define SYRCH_DIALECT_ANSI 6
 #define SYRCH_DIALECT_OTHER 7
 
-// How statements of a dialect are written, as the host declares it. `title` is the dialect's name in prompts. `rules`
-// tells a model what is written otherwise than in other dialects, one rule a line; empty where the host has none. With
-// `backticks`, names stand in `` ` ``, else in `"`; a quote inside is doubled. With `folds_names`, names without quotes
-// are read in lower case. With `backslash_escapes`, a backslash in a text escapes the character after it, and a quote
-// in a text is written `\'`, else `''`.
+// The way in which statements of a dialect are written, as the host declares it. `title` is the dialect's name in
+// prompts. `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the
+// host has none. With `backticks`, names stand in backticks, else in double quotes; a quote inside is doubled. With
+// `folds_names`, names without quotes are read in lower case. With `backslash_escapes`, a backslash in a text escapes
+// the character after it, quotes too; else a quote in a text is doubled.
 typedef struct syrch_syntax_t {
   syrch_string_t title;
   syrch_string_t rules;

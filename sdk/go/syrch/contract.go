@@ -56,11 +56,11 @@ const (
 	ANSI       Dialect = "ansi"
 )
 
-// Syntax is `syntax` of wit/. How statements of a dialect are written, as the host declares it. `Title` is the
-// dialect's name in prompts. `Rules` tells a model what is written otherwise than in other dialects, one rule a line;
-// empty where the host has none. With `Backticks`, names stand in `` ` ``, else in `"`; a quote inside is doubled. With
-// `FoldsNames`, names without quotes are read in lower case. With `BackslashEscapes`, a backslash in a text escapes the
-// character after it, and a quote in a text is written `\'`, else `''`.
+// Syntax is `syntax` of wit/. The way in which statements of a dialect are written, as the host declares it. `Title` is
+// the dialect's name in prompts. `Rules` tells a model what is written otherwise than in other dialects, one rule a
+// line; empty where the host has none. With `Backticks`, names stand in backticks, else in double quotes; a quote
+// inside is doubled. With `FoldsNames`, names without quotes are read in lower case. With `BackslashEscapes`, a
+// backslash in a text escapes the character after it, quotes too; else a quote in a text is doubled.
 type Syntax struct {
 	Title            string
 	Rules            string

@@ -11,12 +11,12 @@ import (
 // same bytes as those of the SDKs of other languages.
 
 const (
-	commentLength  = 160
+	commentLength = 160
 	// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
 	noteLength = 4000
 	// The most hints, and the most bytes of all. One that does not fit is left out whole.
-	mostHints  = 20
-	hintsBytes = 12 * 1024
+	mostHints      = 20
+	hintsBytes     = 12 * 1024
 	cellLength     = 60
 	questionLength = 8 * 1024
 )

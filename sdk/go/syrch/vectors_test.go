@@ -438,10 +438,10 @@ var vectors = map[string]func(object) any{
 		table := tableOf(o.object("table"))
 		return syrch.FromName(o.syntax(), &table)
 	},
-	"names.literal":      func(o object) any { return o.syntax().Literal(o.text("text")) },
-	"prompt.catalog":  func(o object) any { return syrch.CatalogText(catalogOf(o.object("catalog")), int(o.number("bytes"))) },
-	"prompt.problem":  func(o object) any { return syrch.ProblemText(problemOf(o.object("problem"))) },
-	"prompt.cell":     func(o object) any { return syrch.CellText(valueOf(o.object("value"))) },
+	"names.literal":  func(o object) any { return o.syntax().Literal(o.text("text")) },
+	"prompt.catalog": func(o object) any { return syrch.CatalogText(catalogOf(o.object("catalog")), int(o.number("bytes"))) },
+	"prompt.problem": func(o object) any { return syrch.ProblemText(problemOf(o.object("problem"))) },
+	"prompt.cell":    func(o object) any { return syrch.CellText(valueOf(o.object("value"))) },
 	"prompt.rows": func(o object) any {
 		page := o.object("page")
 		return syrch.RowsText(&syrch.Page{Columns: page.texts("columns"), Rows: rowsOf(page)})

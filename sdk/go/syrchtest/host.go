@@ -143,7 +143,9 @@ func (h *Host) StartReward(candidates []syrch.Candidate) syrch.Judging {
 }
 
 // Retrieve returns the scripted hits of a query.
-func (h *Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) { return h.Retrieval.find(query) }
+func (h *Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
+	return h.Retrieval.find(query)
+}
 
 // RetrieveAll returns the scripted hits of queries.
 func (h *Host) RetrieveAll(queries []syrch.RetrievalQuery) []syrch.Result[[]syrch.Hit] {

@@ -19,11 +19,11 @@ type With<T, K extends keyof T, More = {}> =
 export type Dialect = Open<"sqlite" | "postgres" | "mysql" | "duckdb" | "databricks" | "spark" | "ansi">;
 
 /**
- * How statements of a dialect are written, as the host declares it. `title` is the dialect's name in prompts.
- * `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the host has
- * none. With `backticks`, names stand in `` ` ``, else in `"`; a quote inside is doubled. With `foldsNames`, names
- * without quotes are read in lower case. With `backslashEscapes`, a backslash in a text escapes the character after
- * it, and a quote in a text is written `\'`, else `''`.
+ * The way in which statements of a dialect are written, as the host declares it. `title` is the dialect's name in
+ * prompts. `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the
+ * host has none. With `backticks`, names stand in backticks, else in double quotes; a quote inside is doubled. With
+ * `foldsNames`, names without quotes are read in lower case. With `backslashEscapes`, a backslash in a text escapes
+ * the character after it, quotes too; else a quote in a text is doubled.
  */
 export interface Syntax {
   title: string;
