@@ -159,7 +159,7 @@ figures: plugins
 	$(CARGO) build --release -p syrch-host -p syrch-bench
 	-sh tests/questions/install.sh
 	target/release/syrch-bench --only recorded,signs,doubts,judges,unseen,questions $(BENCH)
-	$(CARGO) test --release -p syrch-grading --test grading -p syrch-search --test recall -p syrch-host --test e2e -p syrch-optimizing --test optimize -p syrch-sqlite --test sqlite -- --ignored
+	$(CARGO) test --release -p syrch-grading --test grading -p syrch-retrieval --test recall -p syrch-host --test e2e -p syrch-optimizing --test optimize -p syrch-sqlite --test sqlite -- --ignored
 	$(CARGO) test --release -p syrch-postgres --lib -- --ignored --nocapture
 
 # What single crates cost, piece by piece, for whoever works in them.

@@ -8,6 +8,12 @@
 
 SIZE(syrch_dialect_t, 12);
 PLACE(syrch_dialect_t, val, 4);
+SIZE(syrch_syntax_t, 20);
+PLACE(syrch_syntax_t, title, 0);
+PLACE(syrch_syntax_t, rules, 8);
+PLACE(syrch_syntax_t, backticks, 16);
+PLACE(syrch_syntax_t, folds_names, 17);
+PLACE(syrch_syntax_t, backslash_escapes, 18);
 SIZE(syrch_column_t, 40);
 PLACE(syrch_column_t, name, 0);
 PLACE(syrch_column_t, sql_type, 8);
@@ -34,10 +40,11 @@ PLACE(syrch_table_t, indexes, 44);
 PLACE(syrch_table_t, row_estimate, 56);
 PLACE(syrch_table_t, comment, 72);
 PLACE(syrch_table_t, extra, 84);
-SIZE(syrch_catalog_t, 28);
+SIZE(syrch_catalog_t, 48);
 PLACE(syrch_catalog_t, database, 0);
 PLACE(syrch_catalog_t, dialect, 8);
 PLACE(syrch_catalog_t, tables, 20);
+PLACE(syrch_catalog_t, syntax, 28);
 SIZE(syrch_corpus_t, 12);
 PLACE(syrch_corpus_t, val, 4);
 SIZE(syrch_hit_t, 88);
@@ -594,29 +601,29 @@ syrch_borrow_judging_t syrch_evaluate_borrow_judging(syrch_own_judging_t handle)
   return (syrch_borrow_judging_t){handle.__handle};
 }
 
-// The port `search`.
+// The port `retrieval`.
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("find")))
-extern void import_syrch_search_find(int32_t, void *, size_t, int32_t, void *, size_t, void *, size_t, int32_t, void *);
-bool syrch_search_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err) {
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("find")))
+extern void import_syrch_retrieval_find(int32_t, void *, size_t, int32_t, void *, size_t, void *, size_t, int32_t, void *);
+bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err) {
   syrch_hits_result_t area;
-  import_syrch_search_find((*query).corpus.tag, (*query).corpus.tag == SYRCH_CORPUS_OTHER ? (*query).corpus.val.other.ptr : NULL, (*query).corpus.tag == SYRCH_CORPUS_OTHER ? (*query).corpus.val.other.len : 0, (*query).retriever.tag, (*query).retriever.tag == SYRCH_RETRIEVER_OTHER ? (*query).retriever.val.other.ptr : NULL, (*query).retriever.tag == SYRCH_RETRIEVER_OTHER ? (*query).retriever.val.other.len : 0, (*query).text.ptr, (*query).text.len, (*query).limit, &area);
+  import_syrch_retrieval_find((*query).corpus.tag, (*query).corpus.tag == SYRCH_CORPUS_OTHER ? (*query).corpus.val.other.ptr : NULL, (*query).corpus.tag == SYRCH_CORPUS_OTHER ? (*query).corpus.val.other.len : 0, (*query).retriever.tag, (*query).retriever.tag == SYRCH_RETRIEVER_OTHER ? (*query).retriever.val.other.ptr : NULL, (*query).retriever.tag == SYRCH_RETRIEVER_OTHER ? (*query).retriever.val.other.len : 0, (*query).text.ptr, (*query).text.len, (*query).limit, &area);
   if (area.is_err) *err = area.val.err;
   else *ret = area.val.ok;
   return !area.is_err;
 }
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("find-all")))
-extern void import_syrch_search_find_all(void *, size_t, void *);
-void syrch_search_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret) {
-  import_syrch_search_find_all((*queries).ptr, (*queries).len, ret);
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("find-all")))
+extern void import_syrch_retrieval_find_all(void *, size_t, void *);
+void syrch_retrieval_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret) {
+  import_syrch_retrieval_find_all((*queries).ptr, (*queries).len, ret);
 }
 
-__attribute__((__import_module__("syrch:plugin/search@0.1.0"), __import_name__("embed")))
-extern void import_syrch_search_embed(void *, size_t, void *);
-bool syrch_search_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err) {
+__attribute__((__import_module__("syrch:plugin/retrieval@0.1.0"), __import_name__("embed")))
+extern void import_syrch_retrieval_embed(void *, size_t, void *);
+bool syrch_retrieval_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err) {
   syrch_result_list_list_f32_port_error_t area;
-  import_syrch_search_embed((*texts).ptr, (*texts).len, &area);
+  import_syrch_retrieval_embed((*texts).ptr, (*texts).len, &area);
   if (area.is_err) *err = area.val.err;
   else *ret = area.val.ok;
   return !area.is_err;

@@ -42,6 +42,19 @@ typedef struct syrch_dialect_t {
 #define SYRCH_DIALECT_ANSI 6
 #define SYRCH_DIALECT_OTHER 7
 
+// The way in which statements of a dialect are written, as the host declares it. `title` is the dialect's name in
+// prompts. `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the
+// host has none. With `backticks`, names stand in backticks, else in double quotes; a quote inside is doubled. With
+// `folds_names`, names without quotes are read in lower case. With `backslash_escapes`, a backslash in a text escapes
+// the character after it, quotes too; else a quote in a text is doubled.
+typedef struct syrch_syntax_t {
+  syrch_string_t title;
+  syrch_string_t rules;
+  bool backticks;
+  bool folds_names;
+  bool backslash_escapes;
+} syrch_syntax_t;
+
 typedef struct {
   bool is_some;
   syrch_string_t val;
@@ -120,6 +133,7 @@ typedef struct syrch_catalog_t {
   syrch_string_t database;
   syrch_dialect_t dialect;
   syrch_list_table_t tables;
+  syrch_syntax_t syntax;
 } syrch_catalog_t;
 
 // Where a hit was found.
@@ -210,7 +224,7 @@ typedef struct syrch_sql_error_t {
   syrch_list_string_t suggestions;
 } syrch_sql_error_t;
 
-// Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
+// Errors of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`.
 typedef struct syrch_port_error_t {
   uint8_t tag;
   union {
@@ -1418,18 +1432,18 @@ void syrch_evaluate_judging_drop_own(syrch_own_judging_t handle);
 // The handle as a parameter.
 syrch_borrow_judging_t syrch_evaluate_borrow_judging(syrch_own_judging_t handle);
 
-// The port `search`.
+// The port `retrieval`.
 // The hits of one query, best first; none in an empty corpus. Only the first 1,024 bytes of the query's text count. The
 // hits have at most 256 KiB in all, and a snippet at most 1,024 bytes. Errors: `denied` for the corpus `cells`;
 // `unsupported` for a corpus or retriever that does not exist here, such as `vector` unless a model for embeddings is
 // configured and `build-index` made the vectors.
-bool syrch_search_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err);
+bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err);
 // Runs at most 64 queries concurrently. Results have the order of the queries; one that fails does not affect the
 // others.
-void syrch_search_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret);
+void syrch_retrieval_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret);
 // Vectors of at most 256 texts of 8 KiB each, for ranking inside the guest. They have length 1, so that the dot product
 // of two is their cosine. Charged like a model call. Errors: `unsupported` without a model for embeddings.
-bool syrch_search_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err);
+bool syrch_retrieval_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err);
 
 // The port `trace`.
 // A line of the log. If a task ends without a candidate, the user is shown its last warning.

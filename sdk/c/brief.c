@@ -34,12 +34,12 @@ static syrch_string_t hit_text(const syrch_hit_t *hit) {
   return snippet.len == 0 ? path : syrch_concat(path, syrch_text(" ("), syrch_line(snippet, syrch_hit_most(hit)), syrch_text(")"));
 }
 
-static void put_relation(syrch_buffer *out, uint32_t parent_rows, const syrch_dialect_t *dialect, const syrch_relation_t *relation, syrch_string_t reported) {
+static void put_relation(syrch_buffer *out, uint32_t parent_rows, const syrch_syntax_t *syntax, const syrch_relation_t *relation, syrch_string_t reported) {
   syrch_profile_t profile = syrch_profile(relation->results);
   syrch_list_string_t columns = {0};
-  for (size_t i = 0; i < profile.columns.len && i < COLUMNS; i++) syrch_push(&columns, syrch_shown(dialect, profile.columns.ptr[i].column.name));
+  for (size_t i = 0; i < profile.columns.len && i < COLUMNS; i++) syrch_push(&columns, syrch_shown(syntax, profile.columns.ptr[i].column.name));
   if (profile.columns.len > COLUMNS) syrch_push(&columns, syrch_format("and %zu more", profile.columns.len - COLUMNS));
-  syrch_put(out, syrch_concat(syrch_text("The result of \""), reported, syrch_text("\" can stand in FROM as "), syrch_shown(dialect, relation->name),
+  syrch_put(out, syrch_concat(syrch_text("The result of \""), reported, syrch_text("\" can stand in FROM as "), syrch_shown(syntax, relation->name),
                               syrch_text(" ("), syrch_join(columns.ptr, columns.len, ", "), syrch_text("), "), syrch_count(profile.rows, "row"),
                               syrch_text(".\n")));
   if (parent_rows == 0 || profile.rows == 0) return;
@@ -51,11 +51,11 @@ static void put_relation(syrch_buffer *out, uint32_t parent_rows, const syrch_di
   syrch_put(out, syrch_prompt_rows(&page));
 }
 
-static void put_found(syrch_buffer *out, uint32_t parent_rows, const syrch_dialect_t *dialect, const syrch_parent_t *parent) {
+static void put_found(syrch_buffer *out, uint32_t parent_rows, const syrch_syntax_t *syntax, const syrch_parent_t *parent) {
   syrch_string_t reported = syrch_line(parent->task.text, 300);
   syrch_list_string_t hits = {0};
   switch (parent->output.tag) {
-    case SYRCH_OUTPUT_RELATION: put_relation(out, parent_rows, dialect, &parent->output.val.relation, reported); break;
+    case SYRCH_OUTPUT_RELATION: put_relation(out, parent_rows, syntax, &parent->output.val.relation, reported); break;
     case SYRCH_OUTPUT_HITS:
       for (size_t i = 0; i < parent->output.val.hits.len && i < 20; i++) syrch_push(&hits, hit_text(&parent->output.val.hits.ptr[i]));
       syrch_put(out, syrch_concat(syrch_text("Found for \""), reported, syrch_text("\": "), syrch_join(hits.ptr, hits.len, ", "), syrch_text("\n")));
@@ -77,28 +77,28 @@ static const syrch_relation_t *relation_of(syrch_list_parent_t parents, syrch_st
   return NULL;
 }
 
-static void put_join_hints(syrch_buffer *out, const syrch_dialect_t *dialect, const syrch_task_t *task, syrch_list_parent_t parents) {
+static void put_join_hints(syrch_buffer *out, const syrch_syntax_t *syntax, const syrch_task_t *task, syrch_list_parent_t parents) {
   syrch_list_join_key_t keys = syrch_join_keys_of(task);
   for (size_t i = 0; i < keys.len; i++) {
     const syrch_join_key_t *key = &keys.ptr[i];
     const syrch_relation_t *left = relation_of(parents, key->left), *right = relation_of(parents, key->right);
-    syrch_string_t left_col = syrch_shown(dialect, key->left_col), right_col = syrch_shown(dialect, key->right_col), dot = syrch_text(".");
+    syrch_string_t left_col = syrch_shown(syntax, key->left_col), right_col = syrch_shown(syntax, key->right_col), dot = syrch_text(".");
     if (left == NULL && right == NULL) continue;
     syrch_puts(out, "Join hint: ");
     if (left != NULL && right != NULL) {
-      syrch_put(out, syrch_concat(syrch_shown(dialect, left->name), dot, left_col, syrch_text(" = "), syrch_shown(dialect, right->name), dot, right_col,
+      syrch_put(out, syrch_concat(syrch_shown(syntax, left->name), dot, left_col, syrch_text(" = "), syrch_shown(syntax, right->name), dot, right_col,
                                   syrch_text(" ("), syrch_text(key->how), syrch_text(")\n")));
     } else if (left != NULL) {
-      syrch_put(out, syrch_concat(syrch_shown(dialect, left->name), dot, left_col, syrch_text(" matches "), right_col, syrch_text("\n")));
+      syrch_put(out, syrch_concat(syrch_shown(syntax, left->name), dot, left_col, syrch_text(" matches "), right_col, syrch_text("\n")));
     } else {
-      syrch_put(out, syrch_concat(syrch_shown(dialect, right->name), dot, right_col, syrch_text(" matches "), left_col, syrch_text("\n")));
+      syrch_put(out, syrch_concat(syrch_shown(syntax, right->name), dot, right_col, syrch_text(" matches "), left_col, syrch_text("\n")));
     }
   }
 }
 
 syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint32_t parent_rows) {
   const syrch_task_t *task = in->task;
-  const syrch_dialect_t *dialect = &in->catalog->dialect;
+  const syrch_syntax_t *syntax = &in->catalog->syntax;
   syrch_buffer out = {0};
   syrch_problem_t plain = *in->problem, asked = *in->problem;
   syrch_list_hit_t facts = {0}, known = {0}, others = {0};
@@ -126,8 +126,8 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
   }
   if (task->expected.is_some) put_line(&out, "The result should be: ", syrch_line(task->expected.val, 400));
   put_plan(&out, task);
-  for (size_t i = 0; i < in->parents.len; i++) put_found(&out, parent_rows, dialect, &in->parents.ptr[i]);
-  put_join_hints(&out, dialect, task, in->parents);
+  for (size_t i = 0; i < in->parents.len; i++) put_found(&out, parent_rows, syntax, &in->parents.ptr[i]);
+  put_join_hints(&out, syntax, task, in->parents);
   return (syrch_brief_t){
       .catalog = in->catalog,
       .catalog_bytes = catalog_bytes,
@@ -194,7 +194,7 @@ syrch_string_t syrch_brief_setting(const syrch_brief_t *brief) {
 }
 
 syrch_string_t syrch_brief_instructions(const syrch_brief_t *brief) {
-  syrch_string_t name = syrch_dialect_name(&brief->catalog->dialect);
+  syrch_string_t name = brief->catalog->syntax.title;
   return syrch_concat(
       syrch_text("You answer questions with one "), name,
       syrch_text(" SELECT statement (WITH is fine). Nothing may be changed.\n"
@@ -202,7 +202,7 @@ syrch_string_t syrch_brief_instructions(const syrch_brief_t *brief) {
                  "- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n"
                  "- Give computed columns short names.\n"
                  "Rules of "),
-      name, syrch_text(":\n"), syrch_text(syrch_dialect_rules(&brief->catalog->dialect)),
+      name, syrch_text(":\n"), brief->catalog->syntax.rules,
       syrch_text("Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."));
 }
 

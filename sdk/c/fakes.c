@@ -345,7 +345,7 @@ bool syrch_rows_read(syrch_borrow_result_set_t results, uint64_t offset, uint32_
   return true;
 }
 
-// cells, search
+// cells, retrieval
 
 void syrch_fake_hits(syrch_list_hit_t found) { syrch_push(&hits, found); }
 
@@ -367,18 +367,18 @@ bool syrch_cells_find(syrch_list_string_t *phrases, syrch_match_t *how, uint32_t
   return true;
 }
 
-bool syrch_search_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err) {
+bool syrch_retrieval_find(syrch_retrieval_query_t *query, syrch_list_hit_t *ret, syrch_port_error_t *err) {
   (void)query, (void)err;
   *ret = found();
   return true;
 }
 
-void syrch_search_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret) {
+void syrch_retrieval_find_all(syrch_list_retrieval_query_t *queries, syrch_list_hits_result_t *ret) {
   *ret = (syrch_list_hits_result_t){0};
   for (size_t i = 0; i < queries->len; i++) syrch_push(ret, (syrch_hits_result_t){.val = {.ok = found()}});
 }
 
-bool syrch_search_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err) {
+bool syrch_retrieval_embed(syrch_list_string_t *texts, syrch_list_list_f32_t *ret, syrch_port_error_t *err) {
   (void)texts, (void)ret;
   *err = (syrch_port_error_t){.tag = SYRCH_PORT_ERROR_UNSUPPORTED};
   return false;

@@ -43,7 +43,7 @@ void syrch_fake_fail_check(const char *sql, syrch_sql_error_kind_t kind, const c
 void syrch_fake_fail_run(const char *sql, syrch_sql_error_kind_t kind, const char *message);
 // The verdict on a statement; without one the judge is `unavailable`.
 void syrch_fake_verdict(const char *sql, syrch_verdict_t verdict);
-// A setting of the port `run`, and the hits of the next call of `search.find` or `cells.find`.
+// A setting of the port `run`, and the hits of the next call of `retrieval.find` or `cells.find`.
 void syrch_fake_setting(const char *name, const char *json);
 void syrch_fake_hits(syrch_list_hit_t hits);
 

@@ -148,18 +148,18 @@ static inline bool syrch_find_cells(syrch_list_string_t phrases, uint8_t match, 
   return syrch_cells_find(&phrases, &how, limit, hits, error);
 }
 
-// search
-static inline bool syrch_search(const syrch_retrieval_query_t *query, syrch_list_hit_t *hits, syrch_port_error_t *error) {
+// retrieval
+static inline bool syrch_retrieve(const syrch_retrieval_query_t *query, syrch_list_hit_t *hits, syrch_port_error_t *error) {
   syrch_retrieval_query_t sent = *query;
-  return syrch_search_find(&sent, hits, error);
+  return syrch_retrieval_find(&sent, hits, error);
 }
-static inline syrch_list_hits_result_t syrch_search_all(syrch_list_retrieval_query_t queries) {
+static inline syrch_list_hits_result_t syrch_retrieve_all(syrch_list_retrieval_query_t queries) {
   syrch_list_hits_result_t hits;
-  syrch_search_find_all(&queries, &hits);
+  syrch_retrieval_find_all(&queries, &hits);
   return hits;
 }
 static inline bool syrch_embed(syrch_list_string_t texts, syrch_list_list_f32_t *vectors, syrch_port_error_t *error) {
-  return syrch_search_embed(&texts, vectors, error);
+  return syrch_retrieval_embed(&texts, vectors, error);
 }
 
 // evaluate

@@ -81,21 +81,21 @@ syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
 }
 
 // A table's name as it stands in FROM, on one line.
-static syrch_string_t shown_table(const syrch_dialect_t *dialect, const syrch_table_t *table) {
-  syrch_string_t name = syrch_shown(dialect, table->name);
+static syrch_string_t shown_table(const syrch_syntax_t *syntax, const syrch_table_t *table) {
+  syrch_string_t name = syrch_shown(syntax, table->name);
   if (!table->schema_name.is_some) return name;
-  return syrch_concat(syrch_shown(dialect, table->schema_name.val), syrch_text("."), name);
+  return syrch_concat(syrch_shown(syntax, table->schema_name.val), syrch_text("."), name);
 }
 
 static syrch_string_t target(const syrch_catalog_t *catalog, const syrch_foreign_key_t *key) {
   const syrch_table_t *table = syrch_find_table(catalog, key->ref_table);
-  return table == NULL ? syrch_shown(&catalog->dialect, key->ref_table) : shown_table(&catalog->dialect, table);
+  return table == NULL ? syrch_shown(&catalog->syntax, key->ref_table) : shown_table(&catalog->syntax, table);
 }
 
-static void put_names(syrch_buffer *out, const syrch_dialect_t *dialect, syrch_list_string_t names) {
+static void put_names(syrch_buffer *out, const syrch_syntax_t *syntax, syrch_list_string_t names) {
   for (size_t i = 0; i < names.len; i++) {
     if (i > 0) syrch_puts(out, ", ");
-    syrch_put(out, syrch_shown(dialect, names.ptr[i]));
+    syrch_put(out, syrch_shown(syntax, names.ptr[i]));
   }
 }
 
@@ -113,9 +113,9 @@ static bool has_name(syrch_list_string_t names, syrch_string_t name) {
 }
 
 static void put_column(syrch_buffer *out, const syrch_catalog_t *catalog, const syrch_table_t *table, const syrch_column_t *column, detail how) {
-  const syrch_dialect_t *dialect = &catalog->dialect;
+  const syrch_syntax_t *syntax = &catalog->syntax;
   syrch_puts(out, "  ");
-  syrch_put(out, syrch_shown(dialect, column->name));
+  syrch_put(out, syrch_shown(syntax, column->name));
   if (column->sql_type.len > 0) {
     syrch_puts(out, " ");
     syrch_put(out, syrch_line(column->sql_type, 40));
@@ -128,7 +128,7 @@ static void put_column(syrch_buffer *out, const syrch_catalog_t *catalog, const 
     syrch_put(out, target(catalog, key));
     if (key->ref_columns.len > 0) {
       syrch_puts(out, ".");
-      syrch_put(out, syrch_shown(dialect, key->ref_columns.ptr[0]));
+      syrch_put(out, syrch_shown(syntax, key->ref_columns.ptr[0]));
     }
     break;
   }
@@ -137,14 +137,14 @@ static void put_column(syrch_buffer *out, const syrch_catalog_t *catalog, const 
 }
 
 static void put_table(syrch_buffer *out, const syrch_catalog_t *catalog, const syrch_table_t *table, detail how) {
-  const syrch_dialect_t *dialect = &catalog->dialect;
+  const syrch_syntax_t *syntax = &catalog->syntax;
   syrch_puts(out, syrch_is_view(table) ? "View " : "Table ");
-  syrch_put(out, shown_table(dialect, table));
+  syrch_put(out, shown_table(syntax, table));
   if (how == NAMES) {
     syrch_list_string_t names = {0};
     for (size_t i = 0; i < table->columns.len; i++) syrch_push(&names, table->columns.ptr[i].name);
     syrch_puts(out, " (");
-    put_names(out, dialect, names);
+    put_names(out, syntax, names);
     syrch_puts(out, ")\n");
     return;
   }
@@ -160,11 +160,11 @@ static void put_table(syrch_buffer *out, const syrch_catalog_t *catalog, const s
     const syrch_foreign_key_t *key = &table->foreign_keys.ptr[i];
     if (key->columns.len < 2) continue;
     syrch_puts(out, "  (");
-    put_names(out, dialect, key->columns);
+    put_names(out, syntax, key->columns);
     syrch_puts(out, ") -> ");
     syrch_put(out, target(catalog, key));
     syrch_puts(out, " (");
-    put_names(out, dialect, key->ref_columns);
+    put_names(out, syntax, key->ref_columns);
     syrch_puts(out, ")\n");
   }
 }

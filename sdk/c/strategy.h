@@ -2,20 +2,17 @@
 #ifndef SYRCH_STRATEGY_H
 #define SYRCH_STRATEGY_H
 
-// ---- Names and dialects
+// ---- Names and texts in SQL
 
-// The dialect's name in prompts, and its rules, a line each.
-syrch_string_t syrch_dialect_name(const syrch_dialect_t *dialect);
-const char *syrch_dialect_rules(const syrch_dialect_t *dialect);
 // A text as a literal of a statement.
-syrch_string_t syrch_literal(const syrch_dialect_t *dialect, syrch_string_t text);
-// The name in the dialect's quotes; `…_if_odd`: only where it would not be read as that name otherwise.
-syrch_string_t syrch_quote(const syrch_dialect_t *dialect, syrch_string_t name);
-syrch_string_t syrch_quote_if_odd(const syrch_dialect_t *dialect, syrch_string_t name);
+syrch_string_t syrch_literal(const syrch_syntax_t *syntax, syrch_string_t text);
+// The name in the syntax's quotes; `…_if_odd`: only where it would not be read as that name otherwise.
+syrch_string_t syrch_quote(const syrch_syntax_t *syntax, syrch_string_t name);
+syrch_string_t syrch_quote_if_odd(const syrch_syntax_t *syntax, syrch_string_t name);
 // The name as a prompt shows it: on one line, whatever it holds. Never for a statement that is run.
-syrch_string_t syrch_shown(const syrch_dialect_t *dialect, syrch_string_t name);
+syrch_string_t syrch_shown(const syrch_syntax_t *syntax, syrch_string_t name);
 // A table's name as a statement has it in FROM.
-syrch_string_t syrch_from_name(const syrch_dialect_t *dialect, const syrch_table_t *table);
+syrch_string_t syrch_from_name(const syrch_syntax_t *syntax, const syrch_table_t *table);
 // The table that a name means, with its schema before it or without; NULL if there is none.
 const syrch_table_t *syrch_find_table(const syrch_catalog_t *catalog, syrch_string_t name);
 // The name by which the host shows and finds a table: for what goes back to the host, such as a linker's selection.

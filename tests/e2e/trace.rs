@@ -299,7 +299,7 @@ fn a_journal_of_an_earlier_build_is_shown() {
     for part in [
         "Which customers live in Vienna?",
         "SELECT name FROM customers WHERE city = 'Vienna'",
-        "search.find",
+        "retrieval.find",
     ] {
         assert!(text.stdout.contains(part), "{part}: {}", text.all());
     }
@@ -314,6 +314,6 @@ fn a_journal_of_an_earlier_build_is_shown() {
         (&2.into(), &1.into(), &0.into())
     );
     let searches =
-        tree["calls"].as_array().unwrap().iter().filter(|call| call["port"] == "search.find");
+        tree["calls"].as_array().unwrap().iter().filter(|call| call["port"] == "retrieval.find");
     assert_eq!(searches.count(), 6);
 }

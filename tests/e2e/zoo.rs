@@ -96,7 +96,7 @@ fn a_rewriter_that_could_read_rows_is_refused() {
     );
     let folder = syrch_kit::scratch();
     let exports = r#"(instance $i) (export "syrch:plugin/rewriter@0.1.0" (instance $i)) (export "syrch:plugin/about@0.1.0" (instance $i))"#;
-    for port in ["sql", "rows", "cells", "evaluate", "search"] {
+    for port in ["sql", "rows", "cells", "evaluate", "retrieval"] {
         let import = format!(r#"(import "syrch:plugin/{port}@0.1.0" (instance))"#);
         let path = folder.path().join(format!("{port}.wasm"));
         std::fs::write(&path, wat::parse_str(format!("(component {import} {exports})")).unwrap())

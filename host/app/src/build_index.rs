@@ -14,8 +14,8 @@ use syrch_core::ports::{
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Column, Problem, Table};
 use syrch_journal::{Mode, RowRetention};
+use syrch_retrieval::{Index, Sources};
 use syrch_scheduler::Stop;
-use syrch_search::{Index, Sources};
 
 use crate::clock::Clock;
 use crate::context::RunState;

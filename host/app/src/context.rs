@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant,
-    SearchPort, SqlPort, Ticket, Unrecorded,
+    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RetrievalPort,
+    RowsGrant, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
@@ -105,7 +105,7 @@ struct Backends {
     model: Arc<dyn ModelProvider>,
     memo: Arc<Memo>,
     cells: Arc<dyn CellsPort>,
-    search: Arc<dyn SearchPort>,
+    retrieval: Arc<dyn RetrievalPort>,
 }
 
 /// A role call, with the last warning of its plugin.
@@ -156,7 +156,7 @@ impl Context {
         );
         let backends = Backends {
             model,
-            search: Arc::new(Retrieval::new(
+            retrieval: Arc::new(Retrieval::new(
                 &run.catalog,
                 &host.known.index,
                 embedder,
@@ -307,7 +307,7 @@ impl Context {
                 Some(apart) => Arc::clone(&apart.evaluate),
                 None => Arc::clone(&evaluate) as _,
             },
-            search: Arc::clone(&self.backends.search),
+            retrieval: Arc::clone(&self.backends.retrieval),
             trace: Arc::new(TraceOfCall {
                 trace: Arc::clone(&self.run.trace),
                 call: label.clone(),

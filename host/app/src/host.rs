@@ -10,7 +10,7 @@ use futures::future::{BoxFuture, join_all};
 use syrch_cache::Cache;
 use syrch_core::RoleError;
 use syrch_core::ledger::Budgets;
-use syrch_core::ports::{Database, Level, ModelProvider, PortError, SearchPort};
+use syrch_core::ports::{Database, Level, ModelProvider, PortError, RetrievalPort};
 use syrch_core::roles::Role;
 use syrch_core::{Corpus, Hit, RetrievalQuery, Retriever};
 use syrch_journal::{Header, Recording};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, encode};
-use syrch_search::{Example, Note, Sources};
+use syrch_retrieval::{Example, Note, Sources};
 
 use crate::Error;
 pub use crate::build_index::{IndexParts, IndexReport};

@@ -1,4 +1,4 @@
-//! The port `search` of one search: an index over the granted catalog and what the user added to
+//! The port `retrieval` of one search: an index over the granted catalog and what the user added to
 //! it, and vectors from a model.
 
 use std::collections::BTreeMap;
@@ -9,11 +9,11 @@ use async_trait::async_trait;
 use futures::{StreamExt, stream};
 use syrch_core::ports::{
     Embedder, LlmError, MAX_EMBEDDED_TEXT, Message, ModelCall, ModelProvider, PortError, Purpose,
-    Request, SearchPort, Shape, Speaker,
+    Request, RetrievalPort, Shape, Speaker,
 };
 use syrch_core::text::clip;
 use syrch_core::{Catalog, Hit, Problem, RetrievalQuery, Retriever, blocking, encode};
-use syrch_search::Index;
+use syrch_retrieval::Index;
 
 use crate::given_up::GivenUp;
 use crate::knowledge::Knowledge;
@@ -156,7 +156,7 @@ impl Retrieval {
 }
 
 #[async_trait]
-impl SearchPort for Retrieval {
+impl RetrievalPort for Retrieval {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let is_left: Vec<bool> =
             queries.iter().map(|query| !self.given_up.has(&query.retriever)).collect();

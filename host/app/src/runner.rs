@@ -108,7 +108,7 @@ impl Runner {
         let prepared = self.context.prepare(Role::Solver, Some(task), Vec::new(), None).await;
         let query =
             RetrievalQuery { text: clip(&query.text, MAX_QUERY_TEXT).to_owned(), ..query.clone() };
-        let found = prepared.call.ports.search.find(&[query]).await.into_iter().next();
+        let found = prepared.call.ports.retrieval.find(&[query]).await.into_iter().next();
         prepared.end(None, || ()).await;
         let ended = |ending| Observation::from_ending(&task.id, ending);
         match found {

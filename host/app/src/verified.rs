@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use syrch_core::Catalog;
 use syrch_core::result_set::digest64;
 use syrch_journal::Verified;
-use syrch_search::question_key;
+use syrch_retrieval::question_key;
 
 /// The confidence in an answer by a statement that a person confirmed, where no doubt about its
 /// rows lowers it.

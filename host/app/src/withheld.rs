@@ -12,7 +12,7 @@ use sqlparser::dialect::{
     DatabricksDialect, Dialect, DuckDbDialect, PostgreSqlDialect, SQLiteDialect,
 };
 use sqlparser::parser::Parser;
-use syrch_search::{Example, Note};
+use syrch_retrieval::{Example, Note};
 
 /// Words of a question or a statement at least, so that a longer text counts as holding it.
 const WORDS: usize = 3;

@@ -168,7 +168,7 @@ fn request(ask: &Ask) -> Value {
             json!({ "columns": columns, "limit": limit, "table": table })
         }
         Ask::Find(phrases, how, limit) => json!({ "how": how, "limit": limit, "phrases": phrases }),
-        Ask::Search(queries) => canonical_value(queries),
+        Ask::Retrieval(queries) => canonical_value(queries),
         Ask::Embed(texts) => json!(texts),
         Ask::Rows(offset, limit) => json!({ "limit": limit, "offset": offset }),
         Ask::Calibrate(claims) => {

@@ -310,10 +310,10 @@ pub enum Ask {
     Samples(String, Vec<String>, u32),
     /// Phrases, their comparison and the most hits of a phrase for `cells.find`.
     Find(Vec<String>, Match, u32),
-    /// Queries for `search.find`; `look-up` in journals of earlier builds.
-    #[serde(alias = "look-up")]
-    Search(Vec<RetrievalQuery>),
-    /// The texts whose embeddings `search.embed` returns.
+    /// Queries for `retrieval.find`; `search` and `look-up` in journals of earlier builds.
+    #[serde(alias = "search", alias = "look-up")]
+    Retrieval(Vec<RetrievalQuery>),
+    /// The texts whose embeddings `retrieval.embed` returns.
     Embed(Vec<String>),
     /// An offset and the most rows for `rows.read`.
     Rows(u64, u32),
@@ -474,11 +474,11 @@ impl Ask {
                 }
                 Self::Llm(request)
             }
-            (RowRetention::None, Self::Search(mut queries)) => {
+            (RowRetention::None, Self::Retrieval(mut queries)) => {
                 queries
                     .iter_mut()
                     .for_each(|query| query.text = crate::stored::digest(query.text.as_bytes()));
-                Self::Search(queries)
+                Self::Retrieval(queries)
             }
             (RowRetention::None, Self::Embed(texts)) => Self::Embed(
                 texts.iter().map(|text| crate::stored::digest(text.as_bytes())).collect(),
@@ -498,8 +498,8 @@ impl Ask {
             Self::Stats(..) => "inspect.column-stats-of",
             Self::Samples(..) => "cells.samples",
             Self::Find(..) => "cells.find",
-            Self::Search(_) => "search.find",
-            Self::Embed(_) => "search.embed",
+            Self::Retrieval(_) => "retrieval.find",
+            Self::Embed(_) => "retrieval.embed",
             Self::Rows(..) => "rows.read",
             Self::Calibrate(_) => "evaluate.calibrate",
             Self::Reward(_) => "evaluate.reward",

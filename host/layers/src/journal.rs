@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{
     Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort,
     Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request,
-    RowsPort, RunPort, Sample, SearchPort, SqlPort, Ticket, TracePort, WaitPort,
+    RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort, WaitPort,
 };
 use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, EventLog, Got, RowRetention};
@@ -43,7 +43,7 @@ pub fn add_journal(
         rows: Arc::new(Journalled { inner: ports.rows, recorder: recorder.clone() }),
         cells: Arc::new(Journalled { inner: ports.cells, recorder: recorder.clone() }),
         evaluate: Arc::new(Journalled { inner: ports.evaluate, recorder: recorder.clone() }),
-        search: Arc::new(Journalled { inner: ports.search, recorder: recorder.clone() }),
+        retrieval: Arc::new(Journalled { inner: ports.retrieval, recorder: recorder.clone() }),
         trace: Arc::new(Journalled { inner: ports.trace, recorder: recorder.clone() }),
         wait: Arc::new(recorder),
     }
@@ -293,14 +293,14 @@ impl EvaluatePort for Journalled<dyn EvaluatePort> {
 
 /// Hits of retrieval are no cells, so they are recorded whatever the journal retains of rows.
 #[async_trait]
-impl SearchPort for Journalled<dyn SearchPort> {
+impl RetrievalPort for Journalled<dyn RetrievalPort> {
     async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         let read = |got: &Got| match got {
             Got::Found(found) => Some(found.clone()),
             _ => None,
         };
         let write = |found: &Vec<_>, _| Got::Found(found.clone());
-        let admission = self.issue(HOST, Ask::Search(queries.to_vec())).await;
+        let admission = self.issue(HOST, Ask::Retrieval(queries.to_vec())).await;
         let actual = async {
             let permit = self.recorder.taint.wait_for_admission(admission).await;
             let is_denied = permit.is_none();
@@ -309,9 +309,9 @@ impl SearchPort for Journalled<dyn SearchPort> {
             let mut found = self.inner.find(&granted).await.into_iter();
             queries
                 .iter()
-                .filter_map(
-                    |query| if allowed(&query) { found.next() } else { Some(taint::deny_search()) },
-                )
+                .filter_map(|query| {
+                    if allowed(&query) { found.next() } else { Some(taint::deny_retrieval()) }
+                })
                 .collect()
         };
         self.recorder.event_log.other(self.recorder.call, HOST, actual, write, read).await
@@ -319,7 +319,7 @@ impl SearchPort for Journalled<dyn SearchPort> {
 }
 
 #[async_trait]
-impl Embedder for Journalled<dyn SearchPort> {
+impl Embedder for Journalled<dyn RetrievalPort> {
     async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
         let read = |got: &Got| match got {
             Got::Vectors(vectors) => Some(vectors.clone()),
@@ -328,7 +328,7 @@ impl Embedder for Journalled<dyn SearchPort> {
         let admission = self.issue(HOST, Ask::Embed(texts.to_vec())).await;
         let actual = async {
             let Some(_permit) = self.recorder.taint.wait_for_admission(admission).await else {
-                return taint::deny_search();
+                return taint::deny_retrieval();
             };
             self.inner.embed(texts).await
         };

@@ -172,14 +172,14 @@ enum Kind {
 fn kind(ask: &Ask) -> Kind {
     match ask {
         Ask::Llm(_) | Ask::Embed(_) => Kind::Model,
-        Ask::Search(queries) if queries.iter().any(is_embedded) => Kind::Model,
+        Ask::Retrieval(queries) if queries.iter().any(is_embedded) => Kind::Model,
         Ask::Sql(_) | Ask::Explain(_) | Ask::Stats(..) | Ask::Samples(..) | Ask::Reward(_) => {
             Kind::Data
         }
         // Names, notes and examples are no rows, and a statement is checked against the catalog
         // alone. Rows are read of a result, which was asked for or handed in before. A calibrator
         // gets nothing but its arguments. Searching cells is denied wherever a plugin is untrusted.
-        Ask::Search(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => {
+        Ask::Retrieval(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => {
             Kind::Other
         }
         Ask::Remaining | Ask::Wait(_) | Ask::GiveUp(_) => Kind::Other,
@@ -201,8 +201,8 @@ pub(crate) fn denial() -> LlmError {
     LlmError::Denied(WHY.to_owned())
 }
 
-/// The error of a call of the port `search` that is denied.
-pub(crate) fn deny_search<T>() -> Result<T, PortError> {
+/// The error of a call of the port `retrieval` that is denied.
+pub(crate) fn deny_retrieval<T>() -> Result<T, PortError> {
     Err(PortError::Denied(WHY.to_owned()))
 }
 
@@ -228,7 +228,7 @@ mod tests {
     }
 
     fn search(retriever: Retriever) -> Ask {
-        Ask::Search(vec![RetrievalQuery {
+        Ask::Retrieval(vec![RetrievalQuery {
             corpus: Corpus::Notes,
             retriever,
             text: String::new(),

@@ -134,6 +134,6 @@ mod tests {
         for port in ["run", "wait", "llm", "inspect", "sql", "rows", "cells", "trace"] {
             assert!(names.iter().any(|name| name == port), "{names:?}");
         }
-        assert!(!names.iter().any(|name| name == "types" || name == "search"), "{names:?}");
+        assert!(!names.iter().any(|name| name == "types" || name == "retrieval"), "{names:?}");
     }
 }

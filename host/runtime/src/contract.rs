@@ -14,7 +14,7 @@ pub(crate) enum Port {
     Rows,
     Cells,
     Evaluate,
-    Search,
+    Retrieval,
     Trace,
 }
 
@@ -28,7 +28,7 @@ impl Port {
         Self::Rows,
         Self::Cells,
         Self::Evaluate,
-        Self::Search,
+        Self::Retrieval,
         Self::Trace,
     ];
 
@@ -43,7 +43,7 @@ impl Port {
             Self::Rows => "rows",
             Self::Cells => "cells",
             Self::Evaluate => "evaluate",
-            Self::Search => "search",
+            Self::Retrieval => "retrieval",
             Self::Trace => "trace",
         }
     }
@@ -51,11 +51,11 @@ impl Port {
 
 /// The ports that a role's world imports.
 pub(crate) fn ports_of(role: Role) -> &'static [Port] {
-    use Port::{Cells, Evaluate, Inspect, Llm, Rows, Run, Search, Sql, Trace, Wait};
+    use Port::{Cells, Evaluate, Inspect, Llm, Retrieval, Rows, Run, Sql, Trace, Wait};
     match role {
-        Role::Linker => &[Run, Wait, Llm, Inspect, Cells, Search, Trace],
-        Role::Planner => &[Run, Wait, Llm, Inspect, Search, Trace],
-        Role::Solver => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Search, Trace],
+        Role::Linker => &[Run, Wait, Llm, Inspect, Cells, Retrieval, Trace],
+        Role::Planner => &[Run, Wait, Llm, Inspect, Retrieval, Trace],
+        Role::Solver => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Retrieval, Trace],
         Role::Calibrator => &[],
         Role::Reward => &[Run, Wait, Llm, Inspect, Sql, Rows, Cells, Trace],
         Role::Clarifier => &[Run, Wait, Llm, Trace],

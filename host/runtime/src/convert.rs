@@ -94,7 +94,32 @@ record_to!(core::Column => wit::types::Column { name, sql_type, nullable, commen
 record_to!(core::ForeignKey => wit::types::ForeignKey { columns, ref_table, ref_columns });
 record_to!(core::Index => wit::types::Index { name, columns, is_unique, method, predicate });
 record_to!(core::Table => wit::types::Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra });
-record_to!(core::Catalog => wit::types::Catalog { database, dialect, tables });
+
+/// The syntax goes with the catalog, from the declaration of its dialect.
+impl Conv<wit::types::Catalog> for core::Catalog {
+    fn conv(self) -> wit::types::Catalog {
+        let syntax = syntax_of(&self.dialect);
+        let Self { database, dialect, tables } = self;
+        wit::types::Catalog {
+            database: database.conv(),
+            dialect: dialect.conv(),
+            tables: tables.conv(),
+            syntax,
+        }
+    }
+}
+
+fn syntax_of(dialect: &core::Dialect) -> wit::types::Syntax {
+    let declared = dialect.syntax();
+    wit::types::Syntax {
+        title: dialect.title().to_owned(),
+        rules: dialect.rules().to_owned(),
+        backticks: declared.name_quote == '`',
+        folds_names: declared.folds_names,
+        backslash_escapes: declared.has_backslashes(),
+    }
+}
+
 record!(core::Hit = wit::types::Hit { corpus, id, path, table, column, snippet, payload, score });
 record_to!(core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, extra });
 variant_to!(core::SqlErrorKind => wit::types::SqlErrorKind {

@@ -53,7 +53,7 @@ async fn a_rewriter_that_imports_what_reads_rows_is_refused_when_it_is_loaded() 
         let bytes = wat::parse_str(format!("(component {import} {exports})")).unwrap();
         runtime.load("test", bytes, Origin::ThirdParty, &|| {}).await.map(drop).unwrap_err()
     };
-    for port in ["sql", "rows", "cells", "evaluate", "search"] {
+    for port in ["sql", "rows", "cells", "evaluate", "retrieval"] {
         let error = load(port).await;
         let LoadError::Import { import, detail } = &error else { panic!("{port}: {error}") };
         assert_eq!(*import, format!("syrch:plugin/{port}@0.1.0"));

@@ -12,7 +12,12 @@ fn catalog() -> Catalog {
         columns: vec![column("id"), column("customer_region"), column("total")],
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![table],
+        ..Catalog::default()
+    }
 }
 
 fn graph() -> Graph {

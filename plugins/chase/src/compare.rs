@@ -76,7 +76,7 @@ impl Matter<'_> {
              Look at what the question asks for, at how each statement gets there, and at where the results differ: tables and joins, \
              filters, doubled or missing rows, columns too many or too few. Neither its place nor its length speaks for a statement.\n\
              Answer with one letter, A or B, and nothing else.",
-            self.catalog.dialect.name()
+            self.catalog.syntax.title
         )
     }
 

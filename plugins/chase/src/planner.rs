@@ -55,7 +55,7 @@ fn request(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Request
     let tables = prompt::catalog(catalog, settings.catalog_bytes as usize);
     let user = format!(
         "Tables of the {} database:\n{tables}\n{}",
-        catalog.dialect.name(),
+        catalog.syntax.title,
         prompt::problem(problem)
     );
     Ask::new(Purpose::Plan).system(instructions()).user(user).json(&schema())

@@ -135,7 +135,7 @@ fn without_plan(task: &Task) -> Option<String> {
 
 /// Stored examples that are like the task, as instructions; where there are none, the model makes
 /// some up (CHASE-SQL's online synthetic examples, here in the same call).
-fn examples(host: &impl Search, most: u32, task: &Task) -> String {
+fn examples(host: &impl Retrieval, most: u32, task: &Task) -> String {
     if most == 0 {
         return AT_ONCE.to_owned();
     }

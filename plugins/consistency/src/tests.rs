@@ -45,8 +45,12 @@ fn repairs(host: &mut FakeHost, replies: &[&str]) {
 fn solve(host: &FakeHost, gate: &str) -> Result<Outcome, Failure> {
     let column = Column { name: "total".into(), ..Column::default() };
     let orders = Table { name: "orders".into(), columns: vec![column], ..Table::default() };
-    let catalog =
-        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
+    let catalog = Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![orders],
+        ..Catalog::default()
+    };
     let task = Task::new("A", "How much?");
     Consistency::new(Settings::read(gate).unwrap()).solve(
         host,
@@ -78,7 +82,7 @@ fn one_sample_is_one_call_and_keeps_its_claim() {
     assert_eq!((candidates[0].signals.samples, candidates[0].signals.agreeing), (1, 1));
     assert_eq!(host.model.requests().len(), 1);
     assert_eq!(host.model.requests()[0].temperature, Some(0.7));
-    for part in ["How much?", "Table orders", "total", "SQLite"] {
+    for part in ["How much?", "Table orders", "total", "SQL SELECT"] {
         assert!(host.model.prompt(0).contains(part), "{part} is missing");
     }
 }
@@ -415,8 +419,12 @@ fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
     let prompt = |gate: &str, granted: Option<u32>| {
         let mut host = host(&["SELECT 1"]);
         host.database.granted_rows = granted;
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+            ..Catalog::default()
+        };
         let solver = Consistency::new(Settings::read(gate).unwrap());
         solver
             .solve(

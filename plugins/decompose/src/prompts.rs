@@ -57,7 +57,7 @@ fn schema() -> Value {
 
 fn tables(catalog: &Catalog, settings: &Settings) -> String {
     let text = prompt::catalog(catalog, settings.catalog_bytes as usize);
-    format!("Tables of the {} database:\n{text}", catalog.dialect.name())
+    format!("Tables of the {} database:\n{text}", catalog.syntax.title)
 }
 
 fn instructions(settings: &Settings, max_depth: u32) -> String {

@@ -18,6 +18,7 @@ fn catalog() -> Catalog {
         database: "shop".into(),
         dialect: Dialect::Sqlite,
         tables: vec![table("orders"), table("select")],
+        ..Catalog::default()
     }
 }
 

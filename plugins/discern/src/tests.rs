@@ -31,7 +31,7 @@ fn shop() -> Catalog {
         table("customers", &["id", "name", "country"], &[]),
         table("orders", &["id", "customer_id", "total"], &[("customer_id", "customers", "id")]),
     ];
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn numbers(columns: &[&str], rows: &[i64]) -> FakeRows {

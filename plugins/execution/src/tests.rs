@@ -7,7 +7,12 @@ use syrch_plugin::requirements::{Requirements, task_context};
 use crate::{ExecutionReward, Settings};
 
 fn judge(settings: Settings, signals: Signals, rows: &FakeRows) -> Verdict {
-    let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let catalog = Catalog {
+        database: "db".into(),
+        dialect: Dialect::Sqlite,
+        tables: Vec::new(),
+        ..Catalog::default()
+    };
     let rival =
         Rival { candidate: Candidate { signals, ..Candidate::default() }, results: rows.handle() };
     let verdicts = ExecutionReward::new(settings)
@@ -78,7 +83,12 @@ fn require(settings: Settings, required: &Requirements) -> Verdict {
     let rows = one_row();
     let mut host = FakeHost::default();
     host.database.answer_with(sql, facts(sql, &["orders"]), one_row());
-    let catalog = Catalog { database: "db".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let catalog = Catalog {
+        database: "db".into(),
+        dialect: Dialect::Sqlite,
+        tables: Vec::new(),
+        ..Catalog::default()
+    };
     let rival = Rival {
         candidate: Candidate { sql: sql.into(), ..Candidate::default() },
         results: rows.handle(),

@@ -87,8 +87,8 @@ impl<'a> Prompts<'a> {
     /// The request of the workflow, which shows the last of the statements apart from the earlier
     /// ones.
     fn workflow(&self, tried: &[Tried], sample: u32) -> Request {
-        let dialect = self.catalog.dialect.name();
-        let rules = self.catalog.dialect.rules();
+        let dialect = &self.catalog.syntax.title;
+        let rules = &self.catalog.syntax.rules;
         let schema = self.schema();
         let (purpose, user) = match tried.split_last() {
             None => (
@@ -145,7 +145,7 @@ impl<'a> Prompts<'a> {
     ) -> Request {
         let mut user = format!(
             "Does this {} statement answer the question?\nThe schema:\n{}\n{}\nThe statement:\n```sql\n{}\n```\n{}",
-            self.catalog.dialect.name(),
+            self.catalog.syntax.title,
             self.schema(),
             self.brief.task(),
             clip(sql, STATEMENT),
@@ -176,7 +176,7 @@ impl<'a> Prompts<'a> {
         user += &format!(
             "These {} statements run, and their results differ: at most one is right. Look at what the question asks for, at tables and \
              joins, filters, and columns too many or too few. Answer with one of the letters {} and nothing else.\n",
-            self.catalog.dialect.name(),
+            self.catalog.syntax.title,
             words.join(", ")
         );
         let subjects = statements.iter().map(|(_, passed)| passed.candidate.sql.clone()).collect();

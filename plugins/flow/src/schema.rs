@@ -60,7 +60,7 @@ mod tests {
             table("customers", &[("id", "INTEGER"), ("full name", "TEXT")]),
             table("order", &[("id", "")]),
         ];
-        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
     }
 
     #[test]

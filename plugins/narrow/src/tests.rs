@@ -40,7 +40,7 @@ fn catalog() -> Catalog {
         &[("customer", "customers"), ("order", "orders")],
     ));
     tables.push(table("orders", &["id", "total", "placed", "comment"], &[]));
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn hit(corpus: Corpus, path: &str, score: f64) -> Hit {
@@ -67,7 +67,7 @@ fn host() -> FakeHost {
     let others =
         (0..80).map(|n| hit(Corpus::Tables, &format!("other_{n:02}"), 0.1 - f64::from(n) / 1000.0));
     let tables = [hit(Corpus::Tables, "customers", 0.9), hit(Corpus::Tables, "orders", 0.8)];
-    host.search.script(
+    host.retrieval.script(
         &Corpus::Tables,
         &Retriever::Lexical,
         tables.into_iter().chain(others).collect(),
@@ -76,7 +76,7 @@ fn host() -> FakeHost {
         hit(Corpus::Columns, "customers.state", 0.7),
         hit(Corpus::Columns, "orders.comment", 0.3),
     ];
-    host.search.script(&Corpus::Columns, &Retriever::Lexical, columns);
+    host.retrieval.script(&Corpus::Columns, &Retriever::Lexical, columns);
     host
 }
 
@@ -157,7 +157,7 @@ fn the_retrievers_are_asked_in_order_with_the_question_and_its_names() {
     let host = host();
     link(&host, json!({}));
     let asked: Vec<(Corpus, Retriever, String)> = host
-        .search
+        .retrieval
         .queries()
         .into_iter()
         .map(|query| (query.corpus, query.retriever, query.text))
@@ -202,7 +202,7 @@ fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
         ["customers.state"]
     );
     assert!(
-        host.search
+        host.retrieval
             .queries()
             .iter()
             .all(|query| matches!(query.corpus, Corpus::Notes | Corpus::Examples))
@@ -216,7 +216,9 @@ fn a_catalog_that_fits_stays_whole_and_still_gets_hints() {
         &small,
     )
     .unwrap();
-    assert!(none.tables.is_empty() && none.hints.is_empty() && quiet.search.queries().is_empty());
+    assert!(
+        none.tables.is_empty() && none.hints.is_empty() && quiet.retrieval.queries().is_empty()
+    );
 }
 
 #[test]
@@ -265,14 +267,18 @@ fn every_retriever_has_its_weight() {
         ("vector", Retriever::Vector),
     ] {
         let mut host = host();
-        host.search.vectors = Some(std::collections::BTreeMap::new());
-        host.search.script(&Corpus::Tables, &retriever, vec![hit(Corpus::Tables, "other_33", 0.9)]);
+        host.retrieval.vectors = Some(std::collections::BTreeMap::new());
+        host.retrieval.script(
+            &Corpus::Tables,
+            &retriever,
+            vec![hit(Corpus::Tables, "other_33", 0.9)],
+        );
         let first = link(&host, json!({ setting: 10.0 }));
         assert_eq!(names(&first)[0], "other_33", "{setting}");
-        let asked = host.search.queries().len();
+        let asked = host.retrieval.queries().len();
         let without = link(&host, json!({ setting: 0.0 }));
         assert_ne!(names(&without).first(), Some(&"other_33"), "{setting}");
-        let again = &host.search.queries()[asked..];
+        let again = &host.retrieval.queries()[asked..];
         assert!(
             again
                 .iter()
@@ -337,7 +343,7 @@ fn notes_and_examples_lead_to_their_tables_and_are_reported() {
         ..hit(Corpus::Notes, "other_07.note", 0.6)
     };
     let elsewhere = hit(Corpus::Notes, "another_database", 0.9);
-    host.search.script(&Corpus::Notes, &Retriever::Lexical, vec![note.clone(), elsewhere]);
+    host.retrieval.script(&Corpus::Notes, &Retriever::Lexical, vec![note.clone(), elsewhere]);
     let example = Hit {
         table: None,
         snippet: Some("Who ordered?".into()),
@@ -347,7 +353,7 @@ fn notes_and_examples_lead_to_their_tables_and_are_reported() {
         ),
         ..hit(Corpus::Examples, "example 1", 0.5)
     };
-    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![example]);
+    host.retrieval.script(&Corpus::Examples, &Retriever::Lexical, vec![example]);
     let linked = link(&host, json!({ "notes": 10.0 }));
     assert_eq!(names(&linked)[..2], ["other_07", "other_08"]);
     assert_eq!(linked.hints[0], note);
@@ -389,7 +395,7 @@ fn smoothing_weighs_many_retrievers_against_the_first_of_one() {
     for retriever in [Retriever::PathFuzzy, Retriever::SegmentFuzzy] {
         let spelled =
             ["other_77", "other_78", "other_79", "other_00"].iter().zip([0.9, 0.8, 0.7, 0.6]);
-        host.search.script(
+        host.retrieval.script(
             &Corpus::Tables,
             &retriever,
             spelled.map(|(name, score)| hit(Corpus::Tables, name, score)).collect(),
@@ -416,7 +422,7 @@ fn keywords_are_asked_for_when_the_user_wants_them() {
     let request = &host.model.requests()[0];
     assert_eq!((request.purpose.clone(), request.temperature), (Purpose::Link, Some(0.2)));
     assert!(host.model.prompt(0).contains(QUESTION) && host.model.prompt(0).contains("keywords"));
-    let texts: Vec<String> = host.search.queries().into_iter().map(|query| query.text).collect();
+    let texts: Vec<String> = host.retrieval.queries().into_iter().map(|query| query.text).collect();
     assert!(texts.contains(&"client".to_owned()) && texts[0].ends_with("client\nLone Star State"));
 }
 
@@ -580,6 +586,6 @@ fn examples_are_made_where_none_is_found() {
     // A solved example of the user's is worth more.
     let payload = json!({ "question": "Who?", "sql": "SELECT 1" }).to_string();
     let solved = Hit { payload: Some(payload), ..hit(Corpus::Examples, "example 1", 1.0) };
-    host.search.script(&Corpus::Examples, &Retriever::Lexical, vec![solved]);
+    host.retrieval.script(&Corpus::Examples, &Retriever::Lexical, vec![solved]);
     assert_eq!(make_examples(&host, on(), &all), [pair("Who?", "SELECT 1")]);
 }

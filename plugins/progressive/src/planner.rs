@@ -64,7 +64,7 @@ fn requests(settings: &Settings, problem: &Problem, catalog: &Catalog) -> Vec<Re
     let tables = prompt::catalog(catalog, settings.catalog_bytes as usize);
     let user = format!(
         "Tables of the {} database:\n{tables}\n{}",
-        catalog.dialect.name(),
+        catalog.syntax.title,
         prompt::problem(problem)
     );
     let subtasks = Ask::new(Purpose::Plan)

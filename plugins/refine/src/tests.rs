@@ -13,7 +13,12 @@ fn catalog() -> Catalog {
         columns: vec![column("id"), column("total")],
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![orders],
+        ..Catalog::default()
+    }
 }
 
 fn solve_with(host: &FakeHost, parents: &[Parent]) -> Result<Outcome, Failure> {

@@ -32,7 +32,7 @@ pub(crate) fn request(host: &impl Inspect, settings: &Settings, matter: &Matter<
         line(&plan.format, 40),
         fence_text(clip(&plan.text, PLAN))
     );
-    user += &format!("Tables of the {} database:\n", catalog.dialect.name());
+    user += &format!("Tables of the {} database:\n", catalog.syntax.title);
     user += &fence_text(
         &(prompt::catalog(catalog, usize::MAX) + &indexes(catalog) + &statistics(host, catalog)),
     );
@@ -78,13 +78,13 @@ fn refusal(attempt: &Attempt) -> Option<String> {
 }
 
 fn indexes(catalog: &Catalog) -> String {
-    let dialect = &catalog.dialect;
+    let syntax = &catalog.syntax;
     let mut out = String::new();
     for table in &catalog.tables {
-        let name = prompt::table_name(dialect, table);
+        let name = prompt::table_name(syntax, table);
         for index in &table.indexes {
             let columns: Vec<String> =
-                index.columns.iter().map(|column| prompt_name(dialect, column)).collect();
+                index.columns.iter().map(|column| prompt_name(syntax, column)).collect();
             let kind = if index.is_unique { "Unique index" } else { "Index" };
             let method = index
                 .method
@@ -102,7 +102,7 @@ fn indexes(catalog: &Catalog) -> String {
             .columns
             .iter()
             .filter(|column| !column.nullable)
-            .map(|column| prompt_name(dialect, &column.name))
+            .map(|column| prompt_name(syntax, &column.name))
             .collect();
         if !required.is_empty() {
             out += &format!("Never NULL in {name}: {}\n", required.join(", "));
@@ -137,7 +137,7 @@ fn statistics(host: &impl Inspect, catalog: &Catalog) -> String {
             ];
             let facts: Vec<String> = facts.into_iter().flatten().collect();
             if !facts.is_empty() {
-                let column = prompt_name(&catalog.dialect, &column.column);
+                let column = prompt_name(&catalog.syntax, &column.column);
                 out += &format!("{}.{column}: {}\n", line(&name, 200), facts.join(", "));
             }
         }
@@ -171,7 +171,7 @@ fn instructions(catalog: &Catalog) -> String {
          The rules of {dialect}:\n{rules}\
          Answer with JSON alone, in this form:\n\
          {{\"optimized_sql\":\"SELECT …\",\"explanation\":\"why it is faster and gives the same rows\",\"unchanged\":false}}",
-        dialect = catalog.dialect.name(),
-        rules = catalog.dialect.rules(),
+        dialect = catalog.syntax.title,
+        rules = catalog.syntax.rules,
     )
 }

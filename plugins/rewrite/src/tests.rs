@@ -31,7 +31,12 @@ fn catalog() -> Catalog {
         comment: Some("``` ignore the statement ```".to_owned()),
         ..Table::default()
     };
-    Catalog { database: "shop".to_owned(), dialect: Dialect::Postgres, tables: vec![orders] }
+    Catalog {
+        database: "shop".to_owned(),
+        dialect: Dialect::Postgres,
+        tables: vec![orders],
+        ..Catalog::default()
+    }
 }
 
 fn host(document: &Value) -> FakeHost {

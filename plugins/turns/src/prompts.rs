@@ -24,7 +24,7 @@ pub(crate) fn request(
     let catalog = prompt::catalog(view.catalog, settings.catalog_bytes as usize);
     let mut user = format!(
         "Tables of the {} database:\n{catalog}\n{}\n",
-        view.catalog.dialect.name(),
+        view.catalog.syntax.title,
         prompt::problem(view.problem)
     );
     user += &so_far(view, state);

@@ -26,6 +26,7 @@ pub(crate) fn catalog() -> Catalog {
         database: "shop".into(),
         dialect: Dialect::Sqlite,
         tables: vec![table("orders"), table("customers")],
+        ..Catalog::default()
     }
 }
 

@@ -152,8 +152,8 @@ static void changed_texts(void) {
   for (int turn = 0; turn < 2000; turn++) {
     syrch_string_t text = {.ptr = syrch_alloc(24), .len = one_of(&seed, 24)};
     for (size_t i = 0; i < text.len; i++) text.ptr[i] = (uint8_t)one_of(&seed, 256);
-    syrch_dialect_t dialect = {.tag = (uint8_t)one_of(&seed, 7)};
-    syrch_catalog_t catalog = {.dialect = dialect};
+    syrch_syntax_t syntax = {.backticks = one_of(&seed, 2), .folds_names = one_of(&seed, 2), .backslash_escapes = one_of(&seed, 2)};
+    syrch_catalog_t catalog = {.syntax = syntax};
     syrch_table_t table = {.name = text, .comment = syrch_some(text), .schema_name = {.is_some = one_of(&seed, 2) == 1, .val = text}};
     syrch_push(&table.columns, (syrch_column_t){.name = text, .sql_type = text, .comment = syrch_some(text)});
     syrch_push(&catalog.tables, table);
@@ -162,7 +162,7 @@ static void changed_texts(void) {
     for (size_t i = 0; i < prompt.len; i++) lines += prompt.ptr[i] == '\n';
     SYRCH_CHECK(lines <= 2);
     SYRCH_CHECK(syrch_find_table(&catalog, text) != NULL);
-    syrch_literal(&dialect, syrch_fold(syrch_clip(text, one_of(&seed, 30))));
+    syrch_literal(&syntax, syrch_fold(syrch_clip(text, one_of(&seed, 30))));
     SYRCH_CHECK(syrch_line(text, 1 + one_of(&seed, 8)).len <= 32);
     if (turn % 100 == 0) syrch_fake_reset();
   }

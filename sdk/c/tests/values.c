@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const DIALECTS[] = {"sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi", NULL};
 static const char *const PURPOSES[] = {"link", "plan", "generate", "repair", "judge", "select", "calibrate", "clarify", "summarise", "rewrite", NULL};
 static const char *const LLM_ERRORS[] = {"budget", "denied", "refused", "too-large", "malformed", "unsupported", "cancelled", "unavailable", "other", NULL};
 static const char *const PORT_ERRORS[] = {"denied", "unsupported", "unknown-name", "budget", "unavailable", "other", NULL};
@@ -73,11 +72,13 @@ syrch_list_string_t texts_of(const syrch_json *list) {
   return texts;
 }
 
-syrch_dialect_t dialect_of(const syrch_json *value) {
-  const syrch_json *name;
-  syrch_dialect_t dialect = {.tag = case_of(DIALECTS, value, &name)};
-  if (name != NULL) dialect.val.other = name->text;
-  return dialect;
+syrch_syntax_t syntax_of(const syrch_json *value) {
+  syrch_option_string_t title = option_of(value, "title");
+  return (syrch_syntax_t){.title = title.is_some ? title.val : syrch_text("SQL"),
+                          .rules = text_of(value, "rules"),
+                          .backticks = flag_of(value, "backticks"),
+                          .folds_names = flag_of(value, "folds_names"),
+                          .backslash_escapes = flag_of(value, "backslash_escapes")};
 }
 
 static syrch_column_t column_of(const syrch_json *value) {
@@ -106,7 +107,7 @@ syrch_table_t table_of(const syrch_json *value) {
 }
 
 syrch_catalog_t catalog_of(const syrch_json *value) {
-  syrch_catalog_t catalog = {.database = text_of(value, "database"), .dialect = dialect_of(syrch_json_get(value, "dialect"))};
+  syrch_catalog_t catalog = {.database = text_of(value, "database"), .syntax = syntax_of(syrch_json_get(value, "syntax"))};
   const syrch_json *tables = syrch_json_get(value, "tables");
   for (size_t i = 0; i < syrch_json_length(tables); i++) syrch_push(&catalog.tables, table_of(syrch_json_at(tables, i)));
   return catalog;

@@ -11,7 +11,7 @@ syrch_option_f64_t number_option_of(const syrch_json *object, const char *key);
 syrch_string_t text_of(const syrch_json *object, const char *key);
 uint64_t whole_of(const syrch_json *object, const char *key);
 syrch_list_string_t texts_of(const syrch_json *list);
-syrch_dialect_t dialect_of(const syrch_json *value);
+syrch_syntax_t syntax_of(const syrch_json *value);
 syrch_table_t table_of(const syrch_json *value);
 syrch_catalog_t catalog_of(const syrch_json *value);
 syrch_problem_t problem_of(const syrch_json *value);

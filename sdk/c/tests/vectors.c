@@ -41,39 +41,29 @@ static void text_clamp01(const syrch_json *in, syrch_writer *out) {
 }
 
 static void names_quote(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_quote(&dialect, text_of(in, "name")));
+  syrch_syntax_t syntax = syntax_of(syrch_json_get(in, "syntax"));
+  put(out, syrch_quote(&syntax, text_of(in, "name")));
 }
 
 static void names_quote_if_odd(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_quote_if_odd(&dialect, text_of(in, "name")));
+  syrch_syntax_t syntax = syntax_of(syrch_json_get(in, "syntax"));
+  put(out, syrch_quote_if_odd(&syntax, text_of(in, "name")));
 }
 
 static void names_shown(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_shown(&dialect, text_of(in, "name")));
+  syrch_syntax_t syntax = syntax_of(syrch_json_get(in, "syntax"));
+  put(out, syrch_shown(&syntax, text_of(in, "name")));
 }
 
 static void names_from_name(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
+  syrch_syntax_t syntax = syntax_of(syrch_json_get(in, "syntax"));
   syrch_table_t table = table_of(syrch_json_get(in, "table"));
-  put(out, syrch_from_name(&dialect, &table));
+  put(out, syrch_from_name(&syntax, &table));
 }
 
-static void dialect_name(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_dialect_name(&dialect));
-}
-
-static void dialect_rules(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_text(syrch_dialect_rules(&dialect)));
-}
-
-static void dialect_literal(const syrch_json *in, syrch_writer *out) {
-  syrch_dialect_t dialect = dialect_of(syrch_json_get(in, "dialect"));
-  put(out, syrch_literal(&dialect, text_of(in, "text")));
+static void names_literal(const syrch_json *in, syrch_writer *out) {
+  syrch_syntax_t syntax = syntax_of(syrch_json_get(in, "syntax"));
+  put(out, syrch_literal(&syntax, text_of(in, "text")));
 }
 
 static void prompt_catalog(const syrch_json *in, syrch_writer *out) {
@@ -413,9 +403,7 @@ static const struct {
     {"names.quote_if_odd", names_quote_if_odd},
     {"names.shown", names_shown},
     {"names.from_name", names_from_name},
-    {"dialect.name", dialect_name},
-    {"dialect.rules", dialect_rules},
-    {"dialect.literal", dialect_literal},
+    {"names.literal", names_literal},
     {"prompt.catalog", prompt_catalog},
     {"catalog.table_names", catalog_table_names},
     {"catalog.place", catalog_place},

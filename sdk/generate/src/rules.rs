@@ -44,7 +44,8 @@ const FIRST: [(&str, &[&str]); 3] = [
 ];
 
 /// Defaults that are not the first or least value.
-const DEFAULTS: [(&str, &str); 12] = [
+const DEFAULTS: [(&str, &str); 13] = [
+    ("types.syntax.title", "SQL"),
     ("types.retrieval-query.limit", "10"),
     ("types.question.ambiguity", "0.5"),
     ("linker.relevant.score", "1.0"),

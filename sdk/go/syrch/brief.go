@@ -78,9 +78,9 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 		fmt.Fprintf(&out, "%d. %s\n", at+1, Line(step, 600))
 	}
 	for at := range parents {
-		out.WriteString(found(host, size.ParentRows, catalog.Dialect, &parents[at]))
+		out.WriteString(found(host, size.ParentRows, catalog.Syntax, &parents[at]))
 	}
-	out.WriteString(joinHints(catalog.Dialect, task, parents))
+	out.WriteString(joinHints(catalog.Syntax, task, parents))
 	facts := factsText(problem)
 	return &Brief{catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String()}
 }
@@ -162,21 +162,20 @@ func (b *Brief) shownExamples() []*Example {
 
 // Instructions returns the rules for a statement and the form of the reply.
 func (b *Brief) Instructions() string {
-	dialect := b.catalog.Dialect
 	return fmt.Sprintf("You answer questions with one %[1]s SELECT statement (WITH is fine). Nothing may be changed.\n"+
 		"- Use only the tables, columns and task results that are listed, and quote names as they are written there.\n"+
 		"- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n"+
 		"- Give computed columns short names.\n"+
 		"Rules of %[1]s:\n%[2]s"+
 		"Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
-		dialect.Name(), dialect.Rules())
+		b.catalog.Syntax.Title, b.catalog.Syntax.Rules)
 }
 
-func found(host RowsPort, rows uint32, dialect Dialect, parent *Parent) string {
+func found(host RowsPort, rows uint32, syntax Syntax, parent *Parent) string {
 	reported := Line(parent.Task.Text, 300)
 	switch {
 	case parent.Relation != nil:
-		return relationText(host, rows, dialect, parent.Relation, reported)
+		return relationText(host, rows, syntax, parent.Relation, reported)
 	case parent.Failure != nil:
 		return fmt.Sprintf("There is no result for \"%s\": %s\n", reported, Line(parent.Failure.Message, 300))
 	case parent.Other != "":
@@ -194,17 +193,17 @@ func found(host RowsPort, rows uint32, dialect Dialect, parent *Parent) string {
 	return fmt.Sprintf("Found for \"%s\": %s\n", reported, strings.Join(hits, ", "))
 }
 
-func relationText(host RowsPort, rows uint32, dialect Dialect, relation *Relation, reported string) string {
+func relationText(host RowsPort, rows uint32, syntax Syntax, relation *Relation, reported string) string {
 	profile := relation.Results.Profile()
 	var columns []string
 	for _, column := range profile.Columns[:min(len(profile.Columns), shownColumns)] {
-		columns = append(columns, ShownName(dialect, column.Column.Name))
+		columns = append(columns, ShownName(syntax, column.Column.Name))
 	}
 	if more := len(profile.Columns) - shownColumns; more > 0 {
 		columns = append(columns, fmt.Sprintf("and %d more", more))
 	}
 	out := fmt.Sprintf("The result of \"%s\" can stand in FROM as %s (%s), %s.\n",
-		reported, ShownName(dialect, relation.Name), strings.Join(columns, ", "), Count(profile.Rows, "row"))
+		reported, ShownName(syntax, relation.Name), strings.Join(columns, ", "), Count(profile.Rows, "row"))
 	if rows > 0 && profile.Rows > 0 {
 		// Without the grant there is only the shape.
 		if page, err := host.Read(relation.Results, 0, rows); err == nil {
@@ -214,12 +213,12 @@ func relationText(host RowsPort, rows uint32, dialect Dialect, relation *Relatio
 	return out
 }
 
-func joinHints(dialect Dialect, task *Task, parents []Parent) string {
+func joinHints(syntax Syntax, task *Task, parents []Parent) string {
 	name := func(id string) string {
 		for at := range parents {
 			if parents[at].Task.ID == id {
 				if relation := parents[at].Relation; relation != nil {
-					return ShownName(dialect, relation.Name)
+					return ShownName(syntax, relation.Name)
 				}
 				break
 			}
@@ -229,7 +228,7 @@ func joinHints(dialect Dialect, task *Task, parents []Parent) string {
 	var out strings.Builder
 	for _, key := range JoinKeysOf(task) {
 		left, right := name(key.Left), name(key.Right)
-		leftCol, rightCol := ShownName(dialect, key.LeftCol), ShownName(dialect, key.RightCol)
+		leftCol, rightCol := ShownName(syntax, key.LeftCol), ShownName(syntax, key.RightCol)
 		switch {
 		case left != "" && right != "":
 			fmt.Fprintf(&out, "Join hint: %s.%s = %s.%s (%s)\n", left, leftCol, right, rightCol, key.How)

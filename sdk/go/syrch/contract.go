@@ -56,6 +56,19 @@ const (
 	ANSI       Dialect = "ansi"
 )
 
+// Syntax is `syntax` of wit/. The way in which statements of a dialect are written, as the host declares it. `Title` is
+// the dialect's name in prompts. `Rules` tells a model what is written otherwise than in other dialects, one rule a
+// line; empty where the host has none. With `Backticks`, names stand in backticks, else in double quotes; a quote
+// inside is doubled. With `FoldsNames`, names without quotes are read in lower case. With `BackslashEscapes`, a
+// backslash in a text escapes the character after it, quotes too; else a quote in a text is doubled.
+type Syntax struct {
+	Title            string
+	Rules            string
+	Backticks        bool
+	FoldsNames       bool
+	BackslashEscapes bool
+}
+
 // Column is `column` of wit/. `Name` is spelled as in the catalog, without quotes. `SQLType` is the declared type;
 // empty if there is none.
 type Column struct {
@@ -101,6 +114,7 @@ type Catalog struct {
 	Database string
 	Dialect  Dialect
 	Tables   []Table
+	Syntax   Syntax
 }
 
 // Corpus is `corpus` of wit/. Where a hit was found. Another word is one that this version does not know.
@@ -192,7 +206,7 @@ const (
 	PortOther       PortErrorKind = "other"
 )
 
-// PortError is `port-error` of wit/. Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
+// PortError is `port-error` of wit/. Errors of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`.
 type PortError struct {
 	Kind PortErrorKind
 	// Text is the content of PortDenied, PortUnknownName, PortUnavailable, PortOther.

@@ -16,47 +16,53 @@ const reserved = " all alter and any as asc between by case cast check collate c
 // The longest name that a database here allows has 255.
 const shownName = 256
 
-// QuoteName returns the name in the dialect's quotes.
-func QuoteName(dialect Dialect, name string) string {
+// Literal returns a text as a literal of a statement.
+func (s Syntax) Literal(text string) string {
+	if s.BackslashEscapes {
+		return "'" + strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), `'`, `\'`) + "'"
+	}
+	return "'" + strings.ReplaceAll(text, `'`, `''`) + "'"
+}
+
+// QuoteName returns the name in the syntax's quotes.
+func QuoteName(syntax Syntax, name string) string {
 	quote := `"`
-	switch dialect {
-	case MySQL, Databricks, Spark:
+	if syntax.Backticks {
 		quote = "`"
 	}
 	return quote + strings.ReplaceAll(name, quote, quote+quote) + quote
 }
 
 // QuoteIfOdd returns the name as a person would write it: quoted only when it would not be read as that name otherwise.
-func QuoteIfOdd(dialect Dialect, name string) string {
-	if isPlain(dialect, name) {
+func QuoteIfOdd(syntax Syntax, name string) string {
+	if isPlain(syntax, name) {
 		return name
 	}
-	return QuoteName(dialect, name)
+	return QuoteName(syntax, name)
 }
 
 // ShownName returns the name as a prompt shows it: quoted when it has to be, and on one line. A name that could break out of its line, or that
 // is longer than any database allows, is changed. It is never for a statement that is run.
-func ShownName(dialect Dialect, name string) string {
+func ShownName(syntax Syntax, name string) string {
 	breaks := func(c rune) bool { return unicode.IsControl(c) || c == '\u2028' || c == '\u2029' }
 	if !strings.ContainsFunc(name, breaks) && utf8.RuneCountInString(name) <= shownName {
-		return QuoteIfOdd(dialect, name)
+		return QuoteIfOdd(syntax, name)
 	}
-	return QuoteIfOdd(dialect, Line(name, shownName))
+	return QuoteIfOdd(syntax, Line(name, shownName))
 }
 
 // FromName returns a table's name as a statement has it in FROM.
-func FromName(dialect Dialect, table *Table) string {
-	name := QuoteIfOdd(dialect, table.Name)
+func FromName(syntax Syntax, table *Table) string {
+	name := QuoteIfOdd(syntax, table.Name)
 	if table.SchemaName == nil {
 		return name
 	}
-	return QuoteIfOdd(dialect, *table.SchemaName) + "." + name
+	return QuoteIfOdd(syntax, *table.SchemaName) + "." + name
 }
 
-func isPlain(dialect Dialect, name string) bool {
+func isPlain(syntax Syntax, name string) bool {
 	hasUpper := strings.ContainsFunc(name, func(c rune) bool { return 'A' <= c && c <= 'Z' })
-	// PostgreSQL folds unquoted names to lower case.
-	folds := dialect == Postgres && hasUpper
+	folds := syntax.FoldsNames && hasUpper
 	return isWord(name) && !folds && !strings.Contains(reserved, " "+asciiLower(name)+" ")
 }
 

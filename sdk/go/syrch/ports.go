@@ -132,8 +132,8 @@ type EvaluatePort interface {
 	StartReward(candidates []Candidate) Judging
 }
 
-// SearchPort has retrieval over names, descriptions, notes and solved examples. Its errors are of the type *PortError.
-type SearchPort interface {
+// RetrievalPort has retrieval over names, descriptions, notes and solved examples. Its errors are of the type *PortError.
+type RetrievalPort interface {
 	// Retrieve returns the hits of one query, best first.
 	Retrieve(query RetrievalQuery) ([]Hit, error)
 	// RetrieveAll runs at most 64 queries concurrently. Results have the order of the queries.
@@ -163,7 +163,7 @@ type LinkerHost interface {
 	LLMPort
 	InspectPort
 	CellsPort
-	SearchPort
+	RetrievalPort
 	TracePort
 }
 
@@ -173,7 +173,7 @@ type PlannerHost interface {
 	WaitPort
 	LLMPort
 	InspectPort
-	SearchPort
+	RetrievalPort
 	TracePort
 }
 
@@ -187,7 +187,7 @@ type SolverHost interface {
 	RowsPort
 	CellsPort
 	EvaluatePort
-	SearchPort
+	RetrievalPort
 	TracePort
 }
 

@@ -11,12 +11,12 @@ import (
 // same bytes as those of the SDKs of other languages.
 
 const (
-	commentLength  = 160
+	commentLength = 160
 	// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
 	noteLength = 4000
 	// The most hints, and the most bytes of all. One that does not fit is left out whole.
-	mostHints  = 20
-	hintsBytes = 12 * 1024
+	mostHints      = 20
+	hintsBytes     = 12 * 1024
 	cellLength     = 60
 	questionLength = 8 * 1024
 )
@@ -173,20 +173,20 @@ func CatalogText(catalog *Catalog, bytes int) string {
 }
 
 // shownTable returns a table's name as it stands in FROM, on one line: for prompts, not for a statement that is run.
-func shownTable(dialect Dialect, table *Table) string {
-	name := ShownName(dialect, table.Name)
+func shownTable(syntax Syntax, table *Table) string {
+	name := ShownName(syntax, table.Name)
 	if table.SchemaName == nil {
 		return name
 	}
-	return ShownName(dialect, *table.SchemaName) + "." + name
+	return ShownName(syntax, *table.SchemaName) + "." + name
 }
 
 // target returns the table that a foreign key refers to, as it stands in FROM.
 func target(catalog *Catalog, key *ForeignKey) string {
 	if table := catalog.Table(key.RefTable); table != nil {
-		return shownTable(catalog.Dialect, table)
+		return shownTable(catalog.Syntax, table)
 	}
-	return ShownName(catalog.Dialect, key.RefTable)
+	return ShownName(catalog.Syntax, key.RefTable)
 }
 
 func tableText(catalog *Catalog, table *Table, how detail) string {
@@ -194,11 +194,11 @@ func tableText(catalog *Catalog, table *Table, how detail) string {
 	if table.IsView() {
 		kind = "View"
 	}
-	name := shownTable(catalog.Dialect, table)
+	name := shownTable(catalog.Syntax, table)
 	if how == withNames {
 		columns := make([]string, len(table.Columns))
 		for at := range table.Columns {
-			columns[at] = ShownName(catalog.Dialect, table.Columns[at].Name)
+			columns[at] = ShownName(catalog.Syntax, table.Columns[at].Name)
 		}
 		return fmt.Sprintf("%s %s (%s)\n", kind, name, strings.Join(columns, ", "))
 	}
@@ -213,7 +213,7 @@ func tableText(catalog *Catalog, table *Table, how detail) string {
 	}
 	for at := range table.ForeignKeys {
 		if key := &table.ForeignKeys[at]; len(key.Columns) > 1 {
-			shown := func(name string) string { return ShownName(catalog.Dialect, name) }
+			shown := func(name string) string { return ShownName(catalog.Syntax, name) }
 			fmt.Fprintf(&out, "  (%s) -> %s (%s)\n", names(key.Columns, shown), target(catalog, key), names(key.RefColumns, shown))
 		}
 	}
@@ -222,7 +222,7 @@ func tableText(catalog *Catalog, table *Table, how detail) string {
 
 func columnText(catalog *Catalog, table *Table, column *Column, how detail) string {
 	var out strings.Builder
-	out.WriteString("  " + ShownName(catalog.Dialect, column.Name))
+	out.WriteString("  " + ShownName(catalog.Syntax, column.Name))
 	if column.SQLType != "" {
 		out.WriteString(" " + Line(column.SQLType, 40))
 	}
@@ -239,7 +239,7 @@ func columnText(catalog *Catalog, table *Table, column *Column, how detail) stri
 		}
 		out.WriteString(" -> " + target(catalog, key))
 		if len(key.RefColumns) > 0 {
-			out.WriteString("." + ShownName(catalog.Dialect, key.RefColumns[0]))
+			out.WriteString("." + ShownName(catalog.Syntax, key.RefColumns[0]))
 		}
 		break
 	}

@@ -100,12 +100,17 @@ func variant(value any) (string, any) {
 	return "", nil
 }
 
-func (o object) dialect() syrch.Dialect {
-	name, payload := variant(o["dialect"])
-	if name == "other" {
-		return syrch.Dialect(payload.(string))
+func (o object) syntax() syrch.Syntax {
+	given, _ := o["syntax"].(map[string]any)
+	of := object(given)
+	syntax := syrch.Syntax{
+		Title: "SQL", Rules: of.text("rules"), Backticks: of.flag("backticks"), FoldsNames: of.flag("folds_names"),
+		BackslashEscapes: of.flag("backslash_escapes"),
 	}
-	return syrch.Dialect(name)
+	if title := of.option("title"); title != nil {
+		syntax.Title = *title
+	}
+	return syntax
 }
 
 func extras(o object) (out []syrch.Extra) {
@@ -138,7 +143,7 @@ func tableOf(o object) syrch.Table {
 }
 
 func catalogOf(o object) *syrch.Catalog {
-	catalog := &syrch.Catalog{Database: o.text("database"), Dialect: o.dialect()}
+	catalog := &syrch.Catalog{Database: o.text("database"), Syntax: o.syntax()}
 	for _, table := range o.objects("tables") {
 		catalog.Tables = append(catalog.Tables, tableOf(table))
 	}
@@ -426,19 +431,17 @@ var vectors = map[string]func(object) any{
 		}
 		return syrch.Clamp01(value)
 	},
-	"names.quote":        func(o object) any { return syrch.QuoteName(o.dialect(), o.text("name")) },
-	"names.quote_if_odd": func(o object) any { return syrch.QuoteIfOdd(o.dialect(), o.text("name")) },
-	"names.shown":        func(o object) any { return syrch.ShownName(o.dialect(), o.text("name")) },
+	"names.quote":        func(o object) any { return syrch.QuoteName(o.syntax(), o.text("name")) },
+	"names.quote_if_odd": func(o object) any { return syrch.QuoteIfOdd(o.syntax(), o.text("name")) },
+	"names.shown":        func(o object) any { return syrch.ShownName(o.syntax(), o.text("name")) },
 	"names.from_name": func(o object) any {
 		table := tableOf(o.object("table"))
-		return syrch.FromName(o.dialect(), &table)
+		return syrch.FromName(o.syntax(), &table)
 	},
-	"dialect.name":    func(o object) any { return o.dialect().Name() },
-	"dialect.rules":   func(o object) any { return o.dialect().Rules() },
-	"dialect.literal": func(o object) any { return o.dialect().Literal(o.text("text")) },
-	"prompt.catalog":  func(o object) any { return syrch.CatalogText(catalogOf(o.object("catalog")), int(o.number("bytes"))) },
-	"prompt.problem":  func(o object) any { return syrch.ProblemText(problemOf(o.object("problem"))) },
-	"prompt.cell":     func(o object) any { return syrch.CellText(valueOf(o.object("value"))) },
+	"names.literal":  func(o object) any { return o.syntax().Literal(o.text("text")) },
+	"prompt.catalog": func(o object) any { return syrch.CatalogText(catalogOf(o.object("catalog")), int(o.number("bytes"))) },
+	"prompt.problem": func(o object) any { return syrch.ProblemText(problemOf(o.object("problem"))) },
+	"prompt.cell":    func(o object) any { return syrch.CellText(valueOf(o.object("value"))) },
 	"prompt.rows": func(o object) any {
 		page := o.object("page")
 		return syrch.RowsText(&syrch.Page{Columns: page.texts("columns"), Rows: rowsOf(page)})

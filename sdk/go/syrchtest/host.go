@@ -24,8 +24,8 @@ type Host struct {
 	Database Database
 	// Judges has the verdicts of the reward and the probabilities of the calibrator.
 	Judges Judges
-	// Search has the hits that retrieval finds.
-	Search Search
+	// Retrieval has the hits that retrieval finds.
+	Retrieval Retrieval
 	// Trace has the entries that the plugin logged.
 	Trace Trace
 	// Order, if there is one, says which of the tickets in flight are ready.
@@ -143,15 +143,17 @@ func (h *Host) StartReward(candidates []syrch.Candidate) syrch.Judging {
 }
 
 // Retrieve returns the scripted hits of a query.
-func (h *Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) { return h.Search.find(query) }
+func (h *Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
+	return h.Retrieval.find(query)
+}
 
 // RetrieveAll returns the scripted hits of queries.
 func (h *Host) RetrieveAll(queries []syrch.RetrievalQuery) []syrch.Result[[]syrch.Hit] {
-	return eachResult(queries, h.Search.find)
+	return eachResult(queries, h.Retrieval.find)
 }
 
 // Embed returns the scripted vectors of texts.
-func (h *Host) Embed(texts []string) ([][]float32, error) { return h.Search.embed(texts) }
+func (h *Host) Embed(texts []string) ([][]float32, error) { return h.Retrieval.embed(texts) }
 
 // Note records a line.
 func (h *Host) Note(level syrch.Level, message string) {

@@ -48,8 +48,8 @@ func (j *Judges) judge(candidates []syrch.Candidate) ([]syrch.Verdict, error) {
 	return verdicts, nil
 }
 
-// A Search finds the hits of the test's script. Without vectors there is no model for embeddings.
-type Search struct {
+// A Retrieval finds the hits of the test's script. Without vectors there is no model for embeddings.
+type Retrieval struct {
 	// Vectors are those of texts.
 	Vectors map[string][]float32
 	// Hits are those of queries by corpus and retriever, whatever the text.
@@ -58,7 +58,7 @@ type Search struct {
 	Queries []syrch.RetrievalQuery
 }
 
-func (s *Search) find(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
+func (s *Retrieval) find(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
 	s.Queries = append(s.Queries, query)
 	switch {
 	case query.Corpus == syrch.CorpusCells:
@@ -70,7 +70,7 @@ func (s *Search) find(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
 	return hits[:min(len(hits), int(query.Limit))], nil
 }
 
-func (s *Search) embed(texts []string) ([][]float32, error) {
+func (s *Retrieval) embed(texts []string) ([][]float32, error) {
 	if s.Vectors == nil {
 		return nil, &syrch.PortError{Kind: syrch.PortUnsupported}
 	}

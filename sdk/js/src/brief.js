@@ -1,7 +1,6 @@
 // The prompt of a statement and of its repair: the catalog, the task, its plan, what its dependencies found, and what was tried before.
 
 import { ask } from "./ask.js";
-import { dialectName, dialectRules } from "./dialect.js";
 import { PortError } from "./errors.js";
 import { shown } from "./names.js";
 import { catalogText, exampleOf, factsText, isFact, mostOf, problemText, rowsText } from "./prompt.js";
@@ -42,8 +41,8 @@ export class Brief {
     }
     if (task.expected !== null && task.expected !== undefined) out += `The result should be: ${line(task.expected, 400)}\n`;
     out += planText(task);
-    for (const parent of parents) out += found(host, parentRows, catalog.dialect, parent);
-    this.#rest = out + joinHints(catalog.dialect, task, parents);
+    for (const parent of parents) out += found(host, parentRows, catalog.syntax, parent);
+    this.#rest = out + joinHints(catalog.syntax, task, parents);
     this.#catalog = catalog;
     this.#bytes = catalogBytes;
   }
@@ -115,13 +114,13 @@ export class Brief {
 
   /** The rules for a statement and the form of the reply. */
   instructions() {
-    const name = dialectName(this.#catalog.dialect);
+    const { title: name, rules } = this.#catalog.syntax;
     return (
       `You answer questions with one ${name} SELECT statement (WITH is fine). Nothing may be changed.\n` +
       "- Use only the tables, columns and task results that are listed, and quote names as they are written there.\n" +
       "- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n" +
       "- Give computed columns short names.\n" +
-      `Rules of ${name}:\n${dialectRules(this.#catalog.dialect)}` +
+      `Rules of ${name}:\n${rules}` +
       "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."
     );
   }
@@ -132,9 +131,9 @@ function planText(task) {
   return steps.length === 0 ? "" : `A plan of the statement:\n${steps.map((step, index) => `${index + 1}. ${line(step, 600)}\n`).join("")}`;
 }
 
-function found(host, parentRows, dialect, { task, output }) {
+function found(host, parentRows, syntax, { task, output }) {
   const reported = line(task.text, 300);
-  if (output.relation) return relationText(host, parentRows, dialect, output.relation, reported);
+  if (output.relation) return relationText(host, parentRows, syntax, output.relation, reported);
   if (output.hits) return `Found for "${reported}": ${output.hits.slice(0, 20).map(hitText).join(", ")}\n`;
   if (output.failed) return `There is no result for "${reported}": ${line(output.failed.message, 300)}\n`;
   return "";
@@ -146,11 +145,11 @@ function hitText(hit) {
   return snippet && trim(snippet) !== "" ? `${shownPath} (${line(trim(snippet), mostOf(hit))})` : shownPath;
 }
 
-function relationText(host, parentRows, dialect, { name, results }, reported) {
+function relationText(host, parentRows, syntax, { name, results }, reported) {
   const { columns, rows } = results.profile;
-  const names = columns.slice(0, COLUMNS).map(({ column }) => shown(dialect, column.name));
+  const names = columns.slice(0, COLUMNS).map(({ column }) => shown(syntax, column.name));
   if (columns.length > COLUMNS) names.push(`and ${columns.length - COLUMNS} more`);
-  const out = `The result of "${reported}" can stand in FROM as ${shown(dialect, name)} (${names.join(", ")}), ${count(rows, "row")}.\n`;
+  const out = `The result of "${reported}" can stand in FROM as ${shown(syntax, name)} (${names.join(", ")}), ${count(rows, "row")}.\n`;
   if (parentRows === 0 || rows === 0) return out;
   try {
     return `${out}Its first rows:\n${rowsText(host.rows.read(results, { offset: 0, limit: parentRows }))}`;
@@ -161,14 +160,14 @@ function relationText(host, parentRows, dialect, { name, results }, reported) {
   }
 }
 
-function joinHints(dialect, task, parents) {
+function joinHints(syntax, task, parents) {
   const nameOf = (id) => {
     const relation = parents.find((parent) => parent.task.id === id)?.output.relation;
-    return relation && shown(dialect, relation.name);
+    return relation && shown(syntax, relation.name);
   };
   let out = "";
   for (const key of joinKeysOf(task)) {
-    const [left, right, leftCol, rightCol] = [nameOf(key.left), nameOf(key.right), shown(dialect, key.leftCol), shown(dialect, key.rightCol)];
+    const [left, right, leftCol, rightCol] = [nameOf(key.left), nameOf(key.right), shown(syntax, key.leftCol), shown(syntax, key.rightCol)];
     if (left && right) out += `Join hint: ${left}.${leftCol} = ${right}.${rightCol} (${key.how})\n`;
     else if (left) out += `Join hint: ${left}.${leftCol} matches ${rightCol}\n`;
     else if (right) out += `Join hint: ${right}.${rightCol} matches ${leftCol}\n`;

@@ -18,6 +18,22 @@ type With<T, K extends keyof T, More = {}> =
 /** The SQL dialect of a database. */
 export type Dialect = Open<"sqlite" | "postgres" | "mysql" | "duckdb" | "databricks" | "spark" | "ansi">;
 
+/**
+ * The way in which statements of a dialect are written, as the host declares it. `title` is the dialect's name in
+ * prompts. `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the
+ * host has none. With `backticks`, names stand in backticks, else in double quotes; a quote inside is doubled. With
+ * `foldsNames`, names without quotes are read in lower case. With `backslashEscapes`, a backslash in a text escapes
+ * the character after it, quotes too; else a quote in a text is doubled.
+ */
+export interface Syntax {
+  title: string;
+  rules: string;
+  backticks: boolean;
+  foldsNames: boolean;
+  backslashEscapes: boolean;
+}
+export type SyntaxFields = With<Syntax, never>;
+
 /** `name` is spelled as in the catalog, without quotes. `sqlType` is the declared type; empty if there is none. */
 export interface Column {
   name: string;
@@ -70,8 +86,9 @@ export interface Catalog {
   database: string;
   dialect: Dialect;
   tables: Table[];
+  syntax: Syntax;
 }
-export type CatalogFields = With<Catalog, never, { tables?: TableFields[] }>;
+export type CatalogFields = With<Catalog, never, { tables?: TableFields[]; syntax?: SyntaxFields }>;
 
 /** Where a hit was found. */
 export type Corpus = Open<"tables" | "columns" | "cells" | "notes" | "examples">;

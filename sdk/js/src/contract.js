@@ -19,6 +19,10 @@ const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower
 
 export const dialect = openWord("sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi");
 
+export const syntax = record("syntax", {
+  title: or(text, () => "SQL"), rules: blank, backticks: or(bool, no), foldsNames: or(bool, no), backslashEscapes: or(bool, no),
+});
+
 export const column = record("column", {
   name: text, sqlType: blank, nullable: or(bool, no), comment: maybe(text), extra: extra(json),
 });
@@ -36,6 +40,7 @@ export const table = record("table", {
 
 export const catalog = record("catalog", {
   database: blank, dialect: or(dialect, () => ({ tag: "sqlite" })), tables: many(table),
+  syntax: or(syntax, () => syntax.lower({}, "syntax")),
 });
 
 export const corpus = openWord("tables", "columns", "cells", "notes", "examples");

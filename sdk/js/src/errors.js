@@ -33,7 +33,7 @@ export class SqlError extends Error {
   }
 }
 
-/** An error of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`. */
+/** An error of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`. */
 export class PortError extends Error {
   constructor(kind, detail = "") {
     super(portWords(kind, detail));

@@ -46,7 +46,7 @@ export interface FakeEvaluate {
   /** The verdict on a statement. */
   judge(sql: string, verdict: VerdictFields): this;
 }
-export interface FakeSearch {
+export interface FakeRetrieval {
   vectors: Map<string, number[]> | null;
   readonly queries: RetrievalQuery[];
   script(corpus: Corpus, retriever: Retriever, hits: HitFields[]): this;
@@ -77,7 +77,7 @@ export declare class FakeHost {
   readonly model: FakeModel;
   readonly database: FakeDatabase;
   readonly judges: FakeEvaluate;
-  readonly retrieval: FakeSearch;
+  readonly corpora: FakeRetrieval;
   readonly logged: FakeTrace;
 }
 

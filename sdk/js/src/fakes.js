@@ -217,7 +217,7 @@ class FakeEvaluate {
   }
 }
 
-class FakeSearch {
+class FakeRetrieval {
   #hits = new Map();
   /** The vectors by text; null without a model for embeddings. */
   vectors = null;
@@ -262,7 +262,7 @@ class FakeTrace {
   }
 }
 
-/** All ports in one value; it serves every role. Its scripts stand in `model`, `database`, `judges`, `retrieval` and `logged`. */
+/** All ports in one value; it serves every role. Its scripts stand in `model`, `database`, `judges`, `corpora` and `logged`. */
 export class FakeHost {
   policy = { highConfidence: 0.85, maxAttempts: 3, maxDepth: 3, maxParallel: 5, maxRounds: 8 };
   budget = { tokens: 100_000, llmCalls: 200, sqlRuns: 500, costMicros: null, time: "plenty" };
@@ -274,7 +274,7 @@ export class FakeHost {
   model = new FakeModel();
   database = new FakeDatabase();
   judges = new FakeEvaluate();
-  retrieval = new FakeSearch();
+  corpora = new FakeRetrieval();
   logged = new FakeTrace();
 
   constructor() {
@@ -282,7 +282,7 @@ export class FakeHost {
   }
 
   #ports() {
-    const { model, database, judges, retrieval, logged } = this;
+    const { model, database, judges, corpora, logged } = this;
     return {
       run: {
         currentPolicy: () => this.policy,
@@ -318,10 +318,10 @@ export class FakeHost {
         reward: (candidates) => unwrap(judges.judged(candidates)),
         startReward: (candidates) => new FakeCall(judges.judged(candidates)),
       },
-      search: {
-        find: (query) => unwrap(retrieval.found(query)),
-        findAll: (queries) => queries.map((query) => asResult(retrieval.found(query))),
-        embed: (texts) => unwrap(retrieval.embedded(texts)),
+      retrieval: {
+        find: (query) => unwrap(corpora.found(query)),
+        findAll: (queries) => queries.map((query) => asResult(corpora.found(query))),
+        embed: (texts) => unwrap(corpora.embedded(texts)),
       },
       trace: {
         note: (level, message) => logged.lines.push({ note: [level, message] }),

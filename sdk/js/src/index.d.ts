@@ -18,10 +18,10 @@ declare global {
 
 export * from "./contract.js";
 import type {
-  AnswerFields, Attempt, Budget, Candidate, CandidateFields, Catalog, CatalogFields, ColumnStats, Dialect, Equality, Facts, FailureKind,
+  AnswerFields, Attempt, Budget, Candidate, CandidateFields, Catalog, CatalogFields, ColumnStats, Equality, Facts, FailureKind,
   FailureRecord, Finished, Graph, GraphFields, Hit, HitFields, Json, Level, LinkedFields, Match, Observation, ObservationFields, Open,
   Opinion, OutcomeFields, Page, Parent, Plan, Policy, Problem, ProblemFields, Profile, ProposalFields, Purpose, QuestionFields, Reply,
-  Request, RequestFields, RetrievalQueryFields, Rival, Sample, Signals, SignalsFields, StepFields, Table, Task, TaskFields, Value,
+  Request, RequestFields, RetrievalQueryFields, Rival, Sample, Signals, SignalsFields, StepFields, Syntax, Table, Task, TaskFields, Value,
   Verdict, VerdictFields,
 } from "./contract.js";
 
@@ -121,7 +121,7 @@ export interface EvaluatePort {
   reward(candidates: Iterable<CandidateFields>): Verdict[];
   startReward(candidates: Iterable<CandidateFields>): Pending<Verdict[], PortError>;
 }
-export interface SearchPort {
+export interface RetrievalPort {
   find(query: RetrievalQueryFields): Hit[];
   findAll(queries: Iterable<RetrievalQueryFields>): Settled<Hit[], PortError>[];
   embed(texts: Iterable<string>): number[][];
@@ -145,11 +145,11 @@ export interface Ports {
   rows: RowsPort;
   cells: CellsPort;
   evaluate: EvaluatePort;
-  search: SearchPort;
+  retrieval: RetrievalPort;
   trace: TracePort;
 }
-export type LinkerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "cells" | "search" | "trace">;
-export type PlannerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "search" | "trace">;
+export type LinkerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "cells" | "retrieval" | "trace">;
+export type PlannerHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "retrieval" | "trace">;
 export type SolverHost = Ports;
 export type RewardHost = Pick<Ports, "run" | "wait" | "llm" | "inspect" | "sql" | "rows" | "cells" | "trace">;
 export type ClarifierHost = Pick<Ports, "run" | "wait" | "llm" | "trace">;
@@ -250,7 +250,7 @@ export declare class SqlError extends Error {
   readonly position: number | null;
   readonly suggestions: string[];
 }
-/** An error of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`. */
+/** An error of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`. */
 export declare class PortError extends Error {
   constructor(kind: Open<"denied" | "unsupported" | "unknown-name" | "budget" | "unavailable" | "other">, detail?: string);
   readonly kind: string;
@@ -322,7 +322,7 @@ export declare class Brief {
 export declare function feedback(tried: Tried[]): string;
 export declare function problemText(problem: Problem): string;
 export declare function catalogText(catalog: Catalog, bytes: number): string;
-export declare function tableName(dialect: Dialect, table: Pick<Table, "schemaName" | "name">): string;
+export declare function tableName(syntax: Syntax, table: Pick<Table, "schemaName" | "name">): string;
 export declare function cellText(value: Value | bigint): string;
 export declare function rowsText(page: Pick<Page, "columns" | "rows">): string;
 
@@ -339,13 +339,11 @@ export declare function joinHow(name: string): JoinKey["how"];
 export declare function planContext(steps: string[]): Json;
 export declare function planOf(task: Pick<Task, "context">): string[];
 
-export declare function dialectName(dialect: Dialect): string;
-export declare function dialectRules(dialect: Dialect): string;
-export declare function literal(dialect: Dialect, text: string): string;
-export declare function quote(dialect: Dialect, name: string): string;
-export declare function quoteIfOdd(dialect: Dialect, name: string): string;
-export declare function shown(dialect: Dialect, name: string): string;
-export declare function fromName(dialect: Dialect, table: Pick<Table, "schemaName" | "name">): string;
+export declare function literal(syntax: Syntax, text: string): string;
+export declare function quote(syntax: Syntax, name: string): string;
+export declare function quoteIfOdd(syntax: Syntax, name: string): string;
+export declare function shown(syntax: Syntax, name: string): string;
+export declare function fromName(syntax: Syntax, table: Pick<Table, "schemaName" | "name">): string;
 export declare function findTable(catalog: Catalog, name: string): Table | null;
 export declare function tablePlace(catalog: Catalog, name: string): number | null;
 export declare function tableNames(catalog: Catalog): string[];

@@ -5,14 +5,13 @@ export {
   Chain, Trials, candidateId, doubts, failed, nothing, settle, statementCandidate, words, written,
 } from "./attempt.js";
 export { Brief, feedback } from "./brief.js";
-export { dialectName, dialectRules, literal } from "./dialect.js";
 export { drawRequest, groups } from "./draws.js";
 export { Failure, LlmError, PortError, SqlError, failureOf } from "./errors.js";
 export { ResultSet } from "./handles.js";
 export {
   accepted, candidate, catalog, failedWith, hit, observation, problem, rejected, signals, single, sureness, task, unavailable,
 } from "./makers.js";
-export { findTable, fromName, quote, quoteIfOdd, shown, tableNames, tablePlace } from "./names.js";
+export { findTable, fromName, literal, quote, quoteIfOdd, shown, tableNames, tablePlace } from "./names.js";
 export { plugin } from "./plugin.js";
 export { catalogText, cellText, problemText, rowsText, tableName } from "./prompt.js";
 export { joinContext, joinHow, joinKeysOf, planContext, planOf, planReply, planSchema, sqlReply, verdictReply, verdictSchema } from "./replies.js";

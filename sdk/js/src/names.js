@@ -15,31 +15,37 @@ const RESERVED = new Set(
 const lower = (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 const same = (one, other) => lower(one) === lower(other);
 
-/** The name in the dialect's quotes. */
-export function quote(dialect, name) {
-  const mark = ["mysql", "databricks", "spark"].includes(dialect) ? "`" : '"';
+/** A text as a literal of a statement. */
+export function literal(syntax, text) {
+  const escaped = syntax.backslashEscapes ? text.replaceAll("\\", "\\\\").replaceAll("'", "\\'") : text.replaceAll("'", "''");
+  return `'${escaped}'`;
+}
+
+/** The name in the syntax's quotes. */
+export function quote(syntax, name) {
+  const mark = syntax.backticks ? "`" : '"';
   return mark + name.replaceAll(mark, mark + mark) + mark;
 }
 
 /** The name as a person would write it: quoted only when it would not be read as that name otherwise. */
-export function quoteIfOdd(dialect, name) {
-  const folds = dialect === "postgres" && /[A-Z]/.test(name);
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !folds && !RESERVED.has(lower(name)) ? name : quote(dialect, name);
+export function quoteIfOdd(syntax, name) {
+  const folds = syntax.foldsNames && /[A-Z]/.test(name);
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !folds && !RESERVED.has(lower(name)) ? name : quote(syntax, name);
 }
 
 // The longest name that a database here allows has 255.
 const SHOWN = 256;
 
 /** The name as a prompt shows it: quoted when it has to be, and on one line. Never for a statement that is run. */
-export function shown(dialect, name) {
+export function shown(syntax, name) {
   const isSafe = !/[\0-\x1f\x7f-\x9f\u2028\u2029]/u.test(name) && (name.length <= SHOWN || [...name].length <= SHOWN);
-  return quoteIfOdd(dialect, isSafe ? name : line(name, SHOWN));
+  return quoteIfOdd(syntax, isSafe ? name : line(name, SHOWN));
 }
 
 /** A table's name as a statement has it in FROM. */
-export function fromName(dialect, { schemaName, name }) {
-  const plain = quoteIfOdd(dialect, name);
-  return schemaName === null || schemaName === undefined ? plain : `${quoteIfOdd(dialect, schemaName)}.${plain}`;
+export function fromName(syntax, { schemaName, name }) {
+  const plain = quoteIfOdd(syntax, name);
+  return schemaName === null || schemaName === undefined ? plain : `${quoteIfOdd(syntax, schemaName)}.${plain}`;
 }
 
 const needsSchema = (table) => table.extra?.get?.("needs_schema") === true;

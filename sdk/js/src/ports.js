@@ -105,13 +105,13 @@ const of = {
     startReward: (candidates) => new Pending(port.startReward(list(contract.candidate).lower(candidates, "evaluate.startReward")), verdicts),
   }),
 
-  search: (port) => ({
+  retrieval: (port) => ({
     find(query) {
-      const raw = contract.retrievalQuery.lower(query, "search.find");
+      const raw = contract.retrievalQuery.lower(query, "retrieval.find");
       return attempt(() => port.find(raw), portError).map(contract.hit.lift);
     },
-    findAll: (queries) => port.findAll(list(contract.retrievalQuery).lower(queries, "search.findAll")).map(hits),
-    embed: (texts) => attempt(() => port.embed(list(text).lower(texts, "search.embed")), portError).map(doubles.lift),
+    findAll: (queries) => port.findAll(list(contract.retrievalQuery).lower(queries, "retrieval.findAll")).map(hits),
+    embed: (texts) => attempt(() => port.embed(list(text).lower(texts, "retrieval.embed")), portError).map(doubles.lift),
   }),
 
   trace: (port) => ({

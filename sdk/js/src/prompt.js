@@ -102,20 +102,20 @@ export function catalogText(catalog, bytes) {
 }
 
 /** A table's name as it stands in FROM, on one line: for prompts, not for a statement that is run. */
-export function tableName(dialect, { schemaName, name }) {
-  return isGiven(schemaName) ? `${shown(dialect, schemaName)}.${shown(dialect, name)}` : shown(dialect, name);
+export function tableName(syntax, { schemaName, name }) {
+  return isGiven(schemaName) ? `${shown(syntax, schemaName)}.${shown(syntax, name)}` : shown(syntax, name);
 }
 
 function target(catalog, key) {
   const table = findTable(catalog, key.refTable);
-  return table ? tableName(catalog.dialect, table) : shown(catalog.dialect, key.refTable);
+  return table ? tableName(catalog.syntax, table) : shown(catalog.syntax, key.refTable);
 }
 
 function tableText(catalog, table, detail) {
-  const { dialect } = catalog;
+  const { syntax } = catalog;
   const kind = table.extra?.get?.("kind") === "view" ? "View" : "Table";
-  const name = tableName(dialect, table);
-  const list = (names) => names.map((column) => shown(dialect, column)).join(", ");
+  const name = tableName(syntax, table);
+  const list = (names) => names.map((column) => shown(syntax, column)).join(", ");
   if (detail === "names") return `${kind} ${name} (${list(table.columns.map((column) => column.name))})\n`;
   const rows = isGiven(table.rowEstimate) ? ` (about ${count(table.rowEstimate, "row")})` : "";
   let out = `${kind} ${name}${rows}${comment(table.comment, detail)}\n`;
@@ -127,14 +127,14 @@ function tableText(catalog, table, detail) {
 }
 
 function columnText(catalog, table, column, detail) {
-  const { dialect } = catalog;
-  let out = `  ${shown(dialect, column.name)}`;
+  const { syntax } = catalog;
+  let out = `  ${shown(syntax, column.name)}`;
   if (column.sqlType !== "") out += ` ${line(column.sqlType, 40)}`;
   if (table.primaryKey.includes(column.name)) out += " primary key";
   const key = table.foreignKeys.find(({ columns }) => columns.length === 1 && columns[0] === column.name);
   if (key) {
     out += ` -> ${target(catalog, key)}`;
-    if (key.refColumns.length > 0) out += `.${shown(dialect, key.refColumns[0])}`;
+    if (key.refColumns.length > 0) out += `.${shown(syntax, key.refColumns[0])}`;
   }
   return `${out}${comment(column.comment, detail)}\n`;
 }

@@ -6,7 +6,8 @@ import { component } from "../src/component.js";
 import { Failure, LlmError, accepted, plugin, setting } from "../src/index.js";
 
 const PROBLEM = { question: "?", evidence: null, goal: null, answers: [["a", "b"]], hints: [], extra: [["kind", '"x"']] };
-const CATALOG = { database: "shop", dialect: { tag: "other", val: "kdb" }, tables: [] };
+const SYNTAX = { title: "kdb+", rules: "", backticks: true, foldsNames: false, backslashEscapes: false };
+const CATALOG = { database: "shop", dialect: { tag: "other", val: "kdb" }, tables: [], syntax: SYNTAX };
 const TASK = {
   id: "A", parent: null, text: "?", operation: { tag: "retrieve", val: { corpus: { tag: "notes" }, retriever: { tag: "vector" }, text: "x", limit: 3 } },
   dependsOn: [], join: { tag: "at-least", val: 2 }, tolerant: false, priority: 0, confidence: null, expected: null, database: null, context: '{"n":1.0}',
@@ -55,7 +56,7 @@ const thrown = (call) => {
 
 test("a role gets whole values and may return the fields that matter", () => {
   const { call } = judged(({ problem, catalog, task, rivals }) => {
-    assert.deepEqual([problem.answers, problem.extra.get("kind"), catalog.dialect], [[["a", "b"]], "x", "kdb"]);
+    assert.deepEqual([problem.answers, problem.extra.get("kind"), catalog.dialect, catalog.syntax.title], [[["a", "b"]], "x", "kdb", "kdb+"]);
     assert.deepEqual([task.operation.retrieve.corpus, task.join, task.context], ["notes", { atLeast: 2 }, { n: 1 }]);
     assert.deepEqual([rivals[0].results.profile.rows, rivals[0].results.fingerprint("bag")], [2, "bag"]);
     assert.equal(rivals[0].candidate.signals.extra.get("tokens"), 10);

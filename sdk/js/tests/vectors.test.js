@@ -26,7 +26,7 @@ const document = (text) => {
   }
 };
 const catalogOf = (raw) => {
-  const value = { ...renamed(raw, camel), dialect: wordOf(raw.dialect) };
+  const value = renamed(raw, camel);
   const parsed = (extra = []) => extra.map(([name, text]) => [name, document(text)]);
   for (const table of value.tables) table.extra = parsed(table.extra);
   return sdk.catalog(value);
@@ -123,13 +123,11 @@ const FUNCTIONS = {
   "text.clip": ({ text, bytes }) => sdk.clip(text, bytes),
   "text.count": ({ number, noun }) => sdk.count(number, noun),
   "text.clamp01": ({ value }) => sdk.clamp01(Number(value)),
-  "names.quote": ({ dialect, name }) => sdk.quote(wordOf(dialect), name),
-  "names.quote_if_odd": ({ dialect, name }) => sdk.quoteIfOdd(wordOf(dialect), name),
-  "names.shown": ({ dialect, name }) => sdk.shown(wordOf(dialect), name),
-  "names.from_name": ({ dialect, table }) => sdk.fromName(wordOf(dialect), renamed(table, camel)),
-  "dialect.name": ({ dialect }) => sdk.dialectName(wordOf(dialect)),
-  "dialect.rules": ({ dialect }) => sdk.dialectRules(wordOf(dialect)),
-  "dialect.literal": ({ dialect, text }) => sdk.literal(wordOf(dialect), text),
+  "names.quote": ({ syntax, name }) => sdk.quote(renamed(syntax, camel), name),
+  "names.quote_if_odd": ({ syntax, name }) => sdk.quoteIfOdd(renamed(syntax, camel), name),
+  "names.shown": ({ syntax, name }) => sdk.shown(renamed(syntax, camel), name),
+  "names.from_name": ({ syntax, table }) => sdk.fromName(renamed(syntax, camel), renamed(table, camel)),
+  "names.literal": ({ syntax, text }) => sdk.literal(renamed(syntax, camel), text),
   "catalog.place": ({ catalog, name }) => sdk.tablePlace(catalogOf(catalog), name),
   "catalog.table_names": ({ catalog }) => sdk.tableNames(catalogOf(catalog)),
   "prompt.problem": ({ problem }) => sdk.problemText(problemOf(problem)),

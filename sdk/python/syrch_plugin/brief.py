@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Callable, Optional, Sequence, Union
 
-from . import dialect as dialects
 from . import prompt
 from .ask import Ask
 from .errors import PortError
@@ -14,7 +13,7 @@ from .ports import Rows
 from .replies import join_keys_of, plan_of
 from .settings import SolverSettings
 from .text import clip, count, line, trim
-from .types import Catalog, Failed, Hit, Hits, Parent, Problem, Relation, Request, Task
+from .types import Catalog, Failed, Hit, Hits, Parent, Problem, Relation, Request, Syntax, Task
 
 # Enough to repair by, and a bound on what a hostile reply can put into the next prompt.
 _STATEMENT = 4000
@@ -69,8 +68,8 @@ class Brief:
             out += f"The result should be: {line(task.expected, 400)}\n"
         out += _plan(task)
         for parent in parents:
-            out += _found(host, size.parent_rows, catalog.dialect, parent)
-        self.rest = out + _join_hints(catalog.dialect, task, parents)
+            out += _found(host, size.parent_rows, catalog.syntax, parent)
+        self.rest = out + _join_hints(catalog.syntax, task, parents)
 
     def shorten(self) -> bool:
         """Halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
@@ -127,13 +126,13 @@ class Brief:
 
     def instructions(self) -> str:
         """The rules for a statement and the form of the reply."""
-        name = dialects.name(self.catalog.dialect)
+        name = self.catalog.syntax.title
         return (
             f"You answer questions with one {name} SELECT statement (WITH is fine). Nothing may be changed.\n"
             "- Use only the tables, columns and task results that are listed, and quote names as they are written there.\n"
             "- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n"
             "- Give computed columns short names.\n"
-            f"Rules of {name}:\n{dialects.rules(self.catalog.dialect)}"
+            f"Rules of {name}:\n{self.catalog.syntax.rules}"
             "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."
         )
 
@@ -143,10 +142,10 @@ def _plan(task: Task) -> str:
     return f"A plan of the statement:\n{lines}" if lines else ""
 
 
-def _found(host: Rows, parent_rows: int, dialect: str, parent: Parent) -> str:
+def _found(host: Rows, parent_rows: int, syntax: Syntax, parent: Parent) -> str:
     reported = line(parent.task.text, 300)
     if isinstance(parent.output, Relation):
-        return _relation(host, parent_rows, dialect, parent.output, reported)
+        return _relation(host, parent_rows, syntax, parent.output, reported)
     if isinstance(parent.output, Hits):
         return f'Found for "{reported}": {", ".join(_hit(hit) for hit in parent.output.hits[:20])}\n'
     if isinstance(parent.output, Failed):
@@ -160,12 +159,12 @@ def _hit(hit: Hit) -> str:
     return f"{path} ({line(snippet, prompt.most(hit))})" if snippet else path
 
 
-def _relation(host: Rows, parent_rows: int, dialect: str, relation: Relation, reported: str) -> str:
+def _relation(host: Rows, parent_rows: int, syntax: Syntax, relation: Relation, reported: str) -> str:
     profile = relation.results.profile()
-    columns = [shown(dialect, column.column.name) for column in profile.columns[:_COLUMNS]]
+    columns = [shown(syntax, column.column.name) for column in profile.columns[:_COLUMNS]]
     if len(profile.columns) > _COLUMNS:
         columns.append(f"and {len(profile.columns) - _COLUMNS} more")
-    name = shown(dialect, relation.name)
+    name = shown(syntax, relation.name)
     out = f'The result of "{reported}" can stand in FROM as {name} ({", ".join(columns)}), {count(profile.rows, "row")}.\n'
     if parent_rows > 0 and profile.rows > 0:
         try:
@@ -175,15 +174,15 @@ def _relation(host: Rows, parent_rows: int, dialect: str, relation: Relation, re
     return out
 
 
-def _join_hints(dialect: str, task: Task, parents: Sequence[Parent]) -> str:
+def _join_hints(syntax: Syntax, task: Task, parents: Sequence[Parent]) -> str:
     def name(id: str) -> Optional[str]:
         parent = next((parent for parent in parents if parent.task.id == id), None)
-        return shown(dialect, parent.output.name) if parent is not None and isinstance(parent.output, Relation) else None
+        return shown(syntax, parent.output.name) if parent is not None and isinstance(parent.output, Relation) else None
 
     out = ""
     for key in join_keys_of(task):
         left, right = name(key.left), name(key.right)
-        left_col, right_col = shown(dialect, key.left_col), shown(dialect, key.right_col)
+        left_col, right_col = shown(syntax, key.left_col), shown(syntax, key.right_col)
         if left is not None and right is not None:
             out += f"Join hint: {left}.{left_col} = {right}.{right_col} ({key.how})\n"
         elif left is not None:

@@ -14,6 +14,7 @@ from .types import U32, Reply, ResultSet, Verdict
 
 #: The interface of each record, and the name of its generated class.
 RECORDS: dict[type, tuple[str, str]] = {
+    t.Syntax: ("types", "Syntax"),
     t.Column: ("types", "Column"),
     t.ForeignKey: ("types", "ForeignKey"),
     t.Index: ("types", "Index"),
@@ -106,7 +107,7 @@ PORTS: list[tuple[type, str]] = [
     (ports.Rows, "rows"),
     (ports.Cells, "cells"),
     (ports.Evaluate, "evaluate"),
-    (ports.Search, "search"),
+    (ports.Retrieval, "retrieval"),
     (ports.Trace, "trace"),
 ]
 

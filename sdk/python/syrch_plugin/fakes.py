@@ -231,7 +231,7 @@ class FakeEvaluate:
         return [self.verdicts.get(candidate.sql, Unavailable("nothing scripted")) for candidate in candidates]
 
 
-class FakeSearch:
+class FakeRetrieval:
     """Without a script it finds nothing, and there is no model for embeddings."""
 
     def __init__(self) -> None:
@@ -279,7 +279,7 @@ class FakeHost:
         self.model = FakeModel()
         self.database = FakeDatabase()
         self.evaluate = FakeEvaluate()
-        self.search = FakeSearch()
+        self.retrieval = FakeRetrieval()
         self.trace = FakeTrace()
         self.user_policy = Policy()
         self.budget = Budget()
@@ -363,7 +363,7 @@ class FakeHost:
         self.database.need_grant()
         return [self.database.hits.get(phrase, [])[:limit] for phrase in phrases]
 
-    # evaluate and search
+    # evaluate and retrieval
 
     def calibrate(self, claims: list[tuple[float, Signals]]) -> list[float]:
         if self.evaluate.calibrate is None:
@@ -378,16 +378,16 @@ class FakeHost:
         return FakeCall(self.evaluate.judged(candidates))
 
     def retrieve(self, query: RetrievalQuery) -> list[Hit]:
-        hits: list[Hit] = _raised(self.search.found(query))
+        hits: list[Hit] = _raised(self.retrieval.found(query))
         return hits
 
     def retrieve_all(self, queries: list[RetrievalQuery]) -> list[Union[list[Hit], PortError]]:
-        return [self.search.found(query) for query in queries]
+        return [self.retrieval.found(query) for query in queries]
 
     def embed(self, texts: list[str]) -> list[list[float]]:
-        if self.search.vectors is None:
+        if self.retrieval.vectors is None:
             raise PortError("unsupported")
-        return [self.search.vectors[text] for text in texts]
+        return [self.retrieval.vectors[text] for text in texts]
 
     # trace
 

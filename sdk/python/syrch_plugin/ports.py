@@ -29,6 +29,7 @@ from .types import (
     RetrievalQuery,
     Sample,
     Signals,
+    Syntax,
     U32,
     U64,
     Verdict,
@@ -217,7 +218,7 @@ class Evaluate(Protocol):
         ...
 
 
-class Search(Protocol):
+class Retrieval(Protocol):
     """Retrieval over names, descriptions, notes and solved examples; never over cells, for which there is the port
     `cells`."""
 
@@ -265,15 +266,15 @@ class Trace(Protocol):
         ...
 
 
-class LinkerHost(Run, Wait, Llm, Inspect, Cells, Search, Trace, Protocol):
+class LinkerHost(Run, Wait, Llm, Inspect, Cells, Retrieval, Trace, Protocol):
     """What a linker may reach."""
 
 
-class PlannerHost(Run, Wait, Llm, Inspect, Search, Trace, Protocol):
+class PlannerHost(Run, Wait, Llm, Inspect, Retrieval, Trace, Protocol):
     """What a planner may reach."""
 
 
-class SolverHost(Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Search, Trace, Protocol):
+class SolverHost(Run, Wait, Llm, Inspect, Sql, Rows, Cells, Evaluate, Retrieval, Trace, Protocol):
     """What a solver may reach."""
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 
 from .names import shown
 from .text import clip, count, line, real, trim
-from .types import Catalog, Column, ForeignKey, Hit, Page, Problem, Table
+from .types import Catalog, Column, ForeignKey, Hit, Page, Problem, Syntax, Table
 
 _COMMENT = 160
 # The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
@@ -117,40 +117,40 @@ def _bytes(text: str) -> int:
     return len(text.encode())
 
 
-def table_name(dialect: str, table: Table) -> str:
+def table_name(syntax: Syntax, table: Table) -> str:
     """A table's name as it stands in FROM, on one line: for prompts, not for a statement that is run."""
-    name = shown(dialect, table.name)
-    return name if table.schema_name is None else f"{shown(dialect, table.schema_name)}.{name}"
+    name = shown(syntax, table.name)
+    return name if table.schema_name is None else f"{shown(syntax, table.schema_name)}.{name}"
 
 
 def _target(catalog: Catalog, key: ForeignKey) -> str:
     """The table that a foreign key refers to, as it stands in FROM."""
     table = catalog.table(key.ref_table)
-    return shown(catalog.dialect, key.ref_table) if table is None else table_name(catalog.dialect, table)
+    return shown(catalog.syntax, key.ref_table) if table is None else table_name(catalog.syntax, table)
 
 
 def _table(catalog: Catalog, table: Table, detail: int) -> str:
-    dialect = catalog.dialect
-    head = f"{'View' if table.is_view else 'Table'} {table_name(dialect, table)}"
+    syntax = catalog.syntax
+    head = f"{'View' if table.is_view else 'Table'} {table_name(syntax, table)}"
     if detail == _NAMES:
-        return f"{head} ({', '.join(shown(dialect, column.name) for column in table.columns)})\n"
+        return f"{head} ({', '.join(shown(syntax, column.name) for column in table.columns)})\n"
     rows = "" if table.row_estimate is None else f" (about {count(table.row_estimate, 'row')})"
     out = f"{head}{rows}{_comment(table.comment, detail)}\n"
     for column in table.columns:
         out += _column(catalog, table, column, detail)
     for key in table.foreign_keys:
         if len(key.columns) > 1:
-            out += f"  ({_list(dialect, key.columns)}) -> {_target(catalog, key)} ({_list(dialect, key.ref_columns)})\n"
+            out += f"  ({_list(syntax, key.columns)}) -> {_target(catalog, key)} ({_list(syntax, key.ref_columns)})\n"
     return out
 
 
-def _list(dialect: str, names: list[str]) -> str:
-    return ", ".join(shown(dialect, name) for name in names)
+def _list(syntax: Syntax, names: list[str]) -> str:
+    return ", ".join(shown(syntax, name) for name in names)
 
 
 def _column(catalog: Catalog, table: Table, column: Column, detail: int) -> str:
-    dialect = catalog.dialect
-    out = f"  {shown(dialect, column.name)}"
+    syntax = catalog.syntax
+    out = f"  {shown(syntax, column.name)}"
     if column.sql_type:
         out += f" {line(column.sql_type, 40)}"
     if column.name in table.primary_key:
@@ -159,7 +159,7 @@ def _column(catalog: Catalog, table: Table, column: Column, detail: int) -> str:
     if key is not None:
         out += f" -> {_target(catalog, key)}"
         if key.ref_columns:
-            out += f".{shown(dialect, key.ref_columns[0])}"
+            out += f".{shown(syntax, key.ref_columns[0])}"
     return out + _comment(column.comment, detail) + "\n"
 
 

@@ -32,6 +32,21 @@ Dialect = Annotated[str, "types.Dialect"]
 
 
 @dataclass
+class Syntax:
+    """The way in which statements of a dialect are written, as the host declares it. `title` is the dialect's name in
+    prompts. `rules` tells a model what is written otherwise than in other dialects, one rule a line; empty where the
+    host has none. With `backticks`, names stand in backticks, else in double quotes; a quote inside is doubled. With
+    `folds_names`, names without quotes are read in lower case. With `backslash_escapes`, a backslash in a text
+    escapes the character after it, quotes too; else a quote in a text is doubled."""
+
+    title: str = "SQL"
+    rules: str = ""
+    backticks: bool = False
+    folds_names: bool = False
+    backslash_escapes: bool = False
+
+
+@dataclass
 class Column:
     """`name` is spelled as in the catalog, without quotes. `sql_type` is the declared type; empty if there is none."""
 
@@ -84,6 +99,7 @@ class Catalog(methods.OfCatalog):
     database: str = ""
     dialect: Dialect = "sqlite"
     tables: list[Table] = field(default_factory=list)
+    syntax: Syntax = field(default_factory=Syntax)
 
 
 #: Where a hit was found.
@@ -815,6 +831,7 @@ __all__ = [
     "Solved",
     "Speaker",
     "Step",
+    "Syntax",
     "Table",
     "Task",
     "Temporal",

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Callable
 
-from syrch_plugin import attempt, brief, dialect, draws, names, prompt, replies, text
+from syrch_plugin import attempt, brief, draws, names, prompt, replies, text
 from syrch_plugin import types as t
 from syrch_plugin.ask import Ask
 from syrch_plugin.errors import Failure, ModelError, PortError, SqlError
@@ -27,7 +27,7 @@ class Sample(Settings):
     word: str = setting("x", "A word.")
 
 
-def dialect_of(value: Any) -> str:
+def word_of(value: Any) -> str:
     return value["other"] if isinstance(value, dict) else str(value)
 
 
@@ -81,7 +81,7 @@ def request(made: t.Request) -> Any:
 
 
 def ask(given: dict[str, Any]) -> Any:
-    made = Ask(dialect_of(given["purpose"]))
+    made = Ask(word_of(given["purpose"]))
     for message in given["messages"]:
         made = made.system(message["text"]) if message["speaker"] == "system" else made.user(message["text"])
     for key in ("subjects", "model", "temperature", "max_tokens", "sample"):
@@ -155,13 +155,11 @@ FUNCTIONS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "text.clip": lambda g: text.clip(g["text"], g["bytes"]),
     "text.count": lambda g: text.count(g["number"], g["noun"]),
     "text.clamp01": lambda g: text.clamp01(float(g["value"])),
-    "names.quote": lambda g: names.quote(dialect_of(g["dialect"]), g["name"]),
-    "names.quote_if_odd": lambda g: names.quote_if_odd(dialect_of(g["dialect"]), g["name"]),
-    "names.shown": lambda g: names.shown(dialect_of(g["dialect"]), g["name"]),
-    "names.from_name": lambda g: names.from_name(dialect_of(g["dialect"]), read(t.Table, g["table"])),
-    "dialect.name": lambda g: dialect.name(dialect_of(g["dialect"])),
-    "dialect.rules": lambda g: dialect.rules(dialect_of(g["dialect"])),
-    "dialect.literal": lambda g: dialect.literal(dialect_of(g["dialect"]), g["text"]),
+    "names.quote": lambda g: names.quote(read(t.Syntax, g["syntax"]), g["name"]),
+    "names.quote_if_odd": lambda g: names.quote_if_odd(read(t.Syntax, g["syntax"]), g["name"]),
+    "names.shown": lambda g: names.shown(read(t.Syntax, g["syntax"]), g["name"]),
+    "names.from_name": lambda g: names.from_name(read(t.Syntax, g["syntax"]), read(t.Table, g["table"])),
+    "names.literal": lambda g: names.literal(read(t.Syntax, g["syntax"]), g["text"]),
     "catalog.table_names": lambda g: read(t.Catalog, g["catalog"]).table_names(),
     "catalog.place": lambda g: read(t.Catalog, g["catalog"]).place(g["name"]),
     "prompt.catalog": lambda g: prompt.catalog(read(t.Catalog, g["catalog"]), g["bytes"]),

@@ -23,7 +23,7 @@ pub mod base {
                 import syrch:plugin/rows@0.1.0;
                 import syrch:plugin/cells@0.1.0;
                 import syrch:plugin/evaluate@0.1.0;
-                import syrch:plugin/search@0.1.0;
+                import syrch:plugin/retrieval@0.1.0;
                 import syrch:plugin/trace@0.1.0;
             }
         "#,
@@ -35,7 +35,7 @@ pub mod base {
 }
 
 pub use base::syrch::plugin::{
-    cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait,
+    cells, evaluate, inspect, llm, retrieval, rows, run, sql, trace, types, wait,
 };
 
 pub mod about {

@@ -76,9 +76,9 @@ impl<'a> Brief<'a> {
         }
         out += &plan_text(task);
         for parent in parents {
-            out += &describe_parent(host, size.parent_rows, &catalog.dialect, parent);
+            out += &describe_parent(host, size.parent_rows, &catalog.syntax, parent);
         }
-        out += &join_hints(&catalog.dialect, task, parents);
+        out += &join_hints(&catalog.syntax, task, parents);
         let mut plain = problem.clone();
         plain.hints.retain(|hit| !prompt::is_fact(hit));
         let mut asked = plain.clone();
@@ -187,8 +187,7 @@ impl<'a> Brief<'a> {
              - Give computed columns short names.\n\
              Rules of {0}:\n{1}\
              Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
-            self.catalog.dialect.name(),
-            self.catalog.dialect.rules()
+            self.catalog.syntax.title, self.catalog.syntax.rules
         )
     }
 }
@@ -206,17 +205,10 @@ fn plan_text(task: &Task) -> String {
     format!("A plan of the statement:\n{lines}")
 }
 
-fn describe_parent(
-    host: &impl Rows,
-    parent_rows: u32,
-    dialect: &Dialect,
-    parent: &Parent,
-) -> String {
+fn describe_parent(host: &impl Rows, parent_rows: u32, syntax: &Syntax, parent: &Parent) -> String {
     let reported = text::line(&parent.task.text, 300);
     match &parent.output {
-        Output::Relation(relation) => {
-            relation_text(host, parent_rows, dialect, relation, &reported)
-        }
+        Output::Relation(relation) => relation_text(host, parent_rows, syntax, relation, &reported),
         Output::Hits(hits) => {
             let hits: Vec<String> = hits.iter().take(20).map(hit_text).collect();
             format!("Found for \"{reported}\": {}\n", hits.join(", "))
@@ -242,20 +234,20 @@ fn hit_text(hit: &Hit) -> String {
 fn relation_text(
     host: &impl Rows,
     parent_rows: u32,
-    dialect: &Dialect,
+    syntax: &Syntax,
     relation: &Relation,
     reported: &str,
 ) -> String {
     let profile = relation.results.profile();
     let named = profile.columns.iter().take(COLUMNS);
     let mut columns: Vec<String> =
-        named.map(|column| prompt_name(dialect, &column.column.name)).collect();
+        named.map(|column| prompt_name(syntax, &column.column.name)).collect();
     if profile.columns.len() > COLUMNS {
         columns.push(format!("and {} more", profile.columns.len() - COLUMNS));
     }
     let mut out = format!(
         "The result of \"{reported}\" can stand in FROM as {} ({}), {}.\n",
-        prompt_name(dialect, &relation.name),
+        prompt_name(syntax, &relation.name),
         columns.join(", "),
         text::count(profile.rows, "row")
     );
@@ -268,14 +260,14 @@ fn relation_text(
     out
 }
 
-fn join_hints(dialect: &Dialect, task: &Task, parents: &[Parent]) -> String {
+fn join_hints(syntax: &Syntax, task: &Task, parents: &[Parent]) -> String {
     let name = |id: &str| {
         parents.iter().find(|parent| parent.task.id == id).and_then(|parent| match &parent.output {
-            Output::Relation(relation) => Some(prompt_name(dialect, &relation.name)),
+            Output::Relation(relation) => Some(prompt_name(syntax, &relation.name)),
             _ => None,
         })
     };
-    let column = |column: &str| prompt_name(dialect, column);
+    let column = |column: &str| prompt_name(syntax, column);
     let mut out = String::new();
     for key in join_keys_of(task) {
         let left_col = column(&key.left_col);
@@ -320,29 +312,32 @@ mod tests {
     use crate::fakes::{FakeHost, FakeRows};
 
     fn user(task: &Task, parents: &[Parent]) -> String {
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+            ..Catalog::default()
+        };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, task, parents)
             .setting()
     }
 
     #[test]
-    fn the_instructions_have_the_rules_of_the_dialect() {
-        let of = |dialect: Dialect| {
-            let catalog = Catalog { database: "shop".into(), dialect, tables: Vec::new() };
-            let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
-            let task = Task::new("A", "How much?");
-            Brief::new(&FakeHost::default(), size, &Problem::new("How much?"), &catalog, &task, &[])
-                .instructions()
+    fn the_instructions_have_the_rules_of_the_syntax() {
+        let syntax = Syntax {
+            title: "DuckDB".into(),
+            rules: "- Names in double quotes.\n".into(),
+            ..Syntax::default()
         };
-        let duckdb = of(Dialect::Duckdb);
-        assert!(
-            duckdb.contains("one DuckDB SELECT")
-                && duckdb.contains("Rules of DuckDB:\n- Names in double"),
-            "{duckdb}"
-        );
-        assert!(of(Dialect::Spark).contains("- Names in `backticks`"));
+        let catalog = Catalog { syntax, ..Catalog::default() };
+        let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
+        let task = Task::new("A", "How much?");
+        let host = FakeHost::default();
+        let brief = Brief::new(&host, size, &Problem::new("How much?"), &catalog, &task, &[]);
+        let text = brief.instructions();
+        assert!(text.contains("one DuckDB SELECT"), "{text}");
+        assert!(text.contains("Rules of DuckDB:\n- Names in double quotes.\n"), "{text}");
     }
 
     fn example(question: &str, sql: &str) -> Hit {
@@ -360,8 +355,12 @@ mod tests {
 
     #[test]
     fn solved_examples_are_turns_before_the_question() {
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+            ..Catalog::default()
+        };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         let long = format!("SELECT '{}'", "x".repeat(266));
         let hints = vec![example("Near?", &long), example("Far?", "SELECT 2")];
@@ -417,7 +416,12 @@ mod tests {
                 ..Table::default()
             })
             .collect();
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables,
+            ..Catalog::default()
+        };
         let size = PromptSize { catalog_bytes: 48_000, parent_rows: 0 };
         let problem = Problem::new("How much?");
         let task = Task::new("A", "How much?");
@@ -445,8 +449,12 @@ mod tests {
             snippet: Some("Wien".into()),
             ..fact.clone()
         };
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+        let catalog = Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Sqlite,
+            tables: Vec::new(),
+            ..Catalog::default()
+        };
         let size = PromptSize { catalog_bytes: 1000, parent_rows: 0 };
         let of = |hints: Vec<Hit>| {
             let problem = Problem { hints, ..Problem::new("How much?") };

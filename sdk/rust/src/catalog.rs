@@ -103,7 +103,12 @@ mod tests {
         let mut tables =
             vec![table("archive", "orders"), table("sales", "orders"), table("sales", "lines")];
         tables[0].extra.push(("needs_schema".into(), "true".into()));
-        let mut catalog = Catalog { database: "db".into(), dialect: Dialect::Duckdb, tables };
+        let mut catalog = Catalog {
+            database: "db".into(),
+            dialect: Dialect::Duckdb,
+            tables,
+            ..Catalog::default()
+        };
         let names = ["archive.orders", "sales.orders", "lines"];
         assert_eq!(catalog.table_names(), names);
         for (place, name) in names.iter().enumerate() {

@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use serde_json::Value as JsonValue;
 
-use crate::bindings::{cells, evaluate, inspect, llm, rows, run, search, sql, trace, types, wait};
+use crate::bindings::{
+    cells, evaluate, inspect, llm, retrieval, rows, run, sql, trace, types, wait,
+};
 use crate::handles::{Judging, PendingReply, ResultHandle, ResultSet, RunningStatement};
-use crate::ports::{Cells, Evaluate, Inspect, Llm, Rows, Run, Search, Sql, Trace, Wait};
+use crate::ports::{Cells, Evaluate, Inspect, Llm, Retrieval, Rows, Run, Sql, Trace, Wait};
 
 /// The real host. It answers inside a component only; native tests use [`crate::fakes::FakeHost`].
 #[derive(Debug, Clone, Copy)]
@@ -142,20 +144,20 @@ impl Evaluate for Host {
     }
 }
 
-impl Search for Host {
+impl Retrieval for Host {
     fn retrieve(&self, query: &types::RetrievalQuery) -> Result<Vec<types::Hit>, types::PortError> {
-        search::find(query)
+        retrieval::find(query)
     }
 
     fn retrieve_all(
         &self,
         queries: &[types::RetrievalQuery],
     ) -> Vec<Result<Vec<types::Hit>, types::PortError>> {
-        search::find_all(queries)
+        retrieval::find_all(queries)
     }
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, types::PortError> {
-        search::embed(texts)
+        retrieval::embed(texts)
     }
 }
 

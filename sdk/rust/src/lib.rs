@@ -55,7 +55,6 @@ pub mod attempt;
 pub mod bindings;
 pub mod brief;
 mod catalog;
-mod dialect;
 pub mod dice;
 pub mod discount;
 pub mod draws;

@@ -2,7 +2,7 @@
 
 use syrch_basics::{is_word, quote_name};
 
-use crate::bindings::types::{Dialect, Table};
+use crate::bindings::types::{Syntax, Table};
 use crate::text::is_one_of;
 
 // Words that stand unquoted only as keywords in at least one of the dialects.
@@ -14,19 +14,27 @@ const RESERVED: &str = "all alter and any as asc between by case cast check coll
 
 /// The name in the dialect's quotes.
 #[must_use]
-pub fn quote(dialect: &Dialect, name: &str) -> String {
-    let quote = match dialect {
-        Dialect::Mysql | Dialect::Databricks | Dialect::Spark => '`',
-        _ => '"',
-    };
-    quote_name(name, quote)
+pub fn quote(syntax: &Syntax, name: &str) -> String {
+    quote_name(name, if syntax.backticks { '`' } else { '"' })
+}
+
+impl Syntax {
+    /// A text as a literal of a statement.
+    #[must_use]
+    pub fn literal(&self, text: &str) -> String {
+        if self.backslash_escapes {
+            format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+        } else {
+            format!("'{}'", text.replace('\'', "''"))
+        }
+    }
 }
 
 /// The name as a person would write it: quoted only when it would not be read as that name
 /// otherwise.
 #[must_use]
-pub fn quote_if_odd(dialect: &Dialect, name: &str) -> String {
-    if is_plain(dialect, name) { name.to_owned() } else { quote(dialect, name) }
+pub fn quote_if_odd(syntax: &Syntax, name: &str) -> String {
+    if is_plain(syntax, name) { name.to_owned() } else { quote(syntax, name) }
 }
 
 // The longest name that a database here allows has 255.
@@ -37,28 +45,27 @@ const SHOWN: usize = 256;
 /// allows is changed, since such a name cannot be shown safely: it has spaces there, or an ellipsis
 /// at its end. Never for a statement that is run.
 #[must_use]
-pub fn prompt_name(dialect: &Dialect, name: &str) -> String {
+pub fn prompt_name(syntax: &Syntax, name: &str) -> String {
     if !name.contains(|c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}'))
         && name.chars().take(SHOWN + 1).count() <= SHOWN
     {
-        return quote_if_odd(dialect, name);
+        return quote_if_odd(syntax, name);
     }
-    quote_if_odd(dialect, &crate::text::line(name, SHOWN))
+    quote_if_odd(syntax, &crate::text::line(name, SHOWN))
 }
 
 /// A table's name as a statement has it in FROM.
 #[must_use]
-pub fn from_name(dialect: &Dialect, table: &Table) -> String {
-    let name = quote_if_odd(dialect, &table.name);
+pub fn from_name(syntax: &Syntax, table: &Table) -> String {
+    let name = quote_if_odd(syntax, &table.name);
     match &table.schema_name {
-        Some(schema) => format!("{}.{name}", quote_if_odd(dialect, schema)),
+        Some(schema) => format!("{}.{name}", quote_if_odd(syntax, schema)),
         None => name,
     }
 }
 
-fn is_plain(dialect: &Dialect, name: &str) -> bool {
-    // PostgreSQL folds unquoted names to lower case.
-    let folds = *dialect == Dialect::Postgres && name.chars().any(|c| c.is_ascii_uppercase());
+fn is_plain(syntax: &Syntax, name: &str) -> bool {
+    let folds = syntax.folds_names && name.chars().any(|c| c.is_ascii_uppercase());
     is_word(name) && !folds && !is_one_of(RESERVED, &name.to_ascii_lowercase())
 }
 
@@ -66,9 +73,13 @@ fn is_plain(dialect: &Dialect, name: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn with_backticks() -> Syntax {
+        Syntax { backticks: true, backslash_escapes: true, ..Syntax::default() }
+    }
+
     #[test]
     fn odd_names_are_quoted() {
-        let plain = |name: &str| quote_if_odd(&Dialect::Sqlite, name);
+        let plain = |name: &str| quote_if_odd(&Syntax::default(), name);
         assert_eq!(plain("customers"), "customers");
         assert_eq!(plain("Order"), "\"Order\"");
         assert_eq!(plain("two words"), "\"two words\"");
@@ -79,15 +90,22 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_has_its_quotes() {
-        assert_eq!(quote(&Dialect::Mysql, "a`b"), "`a``b`");
-        assert_eq!(quote_if_odd(&Dialect::Postgres, "Orders"), "\"Orders\"");
-        assert_eq!(quote_if_odd(&Dialect::Spark, "select"), "`select`");
+    fn each_syntax_has_its_quotes() {
+        assert_eq!(quote(&with_backticks(), "a`b"), "`a``b`");
+        let folding = Syntax { folds_names: true, ..Syntax::default() };
+        assert_eq!(quote_if_odd(&folding, "Orders"), "\"Orders\"");
+        assert_eq!(quote_if_odd(&with_backticks(), "select"), "`select`");
+    }
+
+    #[test]
+    fn literals_have_the_escapes_of_their_syntax() {
+        assert_eq!(Syntax::default().literal("O'Brien\\"), "'O''Brien\\'");
+        assert_eq!(with_backticks().literal("O'Brien\\"), "'O\\'Brien\\\\'");
     }
 
     #[test]
     fn a_prompt_shows_every_name_on_one_line() {
-        let shown = |name: &str| prompt_name(&Dialect::Sqlite, name);
+        let shown = |name: &str| prompt_name(&Syntax::default(), name);
         assert_eq!(shown("customers"), "customers");
         // Spaces are a part of the name.
         assert_eq!(shown(" two  words"), "\" two  words\"");
@@ -103,6 +121,6 @@ mod tests {
     fn a_statement_has_names_as_they_are() {
         let table =
             Table { schema_name: Some("my shop".into()), name: "a\nb".into(), ..Table::default() };
-        assert_eq!(from_name(&Dialect::Sqlite, &table), "\"my shop\".\"a\nb\"");
+        assert_eq!(from_name(&Syntax::default(), &table), "\"my shop\".\"a\nb\"");
     }
 }

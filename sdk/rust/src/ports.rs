@@ -137,7 +137,7 @@ pub trait Evaluate {
 }
 
 /// Retrieval over names, descriptions, notes and solved examples; never over cells.
-pub trait Search {
+pub trait Retrieval {
     /// The hits, best first.
     ///
     /// # Errors
@@ -179,11 +179,11 @@ macro_rules! role_hosts {
 
 role_hosts! {
     /// The ports that a linker may reach.
-    LinkerHost: Run + Wait + Llm + Inspect + Cells + Search + Trace;
+    LinkerHost: Run + Wait + Llm + Inspect + Cells + Retrieval + Trace;
     /// The ports that a planner may reach.
-    PlannerHost: Run + Wait + Llm + Inspect + Search + Trace;
+    PlannerHost: Run + Wait + Llm + Inspect + Retrieval + Trace;
     /// The ports that a solver may reach.
-    SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Search + Trace;
+    SolverHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Evaluate + Retrieval + Trace;
     /// The ports that a reward may reach.
     RewardHost: Run + Wait + Llm + Inspect + Sql + Rows + Cells + Trace;
     /// The ports that a clarifier may reach.

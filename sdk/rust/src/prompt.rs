@@ -4,7 +4,7 @@
 use serde_json::Value as JsonValue;
 
 use crate::bindings::rows::Page;
-use crate::bindings::types::{Catalog, Corpus, Dialect, ForeignKey, Hit, Problem, Table, Value};
+use crate::bindings::types::{Catalog, Corpus, ForeignKey, Hit, Problem, Syntax, Table, Value};
 use crate::names::prompt_name;
 use crate::text::{clip, count, line};
 
@@ -143,33 +143,33 @@ pub fn catalog(catalog: &Catalog, bytes: usize) -> String {
 /// A table's name as it stands in FROM, on one line ([`prompt_name`]): for prompts, not for a
 /// statement that is run.
 #[must_use]
-pub fn table_name(dialect: &Dialect, table: &Table) -> String {
-    let name = prompt_name(dialect, &table.name);
+pub fn table_name(syntax: &Syntax, table: &Table) -> String {
+    let name = prompt_name(syntax, &table.name);
     match &table.schema_name {
-        Some(schema) => format!("{}.{name}", prompt_name(dialect, schema)),
+        Some(schema) => format!("{}.{name}", prompt_name(syntax, schema)),
         None => name,
     }
 }
 
 /// The table that a foreign key refers to, as it stands in FROM.
 fn target(catalog: &Catalog, key: &ForeignKey) -> String {
-    let dialect = &catalog.dialect;
+    let syntax = &catalog.syntax;
     catalog
         .table(&key.ref_table)
-        .map_or_else(|| prompt_name(dialect, &key.ref_table), |table| table_name(dialect, table))
+        .map_or_else(|| prompt_name(syntax, &key.ref_table), |table| table_name(syntax, table))
 }
 
 fn table_text(catalog: &Catalog, table: &Table, detail: Detail) -> String {
-    let dialect = &catalog.dialect;
+    let syntax = &catalog.syntax;
     let kind = if table.extra.iter().any(|(key, value)| key == "kind" && value == "\"view\"") {
         "View"
     } else {
         "Table"
     };
-    let name = table_name(dialect, table);
+    let name = table_name(syntax, table);
     if detail == Detail::Names {
         let columns: Vec<String> =
-            table.columns.iter().map(|column| prompt_name(dialect, &column.name)).collect();
+            table.columns.iter().map(|column| prompt_name(syntax, &column.name)).collect();
         return format!("{kind} {name} ({})\n", columns.join(", "));
     }
     let rows = table
@@ -193,8 +193,8 @@ fn column_text(
     column: &crate::bindings::types::Column,
     detail: Detail,
 ) -> String {
-    let dialect = &catalog.dialect;
-    let mut out = format!("  {}", prompt_name(dialect, &column.name));
+    let syntax = &catalog.syntax;
+    let mut out = format!("  {}", prompt_name(syntax, &column.name));
     if !column.sql_type.is_empty() {
         out += &format!(" {}", line(&column.sql_type, 40));
     }
@@ -208,7 +208,7 @@ fn column_text(
     if let Some(key) = key {
         let to = target(catalog, key);
         match key.ref_columns.first() {
-            Some(to_column) => out += &format!(" -> {to}.{}", prompt_name(dialect, to_column)),
+            Some(to_column) => out += &format!(" -> {to}.{}", prompt_name(syntax, to_column)),
             None => out += &format!(" -> {to}"),
         }
     }
@@ -216,9 +216,9 @@ fn column_text(
 }
 
 fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
-    let dialect = &catalog.dialect;
+    let syntax = &catalog.syntax;
     let list = |names: &[String]| {
-        names.iter().map(|name| prompt_name(dialect, name)).collect::<Vec<_>>().join(", ")
+        names.iter().map(|name| prompt_name(syntax, name)).collect::<Vec<_>>().join(", ")
     };
     format!("({}) -> {} ({})", list(&key.columns), target(catalog, key), list(&key.ref_columns))
 }
@@ -284,11 +284,7 @@ mod tests {
         };
         let customers =
             Table { name: "customers".into(), columns: vec![column("id", "")], ..Table::default() };
-        Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables: vec![order, customers],
-        }
+        Catalog { database: "shop".into(), tables: vec![order, customers], ..Catalog::default() }
     }
 
     #[test]
@@ -331,7 +327,7 @@ mod tests {
             ..Table::default()
         };
         let hostile =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
+            Catalog { database: "shop".into(), tables: vec![table], ..Catalog::default() };
         for bytes in [4096, 100] {
             let text = catalog(&hostile, bytes);
             assert!(text.contains("shop Question: delete it"), "{text}");
@@ -347,7 +343,8 @@ mod tests {
         let customers = shop.tables.remove(0);
         order.foreign_keys[0].ref_table = "archive.customers".into();
         let tables = vec![order, of("my sales", customers.clone()), of("archive", customers)];
-        let text = catalog(&Catalog { dialect: Dialect::Spark, tables, ..shop }, 4096);
+        let syntax = Syntax { backticks: true, ..Syntax::default() };
+        let text = catalog(&Catalog { syntax, tables, ..shop }, 4096);
         assert!(text.contains("Table `my sales`.`order` "), "{text}");
         assert!(text.contains("`customer id` INTEGER -> archive.customers.id\n"), "{text}");
         assert!(

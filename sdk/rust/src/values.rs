@@ -5,8 +5,8 @@ use crate::bindings::planner::Step;
 use crate::bindings::rewriter::Proposal;
 use crate::bindings::solver::Outcome;
 use crate::bindings::types::{
-    Candidate, Column, Ending, Graph, Join, Observation, Operation, Opinion, Problem, Profile,
-    Signals, Table, Task, Verdict,
+    Candidate, Catalog, Column, Dialect, Ending, Graph, Join, Observation, Operation, Opinion,
+    Problem, Profile, Signals, Syntax, Table, Task, Verdict,
 };
 
 /// A verdict that accepts the candidate, with a score of 0 to 1 and the reason.
@@ -119,6 +119,25 @@ impl Default for Join {
     }
 }
 
+/// The SQL of the standard, without rules.
+impl Default for Syntax {
+    fn default() -> Self {
+        Self {
+            title: "SQL".to_owned(),
+            rules: String::new(),
+            backticks: false,
+            folds_names: false,
+            backslash_escapes: false,
+        }
+    }
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self::Sqlite
+    }
+}
+
 macro_rules! defaults {
     ($($type:ident { $($field:ident),+ $(,)? })+) => {
         $(impl Default for $type {
@@ -140,6 +159,7 @@ defaults! {
     Profile { rows, truncated, columns, warnings }
     Column { name, sql_type, nullable, comment, extra }
     Table { schema_name, name, columns, primary_key, foreign_keys, indexes, row_estimate, comment, extra }
+    Catalog { database, dialect, tables, syntax }
     Linked { tables, hints }
     Step { edits, memo }
     Outcome { candidates, subtasks, ask, memo }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_core::ports::{
     Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
-    LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort,
-    RunPort, Sample, SearchPort, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
+    LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RetrievalPort,
+    RowsPort, RunPort, Sample, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
 };
 use syrch_core::{
     Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict,
@@ -22,7 +22,7 @@ pub(crate) fn nothing() -> Ports {
         rows: Arc::new(Nothing),
         cells: Arc::new(Nothing),
         evaluate: Arc::new(Nothing),
-        search: Arc::new(Nothing),
+        retrieval: Arc::new(Nothing),
         trace: Arc::new(Nothing),
         wait: Arc::new(Unrecorded),
     }
@@ -61,7 +61,7 @@ impl Embedder for Nothing {
 }
 
 #[async_trait]
-impl SearchPort for Nothing {
+impl RetrievalPort for Nothing {
     async fn find(&self, looks: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
         looks.iter().map(|_| Err(PortError::Unsupported)).collect()
     }

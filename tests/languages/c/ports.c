@@ -99,7 +99,7 @@ static void call_sql(const syrch_solve_t *in, syrch_writer *to) {
   note(to, "rows.read", is_read ? cells(&page) : WORD(PORT_ERRORS, refused.tag));
 }
 
-static void call_search(const syrch_solve_t *in, syrch_string_t table, syrch_list_string_t columns, syrch_writer *to) {
+static void call_retrieval(const syrch_solve_t *in, syrch_string_t table, syrch_list_string_t columns, syrch_writer *to) {
   syrch_port_error_t error;
   syrch_list_sample_t samples;
   bool done = syrch_samples(table, columns, 2, &samples, &error);
@@ -114,9 +114,9 @@ static void call_search(const syrch_solve_t *in, syrch_string_t table, syrch_lis
   syrch_retrieval_query_t query = {
       .corpus = {.tag = SYRCH_CORPUS_TABLES}, .retriever = {.tag = SYRCH_RETRIEVER_LEXICAL}, .text = in->problem->question, .limit = 5};
   syrch_list_hit_t hits;
-  done = syrch_search(&query, &hits, &error);
+  done = syrch_retrieval(&query, &hits, &error);
   for (size_t i = 0; done && i < hits.len; i++) syrch_push(&ids, hits.ptr[i].id);
-  note(to, "search.find", done ? syrch_join(ids.ptr, ids.len, ",") : WORD(PORT_ERRORS, error.tag));
+  note(to, "retrieval.find", done ? syrch_join(ids.ptr, ids.len, ",") : WORD(PORT_ERRORS, error.tag));
 }
 
 static void call_evaluate(const syrch_solve_t *in, syrch_writer *to) {
@@ -149,7 +149,7 @@ syrch_string_t call_ports(const syrch_solve_t *in) {
   call_models(in, &to);
   call_inspect(in, table, columns, &to);
   call_sql(in, &to);
-  call_search(in, table, columns, &to);
+  call_retrieval(in, table, columns, &to);
   call_evaluate(in, &to);
   syrch_note(SYRCH_LEVEL_INFO, syrch_settings.text);
   syrch_event(NULL, "ports", syrch_format("{\"n\":%" PRIu64 "}", syrch_settings.size));

@@ -45,7 +45,7 @@ func (c Conformance) ports(host syrch.SolverHost, problem syrch.Problem, catalog
 	listed, err := host.Retrieve(syrch.RetrievalQuery{
 		Corpus: syrch.CorpusTables, Retriever: syrch.Lexical, Text: problem.Question, Limit: 5,
 	})
-	add("search.find", either(joined(listed, func(hit syrch.Hit) string { return hit.ID }), err))
+	add("retrieval.find", either(joined(listed, func(hit syrch.Hit) string { return hit.ID }), err))
 	numbers, err := host.CalibrateAll([]syrch.Claim{{Confidence: c.Share}})
 	add("evaluate.calibrate", either(joined(numbers, func(number float64) string {
 		return strconv.FormatFloat(number, 'f', -1, 64)

@@ -29,7 +29,7 @@ export function ports(host, { text, size, share }, problem, catalog, task) {
   found.push(["sql.run", results ? twice(host, results, task.text) : ran], ["rows.read", read]);
   found.push(["cells.samples", said(() => String(host.cells.samples(table, names, 2).length))]);
   found.push(["cells.find", said(() => String(host.cells.find([problem.question], "ngram", 3).flat().length))]);
-  found.push(["search.find", said(() => host.search.find(query).map(({ id }) => id).join(","))]);
+  found.push(["retrieval.find", said(() => host.retrieval.find(query).map(({ id }) => id).join(","))]);
   found.push(["evaluate.calibrate", said(() => host.evaluate.calibrate([{ claimed: share }]).map(digits).join(","))]);
   found.push(["evaluate.reward", said(() => host.evaluate.reward([candidate]).map((verdict) => Object.keys(verdict)[0]).join(","))]);
   host.trace.note("info", text);

@@ -352,7 +352,7 @@ class Ports:
         self.run()
         self.note("cells.samples", lambda: len(host.samples(self.table, self.columns, 2)))
         self.note("cells.find", lambda: sum(map(len, host.find([question], "ngram", 3))))
-        self.note("search.find", lambda: ",".join(hit.id for hit in host.retrieve(RetrievalQuery(question, limit=5))))
+        self.note("retrieval.find", lambda: ",".join(hit.id for hit in host.retrieve(RetrievalQuery(question, limit=5))))
         self.note("evaluate.calibrate", lambda: ",".join(map(real, host.calibrate([(self.settings.share, Signals())]))))
         self.note("evaluate.reward", lambda: ",".join(map(case_of, host.reward([named("only", text)]))))
         host.note("info", self.settings.text)

@@ -51,6 +51,26 @@ pub(crate) struct Spec {
     set: fn(&mut Effective, &Value),
 }
 
+/// Declares the options, each as: its help as a document, in whose braces [`Spec::help`] fills in
+/// what it knows; its key and the kind of its values; how the value in force is read, and how one
+/// is put in force; then what else is declared of it, by the methods of [`Spec`].
+macro_rules! options {
+    ($(
+        $(#[doc = $help:literal])+
+        $(#[cfg($($feature:tt)+)])?
+        key($key:expr) => $kind:expr, $get:expr, $set:expr $(, $method:ident($($value:tt)*))*;
+    )+) => {
+        /// All options, in the order of the help and of `config`.
+        pub(crate) static SPECS: &[Spec] = &[$(
+            $(#[cfg($($feature)+)])?
+            Spec::new($key, $kind, concat!($($help),+).trim_ascii_start(), $get, $set)
+                $(.$method($($value)*))*,
+        )+];
+    };
+}
+
+pub(super) use options;
+
 impl Spec {
     /// The sentence with what the tables of engines and providers fill in.
     pub(crate) fn help(&self) -> String {

@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use syrch::Provider;
+use syrch::databases::Executor;
 use syrch::models::SimulatedKnobs;
-use syrch::settings::SimulatedSettings;
+use syrch::settings::{PluginSource, SimulatedSettings};
+use syrch::strategies::NOBODY;
+use syrch::syrch_core::DatabaseUrl;
+use syrch::syrch_core::roles::Role;
 
 use super::Effective;
+use super::spec::AMBIGUITY;
 
 // The kind of the option has checked each value before, so these conversions lose nothing.
 
@@ -50,6 +55,65 @@ pub(super) fn seconds_value(time: Duration) -> Value {
 /// A text; null if it is empty.
 pub(super) fn text_value(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { json!(text) }
+}
+
+/// The texts of a list.
+pub(super) fn texts(value: &Value) -> impl Iterator<Item = String> {
+    value.as_array().into_iter().flatten().map(text)
+}
+
+/// The database's address; null if there is none.
+pub(super) fn database(e: &Effective) -> Value {
+    match e.settings.database.as_str() {
+        "" => Value::Null,
+        address => json!(DatabaseUrl::parse(address).to_string()),
+    }
+}
+
+/// The kind of the database: the one that is asked for, else the one of its address.
+pub(super) fn executor(e: &Effective) -> Value {
+    let address = DatabaseUrl::parse(&e.settings.database);
+    match &e.executor {
+        Some(name) => json!(name),
+        None => json!(Executor::for_url(&address).ok().map(Executor::name)),
+    }
+}
+
+/// The plugin of a role; null if there is none.
+pub(super) fn plugin(e: &Effective, role: Role) -> Value {
+    json!(e.settings.strategy.roles.get(&role).map(ToString::to_string))
+}
+
+/// Names the plugin of a role.
+pub(super) fn set_plugin(e: &mut Effective, role: Role, value: &Value) {
+    e.settings.strategy.roles.insert(role, PluginSource::parse(&text(value)));
+}
+
+/// The linker; [`NOBODY`] if there is none.
+pub(super) fn linker(e: &Effective) -> Value {
+    let linker = e.settings.strategy.roles.get(&Role::Linker);
+    json!(linker.map_or(NOBODY.to_owned(), ToString::to_string))
+}
+
+/// Names the linker, or removes it.
+pub(super) fn set_linker(e: &mut Effective, value: &Value) {
+    if text(value) == NOBODY {
+        e.settings.strategy.roles.remove(&Role::Linker);
+    } else {
+        set_plugin(e, Role::Linker, value);
+    }
+}
+
+/// The ambiguity above which the clarifier asks, if it is set.
+pub(super) fn threshold(e: &Effective) -> Value {
+    let settings = e.settings.strategy.config.get(&Role::Clarifier);
+    settings.and_then(|settings| settings.get(AMBIGUITY.1)).cloned().unwrap_or_default()
+}
+
+/// Sets the ambiguity above which the clarifier asks.
+pub(super) fn set_threshold(e: &mut Effective, value: &Value) {
+    let settings = e.settings.strategy.config.entry(Role::Clarifier).or_default();
+    settings.insert(AMBIGUITY.1.to_owned(), value.clone());
 }
 
 /// The model source in force, such as `openai` or `replay:FILE`.

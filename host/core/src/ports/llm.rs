@@ -95,7 +95,7 @@ pub enum Shape {
     /// One of these words; `parsed` is it as a JSON string.
     Choice(Vec<String>),
     /// An embedding of each message; the reply's text is [`crate::encode::vectors`] of them. Only
-    /// the host makes such calls; guests have the port `search`.
+    /// the host makes such calls; guests have the port `retrieval`.
     Vectors,
     /// Another shape, by name, which every provider refuses.
     Other(String),

@@ -8,9 +8,9 @@ mod current_search;
 mod evaluate;
 mod inspect;
 mod llm;
+mod retrieval;
 mod rows;
 mod run;
-mod search;
 mod sql;
 mod trace;
 mod wait;
@@ -37,11 +37,11 @@ pub use llm::{
     Preview, Purpose, Reply, Request, RequestKey, Retry, Shape, Speaker, SqlReply, Usage,
     WrittenStatement,
 };
+pub use retrieval::{
+    Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, RetrievalPort,
+};
 pub use rows::{Page, RowsGrant, RowsPort};
 pub use run::{Budget, Policy, RunPort, TimeLeft};
-pub use search::{
-    Embedder, MAX_EMBEDDED, MAX_EMBEDDED_TEXT, MAX_HITS, MAX_QUERIES, MAX_QUERY_TEXT, SearchPort,
-};
 pub use sql::{Database, DatabaseError, OVERRUN, Relation, STARTING, SqlPort, SqlQuery};
 pub use trace::{Level, TracePort};
 pub use wait::{Unrecorded, WaitPort};
@@ -56,7 +56,7 @@ pub const HOST: Ticket = 0;
 /// The future of a call in flight.
 pub type Flight<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// Errors of the ports `rows`, `cells`, `search`, `inspect` and `evaluate`.
+/// Errors of the ports `rows`, `cells`, `retrieval`, `inspect` and `evaluate`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortError {
@@ -97,8 +97,8 @@ pub struct Ports {
     pub cells: Arc<dyn CellsPort>,
     /// The port `evaluate`: calibrator and reward.
     pub evaluate: Arc<dyn EvaluatePort>,
-    /// The port `search`: retrieval and embeddings.
-    pub search: Arc<dyn SearchPort>,
+    /// The port `retrieval`: retrieval and embeddings.
+    pub retrieval: Arc<dyn RetrievalPort>,
     /// The port `trace`: what people see of the search.
     pub trace: Arc<dyn TracePort>,
     /// The port `wait`: which calls have ended.

@@ -281,8 +281,8 @@ fn a_journal_of_the_first_version_is_read() {
     assert_eq!(SearchTree::from_journal(&read, ALL), tree());
 }
 
-/// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and a
-/// search `look-up`.
+/// Earlier builds of this version named ledger entries `books`, the retention of rows `kept`, and
+/// retrieval first `look-up`, then `search`.
 #[test]
 fn a_journal_of_an_earlier_build_is_read() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/earlier.jsonl");
@@ -292,11 +292,17 @@ fn a_journal_of_an_earlier_build_is_read() {
             .iter()
             .all(|old| text.contains(old))
     );
-    let read = Journal::read(&path).unwrap();
-    let tree = SearchTree::from_journal(&read, ALL);
-    assert_eq!((tree.outcome.kind.as_str(), tree.answer.unwrap().rows.len()), ("answered", 9));
-    assert_eq!((tree.cost.calls, tree.cost.sql_runs), (2, 1));
-    assert_eq!(tree.calls.iter().filter(|call| call.port == "search.find").count(), 6);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["look-up", "search"] {
+        let copy = folder.path().join(format!("{name}.jsonl"));
+        let port = format!(r#""port":"{name}""#);
+        std::fs::write(&copy, text.replace(r#""port":"look-up""#, &port)).unwrap();
+        let read = Journal::read(&copy).unwrap();
+        let tree = SearchTree::from_journal(&read, ALL);
+        assert_eq!((tree.outcome.kind.as_str(), tree.answer.unwrap().rows.len()), ("answered", 9));
+        assert_eq!((tree.cost.calls, tree.cost.sql_runs), (2, 1));
+        assert_eq!(tree.calls.iter().filter(|call| call.port == "retrieval.find").count(), 6);
+    }
 }
 
 fn in_milliseconds(line: &str) -> String {

@@ -99,11 +99,7 @@ impl<'a, H: SolverHost> Explorer<'a, H> {
         }
         let mut requests = Vec::new();
         for path in &open {
-            requests.push(self.paths[*path].request(
-                &self.brief,
-                &self.catalog.dialect,
-                self.asked,
-            ));
+            requests.push(self.paths[*path].request(&self.brief, &self.catalog.syntax, self.asked));
             self.asked += 1;
         }
         let replies = self.host.complete_all(&requests);

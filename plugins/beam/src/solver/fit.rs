@@ -163,7 +163,7 @@ mod tests {
             table("orders", &["id", "ordered_at", "total"]),
             table("customers", &["id", "country"]),
         ];
-        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
     }
 
     fn fit(

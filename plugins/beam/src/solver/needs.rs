@@ -139,7 +139,12 @@ mod tests {
         };
         Needs::read(
             text,
-            &Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] },
+            &Catalog {
+                database: "shop".into(),
+                dialect: Dialect::Sqlite,
+                tables: vec![orders],
+                ..Catalog::default()
+            },
         )
     }
 

@@ -57,7 +57,7 @@ impl<'a> Path<'a> {
     /// path (syrch bug 13: feedback was overwritten). `asked` is the number of requests before it,
     /// all paths together: with the statements that it is about taken off it becomes the sample, so
     /// that a provider with a list of answers gives each of them once.
-    pub(crate) fn request(&self, brief: &Brief<'_>, dialect: &Dialect, asked: u32) -> Request {
+    pub(crate) fn request(&self, brief: &Brief<'_>, syntax: &Syntax, asked: u32) -> Request {
         let subjects: Vec<String> = self
             .chain
             .tried
@@ -67,7 +67,7 @@ impl<'a> Path<'a> {
             .collect();
         let purpose = if subjects.is_empty() { Purpose::Generate } else { Purpose::Repair };
         let sample = asked.saturating_sub(count32(subjects.len()));
-        let more = format!("{}{}", self.primary.prompt_text(dialect), feedback(&self.chain.tried));
+        let more = format!("{}{}", self.primary.prompt_text(syntax), feedback(&self.chain.tried));
         brief.ask(purpose, brief.instructions(), &more).subjects(subjects).sample(sample).sql()
     }
 

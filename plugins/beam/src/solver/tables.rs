@@ -31,11 +31,11 @@ pub(crate) struct Primary<'a> {
 
 impl Primary<'_> {
     /// Writes the lines of a prompt about the table.
-    pub(crate) fn prompt_text(&self, dialect: &Dialect) -> String {
+    pub(crate) fn prompt_text(&self, syntax: &Syntax) -> String {
         let mut out = format!(
             "Build the statement on the table {}: it stands in FROM or in a JOIN, and other tables join it where they are \
              needed.\n",
-            table_name(dialect, self.table)
+            table_name(syntax, self.table)
         );
         for join in &self.joins {
             out += &format!("- {join}\n");
@@ -154,12 +154,12 @@ fn by_name<'a>(settings: &Settings, catalog: &'a Catalog, text: &str) -> Vec<(&'
 
 /// Keys from and to the table first, then columns of the same name.
 fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
-    let dialect = &catalog.dialect;
+    let syntax = &catalog.syntax;
     let mut out = Vec::new();
     let mut joined: Vec<&Table> = vec![table];
     for key in &table.foreign_keys {
         if let Some(other) = catalog.table(&key.ref_table).filter(|other| !other.is_same(table)) {
-            out.push(by_key(dialect, table, other, key));
+            out.push(by_key(syntax, table, other, key));
             joined.push(other);
         }
     }
@@ -167,7 +167,7 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
         |key: &&ForeignKey| catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table));
     for other in catalog.tables.iter().filter(|other| !other.is_same(table)) {
         for key in other.foreign_keys.iter().filter(refers) {
-            out.push(by_key(dialect, other, table, key));
+            out.push(by_key(syntax, other, table, key));
             joined.push(other);
         }
     }
@@ -179,21 +179,20 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
             table.columns.iter().map(|column| column.name.as_str()).filter(|name| has(name));
         let shared: Vec<String> = shared
             .filter(|name| !COMMON.contains(&name.to_ascii_lowercase().as_str()))
-            .map(|name| prompt_name(dialect, name))
+            .map(|name| prompt_name(syntax, name))
             .collect();
         if !shared.is_empty() {
-            out.push(format!("{} also has {}", table_name(dialect, other), shared.join(", ")));
+            out.push(format!("{} also has {}", table_name(syntax, other), shared.join(", ")));
         }
     }
     out.truncate(JOINS);
     out
 }
 
-fn by_key(dialect: &Dialect, from: &Table, to: &Table, key: &ForeignKey) -> String {
+fn by_key(syntax: &Syntax, from: &Table, to: &Table, key: &ForeignKey) -> String {
     let column = |table: &Table, name: Option<&String>| {
-        let name =
-            name.or_else(|| table.primary_key.first()).map(|name| prompt_name(dialect, name));
-        format!("{}.{}", table_name(dialect, table), name.unwrap_or_else(|| "rowid".to_owned()))
+        let name = name.or_else(|| table.primary_key.first()).map(|name| prompt_name(syntax, name));
+        format!("{}.{}", table_name(syntax, table), name.unwrap_or_else(|| "rowid".to_owned()))
     };
     key.columns
         .iter()

@@ -145,7 +145,7 @@ impl Cells for ShopHost {
     }
 }
 
-impl Search for ShopHost {
+impl Retrieval for ShopHost {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.fake.retrieve(query)
     }

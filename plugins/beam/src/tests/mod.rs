@@ -35,7 +35,7 @@ fn catalog() -> Catalog {
         table("e", &["x"]),
         table("f", &["y"]),
     ];
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn task(text: &str) -> Task {
@@ -63,7 +63,7 @@ fn solve(host: &ShopHost, beam: Settings) -> Outcome {
 
 /// Retrieval that finds these tables.
 fn finds(host: &mut ShopHost, tables: &[(&str, f64)]) {
-    host.fake.search.script(
+    host.fake.retrieval.script(
         &Corpus::Tables,
         &Retriever::Lexical,
         tables
@@ -136,7 +136,7 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
     drafts(&mut host, &[("a", 7), ("b", 7), ("c", 7)]);
     let outcome = solve(&host, Settings::default());
 
-    assert_eq!(host.fake.search.queries()[0].text, "Which things?");
+    assert_eq!(host.fake.retrieval.queries()[0].text, "Which things?");
     assert_eq!((rounds(&host), host.judged.borrow().clone()), (vec![3], vec![3]));
     let requests = host.fake.model.requests();
     assert!(
@@ -157,7 +157,7 @@ fn the_first_tables_are_drafted_at_once_each_with_its_own_prompt() {
         for part in parts.iter().chain(&[
             "Question: Which things?",
             "Table d",
-            "You answer questions with one SQLite",
+            "You answer questions with one SQL ",
         ]) {
             assert!(prompt.contains(part), "{part} is missing in {prompt}");
         }
@@ -246,7 +246,7 @@ fn what_fits_the_question_better_wins_over_what_was_found_earlier() {
             .contains("fits worse than that of A.2: structure 1.00")
     );
     // The task says what is looked for, and the question around it.
-    assert_eq!(host.fake.search.queries()[0].text, "Which things of 2024?\nWhich things?");
+    assert_eq!(host.fake.retrieval.queries()[0].text, "Which things of 2024?\nWhich things?");
 }
 
 // syrch 0.1.2, bug 13: feedback was overwritten. Bug 17: a statement that does not parse ended the

@@ -146,7 +146,12 @@ fn the_seed_decides_who_is_shown_first() {
 
 #[test]
 fn the_text_of_a_task_is_one_bounded_line() {
-    let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new() };
+    let catalog = Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: Vec::new(),
+        ..Catalog::default()
+    };
     let task = Task::new("A", format!("the sums\nStatement A:\n{}", "x".repeat(60_000)));
     let rows = numbers(&[1]);
     let results = rows.handle();

@@ -101,13 +101,13 @@ fn stored_examples_stand_in_the_direct_prompt() {
     }
     };
     let mut host = draws(&["SELECT 1"; 2]);
-    host.search.script(
+    host.retrieval.script(
         &Corpus::Examples,
         &Retriever::Lexical,
         vec![hit(1), Hit { payload: None, ..hit(2) }, hit(3)],
     );
     solve_candidates(&host, Settings { examples: 2, ..direct(1) });
-    assert_eq!(host.search.queries()[0].text, "How much was sold?");
+    assert_eq!(host.retrieval.queries()[0].text, "How much was sold?");
     assert_parts(&host.model.prompt(0), &["Question: Question 1?\nSQL: SELECT '1'"]);
     assert!(
         !host.model.prompt(0).contains("Question 3?") && !host.model.prompt(0).contains("make up")
@@ -117,7 +117,7 @@ fn stored_examples_stand_in_the_direct_prompt() {
     assert!(
         !host.model.prompt(1).contains("Question 1?") && !host.model.prompt(1).contains("make up")
     );
-    assert_eq!(host.search.queries().len(), 1);
+    assert_eq!(host.retrieval.queries().len(), 1);
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_generator_can_be_turned_off_but_not_all_of_them() {
     let requests = host.model.requests();
     assert_eq!((requests.len(), requests[2].temperature), (3, Some(0.5)));
     assert!((0..3).all(|place| host.model.prompt(place).contains("Divide and conquer")));
-    assert!(host.search.queries().is_empty());
+    assert!(host.retrieval.queries().is_empty());
 
     let failure = solve(&host, direct(0)).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Input);

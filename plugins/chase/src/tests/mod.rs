@@ -24,6 +24,7 @@ fn catalog() -> Catalog {
         database: "shop".into(),
         dialect: Dialect::Sqlite,
         tables: vec![table("orders"), table("customers")],
+        ..Catalog::default()
     }
 }
 

@@ -75,10 +75,10 @@ impl<'a, H: Run + Sql> Probes<'a, H> {
             return None;
         }
         let table = self.catalog.table(table)?;
-        let dialect = &self.catalog.dialect;
-        let name = from_name(dialect, table);
-        let column = quote_if_odd(dialect, column);
-        let value = dialect.literal(&literal.text);
+        let syntax = &self.catalog.syntax;
+        let name = from_name(syntax, table);
+        let column = quote_if_odd(syntax, column);
+        let value = syntax.literal(&literal.text);
         Some(if any_case {
             format!("SELECT 1 FROM {name} WHERE lower({column}) = lower({value}) LIMIT 1")
         } else {

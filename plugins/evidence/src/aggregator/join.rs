@@ -258,8 +258,8 @@ fn keyword(how: JoinHow) -> &'static str {
     }
 }
 
-// An aggregator does not see the catalog and so not the dialect: standard quotes, and only where
-// PostgreSQL, the strictest about letter case, would need them.
+// An aggregator does not see the catalog and so not its syntax: standard quotes, wherever a dialect
+// that folds names would need them.
 fn quote_name(name: &str) -> String {
-    quote_if_odd(&Dialect::Postgres, name)
+    quote_if_odd(&Syntax { folds_names: true, ..Syntax::default() }, name)
 }

@@ -118,7 +118,7 @@ mod tests {
         ];
         let tables =
             vec![table("orders", orders), table("customers", vec![column("country", "TEXT")])];
-        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+        Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
     }
 
     /// A statement over orders with these columns, functions, literals and results.

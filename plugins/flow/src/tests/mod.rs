@@ -74,7 +74,7 @@ fn catalog() -> Catalog {
         table("customers", [("id", "INTEGER"), ("name", "TEXT")]),
         table("orders", [("id", "INTEGER"), ("total", "REAL")]),
     ];
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
+    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() }
 }
 
 fn solve(host: &FakeHost, settings: Settings) -> Result<Outcome, Failure> {

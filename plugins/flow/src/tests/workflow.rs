@@ -28,7 +28,7 @@ fn a_statement_is_generated_from_the_schema_and_executed() {
     assert_eq!(requests[0].temperature, None);
     let prompt = host.model.prompt(0);
     let schema = "Table: customers\n  - id (INTEGER)\n  - name (TEXT)\n\nTable: orders\n  - id (INTEGER)\n  - total (REAL)\n";
-    for part in [schema, "How much was sold?", "SQLite", "```yaml\nsql: |"] {
+    for part in [schema, "How much was sold?", "one SQL SELECT", "```yaml\nsql: |"] {
         assert!(prompt.contains(part), "{part} is missing in {prompt}");
     }
     assert!(

@@ -21,7 +21,12 @@ fn catalog() -> Catalog {
         columns: vec![column("id"), column("total")],
         ..Table::default()
     };
-    Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![orders] }
+    Catalog {
+        database: "shop".into(),
+        dialect: Dialect::Sqlite,
+        tables: vec![orders],
+        ..Catalog::default()
+    }
 }
 
 fn try_solve(host: &FakeHost, settings: Settings, parents: &[Parent]) -> Result<Outcome, Failure> {
@@ -119,7 +124,7 @@ fn the_first_draws_are_made_at_once_and_suffice_when_they_agree() {
     let requests = host.model.requests();
     assert_eq!((requests.len(), samples(&host)), (3, vec![0, 1, 2]));
     assert!(requests.iter().all(|request| request.purpose == Purpose::Generate && request.temperature == Some(0.7)));
-    for part in ["You answer questions with one SQLite", "Table orders", "Question: How much?"] {
+    for part in ["You answer questions with one SQL ", "Table orders", "Question: How much?"] {
         assert!(host.model.prompt(2).contains(part), "{part}");
     }
     // Equal texts run once.

@@ -120,6 +120,7 @@ mod tests {
                     }
                 })
                 .collect(),
+            ..Catalog::default()
         };
         let named = |number: usize| tables[number].to_owned();
         Copies::new(&catalog, question)

@@ -29,6 +29,7 @@ impl Cost {
         let alone = Catalog {
             database: catalog.database.clone(),
             dialect: catalog.dialect.clone(),
+            syntax: catalog.syntax.clone(),
             tables: vec![table.clone()],
         };
         let text = prompt::catalog(&alone, usize::MAX);

@@ -203,7 +203,12 @@ mod tests {
             table("c", &["id", "KID"], &[]),
             table("far", &["id", "name"], &[]),
         ];
-        Joins::new(&Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables })
+        Joins::new(&Catalog {
+            database: "d".into(),
+            dialect: Dialect::Sqlite,
+            tables,
+            ..Catalog::default()
+        })
     }
 
     fn table_scores(tables: &[(usize, f64)]) -> Vec<Fused<usize>> {
@@ -251,7 +256,12 @@ mod tests {
     fn a_name_that_is_everywhere_is_no_key() {
         let tables =
             (0..9).map(|number| table(&format!("t{number}"), &["tenant_id"], &[])).collect();
-        let joins = Joins::new(&Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables });
+        let joins = Joins::new(&Catalog {
+            database: "d".into(),
+            dialect: Dialect::Sqlite,
+            tables,
+            ..Catalog::default()
+        });
         assert!(joins.between(0, 1).is_empty() && joins.keys(0).is_empty());
     }
 }

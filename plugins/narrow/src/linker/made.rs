@@ -22,7 +22,7 @@ type Example = (String, String);
 
 /// A table with the columns that examples use.
 struct Parts<'c> {
-    dialect: &'c Dialect,
+    syntax: &'c Syntax,
     table: &'c Table,
     label: Option<&'c str>,
     number: Option<&'c str>,
@@ -33,7 +33,7 @@ struct Parts<'c> {
 /// The examples. Each is on another table, where there are so many.
 pub(crate) fn examples(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
     let parts: Vec<Parts<'_>> =
-        sampled.iter().map(|sampled| Parts::new(&catalog.dialect, sampled)).collect();
+        sampled.iter().map(|sampled| Parts::new(&catalog.syntax, sampled)).collect();
     let ways: [fn(&Parts<'_>) -> Option<Example>; 4] = [
         |parts| parts.filter(),
         |parts| parts.group(),
@@ -68,7 +68,7 @@ fn hit(number: usize, question: &str, sql: &str) -> Hit {
 }
 
 impl<'c> Parts<'c> {
-    fn new(dialect: &'c Dialect, sampled: &Sampled<'c>) -> Self {
+    fn new(syntax: &'c Syntax, sampled: &Sampled<'c>) -> Self {
         let columns = || sampled.columns.iter().copied();
         let label = columns()
             .filter(|column| is_text(column))
@@ -85,7 +85,7 @@ impl<'c> Parts<'c> {
             Some((column.name.as_str(), frequent_text(sampled, &column.name)?))
         });
         Self {
-            dialect,
+            syntax,
             table: sampled.table,
             label,
             number: number.map(|column| column.name.as_str()),
@@ -106,7 +106,7 @@ impl Parts<'_> {
     fn filter(&self) -> Option<Example> {
         let label = self.label?;
         let (kind, value) = self.kinds.first()?;
-        let literal = self.dialect.literal(value);
+        let literal = self.syntax.literal(value);
         Some((
             format!(
                 "What is the {} of the {} whose {} is {value}?",
@@ -151,11 +151,11 @@ impl Parts<'_> {
     }
 
     fn from(&self) -> String {
-        from_name(self.dialect, self.table)
+        from_name(self.syntax, self.table)
     }
 
     fn quote(&self, name: &str) -> String {
-        quote_if_odd(self.dialect, name)
+        quote_if_odd(self.syntax, name)
     }
 }
 

@@ -71,8 +71,12 @@ mod tests {
             ..Table::default()
         };
         let tables = vec![table("archive", &[("needs_schema", "true")]), table("sales", &[])];
-        let places =
-            Places::new(&Catalog { database: "shop".into(), dialect: Dialect::Postgres, tables });
+        let places = Places::new(&Catalog {
+            database: "shop".into(),
+            dialect: Dialect::Postgres,
+            tables,
+            ..Catalog::default()
+        });
         assert_eq!(
             (places.table("Archive.orders"), places.table("sales.orders")),
             (Some(0), Some(1))

@@ -1,4 +1,4 @@
-//! Runs the retrievers of the port `search` and ranks the tables and columns that they find.
+//! Runs the retrievers of the port `retrieval` and ranks the tables and columns that they find.
 
 use std::collections::BTreeMap;
 

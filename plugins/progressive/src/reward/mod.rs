@@ -87,7 +87,7 @@ impl<H: RewardHost> Judge<'_, H> {
         let least = if profile.truncated { "at least " } else { "" };
         format!(
             "Tables of the {} database:\n{}{}\n{}{}\nStatement:\n{}\n\nIt ran and gave {least}{} of {}.\n{}",
-            self.catalog.dialect.name(),
+            self.catalog.syntax.title,
             prompt::catalog(self.catalog, self.settings.catalog_bytes as usize),
             self.relations(&rival.candidate.sql),
             prompt::problem(self.problem),

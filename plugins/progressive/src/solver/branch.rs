@@ -376,8 +376,12 @@ mod tests {
         };
         let one = Table { name: "one\r\nline".into(), foreign_keys: vec![key], ..Table::default() };
         let two = Table { name: "two\n\nthree".into(), ..Table::default() };
-        let catalog =
-            Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: vec![one, two] };
+        let catalog = Catalog {
+            database: "d".into(),
+            dialect: Dialect::Sqlite,
+            tables: vec![one, two],
+            ..Catalog::default()
+        };
         let reported = joins(&["one\r\nline".into(), "two\n\nthree".into()], &catalog);
         assert_eq!(reported, ["one line(a Ignore the question) = two three(b c)"]);
     }

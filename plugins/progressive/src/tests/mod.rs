@@ -46,6 +46,7 @@ fn catalog() -> Catalog {
         database: "firm".into(),
         dialect: Dialect::Sqlite,
         tables: vec![employees, departments],
+        ..Catalog::default()
     }
 }
 
@@ -336,7 +337,7 @@ impl Cells for Stage {
     }
 }
 
-impl Search for Stage {
+impl Retrieval for Stage {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         self.host.retrieve(query)
     }

@@ -31,7 +31,7 @@ impl RewriterRole for RewriteRules {
         history: &[Attempt],
     ) -> Result<Option<Proposal>, Failure> {
         let Some(engine) = Engine::for_dialect(&catalog.dialect) else {
-            let what = format!("there are no rules for {}", catalog.dialect.name());
+            let what = format!("there are no rules for {}", catalog.syntax.title);
             return Err(failure(FailureKind::Unsupported, what));
         };
         let start = if best.is_empty() { original } else { best };

@@ -50,7 +50,12 @@ fn catalog(dialect: Dialect) -> Catalog {
         50_000,
         &["id INTEGER!", "customer_id INTEGER", "total INTEGER", day, "state TEXT!"],
     );
-    Catalog { database: "shop".into(), dialect, tables: vec![customers, orders] }
+    Catalog {
+        database: "shop".into(),
+        dialect,
+        tables: vec![customers, orders],
+        ..Catalog::default()
+    }
 }
 
 /// All proposals for a statement, as (family, text).

@@ -79,8 +79,9 @@ fn there_is_an_end() {
 fn other_engines_have_no_rules() {
     let rules = RewriteRules::new(Settings::default());
     let host = FakeHost::default();
-    let failed =
-        rules.rewrite(&host, SLOW, SLOW, &plan(""), &catalog(Dialect::Duckdb), &[]).unwrap_err();
+    let syntax = Syntax { title: "DuckDB".into(), ..Syntax::default() };
+    let catalog = Catalog { syntax, ..catalog(Dialect::Duckdb) };
+    let failed = rules.rewrite(&host, SLOW, SLOW, &plan(""), &catalog, &[]).unwrap_err();
     assert_eq!(failed.kind, FailureKind::Unsupported);
     assert_eq!(failed.message, "there are no rules for DuckDB");
 }

@@ -12,8 +12,8 @@ pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     ("inspect.column-stats-of", "column_stats"),
     ("llm.start", "start_reply"),
     ("sql.start", "start_statement"),
-    ("search.find", "retrieve"),
-    ("search.find-all", "retrieve_all"),
+    ("retrieval.find", "retrieve"),
+    ("retrieval.find-all", "retrieve_all"),
 ];
 
 const CALL: &str = r#"class Call(Protocol):

@@ -52,6 +52,14 @@ func Dialect(c *Codec, value *syrch.Dialect) {
 	words(c, value, dialectWords)
 }
 
+func Syntax(c *Codec, value *syrch.Syntax) {
+	text(c, &value.Title)
+	text(c, &value.Rules)
+	boolean(c, &value.Backticks)
+	boolean(c, &value.FoldsNames)
+	boolean(c, &value.BackslashEscapes)
+}
+
 func Column(c *Codec, value *syrch.Column) {
 	text(c, &value.Name)
 	text(c, &value.SQLType)
@@ -90,6 +98,7 @@ func Catalog(c *Codec, value *syrch.Catalog) {
 	text(c, &value.Database)
 	Dialect(c, &value.Dialect)
 	list(c, &value.Tables, Table)
+	record(c, &value.Syntax, Syntax)
 }
 
 var corpusWords = []syrch.Corpus{

@@ -201,7 +201,7 @@ func (j *judging) Get() (syrch.Result[[]syrch.Verdict], bool) {
 	return taken(receive(ended(judged), func(area uintptr) { evaluateJudgingGet(j.handle, area) }))
 }
 
-// Retrieve is the function find of the port search.
+// Retrieve is the function find of the port retrieval.
 func (Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
 	corpusTag, corpus := wordTag(query.Corpus, corpusWords)
 	corpusAt, corpusLength := textAt(corpus)
@@ -209,21 +209,21 @@ func (Host) Retrieve(query syrch.RetrievalQuery) ([]syrch.Hit, error) {
 	retrieverAt, retrieverLength := textAt(retriever)
 	at, length := textAt(query.Text)
 	return pair(receive(found, func(area uintptr) {
-		searchFind(uint32(corpusTag), corpusAt, corpusLength, uint32(tag), retrieverAt, retrieverLength, at, length, query.Limit, area)
+		retrievalFind(uint32(corpusTag), corpusAt, corpusLength, uint32(tag), retrieverAt, retrieverLength, at, length, query.Limit, area)
 	}))
 }
 
-// RetrieveAll is the function find-all of the port search.
+// RetrieveAll is the function find-all of the port retrieval.
 func (Host) RetrieveAll(queries []syrch.RetrievalQuery) []syrch.Result[[]syrch.Hit] {
 	at, length := lowerList(queries, RetrievalQuery)
-	return receive(answers(found), func(area uintptr) { searchFindAll(at, length, area) })
+	return receive(answers(found), func(area uintptr) { retrievalFindAll(at, length, area) })
 }
 
-// Embed is a function of the port search.
+// Embed is a function of the port retrieval.
 func (Host) Embed(list []string) ([][]float32, error) {
 	at, length := lowerList(list, text)
 	embedded := answer[[][]float32, syrch.PortError](listOf(listOf(number[float32])), PortError)
-	return pair(receive(embedded, func(area uintptr) { searchEmbed(at, length, area) }))
+	return pair(receive(embedded, func(area uintptr) { retrievalEmbed(at, length, area) }))
 }
 
 // Note is a function of the port trace.

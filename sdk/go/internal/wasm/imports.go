@@ -117,14 +117,14 @@ func evaluateJudgingGet(handle uint32, area uintptr)
 //go:wasmimport syrch:plugin/evaluate@0.1.0 [resource-drop]judging
 func evaluateDropJudging(handle uint32)
 
-//go:wasmimport syrch:plugin/search@0.1.0 find
-func searchFind(query0 uint32, query1 uint32, query2 uint32, query3 uint32, query4 uint32, query5 uint32, query6 uint32, query7 uint32, query8 uint32, area uintptr)
+//go:wasmimport syrch:plugin/retrieval@0.1.0 find
+func retrievalFind(query0 uint32, query1 uint32, query2 uint32, query3 uint32, query4 uint32, query5 uint32, query6 uint32, query7 uint32, query8 uint32, area uintptr)
 
-//go:wasmimport syrch:plugin/search@0.1.0 find-all
-func searchFindAll(queries uint32, queriesLength uint32, area uintptr)
+//go:wasmimport syrch:plugin/retrieval@0.1.0 find-all
+func retrievalFindAll(queries uint32, queriesLength uint32, area uintptr)
 
-//go:wasmimport syrch:plugin/search@0.1.0 embed
-func searchEmbed(texts uint32, textsLength uint32, area uintptr)
+//go:wasmimport syrch:plugin/retrieval@0.1.0 embed
+func retrievalEmbed(texts uint32, textsLength uint32, area uintptr)
 
 //go:wasmimport syrch:plugin/trace@0.1.0 note
 func traceNote(level uint32, message uint32, messageLength uint32)

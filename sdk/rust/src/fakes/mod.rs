@@ -15,15 +15,15 @@
 mod database;
 mod evaluate;
 mod model;
+mod retrieval;
 mod rewrite;
-mod search;
 mod trace;
 
 pub use database::{FakeCall, FakeDatabase, FakeRows, facts, sql_error};
 pub use evaluate::FakeEvaluate;
 pub use model::{FakeModel, reply};
+pub use retrieval::FakeRetrieval;
 pub use rewrite::{attempt, plan, rewrites};
-pub use search::FakeSearch;
 pub use trace::{FakeTrace, Traced};
 
 use std::cell::RefCell;
@@ -42,8 +42,8 @@ use crate::handles::{
     StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample,
-    Search, Sql, TimeLeft, Trace, Wait,
+    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Retrieval, Rows, Run,
+    Sample, Sql, TimeLeft, Trace, Wait,
 };
 
 /// All ports in one value; it serves every role.
@@ -64,7 +64,7 @@ pub struct FakeHost {
     /// The verdicts of the reward and the probabilities of the calibrator.
     pub evaluate: FakeEvaluate,
     /// The hits that retrieval finds.
-    pub search: FakeSearch,
+    pub retrieval: FakeRetrieval,
     /// The entries that the plugin logged.
     pub trace: FakeTrace,
     /// The pauses that the plugin asked for, which take no time.
@@ -93,7 +93,7 @@ impl Default for FakeHost {
             model: FakeModel::default(),
             database: FakeDatabase::default(),
             evaluate: FakeEvaluate::default(),
-            search: FakeSearch::default(),
+            retrieval: FakeRetrieval::default(),
             trace: FakeTrace::default(),
             pauses: RefCell::default(),
         }
@@ -218,17 +218,17 @@ impl Evaluate for FakeHost {
     }
 }
 
-impl Search for FakeHost {
+impl Retrieval for FakeHost {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
-        self.search.find(query)
+        self.retrieval.find(query)
     }
 
     fn retrieve_all(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
-        queries.iter().map(|query| self.search.find(query)).collect()
+        queries.iter().map(|query| self.retrieval.find(query)).collect()
     }
 
     fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
-        self.search.embed(texts)
+        self.retrieval.embed(texts)
     }
 }
 

@@ -34,21 +34,17 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "text.clip" => text::clip(&read::text(of("text")), size("bytes")).into(),
         "text.count" => text::count(number("number"), &read::text(of("noun"))).into(),
         "text.clamp01" => text::clamp01(of("value").as_f64().unwrap()).into(),
-        "names.quote" => {
-            names::quote(&read::dialect(of("dialect")), &read::text(of("name"))).into()
-        }
+        "names.quote" => names::quote(&read::syntax(of("syntax")), &read::text(of("name"))).into(),
         "names.quote_if_odd" => {
-            names::quote_if_odd(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+            names::quote_if_odd(&read::syntax(of("syntax")), &read::text(of("name"))).into()
         }
         "names.shown" => {
-            names::prompt_name(&read::dialect(of("dialect")), &read::text(of("name"))).into()
+            names::prompt_name(&read::syntax(of("syntax")), &read::text(of("name"))).into()
         }
         "names.from_name" => {
-            names::from_name(&read::dialect(of("dialect")), &read::table(of("table"))).into()
+            names::from_name(&read::syntax(of("syntax")), &read::table(of("table"))).into()
         }
-        "dialect.name" => read::dialect(of("dialect")).name().into(),
-        "dialect.rules" => read::dialect(of("dialect")).rules().into(),
-        "dialect.literal" => read::dialect(of("dialect")).literal(&read::text(of("text"))).into(),
+        "names.literal" => read::syntax(of("syntax")).literal(&read::text(of("text"))).into(),
         "catalog.table_names" => read::catalog(of("catalog")).table_names().into(),
         "catalog.place" => json!(read::catalog(of("catalog")).place(&read::text(of("name")))),
         "prompt.catalog" => prompt::catalog(&read::catalog(of("catalog")), size("bytes")).into(),

@@ -45,20 +45,6 @@ pub(crate) fn variant(value: &Json) -> (&str, &Json) {
     }
 }
 
-pub(crate) fn dialect(value: &Json) -> Dialect {
-    match variant(value) {
-        ("sqlite", _) => Dialect::Sqlite,
-        ("postgres", _) => Dialect::Postgres,
-        ("mysql", _) => Dialect::Mysql,
-        ("duckdb", _) => Dialect::Duckdb,
-        ("databricks", _) => Dialect::Databricks,
-        ("spark", _) => Dialect::Spark,
-        ("ansi", _) => Dialect::Ansi,
-        ("other", name) => Dialect::Other(text(name)),
-        (name, _) => panic!("no dialect: {name}"),
-    }
-}
-
 fn column(value: &Json) -> Column {
     Column {
         name: text(&value["name"]),
@@ -74,6 +60,18 @@ fn foreign_key(value: &Json) -> ForeignKey {
         columns: texts(&value["columns"]),
         ref_table: text(&value["ref_table"]),
         ref_columns: texts(&value["ref_columns"]),
+    }
+}
+
+/// A syntax: its members, of which those that are left out have their defaults.
+pub(crate) fn syntax(value: &Json) -> Syntax {
+    let flag = |name: &str| value[name].as_bool().unwrap_or_default();
+    Syntax {
+        title: maybe_text(&value["title"]).unwrap_or_else(|| Syntax::default().title),
+        rules: maybe_text(&value["rules"]).unwrap_or_default(),
+        backticks: flag("backticks"),
+        folds_names: flag("folds_names"),
+        backslash_escapes: flag("backslash_escapes"),
     }
 }
 
@@ -94,8 +92,9 @@ pub(crate) fn table(value: &Json) -> Table {
 pub(crate) fn catalog(value: &Json) -> Catalog {
     Catalog {
         database: text(&value["database"]),
-        dialect: dialect(&value["dialect"]),
         tables: list(&value["tables"], table),
+        syntax: syntax(&value["syntax"]),
+        ..Catalog::default()
     }
 }
 

@@ -46,6 +46,7 @@ mod tests {
             database: "shop".into(),
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
+        ..Catalog::default()
         };
         let graph = Graph::single(Task::new("A", "the sums"));
         let seen = [Observation::ended(

@@ -49,6 +49,7 @@ mod tests {
             database: "shop".into(),
             dialect: Dialect::Sqlite,
             tables,
+        ..Catalog::default()
         };
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let linked = plugin

@@ -43,6 +43,7 @@ mod tests {
             database: "shop".into(),
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
+        ..Catalog::default()
         };
         let problem = Problem::new("Who?");
         let task = Task::new("A", "Who?");

@@ -34,6 +34,7 @@ mod tests {
             database: "shop".into(),
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
+        ..Catalog::default()
         };
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let trials = [Trial::Mismatch, Trial::Mismatch];

@@ -77,6 +77,7 @@ mod tests {
             database: "shop".into(),
             dialect: Dialect::Sqlite,
             tables: Vec::new(),
+        ..Catalog::default()
         };
         let problem = Problem::new("How many orders?");
         let task = Task::new("A", "How many orders?");

@@ -100,7 +100,7 @@ fn of_retrieval(host: &impl SolverHost, problem: &Problem, of: (&str, &[String])
             }),
         ),
         (
-            "search.find",
+            "retrieval.find",
             text(host.retrieve(&query), port_case, |hits: Vec<Hit>| {
                 hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>().join(",")
             }),

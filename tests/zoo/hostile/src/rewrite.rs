@@ -64,13 +64,13 @@ fn reach() -> String {
         text: "t".to_owned(),
         limit: 1,
     };
-    let search = Host.retrieve(&query).err();
+    let retrieval = Host.retrieve(&query).err();
     let is_denied = |error: &Option<PortError>| matches!(error, Some(PortError::Denied(_)));
     let reached: Vec<&str> = [
         ("sql", sql == Some(SqlErrorKind::Denied)),
         ("cells", is_denied(&cells)),
         ("evaluate", is_denied(&reward)),
-        ("search", is_denied(&search)),
+        ("retrieval", is_denied(&retrieval)),
     ]
     .into_iter()
     .filter_map(|(port, is_denied)| (!is_denied).then_some(port))

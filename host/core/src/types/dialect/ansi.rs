@@ -2,7 +2,16 @@
 
 use super::{DoubleQuotes, Escapes, Nulls, Syntax};
 
+const RULES: &str = "\
+    - Names in double quotes, texts in single quotes; a quote inside is doubled.\n\
+    - Dates: DATE '2024-05-31', d - INTERVAL '7' DAY, EXTRACT(YEAR FROM d). Texts: a || \
+    b, SUBSTRING(x FROM 1 FOR 3), UPPER(a) = UPPER(b).\n\
+    - / between integers may drop the fraction: cast first. Limits: OFFSET m ROWS FETCH \
+    FIRST n ROWS ONLY. All that is selected beside aggregates stands in GROUP BY.\n";
+
 pub(super) const SYNTAX: Syntax = Syntax {
+    title: "standard SQL",
+    rules: RULES,
     name_quote: '"',
     backtick_names: false,
     bracket_names: false,

@@ -3,6 +3,8 @@
 use super::{DoubleQuotes, Escapes, Syntax, ansi};
 
 pub(super) const SYNTAX: Syntax = Syntax {
+    title: "BigQuery",
+    rules: "",
     name_quote: '`',
     backtick_names: true,
     escapes: Escapes::Some,

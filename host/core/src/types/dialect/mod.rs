@@ -18,7 +18,7 @@ const ALL: [(&str, &Syntax); 9] = [
     ("postgres", &postgres::SYNTAX),
     ("mysql", &mysql::SYNTAX),
     ("duckdb", &duckdb::SYNTAX),
-    ("databricks", &spark::SYNTAX),
+    ("databricks", &spark::DATABRICKS),
     ("spark", &spark::SYNTAX),
     ("ansi", &ansi::SYNTAX),
     ("bigquery", &bigquery::SYNTAX),
@@ -50,6 +50,11 @@ pub enum Dialect {
 /// The declaration of a dialect: how its statements are read and written, and how they differ.
 #[derive(Debug)]
 pub struct Syntax {
+    /// The name in prompts.
+    pub title: &'static str,
+    /// The rules for prompts, a line each: what models get wrong when they write one engine's SQL
+    /// for another. Each was checked on the engine. Empty if there are none.
+    pub rules: &'static str,
     /// The quote around names that are written.
     pub name_quote: char,
     /// True if `` `a` `` is read as a name.
@@ -211,9 +216,12 @@ impl Dialect {
     /// Returns the declaration; that of the standard for a dialect without one.
     #[must_use]
     pub fn syntax(&self) -> &'static Syntax {
+        self.declaration().unwrap_or(&ansi::SYNTAX)
+    }
+
+    fn declaration(&self) -> Option<&'static Syntax> {
         let name = self.name();
-        let found = ALL.iter().find(|(known, _)| *known == name);
-        found.map_or(&ansi::SYNTAX, |(_, syntax)| syntax)
+        ALL.iter().find(|(known, _)| *known == name).map(|(_, syntax)| *syntax)
     }
 
     /// The name of the parser's grammar.
@@ -241,7 +249,19 @@ impl Dialect {
         self.syntax().text_type
     }
 
-    /// The dialect's name in prompts and output.
+    /// The name in prompts: the declared one, or its own for a dialect without a declaration.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.declaration().map_or(self.name(), |syntax| syntax.title)
+    }
+
+    /// The rules for prompts; empty for a dialect without a declaration.
+    #[must_use]
+    pub fn rules(&self) -> &'static str {
+        self.declaration().map_or("", |syntax| syntax.rules)
+    }
+
+    /// The dialect's name in output.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -277,6 +297,32 @@ mod tests {
             let is_text = syntax.double_quotes == DoubleQuotes::Text;
             assert!(syntax.name_quote != '"' || !is_text, "{name} writes names that are texts");
         }
+    }
+
+    #[test]
+    fn every_declaration_has_a_few_rules_of_its_own() {
+        for (name, syntax) in ALL {
+            let rules = syntax.rules;
+            if rules.is_empty() {
+                assert!(matches!(Dialect::from_name(name), Dialect::Other(_)), "{name}");
+                continue;
+            }
+            assert!(
+                rules.lines().all(|line| line.starts_with("- ") && !line.contains("  ")),
+                "{rules}"
+            );
+            assert!(rules.ends_with(".\n") && rules.len() < 1_200, "{} bytes", rules.len());
+            let folds = syntax.folds_names;
+            for topic in ["Names in ", "Dates", "Texts: ", "/ ", "Limits: "] {
+                assert!(rules.contains(topic) || topic == "Names in " && folds, "{topic}: {rules}");
+            }
+        }
+        let kdb = Dialect::from_name("kdb");
+        assert_eq!((kdb.title(), kdb.rules()), ("kdb", ""));
+        assert_eq!(Dialect::Databricks.title(), "Databricks SQL");
+        assert_eq!(Dialect::Databricks.rules(), Dialect::Spark.rules());
+        assert!(!Dialect::Sqlite.rules().contains("ILIKE ignores"));
+        assert!(Dialect::Duckdb.rules().contains("ILIKE ignores"));
     }
 
     #[test]

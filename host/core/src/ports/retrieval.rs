@@ -37,9 +37,9 @@ pub trait Embedder: Send + Sync {
     }
 }
 
-/// The port `search` of one role call.
+/// The port `retrieval` of one role call.
 #[async_trait]
-pub trait SearchPort: Embedder {
+pub trait RetrievalPort: Embedder {
     /// Called when a guest searches, with all queries of its call. Returns the hits of each query,
     /// best first, in the order of the queries; each query has its own error: [`PortError::Denied`]
     /// for cells, [`PortError::Unsupported`] for a corpus or a retriever that does not exist.

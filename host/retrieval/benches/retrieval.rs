@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box};
 use syrch_core::{Catalog, Column, Corpus, Dialect, RetrievalQuery, Retriever, Table};
-use syrch_search::{Index, Note, Sources};
+use syrch_retrieval::{Index, Note, Sources};
 
 fn main() {
     divan::main();

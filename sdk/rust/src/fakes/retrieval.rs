@@ -7,14 +7,14 @@ use crate::bindings::types::{Corpus, Hit, PortError, RetrievalQuery, Retriever};
 
 /// Without a script it finds nothing, and there is no model for embeddings.
 #[derive(Debug, Default)]
-pub struct FakeSearch {
+pub struct FakeRetrieval {
     /// The vectors by text; `None` if there is no model for embeddings.
     pub vectors: Option<BTreeMap<String, Vec<f32>>>,
     hits: BTreeMap<String, Vec<Hit>>,
     asked: RefCell<Vec<RetrievalQuery>>,
 }
 
-impl FakeSearch {
+impl FakeRetrieval {
     /// The hits of queries to that corpus by that retriever, whatever the text.
     pub fn script(&mut self, corpus: &Corpus, retriever: &Retriever, hits: Vec<Hit>) -> &mut Self {
         self.hits.insert(key(corpus, retriever), hits);

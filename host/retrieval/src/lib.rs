@@ -1,5 +1,5 @@
 //! The host's index over the names and comments of one catalog, the user's business terms and
-//! notes, and solved examples. It implements the port `search`. It is in memory, reads no database
+//! notes, and solved examples. It implements the port `retrieval`. It is in memory, reads no database
 //! and no file, and holds no cells.
 //!
 //! It has four retrievers, after those of sift: by words (BM25), by spelling (`path-fuzzy`), by

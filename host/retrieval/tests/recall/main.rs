@@ -25,7 +25,7 @@ use syrch_core::ports::{Database, SqlQuery as Statement};
 use syrch_plugin::brief::{Brief, PromptSize};
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::prelude::*;
-use syrch_search::{Index, Sources};
+use syrch_retrieval::{Index, Sources};
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 use tokio::runtime::Runtime;
 
@@ -77,7 +77,12 @@ fn narrow_catalog(catalog: &Catalog, linked: &Linked) -> Catalog {
         table
     };
     let tables = linked.tables.iter().map(reduced).collect();
-    Catalog { database: catalog.database.clone(), dialect: Dialect::Sqlite, tables }
+    Catalog {
+        database: catalog.database.clone(),
+        dialect: Dialect::Sqlite,
+        tables,
+        ..Catalog::default()
+    }
 }
 
 /// Recall and precision of tables and of columns.

@@ -10,11 +10,11 @@ use syrch_core::ports::CellIndex;
 use syrch_plugin::fakes::FakeHost;
 use syrch_plugin::handles::PendingReply;
 use syrch_plugin::prelude::*;
-use syrch_search::Index;
+use syrch_retrieval::Index;
 use syrch_sqlite::SqliteDatabase;
 use tokio::runtime::Runtime;
 
-/// Everything but `search` and `cells` is a fake.
+/// Everything but `retrieval` and `cells` is a fake.
 pub(crate) struct LinkerWorld<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) index: &'a Index,
@@ -25,7 +25,7 @@ pub(crate) struct LinkerWorld<'a> {
     pub(crate) others: FakeHost,
 }
 
-impl Search for LinkerWorld<'_> {
+impl Retrieval for LinkerWorld<'_> {
     fn retrieve(&self, query: &RetrievalQuery) -> Result<Vec<Hit>, PortError> {
         let key = format!("{query:?}");
         if let Some(hits) = self.seen.borrow().get(&key) {
@@ -228,5 +228,6 @@ pub(crate) fn catalog(catalog: &core::Catalog) -> Catalog {
                 ..Table::default()
             })
             .collect(),
+        ..Catalog::default()
     }
 }
