@@ -13,6 +13,7 @@ mod expression;
 mod filters;
 mod group;
 mod joins;
+mod labels;
 mod names;
 mod plan;
 #[cfg(test)]
