@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use syrch::secrecy::{ExposeSecret, SecretString};
+use syrch_report::Grid;
 
 /// The text in place of a secret.
 pub(crate) const MASK: &str = "***";
@@ -77,6 +78,12 @@ impl Scrubber {
         clean
     }
 
+    /// Takes secrets out of every cell and every name of a column.
+    pub(crate) fn grid(&self, grid: &mut Grid) {
+        grid.columns.iter_mut().for_each(|name| *name = self.text(name).into_owned());
+        grid.rows.iter_mut().flatten().for_each(|cell| self.value(cell));
+    }
+
     /// Takes secrets out of every string and key of a document, which stays a document.
     pub(crate) fn value(&self, value: &mut Value) {
         if self.is_idle() {
@@ -105,6 +112,8 @@ impl Scrubber {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn scrubber(key: &str) -> Scrubber {
@@ -129,5 +138,13 @@ mod tests {
         }
         assert_eq!(scrubber("sesame-4711").text("key sesame-4711"), "key ***");
         assert_eq!(scrubber("").text("text"), "text");
+    }
+
+    #[test]
+    fn secrets_leave_every_cell() {
+        let mut grid = Grid::new(["key-canary"]);
+        grid.rows = vec![vec![json!("is key-canary")]];
+        Scrubber::new(["key-canary".to_owned().into()]).grid(&mut grid);
+        assert_eq!((grid.columns, grid.rows), (vec!["***".into()], vec![vec![json!("is ***")]]));
     }
 }

@@ -102,7 +102,7 @@ fn text(
     let cut = || format!("Only the first {} rows were read.", answer.row_count);
     let sql = document.sql.as_deref();
     Some(match format {
-        Format::Json | Format::Jsonl | Format::Csv => grid.render(format, width)?,
+        Format::Json | Format::Jsonl | Format::Csv => format.render(&grid, width)?,
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
             parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));

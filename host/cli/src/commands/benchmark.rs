@@ -11,7 +11,7 @@ use super::graded::{
     DATABASE, Document, Occasions, ReportFile, RunArgs, carry_out, databases, note_traces, print,
     share, spare_all, write_all,
 };
-use super::{Context, search};
+use super::{Context, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -73,7 +73,7 @@ impl Run for BenchmarkArgs {
         options.answers.clone_from(answers);
         if answers.is_empty() {
             let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-            search::prepare(&mut context, &watch).await?;
+            asking::prepare(&mut context, &watch).await?;
         }
         let settings = context.config.effective.settings.clone();
         let arms = vec![(settings.strategy.name.clone(), settings)];

@@ -15,6 +15,7 @@ use syrch::{Provider, Settings};
 use syrch_grading::grade::report::{CompareOptions, FailOn, RunReport, fail_on, failing};
 use syrch_grading::grade::stats;
 use syrch_grading::read_suite;
+use syrch_report::words::count;
 use terms::Terms;
 
 use super::Run;
@@ -23,8 +24,7 @@ use super::graded::{
     note_traces, print, spare_all, write_all,
 };
 use super::grid::Assigned;
-use super::trace::words::count;
-use super::{Context, search};
+use super::{Context, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;
@@ -99,7 +99,7 @@ impl Run for CompareArgs {
         let mut options = run.options(&context, Some(suite.clone()))?;
         options.stop_early = self.stop_early;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
+        asking::prepare(&mut context, &watch).await?;
         let Arms { arms, files } = arm::resolve(words, &self, &context, &watch).await?;
         context.output.spares(&files)?;
         context.warn_of_stale(&files);

@@ -12,6 +12,7 @@ use syrch_grading::grade::report::render::markdown;
 use syrch_grading::grade::report::{CompareOptions, GridReport, RunReport};
 use syrch_grading::grade::rules::Rule;
 use syrch_grading::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
+use syrch_report::words::moment;
 
 use super::Context;
 use super::Run;
@@ -22,7 +23,6 @@ use super::graded::{
 };
 use super::grid::saved::SavedGrid;
 use super::grid::written;
-use super::trace::words::moment;
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

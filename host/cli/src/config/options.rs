@@ -13,7 +13,7 @@ use syrch::strategies::{Limit, NOBODY};
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::{DatabaseUrl, Limits};
 
-use super::kind::{Kind, NO_LIMIT};
+use super::kind::{DAY, Kind, NO_LIMIT, TIME};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
 use super::value::{
@@ -60,9 +60,6 @@ macro_rules! mapping {
     };
 }
 
-const DAY: f64 = 86_400.0;
-pub(super) const TIME: Kind = Kind::seconds(DAY);
-
 /// Ten years, the longest time that a cached answer may be good.
 const TTL: Kind = Kind::seconds(3_650.0 * DAY);
 /// A millionth of a dollar is the least that is counted.
@@ -75,6 +72,23 @@ const ODDS: Kind =
     Kind::Number { min: -SimulatedKnobs::ODDS, inclusive: true, max: SimulatedKnobs::ODDS };
 const SIMULATED_TOKENS: Kind =
     Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::TOKENS };
+
+/// The option of that key.
+pub(crate) fn find(key: &str) -> Option<&'static Spec> {
+    SPECS.iter().find(|spec| spec.key == key || spec.earlier.contains(&key))
+}
+
+/// The option that sets a value of the policy. `None` if the key is unknown.
+pub(crate) fn find_policy(key: &str) -> Option<&'static Spec> {
+    find(match key {
+        "max_attempts" => "execution.max_attempts_per_node",
+        "max_parallel" => "execution.max_concurrency",
+        "max_depth" => "execution.max_depth",
+        "max_rounds" => "execution.max_rounds",
+        "high_confidence" => "execution.high_confidence",
+        _ => return None,
+    })
+}
 
 /// All options, in the order of the help and of `config`.
 pub(crate) static SPECS: &[Spec] = &[

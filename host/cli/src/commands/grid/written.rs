@@ -8,15 +8,15 @@ use serde_json::Value;
 use syrch::syrch_core::text::few;
 use syrch_grading::grade::report::render::{markdown, tables};
 use syrch_grading::grade::report::{Cell, GridReport};
+use syrch_report::words::count;
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
 use crate::commands::graded::text::partial;
-use crate::commands::trace::words::count;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::sink::{Format, Grid, json as sink, table, terminal};
+use crate::sink::{Format, json as sink, table, terminal};
 
 /// The name of a file, and whether a text is the content of such a file.
 type Known = (&'static str, fn(&str) -> bool);
@@ -115,22 +115,17 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
         }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
         Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
-        Format::Jsonl | Format::Csv => context.rows(grid(report), || Value::Null)?,
+        Format::Jsonl | Format::Csv => context.rows(tables::grid(report).grid, || Value::Null)?,
     }
     report.basis.warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
-}
-
-fn grid(report: &GridReport) -> Grid {
-    let tables::Table { columns, rows, .. } = tables::grid(report);
-    Grid { columns, rows }
 }
 
 /// The best cells, in words and as a table.
 fn render_best(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
     out += &partial(&report.basis);
-    let mut grid = grid(report);
+    let mut grid = tables::grid(report).grid;
     let left = grid.rows.len().saturating_sub(SHOWN);
     grid.rows.truncate(SHOWN);
     out += &format!("\n{}", table::render(&grid, width));

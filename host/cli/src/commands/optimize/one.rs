@@ -8,6 +8,7 @@ use syrch::journal::{Folder, Journal};
 use syrch::syrch_core::ports::BenchLimits;
 use syrch::{Host, SearchReport};
 use syrch_optimizing::{self as optimizer, Optimized, Optimizes, Outcome as Ending, Settings};
+use syrch_report::words::count_grouped;
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
@@ -128,7 +129,7 @@ fn explain(context: &Context, document: &Optimized, exit: Exit) {
     }
     if let Some(cost) = Some(&document.cost).filter(|cost| cost.calls > 0) {
         let money = cost.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
-        let calls = words::format_count(u64::from(cost.calls), "model call");
+        let calls = count_grouped(u64::from(cost.calls), "model call");
         context.console.note(&format!(
             "{calls}, {} + {} tokens, {money}",
             cost.input_tokens, cost.output_tokens

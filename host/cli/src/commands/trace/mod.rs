@@ -5,7 +5,6 @@ pub(crate) mod diff;
 mod graph;
 mod list;
 mod page;
-mod picture;
 mod prune;
 mod replay;
 mod show;

@@ -1,11 +1,12 @@
 //! HTML: a page with the verdict, the pictures with their numbers, and the questions.
 
-use super::tables::{self, Table};
-use super::words::{
-    UNKNOWN, answer_counts, count, decimal, percent, percents, question_counts, rule, time,
-};
+use syrch_report::picture::Picture;
+use syrch_report::words::{UNKNOWN, count, decimal, percent, time};
+use syrch_report::{Html, Table};
+
+use super::tables;
+use super::words::{answer_counts, percents, question_counts, rule};
 use crate::Verdict;
-use crate::page::Html;
 use crate::picture;
 use crate::report::sentence::in_brackets;
 use crate::report::{
@@ -103,18 +104,13 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
 
 /// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there
 /// is neither.
-fn add_section(
-    html: &mut Html,
-    heading: &'static str,
-    picture: Option<picture::Picture>,
-    tables: &[Table],
-) {
+fn add_section(html: &mut Html, heading: &'static str, picture: Option<Picture>, tables: &[Table]) {
     match picture {
         Some(picture) => _ = html.raw(heading).figure(&picture, tables),
         None if tables.is_empty() => {}
         None => {
             html.raw(heading);
-            tables.iter().for_each(|table| _ = html.table(&table.columns, &table.rows));
+            tables.iter().for_each(|table| _ = html.table(&table.grid));
         }
     }
 }
@@ -165,11 +161,8 @@ fn notes(html: &mut Html, basis: &Basis) {
 
 fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
-    html.wrap_text("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(
-        suite.questions,
-        "question",
-        "questions",
-    ));
+    html.wrap_text("<p class=\"faint\">Suite ", &suite.path, ", ")
+        .text(&count(suite.questions, "question"));
     html.wrap_text(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
@@ -189,7 +182,7 @@ fn differences(html: &mut Html, pair: &PairReport, rows: &[ResultRow]) {
 }
 
 fn add_flips(html: &mut Html, pair: &PairReport) {
-    let number = count(pair.flipped.len() as u64, "question", "questions");
+    let number = count(pair.flipped.len(), "question");
     html.fold(&format!("{number} that only one answers right"), |html| {
         for (shown, one) in pair.flipped.iter().enumerate() {
             if shown >= ROWS || html.len() > LONGEST {

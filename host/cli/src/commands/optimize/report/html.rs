@@ -1,9 +1,9 @@
 //! A page that stands alone: before and after, plans side by side, and the measurements drawn.
 
-use serde_json::{Value, json};
-use syrch_grading::grade::page::Html;
-use syrch_grading::grade::picture::{self, TimedPair};
+use serde_json::json;
 use syrch_optimizing::Iteration;
+use syrch_report::picture::{self, TimedPair};
+use syrch_report::{Grid, Html};
 
 use super::document::{RunDocument, Shown};
 use super::section::Section;
@@ -38,12 +38,9 @@ pub(crate) fn run(run: &RunDocument) -> String {
     let about =
         format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
     html.wrap_text("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
-    let gates = super::gates_grid(run);
-    html.table(&gates.columns, &gates.rows).raw("<h2>Totals</h2>\n");
-    let totals = super::totals_grid(run);
-    html.table(&totals.columns, &totals.rows).raw("<h2>Statements</h2>\n");
-    let statements = super::statements_grid(&run.statements);
-    html.table(&statements.columns, &statements.rows);
+    html.table(&super::gates_grid(run)).raw("<h2>Totals</h2>\n");
+    html.table(&super::totals_grid(run)).raw("<h2>Statements</h2>\n");
+    html.table(&super::statements_grid(&run.statements));
     for line in run.statements.iter().take(STATEMENTS) {
         html.fold(&line.file, |html| {
             Section::ALL.iter().for_each(|section| draw(html, Shown::from_line(line), *section))
@@ -117,8 +114,7 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
         Section::Iterations => {
             if !report.iterations.is_empty() {
                 html.raw("<h2>Iterations</h2>\n");
-                let grid = super::iterations_grid(document);
-                html.table(&grid.columns, &grid.rows);
+                html.table(&super::iterations_grid(document));
                 report.iterations.iter().for_each(|iteration| draw_iteration(html, iteration));
             }
         }
@@ -170,16 +166,11 @@ fn figure(html: &mut Html, title: &str, measured: &Measured) {
         .collect();
     if let Some(picture) = picture::timings(title, &pairs) {
         html.figure(&picture, &[]);
-        let columns = ["pair", "before ms", "after ms"].map(str::to_owned);
-        let rows: Vec<Vec<Value>> = measured
-            .pairs
-            .iter()
-            .enumerate()
-            .map(|(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
-                vec![json!(place + 1), json!(before), json!(after)]
-            })
-            .collect();
-        html.fold("The pairs", |html| _ = html.table(&columns, &rows));
+        let mut grid = Grid::new(["pair", "before ms", "after ms"]);
+        for (place, [before, after]) in measured.pairs.iter().enumerate() {
+            grid.rows.push(vec![json!(place + 1), json!(before), json!(after)]);
+        }
+        html.fold("The pairs", |html| _ = html.table(&grid));
     }
 }
 
