@@ -2,8 +2,8 @@
 
 use syrch_core::Dialect;
 
-/// How a dialect writes the periods that a day lies in, where `@` stands for the day; empty where
-/// it cannot. In SQLite a time will do in place of the day.
+/// The texts of the periods that a day lies in, as a dialect writes them, where `@` stands for the
+/// day; empty where it cannot. In SQLite a time will do in place of the day.
 pub(super) struct Labels {
     pub(super) day: &'static str,
     pub(super) week_from_monday: &'static str,
