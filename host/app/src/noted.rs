@@ -22,8 +22,8 @@ pub(crate) struct NotedCall {
     pub(crate) label: String,
 }
 
-/// The part of the reply of rules that holds their confidence, 0 to 1, and where the statement comes
-/// from if it is that of a metric.
+/// The part of the reply of rules that holds their confidence, 0 to 1, and where the statement
+/// comes from if it is that of a metric.
 #[derive(Deserialize)]
 struct ByRules {
     sql: Option<String>,

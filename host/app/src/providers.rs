@@ -29,8 +29,8 @@ struct Entry {
     rules: Option<Rules>,
 }
 
-/// What a search must know of rules that answer in place of a model: their replies say how sure
-/// they are and where a statement comes from, and they know which question they cannot answer.
+/// The declaration of rules that answer in place of a model: their replies say how sure they are
+/// and where a statement comes from, and they know which question they cannot answer.
 #[derive(Debug)]
 pub(crate) struct Rules {
     /// Returns true if they read a question as one that asks for a change of data.

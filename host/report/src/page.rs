@@ -41,6 +41,20 @@ impl Html {
         self.raw(open).text(text).raw(close)
     }
 
+    /// Adds a text as a paragraph of a class of the style; of none if it is empty.
+    pub fn paragraph(&mut self, class: &'static str, text: &str) -> &mut Self {
+        match class {
+            "" => self.raw("<p>"),
+            class => self.raw("<p class=\"").raw(class).raw("\">"),
+        };
+        self.text(text).raw("</p>\n")
+    }
+
+    /// Adds a text as it is spaced, such as a statement.
+    pub fn code(&mut self, text: &str) -> &mut Self {
+        self.wrap_text("<pre>", text, "</pre>\n")
+    }
+
     /// Adds a whole number.
     pub fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         self.text.push_str(&number.into().to_string());

@@ -7,10 +7,16 @@ pub use syrch_core::text::count;
 /// The text that stands for a figure that is not known.
 pub const UNKNOWN: &str = "–";
 
+/// A figure as it is written.
+#[must_use]
+pub fn figure<T: ToString>(known: Option<T>) -> String {
+    known.map_or_else(|| UNKNOWN.to_owned(), |known| known.to_string())
+}
+
 /// A part of one in per cent, `85.2 %`.
 #[must_use]
 pub fn percent(part: Option<f64>) -> String {
-    part.map_or_else(|| UNKNOWN.to_owned(), |part| format!("{:.1} %", part * 100.0))
+    figure(part.map(|part| format!("{:.1} %", part * 100.0)))
 }
 
 /// A part of one as points of a hundred, `4.2` or `−4.2`.
@@ -22,7 +28,7 @@ pub fn points(part: f64) -> String {
 
 /// The points with a sign, `+4.2`.
 #[must_use]
-pub fn signed_points(part: f64) -> String {
+pub fn points_with_sign(part: f64) -> String {
     let shown = points(part);
     let sign = if part > 0.0 && shown != "0.0" { "+" } else { "" };
     format!("{sign}{shown}")
@@ -31,9 +37,7 @@ pub fn signed_points(part: f64) -> String {
 /// A number with so many decimals.
 #[must_use]
 pub fn decimal(number: Option<f64>, places: usize) -> String {
-    number
-        .filter(|number| number.is_finite())
-        .map_or_else(|| UNKNOWN.to_owned(), |number| format!("{number:.places$}"))
+    figure(number.filter(|number| number.is_finite()).map(|number| format!("{number:.places$}")))
 }
 
 /// Dollars, with as many decimals as small sums need.
@@ -193,6 +197,6 @@ mod tests {
         assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(moment(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
         assert_eq!(moment(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
-        moment(u64::MAX);
+        assert!(moment(u64::MAX).ends_with(" UTC"));
     }
 }

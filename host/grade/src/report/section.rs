@@ -23,8 +23,8 @@ syrch_report::sections! {
         Ends: ["ends", "outcomes", "errors", "arms"],
         /// Of one arm: calls, tokens, money and time.
         Costs: ["costs"],
-        /// Of one arm: the questions that took the most tokens, and the failed ones that took the most
-        /// calls and the most time.
+        /// Of one arm: the questions that took the most tokens, and the failed ones that took the
+        /// most calls and the most time.
         Expensive: ["results"],
         /// Of every two arms: what one more right answer costs.
         OneMoreRight: ["pairs"],

@@ -1,6 +1,6 @@
 //! The decision of a comparison, and the sentence about it.
 
-use syrch_report::words::{count, points, signed_points};
+use syrch_report::words::{count, points, points_with_sign};
 
 use super::pair::{Decision, PairReport};
 use super::pairing::Drawn;
@@ -89,7 +89,7 @@ fn describe_comparison(
         Decision::None => {
             format!(
                 "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {} points, {facts}): {}",
-                signed_points(difference),
+                points_with_sign(difference),
                 describe_power(pair)
             )
         }

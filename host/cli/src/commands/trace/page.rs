@@ -66,7 +66,7 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
         html.wrap_text("<p class=\"faint\">resumed ", &moment(*at_ms), "</p>\n");
     }
     for warning in tree.warnings.iter().chain(&words::remarks(tree)) {
-        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+        html.paragraph("warning", warning);
     }
     html.raw("</header>\n");
 }
@@ -75,16 +75,16 @@ fn answer(html: &mut Html, tree: &SearchTree, grant: RowsGrant) {
     let Some(answer) = &tree.answer else { return };
     html.raw("<h2>Answer</h2>\n");
     if let Some(text) = &answer.text {
-        html.wrap_text("<p>", text, "</p>\n");
+        html.paragraph("", text);
     }
     if !answer.rows.is_empty() {
         html.table(&words::rows(answer));
     }
     if let Some(why) = words::left_out(answer, grant) {
-        html.wrap_text("<p class=\"faint\">", &why, "</p>\n");
+        html.paragraph("faint", &why);
     }
     if let Some(sql) = &answer.sql {
-        html.wrap_text("<pre>", sql, "</pre>\n");
+        html.code(sql);
     }
 }
 
@@ -108,7 +108,7 @@ fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
     }
     let changes = round.changes.iter().map(words::change);
     for line in changes.chain(round.questions.iter().map(words::describe_clarification)) {
-        html.wrap_text("<p class=\"mark\">", &line, "</p>\n");
+        html.paragraph("mark", &line);
     }
     html.raw("</section>\n");
 }
@@ -120,14 +120,14 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     } else {
         "</h3>\n"
     });
-    html.wrap_text("<p>", &task.text, "</p>\n");
+    html.paragraph("", &task.text);
     let about: Vec<String> = words::after(task)
         .into_iter()
         .chain(words::kinship(task))
         .chain(words::attempts(task))
         .collect();
     if !about.is_empty() {
-        html.wrap_text("<p class=\"faint\">", &about.join("; "), "</p>\n");
+        html.paragraph("faint", &about.join("; "));
     }
     let stated = words::describe_plan(task);
     if !stated.is_empty() {
@@ -136,10 +136,10 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
         html.raw("</ul>\n");
     }
     if let Some(why) = words::reason(task) {
-        html.wrap_text("<p class=\"bad\">", &why, "</p>\n");
+        html.paragraph("bad", &why);
     }
     for visits in words::visits(task) {
-        html.wrap_text("<p class=\"faint\">", &visits, "</p>\n");
+        html.paragraph("faint", &visits);
     }
     if !task.candidates.is_empty() {
         candidates(html, &task.candidates);
@@ -208,11 +208,7 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
 fn conversation(html: &mut Html, model: &ModelNode) {
     for message in &model.prompt {
         let speaker = format!("{:?}", message.speaker).to_lowercase();
-        html.wrap_text("<p class=\"faint\">", &speaker, "</p>").wrap_text(
-            "<pre>",
-            &message.text,
-            "</pre>\n",
-        );
+        html.wrap_text("<p class=\"faint\">", &speaker, "</p>").code(&message.text);
     }
     if let Some(reply) = &model.reply {
         html.wrap_text("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
@@ -229,6 +225,6 @@ fn settings(html: &mut Html, tree: &SearchTree) {
             .push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
     }
     html.table(&grid);
-    html.wrap_text("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
+    html.code(&format!("{:#}", tree.settings));
     html.wrap_text("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
 }

@@ -1,7 +1,7 @@
 //! HTML: a page with the verdict, the pictures with their numbers, and the questions.
 
 use syrch_report::picture::Picture;
-use syrch_report::words::{UNKNOWN, count, decimal, percent, time};
+use syrch_report::words::{count, decimal, figure, percent, time};
 use syrch_report::{Html, Table};
 
 use super::tables;
@@ -94,7 +94,7 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
             add_section(html, "<h2>What was run</h2>\n", None, &own);
             for (arm, _) in report.arms() {
                 html.fold(&format!("Settings of {}", arm.name), |html| {
-                    _ = html.wrap_text("<pre>", &format!("{:#}", arm.settings), "</pre>\n");
+                    _ = html.code(&format!("{:#}", arm.settings));
                 });
             }
             footer(html, report.head());
@@ -155,7 +155,7 @@ fn notes(html: &mut Html, basis: &Basis) {
         html.text(&partial.why).raw(".</p>\n");
     }
     for warning in &basis.warnings {
-        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+        html.paragraph("warning", warning);
     }
 }
 
@@ -197,11 +197,7 @@ fn add_flips(html: &mut Html, pair: &PairReport) {
 fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
     html.wrap_text("<h3>", &one.id, "").wrap_text(" <small>", &one.db, "</small></h3>\n");
-    html.wrap_text("<p>", &one.question, "</p>\n").wrap_text(
-        "<p class=\"good\">right: ",
-        right,
-        "</p>\n",
-    );
+    html.paragraph("", &one.question).wrap_text("<p class=\"good\">right: ", right, "</p>\n");
     let statements = [
         (pair.first.as_str(), &one.first_sql),
         (&pair.second, &one.second_sql),
@@ -209,7 +205,7 @@ fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     ];
     for (who, sql) in statements {
         html.wrap_text("<p class=\"faint\">", who, "</p>");
-        html.wrap_text("<pre>", sql.as_deref().unwrap_or("no statement"), "</pre>\n");
+        html.code(sql.as_deref().unwrap_or("no statement"));
     }
 }
 
@@ -218,7 +214,7 @@ fn left_out(html: &mut Html, number: usize) {
         1 => "1 more is left out here; the JSON has it.".to_owned(),
         number => format!("{number} more are left out here; the JSON has them."),
     };
-    html.wrap_text("<p class=\"warning\">", &left, "</p>\n");
+    html.paragraph("warning", &left);
 }
 
 fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
@@ -275,16 +271,8 @@ fn result(html: &mut Html, row: &ResultRow) {
     });
     html.wrap_text("<td class=\"number\">", &super::words::row_counts(row), "</td>");
     html.wrap_text("<td class=\"number\">", &decimal(row.confidence, 2), "</td>");
-    html.wrap_text(
-        "<td class=\"number\">",
-        &row.calls.map_or_else(|| UNKNOWN.to_owned(), |calls| calls.to_string()),
-        "</td>",
-    );
-    html.wrap_text(
-        "<td class=\"number\">",
-        &row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
-        "</td>",
-    );
+    html.wrap_text("<td class=\"number\">", &figure(row.calls), "</td>");
+    html.wrap_text("<td class=\"number\">", &figure(row.tokens()), "</td>");
     html.wrap_text(
         "<td class=\"number\">",
         &time(row.duration.map(|seconds| seconds * 1000.0)),

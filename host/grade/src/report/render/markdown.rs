@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use syrch_core::text::escape::clip_with_remark;
 use syrch_report::markdown::{code, fold, row, table, text as escape};
-use syrch_report::words::{UNKNOWN, capital, count, count_either, decimal, dollars, percent, time};
+use syrch_report::words::{
+    UNKNOWN, capital, count, count_either, decimal, dollars, figure, percent, time,
+};
 
 use super::tables;
 use super::words::{answer_counts, percents, question_counts, row_counts, rule, status};
@@ -117,7 +119,7 @@ fn results(rows: &[ResultRow]) -> String {
             row_counts(one),
             columns(one).to_owned(),
             decimal(one.confidence, 2),
-            one.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
+            figure(one.tokens()),
             time(one.duration.map(|seconds| seconds * 1000.0)),
         ];
         out += &row(cells);

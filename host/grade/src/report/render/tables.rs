@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use syrch_report::Table;
-use syrch_report::words::{self, UNKNOWN, count, decimal, dollars, percent, time};
+use syrch_report::words::{self, UNKNOWN, count, decimal, dollars, figure, percent, time};
 
 use super::words::{percents, point_interval, points};
 use crate::report::sentence::{e_value, p_value};
@@ -153,7 +153,7 @@ fn right_of(share: Option<&RuleShare>) -> String {
 }
 
 fn r_ves(r_ves: Option<f64>) -> String {
-    r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))
+    figure(r_ves.map(|r_ves| format!("{r_ves:.1} %")))
 }
 
 fn share_cells(share: &Share) -> [Value; 5] {
@@ -460,7 +460,7 @@ fn pairs(report: &CompareReport) -> Table {
             json!(point_interval(pair.interval)),
             p(pair.mcnemar),
             p(pair.holm),
-            json!(pair.minimum_detectable.map_or_else(|| UNKNOWN.to_owned(), words::points)),
+            json!(figure(pair.minimum_detectable.map(words::points))),
             json!(e_value(pair.e_process.value)),
         ]);
     }

@@ -1,6 +1,6 @@
 //! Figures of graded runs as texts for people.
 
-use syrch_report::words::{UNKNOWN, count, signed_points};
+use syrch_report::words::{UNKNOWN, count, figure, points_with_sign};
 
 use crate::report::{Partial, ResultRow};
 use crate::rules::Rule;
@@ -14,15 +14,14 @@ pub(crate) fn percents(interval: Interval) -> String {
 
 /// A difference in points, `+4.2`.
 pub(crate) fn points(difference: Option<f64>) -> String {
-    difference.map_or_else(|| UNKNOWN.to_owned(), signed_points)
+    figure(difference.map(points_with_sign))
 }
 
 /// An interval of differences, `1.1 to 7.3`.
 pub(crate) fn point_interval(interval: Option<Interval>) -> String {
-    interval.map_or_else(
-        || UNKNOWN.to_owned(),
-        |interval| format!("{} to {}", signed_points(interval.low), signed_points(interval.high)),
-    )
+    figure(interval.map(|Interval { low, high, .. }| {
+        format!("{} to {}", points_with_sign(low), points_with_sign(high))
+    }))
 }
 
 /// Questions that count, and how many are not graded.

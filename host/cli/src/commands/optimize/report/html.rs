@@ -33,7 +33,7 @@ pub(crate) fn run(run: &RunDocument) -> String {
         if run.passed { "<p class=\"headline good\">" } else { "<p class=\"headline bad\">" };
     html.wrap_text(class, &super::run_verdict(run), "</p>\n");
     if let Some(advice) = &run.advice {
-        html.wrap_text("<p>", advice, "</p>\n");
+        html.paragraph("", advice);
     }
     let about =
         format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
@@ -58,16 +58,16 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
             let class =
                 if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
             html.wrap_text(class, &words::verdict(report), "</p>\n");
-            html.wrap_text("<p class=\"faint\">", super::PROMISE, "</p>\n");
+            html.paragraph("faint", super::PROMISE);
         }
         Section::Notes => {
             for warning in &document.warnings {
-                html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+                html.paragraph("warning", warning);
             }
         }
         Section::Statements => {
             if !description.is_empty() {
-                html.wrap_text("<p>", description, "</p>\n");
+                html.paragraph("", description);
             }
             html.raw("<h2>Statements</h2>\n");
             beside(
@@ -77,12 +77,10 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 "unchanged",
             );
             if let Some(reads) = words::reads(report) {
-                html.wrap_text("<p class=\"faint\">", &reads, "</p>\n");
+                html.paragraph("faint", &reads);
             }
             if report.original != report.given {
-                html.fold("As it was given", |html| {
-                    _ = html.wrap_text("<pre>", &report.given, "</pre>\n")
-                });
+                html.fold("As it was given", |html| _ = html.code(&report.given));
             }
         }
         Section::Plans => {
@@ -108,7 +106,7 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 );
             }
             if let Some(probe) = &report.probe {
-                html.wrap_text("<p class=\"faint\">", &words::noise(probe.noise), "</p>\n");
+                html.paragraph("faint", &words::noise(probe.noise));
             }
         }
         Section::Iterations => {
@@ -120,7 +118,7 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
         }
         Section::Setup => {
             html.fold("What it was done with", |html| {
-                _ = html.wrap_text("<pre>", &format!("{:#}", words::setup(document)), "</pre>\n");
+                _ = html.code(&format!("{:#}", words::setup(document)));
             });
             html.wrap_text("<footer class=\"faint\">", &words::about(document), "</footer>\n");
         }
@@ -130,12 +128,12 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
 fn draw_iteration(html: &mut Html, iteration: &Iteration) {
     let Iteration { n, state, detail, family, reason, sql, round, .. } = iteration;
     html.fold(&format!("{n}. {family}: {}", words::state(*state)), |html| {
-        html.wrap_text("<p>", reason, "</p>\n");
+        html.paragraph("", reason);
         if let Some(detail) = detail {
-            html.wrap_text("<p class=\"bad\">", detail, "</p>\n");
+            html.paragraph("bad", detail);
         }
         if !sql.is_empty() {
-            html.wrap_text("<pre>", sql, "</pre>\n");
+            html.code(sql);
         }
         if let Some(measured) = Measured::from_round(round.as_ref()) {
             figure(html, "The best statement so far against the proposal", &measured);
@@ -150,8 +148,8 @@ fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     for (head, text) in [("before", Some(before)), ("after", after)] {
         html.wrap_text("<div>\n<h3>", head, "</h3>\n");
         match text {
-            Some(text) => html.wrap_text("<pre>", text, "</pre>\n"),
-            None => html.wrap_text("<p class=\"faint\">", none, "</p>\n"),
+            Some(text) => html.code(text),
+            None => html.paragraph("faint", none),
         };
         html.raw("</div>\n");
     }
