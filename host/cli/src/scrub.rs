@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch::secrecy::{ExposeSecret, SecretString};
 use syrch_report::Grid;
+
+use crate::failure::{Failure, Outcome};
 
 /// The text in place of a secret.
 pub(crate) const MASK: &str = "***";
@@ -76,6 +80,21 @@ impl Scrubber {
             }
         }
         clean
+    }
+
+    /// Anything that is read as it is written, without secrets, so that no output can hold one.
+    pub(crate) fn document<T: Serialize + DeserializeOwned>(&self, document: T) -> Outcome<T> {
+        if self.is_idle() {
+            return Ok(document);
+        }
+        let mut value = serde_json::to_value(&document).map_err(Failure::unwritable)?;
+        let before = value.clone();
+        self.value(&mut value);
+        // Read back only when there is something to hide.
+        if value == before {
+            return Ok(document);
+        }
+        serde_json::from_value(value).map_err(Failure::unwritable)
     }
 
     /// Takes secrets out of every cell and every name of a column.

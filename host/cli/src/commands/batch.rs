@@ -245,9 +245,7 @@ async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<En
     let mut stream = context.output.stream()?;
     context.console.progress("reading questions");
     while let Some(reply) = answers.next().await {
-        let mut document = serde_json::to_value(&reply).map_err(|error| {
-            Failure::new(Exit::Unexpected, format!("an answer cannot be written: {error}"))
-        })?;
+        let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable)?;
         context.scrubber.value(&mut document);
         stream.write(&json::line(&document))?;
         if stream.is_closed() {

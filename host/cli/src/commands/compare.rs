@@ -20,11 +20,12 @@ use terms::Terms;
 
 use super::Run;
 use super::graded::{
-    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases,
+    DATABASE, Document, Inputs, Occasions, RunArgs, carry_out, check_slices, databases,
     note_traces, print, spare_all, write_all,
 };
 use super::grid::Assigned;
 use super::{Context, asking};
+use crate::commands::report_file::ReportFile;
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;

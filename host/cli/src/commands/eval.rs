@@ -110,13 +110,9 @@ impl Run for EvalArgs {
 }
 
 fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
-    let mut value = serde_json::to_value(report).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let mut value = serde_json::to_value(report).map_err(Failure::unwritable)?;
     context.scrubber.value(&mut value);
-    let report: EvalReport = serde_json::from_value(value.clone()).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let report: EvalReport = serde_json::from_value(value.clone()).map_err(Failure::unwritable)?;
     match context.format {
         Format::Json => context.output.write(&json_sink::document(&value))?,
         Format::Jsonl => context.output.write(&json_sink::line(&value))?,

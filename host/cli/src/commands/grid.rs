@@ -18,7 +18,7 @@ use syrch::syrch_core::DatabaseUrl;
 use syrch_grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
 
 use super::Run;
-use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
+use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases};
 use super::{Context, asking};
 use crate::config::flags::Flags;
 use crate::config::{Given, Origin};
@@ -165,7 +165,7 @@ impl Run for GridArgs {
         if let Some(why) = &ended.why {
             report.basis.because(why);
         }
-        let report = without_secrets(report, &context.scrubber)?;
+        let report = context.scrubber.document(report)?;
         written::print(&context, &report)?;
         let folder = self.out.as_deref().unwrap_or(&ended.outcome.folder);
         written::files(&context, &report, folder)?;

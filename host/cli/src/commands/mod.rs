@@ -26,6 +26,7 @@ pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;
 pub(crate) mod report;
+mod report_file;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;

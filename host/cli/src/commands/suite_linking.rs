@@ -113,9 +113,7 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
             if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
         return context.output.write(&context.scrubber.text(&format!("{figures}{missed}")));
     }
-    let mut document = serde_json::to_value(report).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let mut document = serde_json::to_value(report).map_err(Failure::unwritable)?;
     context.scrubber.value(&mut document);
     context.rows(grid, || document)
 }

@@ -80,7 +80,7 @@ impl Config {
 
     fn set_policy(&mut self, definition: &Definition, origin: Option<&Origin>) {
         for (key, value) in &definition.policy {
-            let spec = option(key);
+            let spec = options::find_policy(key);
             spec.into_iter().for_each(|spec| spec.set(&mut self.effective, value));
             self.note(spec, origin);
         }

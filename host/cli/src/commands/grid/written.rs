@@ -13,7 +13,6 @@ use syrch_report::words::count;
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
 use crate::commands::graded::text::partial;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::sink::{Format, json as sink, table, terminal};
@@ -98,13 +97,9 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
     })
 }
 
-fn unwritable(error: serde_json::Error) -> Failure {
-    Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-}
-
 /// The report as one JSON document.
 pub(crate) fn json(report: &GridReport) -> Outcome<String> {
-    Ok(sink::document(&serde_json::to_value(report).map_err(unwritable)?))
+    Ok(sink::document(&serde_json::to_value(report).map_err(Failure::unwritable)?))
 }
 
 /// Prints the report in the chosen format, and its warnings on standard error.
@@ -114,7 +109,9 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
             context.output.write(&render_best(report, context.output.width()))?
         }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
-        Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
+        Format::Json => {
+            context.document(serde_json::to_value(report).map_err(Failure::unwritable)?)?
+        }
         Format::Jsonl | Format::Csv => context.rows(tables::grid(report).grid, || Value::Null)?,
     }
     report.basis.warnings.iter().for_each(|warning| context.console.warn(warning));
@@ -170,6 +167,7 @@ pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Ou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn only_the_files_of_a_grid_are_replaced() {

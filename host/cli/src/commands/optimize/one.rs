@@ -12,8 +12,9 @@ use syrch_report::words::count_grouped;
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
-use super::report::{self, Report, ReportFile, words};
+use super::report::{self, Report, words};
 use super::statement::{self, Named};
+use crate::commands::report_file::ReportFile;
 use crate::commands::{Context, dry_run, resume};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
@@ -113,7 +114,7 @@ fn print(context: &Context, name: &str, document: Optimized, files: &[ReportFile
     }
     let exit = exit(context, &document.report);
     explain(context, document, exit);
-    files.iter().try_for_each(|file| file.write(&report))?;
+    files.iter().try_for_each(|file| report::write(file, &report))?;
     Ok(exit)
 }
 

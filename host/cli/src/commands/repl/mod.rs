@@ -196,7 +196,7 @@ impl Session {
                 .await;
         self.context.console.clear();
         let report = report?;
-        let last = answer::scrub_document(&self.context, &report.document)?;
+        let last = self.context.scrubber.document(report.document.clone())?;
         answer::print(&self.context, &report)?;
         if matches!(last.origin, Some(OriginReport::Metric(_))) {
             self.request = self.host.read_metric(text).await;

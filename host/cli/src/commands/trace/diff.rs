@@ -41,7 +41,7 @@ fn compare_runs(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
     };
     let left = tree(runs[0])?;
     let right = tree(runs[1])?;
-    super::scrub_document(context, &TreeDiff::compare(&left, &right))
+    context.scrubber.document(TreeDiff::compare(&left, &right))
 }
 
 /// A row for each difference.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::journal::{
-    AnswerNode, CandidateNode, Journal, ModelNode, Round, SearchTree, Shown, Status, TaskNode, What,
+    AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode,
 };
 use syrch::syrch_core::DatabaseUrl;
-use syrch::syrch_core::ports::{Level, RowsGrant};
+use syrch::syrch_core::ports::RowsGrant;
 use syrch_report::terminal::{Picture, Style};
 use syrch_report::words::{count, moment, seconds};
 
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
         &inputs(context, &path, &journal),
     )?;
     let is_running = !journal.is_finished() && is_written(&path);
-    let tree = super::scrub_document(context, &SearchTree::from_journal(&journal, shown))?;
+    let tree = context.scrubber.document(SearchTree::from_journal(&journal, shown))?;
     if arguments.html.is_some() {
         output.write(&page::page(&tree, is_running, grant))?;
         if let Some(path) = page_path {

@@ -2,10 +2,15 @@
 
 use serde_json::Value;
 use syrch::journal::{
-    Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode,
+    AnswerNode, Asked, CandidateNode, Change, Cost, LinkedNode, ModelNode, OutcomeNode, SearchTree,
+    Status, TaskNode, What,
 };
+use syrch::syrch_core::ports::{Level, RowsGrant};
 use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
+use syrch_report::Grid;
 use syrch_report::words::{count, seconds};
+
+use super::calls;
 
 /// A calibrated confidence with the claimed one. `None` if there is neither.
 pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Option<String> {

@@ -21,7 +21,7 @@ use syrch_optimizing::{Iteration, Optimized};
 
 pub(crate) use convert::{Measured, gates};
 pub(crate) use document::{Gate, RUN, RunDocument, Shown};
-pub(crate) use file::{Report, ReportFile};
+pub(crate) use file::{Report, write};
 
 use crate::sink::Grid;
 
