@@ -76,8 +76,8 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "tabular" => &["core", "files", "executors"],
         "layers" => &["core", "cache", "files", "journal", "words"],
         "scheduler" => &["core", "journal"],
-        "suites" => &["core"],
-        "grade" => &["core", "basics", "files", "scheduler", "journal", "suites"],
+        "suites" | "report" => &["core"],
+        "grade" => &["core", "basics", "files", "scheduler", "journal", "report", "suites"],
         "app" => &[
             "core",
             "runtime",
@@ -102,7 +102,9 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "grading" => &["app", "core", "files", "grade", "journal", "memory"],
         "optimizing" => &["app", "core", "files", "journal", "optimize", "suites"],
         "cases" => &["app", "core", "journal", "replies"],
-        "cli" => &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "serve"],
+        "cli" => {
+            &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "report", "serve"]
+        }
         "serve" => &["app", "grade", "journal"],
         "mcp" | "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],

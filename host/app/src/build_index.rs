@@ -2,7 +2,6 @@
 //! vectors of all texts where there is a model for those.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::{StreamExt, stream};
@@ -20,7 +19,7 @@ use syrch_scheduler::Stop;
 use crate::clock::Clock;
 use crate::context::RunState;
 use crate::host::Host;
-use crate::knowledge::{BuiltIndex, TermsOf};
+use crate::knowledge::{BuiltIndex, IndexParts, IndexReport, TermsOf};
 use crate::retrieval::ModelEmbedder;
 use crate::search::run_id;
 use crate::{Error, Observer, SearchEvent, model_calls};
@@ -33,35 +32,6 @@ const TERMS: usize = 10;
 const TERM: usize = 60;
 /// The limit on the size of a comment in a prompt, in bytes.
 const COMMENT: usize = 300;
-
-/// The parts of an index that are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum IndexParts {
-    /// Terms, by a language model, and vectors where there is a model for embeddings.
-    #[default]
-    All,
-    /// Vectors alone; terms that an earlier index has stay, and get vectors.
-    Vectors,
-}
-
-/// The content of a new index, and the calls that it took.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexReport {
-    /// The path of the index.
-    pub path: PathBuf,
-    /// The number of tables that it covers.
-    pub tables: usize,
-    /// The number of tables and columns that have terms.
-    pub named: usize,
-    /// The number of terms of all tables and columns.
-    pub terms: usize,
-    /// The number of vectors; 0 without a model for embeddings.
-    pub vectors: usize,
-    /// Model calls that were sent, and those that the cache answered.
-    pub calls: (u32, u32),
-    /// Tables about which the model gave nothing of use, and why.
-    pub failed: Vec<(String, String)>,
-}
 
 /// The subject of one model call: a table, and some of its columns.
 struct Part<'a> {

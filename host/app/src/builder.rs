@@ -261,7 +261,7 @@ impl HostBuilder {
         let names_one = name.is_some() || base_url.is_some() || model.api_key.is_some();
         match provider {
             Some(provider) => model.provider = provider,
-            None if names_one && model.provider == Provider::OFFLINE => {
+            None if names_one && model.provider.endpoint().is_none() => {
                 model.provider = Provider::OPENAI
             }
             None => {}

@@ -1,34 +1,24 @@
-//! The state of a search that its role calls share, and the ports of each role call.
+//! The state of a search that its role calls share.
 
 mod notes;
+mod open;
+pub(crate) mod prepare;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use syrch_core::ledger::Ledger;
-use syrch_core::ports::{
-    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RetrievalPort,
-    RowsGrant, SqlPort, Ticket, Unrecorded,
-};
-use syrch_core::result_set::digest64;
-use syrch_core::roles::{Call, Linked, Role};
-use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
-use syrch_journal::{CallId, EventLog, Verified};
-use syrch_layers::{
-    CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect,
-    Previews, SqlBinding, Taint, role_stack, statement_stack,
-};
+use syrch_core::ports::{CellsPort, EvaluatePort, ModelProvider, RowsGrant, RetrievalPort};
+use syrch_core::roles::Linked;
+use syrch_core::{Catalog, Corpus, Problem};
+use syrch_journal::{EventLog, Verified};
+use syrch_layers::{Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
-use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
-use crate::host::{Host, StrategyPlugins};
-use crate::model_calls;
-use crate::noted::NotedCall;
+use crate::host::StrategyPlugins;
 use crate::recordings::Missed;
-use crate::retrieval::{ModelEmbedder, Retrieval};
-use crate::run_of_call::RunOfCall;
-use crate::trace::{Trace, TraceOfCall};
+use crate::trace::Trace;
 use crate::{Error, Settings};
 pub(crate) use notes::{Judged, Notes};
 
@@ -108,78 +98,7 @@ struct Backends {
     retrieval: Arc<dyn RetrievalPort>,
 }
 
-/// A role call, with the last warning of its plugin.
-pub(crate) struct Prepared {
-    pub(crate) id: CallId,
-    pub(crate) call: Call,
-    pub(crate) sql: Arc<dyn SqlPort>,
-    pub(crate) evaluate: Arc<EvaluateOfTask>,
-    complaint: Arc<Mutex<Option<String>>>,
-    context: Arc<Context>,
-}
-
-impl Prepared {
-    /// Ends the role call; `then` runs at its sequence point of the event log. A fault is noted.
-    pub(crate) async fn end(&self, error: Option<RoleError>, then: impl FnOnce()) {
-        let fault = error.clone().filter(RoleError::is_fault);
-        self.context
-            .run
-            .event_log
-            .end(self.id, error, || {
-                if let Some(fault) = fault {
-                    self.context.notes.note_fault(self.id, fault);
-                }
-                then();
-            })
-            .await;
-    }
-
-    /// The last warning of the plugin.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
 impl Context {
-    /// The context of a search for one wording of its problem.
-    pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
-        let limits = &host.settings.limits;
-        let model = model_calls::for_run(host, run);
-        let problem = Arc::new(problem);
-        let embedder = embedder(host, run, &model, &problem);
-        let memo = statement_stack(
-            Arc::clone(&host.database),
-            host.cache.as_ref(),
-            &run.ledger,
-            limits,
-            host.settings.rows,
-        );
-        let backends = Backends {
-            model,
-            retrieval: Arc::new(Retrieval::new(
-                &run.catalog,
-                &host.known.index,
-                embedder,
-                &run.given_up,
-            )),
-            cells: Arc::new(GrantedCells {
-                index: Arc::clone(memo.database()) as _,
-                grant: host.settings.rows,
-            }),
-            memo,
-        };
-        Self {
-            run: Arc::clone(run),
-            problem,
-            catalog: Arc::clone(&run.catalog),
-            notes: Arc::default(),
-            backends,
-            nested: Arc::new(Semaphore::new(limits.nested)),
-            within: None,
-            apart: None,
-        }
-    }
-
     /// The statement that a person confirmed for the question; `None` once the user has said more
     /// about it.
     pub(crate) fn find_verified(&self) -> Option<&Verified> {
@@ -231,122 +150,4 @@ impl Context {
     pub(crate) async fn acquire_nested_slot(&self) -> Option<SemaphorePermit<'_>> {
         if self.run.event_log.is_replaying() { None } else { self.nested.acquire().await.ok() }
     }
-
-    /// Starts a role call. `relations` are the finished tasks that its SQL may name, `from` is the
-    /// role call that waits for it.
-    pub(crate) async fn prepare(
-        self: &Arc<Self>,
-        role: Role,
-        task: Option<&Arc<Task>>,
-        relations: Vec<Relation>,
-        from: Option<(CallId, Ticket)>,
-    ) -> Prepared {
-        let task_id = task.map(|task| task.id.clone()).unwrap_or_default();
-        // The retrieval query of a task comes from whichever role made the task, which the host
-        // does not know.
-        let retrieves = task.is_some_and(|task| matches!(task.operation, Operation::Retrieve(_)));
-        let taint = self.run.taint.for_call(if retrieves {
-            &[Role::Planner, Role::Solver]
-        } else {
-            std::slice::from_ref(&role)
-        });
-        let id = self.run.event_log.open(role, &task_id, from, || taint.starts()).await;
-        let label =
-            if task_id.is_empty() { role.name().to_owned() } else { format!("{role}({task_id})") };
-        let number = self.notes.next_call((role, task_id.clone(), from));
-        let place = from.map(|(call, ticket)| format!("{call}.{ticket}")).unwrap_or_default();
-        let seed = digest64(&[
-            &self.run.settings.seed.to_string(),
-            role.name(),
-            &task_id,
-            &place,
-            &number.to_string(),
-        ]);
-        let mut sql =
-            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
-        let question = self.problem.question.trim();
-        // A part of a question may well ask for keys and numbers that its answer leaves out.
-        if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {
-            sql = sql.answering(question, &self.problem.hints);
-        }
-        let sql = Arc::new(sql);
-        let evaluate = Arc::new(EvaluateOfTask {
-            context: Arc::clone(self),
-            task: task.cloned(),
-            relations,
-            caller: id,
-        });
-        let complaint = Arc::default();
-        let inspect: Arc<dyn InspectPort> = match &self.within {
-            Some(tables) => {
-                Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables)))
-            }
-            None => Arc::clone(&sql) as _,
-        };
-        let llm: Arc<dyn LlmPort> = match role {
-            Role::Clarifier if self.run.settings.max_questions == 0 => {
-                Arc::new(syrch_layers::wordless::Wordless)
-            }
-            _ => Arc::new(ModelPort {
-                provider: Arc::clone(&self.backends.model) as _,
-                problem: Arc::clone(&self.problem),
-                task: task.cloned(),
-                catalog: Arc::clone(&self.catalog),
-                inspect: Arc::clone(&inspect),
-                seed: self.run.settings.seed,
-            }),
-        };
-        let ports = Ports {
-            run: Arc::new(RunOfCall { context: Arc::clone(self), seed }),
-            llm,
-            inspect,
-            sql,
-            rows: Arc::new(GrantedRows(self.run.settings.rows)),
-            cells: Arc::clone(&self.backends.cells),
-            evaluate: match &self.apart {
-                Some(apart) => Arc::clone(&apart.evaluate),
-                None => Arc::clone(&evaluate) as _,
-            },
-            retrieval: Arc::clone(&self.backends.retrieval),
-            trace: Arc::new(TraceOfCall {
-                trace: Arc::clone(&self.run.trace),
-                call: label.clone(),
-                task: task_id.clone(),
-                complaint: Arc::clone(&complaint),
-            }),
-            wait: Arc::new(Unrecorded),
-        };
-        let noted: Arc<dyn CallObserver> = Arc::new(NotedCall {
-            context: Arc::clone(self),
-            task: task_id,
-            call: id,
-            label: label.clone(),
-        });
-        let ports = role_stack(ports, &self.run.event_log, id, taint, &noted);
-        let ports = match &self.apart {
-            Some(apart) => apart.order.around(ports),
-            None => ports,
-        };
-        let sql = Arc::clone(&ports.sql);
-        let call = Call { label, ports, ledger: Arc::clone(&self.run.ledger) };
-        Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }
-    }
-}
-
-/// The embedder of a run; `None` without a model for embeddings.
-fn embedder(
-    host: &Host,
-    run: &RunState,
-    model: &Arc<dyn ModelProvider>,
-    problem: &Arc<Problem>,
-) -> Option<Arc<ModelEmbedder>> {
-    let name =
-        host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
-    let model = Arc::clone(model);
-    let knowledge = Arc::clone(&host.known.knowledge);
-    let problem = Arc::clone(problem);
-    let catalog = Arc::clone(&run.catalog);
-    let in_flight = host.settings.limits.llm_in_flight;
-    let named = (name, host.settings.model.embedding_prefixes.clone());
-    Some(Arc::new(ModelEmbedder::new(model, named, knowledge, (problem, catalog), in_flight)))
 }

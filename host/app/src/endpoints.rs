@@ -4,23 +4,10 @@ use std::sync::Arc;
 
 use syrch_core::ports::ModelProvider;
 use syrch_core::text::either;
-use syrch_llm::{EndpointConfig, EndpointError, ListRequest};
+use syrch_llm::{EndpointConfig, EndpointError};
 
 use crate::settings::EndpointSettings;
 use crate::{Error, Provider, Settings};
-
-/// Makes a client of an endpoint; nothing is sent yet.
-type Open = fn(EndpointConfig) -> Result<Arc<dyn ModelProvider>, EndpointError>;
-
-/// The clients of the endpoints with the protocol of a provider.
-#[derive(Debug)]
-pub(crate) struct Clients {
-    /// Makes the request for the list of an endpoint's models from its base URL and key.
-    pub(crate) list: fn(&str, Option<&str>) -> ListRequest,
-    pub(crate) open: Open,
-    /// Makes a client for embeddings; `None` if the protocol has no embeddings.
-    pub(crate) open_embeddings: Option<Open>,
-}
 
 /// A client of an endpoint for the model of that name, which makes texts or embeddings.
 ///

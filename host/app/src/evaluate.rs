@@ -8,7 +8,8 @@ use syrch_core::roles::{Calibrator, Reward, Rival, Role};
 use syrch_core::{Candidate, CandidateId, RoleError, Signals, Task, Verdict};
 use syrch_journal::CallId;
 
-use crate::context::{Context, Judged, Prepared};
+use crate::context::prepare::Prepared;
+use crate::context::{Context, Judged};
 
 /// The reports of the reward on statements.
 type Reported = Vec<(CandidateId, Judged, Verdict)>;

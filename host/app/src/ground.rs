@@ -8,7 +8,8 @@ use syrch_core::roles::{Aggregator, Answer, Finished, Role};
 use syrch_core::{Candidate, ResultSet, RoleError, Signals, Task, TaskId, Verdict};
 use syrch_scheduler::Run;
 
-use crate::context::{Context, Prepared};
+use crate::context::Context;
+use crate::context::prepare::Prepared;
 use crate::runner::{Solved, limit_confidence, relations_of, unacceptable};
 
 /// An answer with the rows that are its ground.

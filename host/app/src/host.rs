@@ -13,20 +13,20 @@ use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Database, Level, ModelProvider, PortError, RetrievalPort};
 use syrch_core::roles::Role;
 use syrch_core::{Corpus, Hit, RetrievalQuery, Retriever};
-use syrch_journal::{Header, Recording};
+use syrch_journal::Recording;
 use syrch_layers::RoutedModel;
 use syrch_runtime::Configured;
 use syrch_semantics::Semantics;
 use tokio::sync::Semaphore;
 
 use crate::given_up::GivenUp;
+use crate::journal_settings::journal_settings;
 use crate::open::open_model;
 use crate::retrieval::Retrieval;
 use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{
     Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, meaning, plugins, query,
-    record,
 };
 
 /// An open database, a model and the plugins of a strategy. Searches on one host may run
@@ -70,7 +70,7 @@ pub(crate) struct StrategyPlugins {
 
 impl StrategyPlugins {
     /// Loads the plugins of the settings' strategy that a search needs, and gives each its role.
-    async fn load(
+    pub(crate) async fn load(
         settings: &Settings,
         shared: &Shared,
         observer: &dyn Observer,
@@ -168,7 +168,7 @@ impl Host {
     /// it is.
     pub(crate) fn reconfigure(mut self) -> Result<Self, Error> {
         query::check::check(&self.settings)?;
-        self.written = Arc::new(record::journal_settings(&self.settings));
+        self.written = Arc::new(journal_settings(&self.settings));
         Ok(self)
     }
 
@@ -269,7 +269,8 @@ impl Host {
         ))
     }
 
-    fn from_parts(
+    /// A host of these parts, with the knowledge and the metrics still to be opened.
+    pub(crate) fn from_parts(
         settings: Settings,
         database: Arc<dyn Database>,
         model: Arc<RoutedModel>,
@@ -288,7 +289,7 @@ impl Host {
         let searches = Arc::new(Semaphore::new(settings.limits.searches));
         let shared = Arc::clone(shared);
         Self {
-            written: Arc::new(record::journal_settings(&settings)),
+            written: Arc::new(journal_settings(&settings)),
             settings: Arc::new(settings),
             database,
             model,
@@ -362,34 +363,6 @@ impl Host {
     #[must_use]
     pub fn knowledge(&self) -> Option<&str> {
         self.settings.retrieval.digest.as_deref()
-    }
-
-    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins,
-    /// byte for byte. From `today` it has what a journal, which may be untrusted, does not decide:
-    /// the limits, and where compiled plugins are cached.
-    ///
-    /// # Errors
-    /// When the journal was written by a run that cannot be repeated from it, or a plugin is
-    /// missing, refused or another one.
-    pub async fn of_journal(
-        header: &Header,
-        today: &Settings,
-        observer: &dyn Observer,
-    ) -> Result<Self, Error> {
-        let mut settings = record::read_settings(header)?;
-        record::apply_limits(&mut settings, today);
-        settings.compile.clone_from(&today.compile);
-        settings.journal.folder = None;
-        let nothing = Arc::new(record::Nothing::from_header(header));
-        let model = Arc::new(record::no_model(header, &nothing)?);
-        let shared = Shared::new();
-        let plugins = Box::pin(StrategyPlugins::load(&settings, &shared, observer)).await?;
-        let mut host = Self::from_parts(settings, nothing, model, plugins, &shared);
-        if header.plugins.iter().any(|plugin| plugin.role == Role::Rewriter) {
-            host = host.with_rewriter(observer).await?;
-        }
-        record::check_plugins(&host, header)?;
-        Ok(Self { untrusted: record::list_untrusted_roles(header), ..host })
     }
 
     /// Warnings about what the user configured for retrieval and what is empty.

@@ -12,7 +12,6 @@ use syrch_core::{Catalog, encode};
 use syrch_retrieval::{Example, Note, Sources};
 
 use crate::Error;
-pub use crate::build_index::{IndexParts, IndexReport};
 use crate::settings::RetrievalSettings;
 use crate::verified::{Confirmation, VerifiedExample};
 
@@ -24,6 +23,35 @@ const INDEX: u64 = 256 << 20;
 /// The name of the file format, which a file of another kind does not have.
 const FORMAT: &str = "syrch.index";
 const VERSION: u32 = 1;
+
+/// The parts of an index that are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexParts {
+    /// Terms, by a language model, and vectors where there is a model for embeddings.
+    #[default]
+    All,
+    /// Vectors alone; terms that an earlier index has stay, and get vectors.
+    Vectors,
+}
+
+/// The content of a new index, and the calls that it took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexReport {
+    /// The path of the index.
+    pub path: PathBuf,
+    /// The number of tables that it covers.
+    pub tables: usize,
+    /// The number of tables and columns that have terms.
+    pub named: usize,
+    /// The number of terms of all tables and columns.
+    pub terms: usize,
+    /// The number of vectors; 0 without a model for embeddings.
+    pub vectors: usize,
+    /// Model calls that were sent, and those that the cache answered.
+    pub calls: (u32, u32),
+    /// Tables about which the model gave nothing of use, and why.
+    pub failed: Vec<(String, String)>,
+}
 
 /// The notes, examples and index of one catalog, as searches use them.
 #[derive(Debug, Clone, Default)]

@@ -108,6 +108,8 @@ mod host;
 pub mod imports;
 #[doc(hidden)]
 pub mod internal;
+mod journal_settings;
+mod json_value;
 pub mod knowledge;
 mod linking;
 mod meaning;
@@ -115,6 +117,7 @@ pub mod metric;
 mod model_calls;
 pub mod models;
 mod noted;
+mod nothing;
 mod open;
 pub mod own;
 pub mod plugins;

@@ -1,10 +1,8 @@
 //! Opens the semantics files of a host: reads them, and compares them with the tables and columns
 //! that the host may use.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use syrch_core::ports::{CellIndex, Database};
 use syrch_core::result_set::digest64;
 use syrch_layers::GrantedIndex;
@@ -14,24 +12,8 @@ use syrch_semantics::{
 };
 
 use crate::metric::read_semantics;
+use crate::settings::SemanticsSettings;
 use crate::{Error, Host};
-
-/// The files that define metrics.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SemanticsSettings {
-    /// The files, which are one whole.
-    pub files: Vec<PathBuf>,
-    /// A digest of the files when a run was started; the host fills it in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
-}
-
-impl SemanticsSettings {
-    /// Returns true if nothing is defined.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-}
 
 /// Semantics that were read, with a digest of them.
 pub(crate) struct Meaning {

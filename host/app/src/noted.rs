@@ -22,7 +22,7 @@ pub(crate) struct NotedCall {
     pub(crate) label: String,
 }
 
-/// The part of the offline rules' reply that holds their confidence, 0 to 1, and where the statement
+/// The part of the reply of rules that holds their confidence, 0 to 1, and where the statement
 /// comes from if it is that of a metric.
 #[derive(Deserialize)]
 struct ByRules {

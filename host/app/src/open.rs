@@ -22,7 +22,7 @@ use crate::settings::{
     CacheSettings, EndpointSettings, ModelSettings, RateSettings, RouteSettings,
 };
 use crate::simulation::open_simulated;
-use crate::{Error, Provider, Settings, Shared};
+use crate::{Error, Settings, Shared};
 
 /// Opens the database of the settings. It is never created and never written.
 ///
@@ -182,7 +182,7 @@ pub(crate) fn open_model(
         Ok::<_, Error>(Route { name, provider, model: None, limiter })
     };
     let own = RouteSettings { endpoint: None, model: model.model.clone() };
-    let name = if model.is_offline() { "offline" } else { &model.model };
+    let name = if model.is_offline() { model.provider.name() } else { &model.model };
     let is_for_text = |name: &String| model.embeddings.as_ref() != Some(name);
     let texts = model.models.iter().filter(|(name, _)| is_for_text(name));
     let mut others =
@@ -221,7 +221,7 @@ pub fn check_prices(model: &ModelSettings) -> Result<(), Error> {
     let is_paid = |route: &RouteSettings| match &route.endpoint {
         None => !model.is_offline(),
         Some(name) => {
-            model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider != Provider::OFFLINE)
+            model.endpoints.get(name).is_some_and(|endpoint| endpoint.provider.endpoint().is_some())
         }
     };
     match all.find(|route| is_paid(route) && prices.for_model(&route.model).is_none()) {

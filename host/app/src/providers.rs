@@ -8,12 +8,12 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[cfg(feature = "endpoints")]
-use syrch_llm::{
-    AnthropicProvider, EmbeddingsProvider, ListRequest, OpenAiProvider, list_of_models,
-};
-
+use syrch_core::ports::ModelProvider;
 #[cfg(feature = "endpoints")]
-use crate::endpoints::Clients;
+use syrch_llm::{
+    AnthropicProvider, EmbeddingsProvider, EndpointConfig, EndpointError, ListRequest,
+    OpenAiProvider, list_of_models,
+};
 
 /// The entry of a provider in the table.
 struct Entry {
@@ -25,6 +25,16 @@ struct Entry {
     summary: &'static str,
     /// Its endpoints; `None` if the provider computes on this machine.
     endpoint: Option<EndpointEntry>,
+    /// Its declaration if it is rules in place of a model.
+    rules: Option<Rules>,
+}
+
+/// The declaration of rules that answer in place of a model: their replies say how sure they are
+/// and where a statement comes from, and they know which question they cannot answer.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    /// Returns true if they read a question as one that asks for a change of data.
+    pub(crate) asks_for_change: fn(&str) -> bool,
 }
 
 /// The endpoints with the protocol of a provider: the defaults of the configuration, and how a
@@ -42,6 +52,21 @@ pub struct EndpointEntry {
     /// Its clients.
     #[cfg(feature = "endpoints")]
     pub(crate) clients: Clients,
+}
+
+/// Makes a client of an endpoint; nothing is sent yet.
+#[cfg(feature = "endpoints")]
+type Open = fn(EndpointConfig) -> Result<Arc<dyn ModelProvider>, EndpointError>;
+
+/// The clients of the endpoints with the protocol of a provider.
+#[cfg(feature = "endpoints")]
+#[derive(Debug)]
+pub(crate) struct Clients {
+    /// Makes the request for the list of an endpoint's models from its base URL and key.
+    pub(crate) list: fn(&str, Option<&str>) -> ListRequest,
+    pub(crate) open: Open,
+    /// Makes a client for embeddings; `None` if the protocol has no embeddings.
+    pub(crate) open_embeddings: Option<Open>,
 }
 
 impl EndpointEntry {
@@ -70,6 +95,7 @@ static TABLE: [Entry; 3] = [
                 open_embeddings: Some(|config| Ok(Arc::new(EmbeddingsProvider::new(config)?))),
             },
         }),
+        rules: None,
     },
     Entry {
         name: "anthropic",
@@ -87,12 +113,14 @@ static TABLE: [Entry; 3] = [
                 open_embeddings: None,
             },
         }),
+        rules: None,
     },
     Entry {
         name: "offline",
         telemetry: "syrch.offline",
         summary: "rules without a model",
         endpoint: None,
+        rules: Some(Rules { asks_for_change: syrch_offline::asks_for_change }),
     },
 ];
 
@@ -131,10 +159,15 @@ impl Provider {
         self.0.summary
     }
 
-    /// Its endpoints; `None` if it is the rules.
+    /// Its endpoints; `None` if it computes on this machine.
     #[must_use]
     pub fn endpoint(self) -> Option<&'static EndpointEntry> {
         self.0.endpoint.as_ref()
+    }
+
+    /// Its declaration; `None` unless it is rules in place of a model.
+    pub(crate) fn rules(self) -> Option<&'static Rules> {
+        self.0.rules.as_ref()
     }
 
     /// Returns whether its endpoints make embeddings.

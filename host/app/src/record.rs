@@ -4,27 +4,51 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use serde::Deserialize as _;
 use serde_json::Value;
-use syrch_core::ledger::Budgets;
-use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Estimate, Facts, LlmError, Match, ModelCall,
-    ModelOutcome, ModelProvider, Plan, PortError, Sample, SqlQuery,
-};
+use syrch_core::ports::ModelProvider;
 use syrch_core::result_set::digest64;
 use syrch_core::roles::Role;
-use syrch_core::{
-    Catalog, DatabaseUrl, Dialect, Hit, Problem, ResultSet, SqlError, SqlErrorKind, text,
-};
+use syrch_core::{Catalog, Problem, text};
 use syrch_journal::{
     FORMAT, Fact, Header, Journal, PluginRecord, Record, RowRetention, RunKind, VERSION,
 };
-use syrch_layers::{Limiter, Rates, Route, RoutedModel};
 
-use crate::host::Host;
-use crate::settings::PluginSource;
-use crate::{Error, Outcome, SearchReport, Settings};
+use crate::host::{Host, StrategyPlugins};
+use crate::journal_settings::{apply_limits, lasting};
+use crate::nothing::{Nothing, no_model};
+use crate::settings::{PluginSource, read_settings};
+use crate::{Error, Observer, Outcome, SearchReport, Settings, Shared};
+
+impl Host {
+    /// A host that has nothing but a journal: no database, no model. It needs the run's plugins,
+    /// byte for byte. From `today` it has what a journal, which may be untrusted, does not decide:
+    /// the limits, and where compiled plugins are cached.
+    ///
+    /// # Errors
+    /// When the journal was written by a run that cannot be repeated from it, or a plugin is
+    /// missing, refused or another one.
+    pub async fn of_journal(
+        header: &Header,
+        today: &Settings,
+        observer: &dyn Observer,
+    ) -> Result<Self, Error> {
+        let mut settings = read_settings(header)?;
+        apply_limits(&mut settings, today);
+        settings.compile.clone_from(&today.compile);
+        settings.journal.folder = None;
+        let nothing = Arc::new(Nothing::from_header(header));
+        let model = Arc::new(no_model(header, &nothing)?);
+        let shared = Shared::new();
+        let plugins = Box::pin(StrategyPlugins::load(&settings, &shared, observer)).await?;
+        let mut host = Self::from_parts(settings, nothing, model, plugins, &shared);
+        if header.plugins.iter().any(|plugin| plugin.role == Role::Rewriter) {
+            host = host.with_rewriter(observer).await?;
+        }
+        check_plugins(&host, header)?;
+        host.untrusted = list_untrusted_roles(header);
+        Ok(host)
+    }
+}
 
 /// The first line of a run's journal.
 pub(crate) fn header(
@@ -81,26 +105,6 @@ fn journal_settings_for(kind: &RunKind, host: &Host) -> Arc<Value> {
     Arc::new(written)
 }
 
-/// Settings as a journal holds them. Keys are no part of them; what a URL may hide besides the
-/// address is left out, too.
-#[must_use]
-pub fn journal_settings(settings: &Settings) -> Value {
-    let mut written = serde_json::to_value(settings).unwrap_or_default();
-    let mut clean = |pointer: &str| {
-        if let Some(Value::String(url)) = written.pointer_mut(pointer)
-            && url.contains(['@', '?', '#'])
-        {
-            *url = "***".to_owned();
-        }
-    };
-    clean("/model/base_url");
-    let names =
-        settings.model.endpoints.keys().map(|name| name.replace('~', "~0").replace('/', "~1"));
-    names.for_each(|name| clean(&format!("/model/endpoints/{name}/base_url")));
-    written["database"] = DatabaseUrl::parse(&settings.database).to_string().into();
-    written
-}
-
 fn plugins(host: &Host) -> Vec<PluginRecord> {
     host.plugins
         .with_sources(&host.settings)
@@ -117,31 +121,6 @@ fn plugins(host: &Host) -> Vec<PluginRecord> {
         })
         .collect()
 }
-
-/// The settings that a run was started with. Keys and folders are not among them.
-///
-/// # Errors
-/// When another host wrote them in a way that this one does not know.
-pub fn read_settings(header: &Header) -> Result<Settings, Error> {
-    Settings::deserialize(&*header.settings).map_err(|error| {
-        Error::Unfit(format!(
-            "the run `{}` has settings that this host does not know: {error}",
-            header.run
-        ))
-    })
-}
-
-/// Takes from today's settings what a journal, which may be untrusted, does not decide: how much
-/// its plugins may use.
-pub(crate) fn apply_limits(settings: &mut Settings, today: &Settings) {
-    settings.limits.clone_from(&today.limits);
-    let Budgets { host_calls, cpu, log_bytes, .. } = today.budgets;
-    settings.budgets = Budgets { host_calls, cpu, log_bytes, ..settings.budgets.clone() };
-    settings.policy.max_parallel = settings.policy.max_parallel.min(MOST_PARALLEL);
-}
-
-/// The limit on the number of tasks under way at once in a run that is repeated.
-const MOST_PARALLEL: u32 = 64;
 
 /// Checks that the run's plugins are those of the host.
 pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
@@ -164,18 +143,6 @@ pub(crate) fn check_plugins(host: &Host, header: &Header) -> Result<(), Error> {
 /// The roles whose plugins were not trusted in that run.
 pub(crate) fn list_untrusted_roles(header: &Header) -> BTreeSet<Role> {
     header.plugins.iter().filter(|plugin| plugin.untrusted).map(|plugin| plugin.role).collect()
-}
-
-/// Settings, as [`journal_settings`] returns them, without those that may change between the parts
-/// of a graded run. Each question names its database, and where and for how long journals and
-/// cached replies are stored changes no answer.
-#[must_use]
-pub fn lasting(settings: &Value) -> Value {
-    let mut settings = settings.clone();
-    if let Some(settings) = settings.as_object_mut() {
-        ["database", "journal", "cache"].iter().for_each(|key| drop(settings.shift_remove(*key)));
-    }
-    settings
 }
 
 /// Checks that a run can be resumed with this host. `identity` is the database's; `None` if the
@@ -329,116 +296,4 @@ pub(crate) fn compare(
     }
     let now = serde_json::to_value(&report.document).unwrap_or_default();
     departs(format!("its answer differs in {}", text::few(differing(&recorded, &now))))
-}
-
-/// A stand-in for a database and a model in a replay: whatever reaches it is not in the journal.
-pub(crate) struct Nothing {
-    catalog: Arc<Catalog>,
-    models: Vec<String>,
-    provider: String,
-}
-
-impl Nothing {
-    pub(crate) fn from_header(header: &Header) -> Self {
-        Self {
-            catalog: Arc::clone(&header.catalog),
-            models: header.models.clone(),
-            provider: header.provider.clone(),
-        }
-    }
-}
-
-/// The models of a journal, none of which answers.
-pub(crate) fn no_model(header: &Header, nothing: &Arc<Nothing>) -> Result<RoutedModel, Error> {
-    let limiter = Limiter::new(Rates::default());
-    let mut routes = header.models.iter().map(|name: &String| Route {
-        name: name.clone(),
-        provider: Arc::clone(nothing) as _,
-        model: None,
-        limiter: Arc::clone(&limiter),
-    });
-    let default = routes
-        .next()
-        .ok_or_else(|| Error::Unfit(format!("the journal of `{}` names no model", header.run)))?;
-    RoutedModel::new(default, routes.collect(), &Default::default())
-        .map_err(|error| Error::Unfit(error.to_string()))
-}
-
-const MISSING: &str = "the journal does not hold this";
-
-fn missing<T>() -> Result<T, SqlError> {
-    Err(SqlError::new(SqlErrorKind::Unavailable, MISSING))
-}
-
-fn missing_port<T>() -> Result<T, PortError> {
-    Err(PortError::Unavailable(MISSING.to_owned()))
-}
-
-#[async_trait]
-impl CellIndex for Nothing {
-    async fn samples(&self, _: &str, _: &[String], _: u32) -> Result<Vec<Sample>, PortError> {
-        missing_port()
-    }
-
-    async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        missing_port()
-    }
-}
-
-#[async_trait]
-impl Database for Nothing {
-    fn name(&self) -> &str {
-        &self.catalog.database
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.catalog.dialect.clone()
-    }
-
-    async fn identity(&self) -> Option<String> {
-        None
-    }
-
-    async fn catalog(&self) -> Result<Arc<Catalog>, DatabaseError> {
-        Ok(Arc::clone(&self.catalog))
-    }
-
-    fn compose(&self, _: &SqlQuery) -> Result<String, SqlError> {
-        missing()
-    }
-
-    async fn check(&self, _: &SqlQuery) -> Result<Facts, SqlError> {
-        missing()
-    }
-
-    async fn explain(&self, _: &SqlQuery) -> Result<Plan, SqlError> {
-        missing()
-    }
-
-    async fn run(&self, _: &SqlQuery) -> Result<ResultSet, SqlError> {
-        missing()
-    }
-
-    async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
-        missing_port()
-    }
-}
-
-#[async_trait]
-impl ModelProvider for Nothing {
-    fn name(&self) -> &str {
-        &self.provider
-    }
-
-    fn models(&self) -> Vec<String> {
-        self.models.clone()
-    }
-
-    fn estimate(&self, _: &ModelCall) -> Estimate {
-        Estimate::default()
-    }
-
-    async fn complete(&self, _: &ModelCall) -> ModelOutcome {
-        ModelOutcome::unsent(LlmError::Unavailable(MISSING.to_owned()))
-    }
 }

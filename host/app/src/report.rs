@@ -12,8 +12,8 @@ use syrch_core::{Graph, Question, ResultSet, StatedPart, Value};
 
 pub use syrch_core::ports::Preview;
 
-pub use crate::answer::json_value;
-pub use crate::run::Searched;
+use crate::Error;
+pub use crate::json_value::json_value;
 
 /// The schema's name in [`AnswerDocument::schema`].
 pub const ANSWER_SCHEMA: &str = "syrch.answer/1";
@@ -46,6 +46,15 @@ pub struct SearchReport {
     pub data: Option<Arc<ResultSet>>,
     /// The search graph as it stood at the end.
     pub graph: Graph,
+}
+
+/// The ending of a search, and its cost, which is known beside an error as well.
+#[derive(Debug)]
+pub struct Searched {
+    /// The report, or the error that ended the search.
+    pub report: Result<SearchReport, Error>,
+    /// The cost of the search, also when it ended with an error.
+    pub cost: CostReport,
 }
 
 /// `syrch.answer/1`: what `--format json` prints.

@@ -12,7 +12,8 @@ use syrch_layers::InOrder;
 pub use syrch_runtime::Configured;
 use syrch_scheduler::Stop;
 
-use crate::context::{Apart, Context, Prepared};
+use crate::context::prepare::Prepared;
+use crate::context::{Apart, Context};
 use crate::host::Host;
 use crate::{Error, Observer, Settings, Shared};
 

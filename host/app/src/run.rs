@@ -21,7 +21,7 @@ use crate::context::RunState;
 use crate::given_up::GivenUp;
 use crate::host::Host;
 use crate::recordings::Missed;
-use crate::report::CostReport;
+use crate::report::{CostReport, Searched};
 use crate::settings::JournalSettings;
 use crate::telemetry;
 use crate::trace::Trace;
@@ -30,15 +30,6 @@ use crate::{Ask, Error, Observer, SearchReport, record, search};
 
 /// The least time between two removals of old journals by one host.
 const PRUNED_EVERY: Duration = Duration::from_secs(1);
-
-/// The ending of a search, and its cost, which is known beside an error as well.
-#[derive(Debug)]
-pub struct Searched {
-    /// The report, or the error that ended the search.
-    pub report: Result<SearchReport, Error>,
-    /// The cost of the search, also when it ended with an error.
-    pub cost: CostReport,
-}
 
 /// Reads what a search has spent, while it runs and after it ended, failed or was dropped.
 #[derive(Clone, Default)]

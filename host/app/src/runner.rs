@@ -17,7 +17,8 @@ use syrch_journal::{EventLog, Fact, Verified};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
 use crate::SearchEvent;
-use crate::context::{Context, Judged, Prepared};
+use crate::context::prepare::Prepared;
+use crate::context::{Context, Judged};
 use crate::report::CandidateStatus;
 use crate::verified;
 

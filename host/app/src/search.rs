@@ -12,7 +12,6 @@ use syrch_core::{
     SqlError, SqlErrorKind, Task, TaskId,
 };
 use syrch_journal::{Fact, RowRetention};
-use syrch_offline::asks_for_change;
 use syrch_scheduler::{End, Options, Replanner, Run, execute};
 
 use crate::answer::{Times, Worked, document};
@@ -296,7 +295,8 @@ impl Attempt {
         }
         // Of the rules, for which the user asked; a model or a plugin may want to write by mistake.
         let is_asked = || {
-            context.run.settings.model.is_by_rules() && asks_for_change(&context.problem.question)
+            let rules = context.run.settings.model.rules();
+            rules.is_some_and(|rules| (rules.asks_for_change)(&context.problem.question))
         };
         if context.notes.has_refused_write() && is_asked() {
             let message =

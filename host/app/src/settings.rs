@@ -12,18 +12,17 @@ use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
 use syrch_core::{Json, Limits, StructuredReplies};
-use syrch_journal::RowRetention;
+use syrch_journal::{Header, RowRetention};
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
 
+use crate::Error;
 use crate::imports::ImportSettings;
 use crate::own::{OwnDatabase, OwnModel};
-use crate::providers::Provider;
+use crate::providers::{Provider, Rules};
 use crate::strategies::FLOW;
 use crate::telemetry::SpanSink;
 
-pub use crate::meaning::SemanticsSettings;
-pub use crate::record::read_settings;
 pub use crate::servers::{DriverSettings, ServerSettings};
 pub use crate::withheld::Withheld;
 
@@ -136,6 +135,19 @@ impl Default for Settings {
     }
 }
 
+/// The settings that a run was started with. Keys and folders are not among them.
+///
+/// # Errors
+/// When another host wrote them in a way that this one does not know.
+pub fn read_settings(header: &Header) -> Result<Settings, Error> {
+    Settings::deserialize(&*header.settings).map_err(|error| {
+        Error::Unfit(format!(
+            "the run `{}` has settings that this host does not know: {error}",
+            header.run
+        ))
+    })
+}
+
 /// The sources of retrieval besides the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RetrievalSettings {
@@ -154,6 +166,23 @@ pub struct RetrievalSettings {
     /// A digest of the knowledge that a run was started with; the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+}
+
+/// The files that define metrics.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SemanticsSettings {
+    /// The files, which are one whole.
+    pub files: Vec<PathBuf>,
+    /// A digest of the files when a run was started; the host fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl SemanticsSettings {
+    /// Returns true if nothing is defined.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
 }
 
 /// The settings of the journals of runs.
@@ -249,16 +278,22 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// Returns whether the offline rules answer model calls, rather than a model, a recording or a
-    /// simulation.
+    /// Returns whether rules answer model calls, rather than a model, a recording or a simulation.
     #[must_use]
     pub fn is_by_rules(&self) -> bool {
-        self.is_offline() && self.replay.is_none() && self.simulated.is_none()
+        self.rules().is_some()
     }
 
-    /// Returns whether the default model is the offline rules.
+    /// The declaration of the rules that answer model calls; `None` if a model, a recording or a
+    /// simulation does.
+    pub(crate) fn rules(&self) -> Option<&'static Rules> {
+        let is_asked = self.own.is_none() && self.replay.is_none() && self.simulated.is_none();
+        self.provider.rules().filter(|_| is_asked)
+    }
+
+    /// Returns whether the default model is computed on this machine by a provider of ours.
     pub(crate) fn is_offline(&self) -> bool {
-        self.provider == Provider::OFFLINE && self.own.is_none()
+        self.provider.endpoint().is_none() && self.own.is_none()
     }
 }
 
@@ -388,7 +423,7 @@ impl Default for ModelSettings {
         let (model, base_url) =
             Provider::OPENAI.endpoint().map_or(("", ""), |known| (known.model, known.base_url));
         Self {
-            provider: Provider::OFFLINE,
+            provider: Provider::default(),
             own: None,
             model: model.to_owned(),
             base_url: base_url.to_owned(),

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser};
 
 use crate::commands::Command;
-use crate::commands::search::SearchArgs;
+use crate::commands::asking::SearchArgs;
 use crate::console::Color;
 use crate::console::logging::LogFormat;
 use crate::exit::Exit;

@@ -58,6 +58,11 @@ impl Failure {
         Self::new(Exit::Config, message)
     }
 
+    /// The failure of a document that has no form in JSON.
+    pub(crate) fn unwritable(error: serde_json::Error) -> Self {
+        Self::new(Exit::Unexpected, format!("the document cannot be written: {error}"))
+    }
+
     /// The failure as the JSON document `syrch.error/1`.
     pub(crate) fn document(&self) -> serde_json::Value {
         serde_json::json!({

@@ -2,8 +2,13 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use syrch::secrecy::{ExposeSecret, SecretString};
+use syrch_report::Grid;
+
+use crate::failure::{Failure, Outcome};
 
 /// The text in place of a secret.
 pub(crate) const MASK: &str = "***";
@@ -77,6 +82,27 @@ impl Scrubber {
         clean
     }
 
+    /// Anything that is read as it is written, without secrets, so that no output can hold one.
+    pub(crate) fn document<T: Serialize + DeserializeOwned>(&self, document: T) -> Outcome<T> {
+        if self.is_idle() {
+            return Ok(document);
+        }
+        let mut value = serde_json::to_value(&document).map_err(Failure::unwritable)?;
+        let before = value.clone();
+        self.value(&mut value);
+        // Read back only when there is something to hide.
+        if value == before {
+            return Ok(document);
+        }
+        serde_json::from_value(value).map_err(Failure::unwritable)
+    }
+
+    /// Takes secrets out of every cell and every name of a column.
+    pub(crate) fn grid(&self, grid: &mut Grid) {
+        grid.columns.iter_mut().for_each(|name| *name = self.text(name).into_owned());
+        grid.rows.iter_mut().flatten().for_each(|cell| self.value(cell));
+    }
+
     /// Takes secrets out of every string and key of a document, which stays a document.
     pub(crate) fn value(&self, value: &mut Value) {
         if self.is_idle() {
@@ -105,6 +131,8 @@ impl Scrubber {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn scrubber(key: &str) -> Scrubber {
@@ -129,5 +157,13 @@ mod tests {
         }
         assert_eq!(scrubber("sesame-4711").text("key sesame-4711"), "key ***");
         assert_eq!(scrubber("").text("text"), "text");
+    }
+
+    #[test]
+    fn secrets_leave_every_cell() {
+        let mut grid = Grid::new(["key-canary"]);
+        grid.rows = vec![vec![json!("is key-canary")]];
+        Scrubber::new(["key-canary".to_owned().into()]).grid(&mut grid);
+        assert_eq!((grid.columns, grid.rows), (vec!["***".into()], vec![vec![json!("is ***")]]));
     }
 }

@@ -6,7 +6,6 @@
 //! whoever answers questions is a [`run::SystemUnderTest`].
 
 pub mod calibrate;
-pub mod page;
 pub mod picture;
 pub mod report;
 pub mod rules;

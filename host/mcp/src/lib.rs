@@ -10,6 +10,7 @@ mod catalog;
 mod clarify;
 mod client;
 mod explain;
+mod handler;
 mod http;
 mod options;
 mod progress;

@@ -2,7 +2,7 @@
 
 use chrono::{Days, NaiveDate};
 
-use super::words::{Kind, Token};
+use super::token::{Kind, Token};
 
 const MONTHS: &[&str] = &[
     "january",

@@ -10,7 +10,7 @@ use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Opera
 use super::resolve::Resolver;
 use super::schema::{ColumnRef, ColumnView, Holds, Schema};
 use super::shapes;
-use super::values::is_stop;
+use super::token::is_stop;
 use super::words::{self, Kind};
 
 /// The confidence, 0 to 1.

@@ -2,10 +2,12 @@
 
 use super::calendar;
 use super::cues::{self, Cue};
+use super::found::Found;
 use super::lexicon;
 use super::link::{self, Mention};
 use super::schema::{ColumnRef, Holds, Schema};
-use super::values::{self, Found, is_stop};
+use super::token::is_stop;
+use super::values;
 use super::words::{self, Kind, Token};
 
 /// The kind of an item.

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::found::Found;
 use super::lexicon;
 use super::schema::{ColumnRef, Schema};
-use super::values::{Found, is_stop};
+use super::token::is_stop;
 use super::words::{self, Kind, Token};
 
 /// The longest name of a table or column, in tokens of the question.

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use super::cues::Cue;
+use super::found::Found;
 use super::items::{Reading, What};
 use super::joins;
 use super::lexicon::Scale;
 use super::schema::{ColumnRef, Schema, Span};
-use super::values::Found;
 
 /// One way to decide the open points; the default is the likeliest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,42 +6,16 @@ use std::collections::btree_map::Entry;
 use syrch_core::Hit;
 use syrch_core::ports::{CellIndex, Match};
 
+use super::found::Found;
 use super::items::Reading;
 use super::lexicon;
-use super::query::Operand;
 use super::schema::{ColumnRef, Schema};
-use super::words::{Kind, Token};
+use super::token::{Kind, Token, is_stop};
 
 /// The longest phrase, in tokens.
 const LONGEST: usize = 7;
 /// The cells that are requested for a phrase.
 const CELLS: u32 = 12;
-
-/// A phrase of the question that is a cell.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    pub(crate) column: ColumnRef,
-    /// The cell as the database spells it.
-    pub(crate) text: String,
-    /// Further spellings of it in the same column, which differ in letter case only.
-    pub(crate) also: Vec<String>,
-    /// The likeness: 1 for the phrase itself, less for another form of it.
-    pub(crate) weight: f64,
-}
-
-impl Found {
-    /// Returns the operand with which a column is compared to find the cell in all its spellings.
-    pub(crate) fn operand(self) -> Operand {
-        if self.also.is_empty() {
-            return Operand::Text(self.text);
-        }
-        let mut also = self.also;
-        also.sort_unstable();
-        Operand::Texts(std::iter::once(self.text).chain(also).collect())
-    }
-}
 
 struct Phrase {
     from: usize,
@@ -229,10 +203,4 @@ fn may_name(span: &[Token]) -> bool {
     let ends = matches!(last.text.as_str(), "!" | ")" | ".")
         || (last.kind != Kind::Break && !is_stop(last));
     !inner && begins && ends && span.iter().any(|token| token.kind == Kind::Word && !is_stop(token))
-}
-
-/// Returns true if the token is a stop word; one in capitals, such as `IN` for Indiana, is not.
-pub(crate) fn is_stop(token: &Token) -> bool {
-    let shouted = token.text.len() > 1 && token.text.chars().all(char::is_uppercase);
-    token.kind == Kind::Word && !shouted && lexicon::is_stop_word(&token.lower)
 }

@@ -6,6 +6,7 @@ mod compile;
 mod compiled;
 mod form;
 mod import;
+mod joins;
 mod model;
 mod propose;
 mod question;

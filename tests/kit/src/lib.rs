@@ -30,6 +30,7 @@ pub mod databricks;
 pub mod duckdb;
 mod endpoint;
 pub mod languages;
+pub mod markup;
 #[cfg(unix)]
 pub mod postgres;
 pub mod recorded;

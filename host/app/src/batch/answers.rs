@@ -21,7 +21,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use super::hosts::{Hosts, NoHost};
 use super::{Ending, Line, Options, Order, Question, Reply};
 use crate::report::CostReport;
-use crate::run::Searched;
+use crate::report::Searched;
 use crate::{Error, Silent, search};
 
 /// Lines under way for each worker, those whose replies wait included.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use syrch_suites::run::Fault;
 
 use crate::report::AnswerDocument;
-use crate::run::Searched;
+use crate::report::Searched;
 use crate::{Error, Outcome, SearchReport};
 
 /// The reply to a line.

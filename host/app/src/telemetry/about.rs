@@ -88,9 +88,9 @@ impl About {
 impl Models {
     fn from_settings(settings: &ModelSettings) -> Self {
         let model = |name: &str, provider: Provider| Model {
-            name: if provider == Provider::OFFLINE { "offline" } else { name }.to_owned(),
+            name: provider.endpoint().map_or(provider.name(), |_| name).to_owned(),
             provider: provider.telemetry_name().to_owned(),
-            is_here: provider == Provider::OFFLINE,
+            is_here: provider.endpoint().is_none(),
         };
         let named = settings.models.iter().map(|(name, route)| {
             let endpoint =

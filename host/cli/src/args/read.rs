@@ -10,7 +10,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use super::Cli;
 use crate::commands::Command;
-use crate::commands::search::SearchArgs;
+use crate::commands::asking::SearchArgs;
 use crate::config::earlier;
 
 /// Flags of `search` in syrch 0.1.2 that another command has replaced, with that command.

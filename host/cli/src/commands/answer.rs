@@ -32,9 +32,10 @@ pub(crate) fn finish(context: &Context, report: &SearchReport) -> Outcome {
 
 /// Prints a finished search.
 pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
-    let document = scrub_document(context, &report.document)?;
+    let document = context.scrubber.document(report.document.clone())?;
     if context.format == Format::Json {
-        context.output.write(&json::document(&value_of(&document)?))?;
+        let value = serde_json::to_value(&document).map_err(Failure::unwritable)?;
+        context.output.write(&json::document(&value))?;
     } else {
         let most = if context.output.is_terminal() && !context.all_rows {
             ON_A_TERMINAL
@@ -69,24 +70,6 @@ pub(crate) fn print(context: &Context, report: &SearchReport) -> Outcome<()> {
     Ok(())
 }
 
-/// The document without secrets: written, scrubbed and read back, so that no output can hold one.
-pub(super) fn scrub_document(
-    context: &Context,
-    document: &AnswerDocument,
-) -> Outcome<AnswerDocument> {
-    let mut value = value_of(document)?;
-    context.scrubber.value(&mut value);
-    serde_json::from_value(value).map_err(unwritable)
-}
-
-fn value_of(document: &AnswerDocument) -> Outcome<serde_json::Value> {
-    serde_json::to_value(document).map_err(unwritable)
-}
-
-fn unwritable(error: serde_json::Error) -> Failure {
-    Failure::new(Exit::Unexpected, format!("the answer cannot be written: {error}"))
-}
-
 /// The answer in a format of rows, a drawn table with `most` rows; `None` if there is no answer.
 fn text(
     document: &AnswerDocument,
@@ -102,7 +85,7 @@ fn text(
     let cut = || format!("Only the first {} rows were read.", answer.row_count);
     let sql = document.sql.as_deref();
     Some(match format {
-        Format::Json | Format::Jsonl | Format::Csv => grid.render(format, width)?,
+        Format::Json | Format::Jsonl | Format::Csv => format.render(&grid, width)?,
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
             parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));

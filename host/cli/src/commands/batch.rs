@@ -20,7 +20,7 @@ use syrch::{Observer, Stop};
 use super::Run;
 use super::graded::{DATABASE, number, seconds, stop_at_interrupt};
 use super::lines::Line as Read;
-use super::{Context, search, statements};
+use super::{Context, asking, statements};
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::config::{Given, Origin};
@@ -108,8 +108,8 @@ impl Run for BatchArgs {
         context.needs_database()?;
         spare_databases(&context)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
-        search::accept(&mut context);
+        asking::prepare(&mut context, &watch).await?;
+        asking::accept(&mut context);
         let settings = context.config.effective.settings.clone();
         let observer = Arc::clone(&watch) as Arc<dyn Observer>;
         let opened = tokio::select! {
@@ -119,7 +119,7 @@ impl Run for BatchArgs {
         let batch = match opened {
             Ok(batch) => batch,
             Err(error) => {
-                return Err(search::explain_error(error, &settings, &context, &watch).await);
+                return Err(asking::explain_error(error, &settings, &context, &watch).await);
             }
         };
         if std::io::stdin().is_terminal() {
@@ -141,7 +141,7 @@ impl Run for BatchArgs {
         context.console.note(&summary(&ended.totals));
         let failure = match (ended.stopped, ended.totals.used_up, unread.get()) {
             (Some(Stopped::Fatal(error)), ..) => {
-                search::explain_error(error, &settings, &context, &watch).await
+                asking::explain_error(error, &settings, &context, &watch).await
             }
             (Some(stopped), ..) => stop_of(&stopped),
             (None, Some(used_up), _) => budget_failure(used_up),
@@ -245,9 +245,7 @@ async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<En
     let mut stream = context.output.stream()?;
     context.console.progress("reading questions");
     while let Some(reply) = answers.next().await {
-        let mut document = serde_json::to_value(&reply).map_err(|error| {
-            Failure::new(Exit::Unexpected, format!("an answer cannot be written: {error}"))
-        })?;
+        let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable)?;
         context.scrubber.value(&mut document);
         stream.write(&json::line(&document))?;
         if stream.is_closed() {

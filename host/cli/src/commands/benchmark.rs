@@ -8,10 +8,11 @@ use syrch_grading::grade::report::{CompareOptions, RunReport};
 
 use super::Run;
 use super::graded::{
-    DATABASE, Document, Occasions, ReportFile, RunArgs, carry_out, databases, note_traces, print,
-    share, spare_all, write_all,
+    DATABASE, Document, Occasions, RunArgs, carry_out, databases, note_traces, print, share,
+    spare_all, write_all,
 };
-use super::{Context, search};
+use super::{Context, asking};
+use crate::commands::report_file::ReportFile;
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -73,7 +74,7 @@ impl Run for BenchmarkArgs {
         options.answers.clone_from(answers);
         if answers.is_empty() {
             let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-            search::prepare(&mut context, &watch).await?;
+            asking::prepare(&mut context, &watch).await?;
         }
         let settings = context.config.effective.settings.clone();
         let arms = vec![(settings.strategy.name.clone(), settings)];

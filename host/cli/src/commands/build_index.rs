@@ -8,7 +8,7 @@ use serde_json::json;
 use syrch::knowledge::{IndexParts, IndexReport};
 use syrch::{Provider, Stop};
 
-use super::{Context, Run, search};
+use super::{Context, Run, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;
@@ -64,7 +64,7 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
     let interrupt = context.interrupt.clone();
     let stop = Stop::new();
     let host = tokio::select! {
-        host = search::open(&mut context, &watch) => host?,
+        host = asking::open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
     let building = host.build_index(parts, Arc::clone(&watch) as _, &stop);

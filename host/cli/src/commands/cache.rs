@@ -10,10 +10,10 @@ use clap::Subcommand;
 use serde_json::{Map, Value, json};
 use syrch::cache::{Cache, CacheError, Kind, Size, Stats, open_cache};
 use syrch::imports::{Stored, clear, store_size};
+use syrch_report::words::size;
 
 use super::Context;
 use super::Run;
-use super::doctor::human;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::{Format, Grid, terminal};
@@ -147,7 +147,7 @@ fn entries_by_kind(stats: &Stats, files: Size) -> impl Iterator<Item = (&'static
 fn show(context: &Context, stats: &Stats, files: Size) -> Outcome<()> {
     if matches!(context.format, Format::Auto | Format::Table) {
         let path = stats.path.display().to_string();
-        let head = format!("{}: {} on disk\n", terminal::line(&path), human(stats.file_bytes));
+        let head = format!("{}: {} on disk\n", terminal::line(&path), size(stats.file_bytes));
         let text: String = std::iter::once(head)
             .chain(
                 entries_by_kind(stats, files)
@@ -187,5 +187,5 @@ fn show_cleared(context: &Context, cleared: Size) -> Outcome<()> {
 
 fn amount(held: Size) -> String {
     let plural = if held.entries == 1 { "entry" } else { "entries" };
-    format!("{} {plural}, {}", held.entries, human(held.bytes))
+    format!("{} {plural}, {}", held.entries, size(held.bytes))
 }

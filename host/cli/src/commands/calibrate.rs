@@ -10,10 +10,10 @@ use syrch::syrch_core::roles::Role;
 use syrch_grading::grade::calibrate::{Against, Measured, Method, Report};
 use syrch_grading::grade::run::{self, RunRecord};
 use syrch_grading::{Calibration, calibrate};
+use syrch_report::words::count;
 
 use super::Run;
 use super::graded::{run_files, runs};
-use super::trace::words::count;
 use super::{Context, strategy};
 use crate::config::Given;
 use crate::exit::Exit;

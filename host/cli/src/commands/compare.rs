@@ -15,16 +15,17 @@ use syrch::{Provider, Settings};
 use syrch_grading::grade::report::{CompareOptions, FailOn, RunReport, fail_on, failing};
 use syrch_grading::grade::stats;
 use syrch_grading::read_suite;
+use syrch_report::words::count;
 use terms::Terms;
 
 use super::Run;
 use super::graded::{
-    DATABASE, Document, Inputs, Occasions, ReportFile, RunArgs, carry_out, check_slices, databases,
+    DATABASE, Document, Inputs, Occasions, RunArgs, carry_out, check_slices, databases,
     note_traces, print, spare_all, write_all,
 };
 use super::grid::Assigned;
-use super::trace::words::count;
-use super::{Context, search};
+use super::{Context, asking};
+use crate::commands::report_file::ReportFile;
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::console::progress::Watch;
@@ -99,7 +100,7 @@ impl Run for CompareArgs {
         let mut options = run.options(&context, Some(suite.clone()))?;
         options.stop_early = self.stop_early;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
+        asking::prepare(&mut context, &watch).await?;
         let Arms { arms, files } = arm::resolve(words, &self, &context, &watch).await?;
         context.output.spares(&files)?;
         context.warn_of_stale(&files);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Context;
 use super::Run;
-use super::search::SearchArgs;
+use super::asking::SearchArgs;
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::Outcome;

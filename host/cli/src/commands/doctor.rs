@@ -12,7 +12,6 @@ use clap::Args;
 use super::Run;
 use crate::config::Given;
 use crate::config::flags::Flags;
-pub(super) use folders::human;
 use serde_json::{Value, json};
 use syrch::databases::role_sql;
 

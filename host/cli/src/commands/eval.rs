@@ -13,14 +13,14 @@ use syrch_grading::{Eval, EvalReport, Expectation};
 
 use super::Run;
 use super::graded::{refuse_interactive, stop_at_interrupt};
-use super::{Context, search};
+use super::{Context, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Format, Grid, json as json_sink, markdown, terminal};
+use crate::sink::{Format, Grid, csv, json as json_sink, markdown, table, terminal};
 
 #[derive(Args)]
 #[command(group = clap::ArgGroup::new("gold").required(true))]
@@ -82,7 +82,7 @@ impl Run for EvalArgs {
         let expected = self.expected.iter().map(|path| ("the expected rows", path.clone()));
         context.output.spares(&expected.collect::<Vec<_>>())?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
+        asking::prepare(&mut context, &watch).await?;
         let settings = context.config.effective.settings.clone();
         let problem = Problem { evidence: self.evidence.clone(), ..Problem::new(&self.question) };
         let gold = (self.expectation()?, self.ordered);
@@ -93,7 +93,7 @@ impl Run for EvalArgs {
         let eval = match opened {
             Ok(eval) => eval,
             Err(error) => {
-                return Err(search::explain_error(error, &settings, &context, &watch).await);
+                return Err(asking::explain_error(error, &settings, &context, &watch).await);
             }
         };
         context.console.progress("asking");
@@ -110,19 +110,13 @@ impl Run for EvalArgs {
 }
 
 fn print(context: &Context, report: &EvalReport) -> Outcome<()> {
-    let mut value = serde_json::to_value(report).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let mut value = serde_json::to_value(report).map_err(Failure::unwritable)?;
     context.scrubber.value(&mut value);
-    let report: EvalReport = serde_json::from_value(value.clone()).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let report: EvalReport = serde_json::from_value(value.clone()).map_err(Failure::unwritable)?;
     match context.format {
         Format::Json => context.output.write(&json_sink::document(&value))?,
         Format::Jsonl => context.output.write(&json_sink::line(&value))?,
-        Format::Csv => context
-            .output
-            .write(&verdicts(&report).render(Format::Csv, None).unwrap_or_default())?,
+        Format::Csv => context.output.write(&csv::render(&verdicts(&report)))?,
         Format::Markdown => context.output.write(&in_markdown(&report))?,
         Format::Auto | Format::Table => {
             context.output.write(&for_people(&report, context.output.width()))?
@@ -230,14 +224,13 @@ fn statements(report: &EvalReport) -> Vec<(&'static str, &str)> {
 }
 
 fn for_people(report: &EvalReport, width: Option<u16>) -> String {
-    let drawn = |grid: &Grid| grid.render(Format::Table, width).unwrap_or_default();
     let mut out = format!("{}\n", terminal::line(&headline(report)));
     if !report.verdicts.is_empty() {
-        out += &drawn(&verdicts(report));
+        out += &table::render(&verdicts(report), width);
     }
     facts(report).iter().for_each(|line| out += &format!("{}\n", terminal::line(line)));
     for (what, grid) in differing(report) {
-        out += &format!("\n{what}:\n{}", drawn(&grid));
+        out += &format!("\n{what}:\n{}", table::render(&grid, width));
     }
     for (who, sql) in statements(report) {
         out += &format!("\n{who}:\n{}\n", terminal::block(sql));

@@ -18,9 +18,8 @@ use syrch::syrch_core::DatabaseUrl;
 use syrch_grading::{Axis, GridCell, GridError, Knob, SuiteOptions, cells, default_axes};
 
 use super::Run;
-use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases, without_secrets};
-use super::trace::words::count;
-use super::{Context, search};
+use super::graded::{DATABASE, Occasions, RunArgs, carry_out, databases};
+use super::{Context, asking};
 use crate::config::flags::Flags;
 use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
@@ -28,6 +27,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 pub(super) use knobs::{Assigned, Named, Plugins};
 use one::One;
+use syrch_report::words::count;
 
 #[derive(Args)]
 #[command(mut_arg(DATABASE, databases), mut_arg("workers", workers), mut_arg("seeds", seeds), mut_arg("report", |flag| flag.hide(true)))]
@@ -121,7 +121,7 @@ impl Run for GridArgs {
         self.out.as_deref().map(written::check).transpose()?;
         let (options, one) = options(&context, &self)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-        search::prepare(&mut context, &watch).await?;
+        asking::prepare(&mut context, &watch).await?;
         let axes = axes(&context, &self, &watch).await?;
         let base = &context.config.effective.settings;
         let cells = cells(base, &axes, self.random.map(|wanted| (wanted, base.seed)))
@@ -165,7 +165,7 @@ impl Run for GridArgs {
         if let Some(why) = &ended.why {
             report.basis.because(why);
         }
-        let report = without_secrets(report, &context.scrubber)?;
+        let report = context.scrubber.document(report)?;
         written::print(&context, &report)?;
         let folder = self.out.as_deref().unwrap_or(&ended.outcome.folder);
         written::files(&context, &report, folder)?;

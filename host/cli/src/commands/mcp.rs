@@ -15,7 +15,7 @@ use syrch_mcp::register::Client;
 use syrch_mcp::{Error, Http, HttpOptions, Options, Scrub, Server, Token};
 
 use super::graded::number;
-use super::{Context, Run, search};
+use super::{Context, Run, asking};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::kind::Kind;
@@ -154,8 +154,8 @@ impl McpArgs {
 /// Opens the host of a server.
 async fn open(context: &mut Context, arguments: &McpArgs) -> Outcome<Server> {
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(context, &watch).await?;
-    search::accept(context);
+    asking::prepare(context, &watch).await?;
+    asking::accept(context);
     let settings = &mut context.config.effective.settings;
     settings.limits.searches = usize::from(arguments.searches) + usize::from(arguments.waiting);
     if arguments.total_usd.is_some() {
@@ -168,7 +168,7 @@ async fn open(context: &mut Context, arguments: &McpArgs) -> Outcome<Server> {
     let settings = settings.clone();
     let host = match Host::open(settings.clone(), watch.as_ref()).await {
         Ok(host) => host,
-        Err(error) => return Err(search::explain_error(error, &settings, context, &watch).await),
+        Err(error) => return Err(asking::explain_error(error, &settings, context, &watch).await),
     };
     context.console.clear();
     let options = Options {

@@ -18,7 +18,7 @@ use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Format, Grid, json as cells, terminal};
+use crate::sink::{self, Format, Grid, terminal};
 
 #[derive(Args)]
 pub(crate) struct MetricArgs {
@@ -142,7 +142,7 @@ pub(super) fn print_answer(
     for warning in answer.rows.profile().warnings {
         context.console.warn(&warning);
     }
-    context.rows(cells::grid(&answer.rows), || document(request, answer))?;
+    context.rows(sink::grid(&answer.rows), || document(request, answer))?;
     if !matches!(context.format, Format::Auto | Format::Table) {
         return Ok(());
     }
@@ -160,7 +160,7 @@ fn document(request: &Request, answer: &MetricAnswer) -> Value {
         "request": request.describe(),
         "sql": answer.compiled.sql,
         "columns": columns(&answer.compiled),
-        "rows": cells::grid(rows).rows,
+        "rows": sink::grid(rows).rows,
         "row_count": rows.row_count(),
         "truncated": rows.is_truncated(),
         "applied": describe_applied(&answer.compiled.applied),

@@ -2,6 +2,7 @@
 //! with an exit code or a failure.
 
 pub(crate) mod answer;
+pub(crate) mod asking;
 pub(crate) mod batch;
 pub(crate) mod benchmark;
 pub(crate) mod build_index;
@@ -25,6 +26,7 @@ pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod repl;
 pub(crate) mod report;
+mod report_file;
 pub(crate) mod resume;
 pub(crate) mod schema;
 pub(crate) mod search;
@@ -157,7 +159,7 @@ commands! {
     /// The commands of the program, one variant each.
     Command:
     /// Answer a question (what happens without a command)
-    Search(search::SearchArgs),
+    Search(asking::SearchArgs),
     /// Show tables, views, columns and keys of a database
     Schema(schema::SchemaArgs),
     /// Show the configuration in force
@@ -253,8 +255,8 @@ impl Context {
 
     /// Writes rows in the chosen format; for JSON the document.
     pub(crate) fn rows(&self, mut grid: Grid, document: impl FnOnce() -> Value) -> Outcome<()> {
-        grid.scrub(&self.scrubber);
-        match grid.render(self.format, self.output.width()) {
+        self.scrubber.grid(&mut grid);
+        match self.format.render(&grid, self.output.width()) {
             Some(text) => self.output.write(&text),
             None => self.document(document()),
         }

@@ -12,17 +12,18 @@ use syrch_grading::grade::report::render::markdown;
 use syrch_grading::grade::report::{CompareOptions, GridReport, RunReport};
 use syrch_grading::grade::rules::Rule;
 use syrch_grading::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
+use syrch_report::words::moment;
 
 use super::Context;
 use super::Run;
 use super::compare::{resamples, terms::Terms};
 use super::graded::{
-    Document, ReportFile, all_failed_failure, check_slices, note_traces, print, run_files, runs,
-    spare_all, timings, without_secrets, write_all,
+    Document, all_failed_failure, check_for_grid, check_slices, note_traces, print, run_files,
+    runs, spare_all, timings, write_all, write_grid,
 };
 use super::grid::saved::SavedGrid;
 use super::grid::written;
-use super::trace::words::moment;
+use crate::commands::report_file::ReportFile;
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -54,7 +55,12 @@ pub(crate) struct ReportArgs {
     pub(crate) resamples: Option<u32>,
     /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet,
     /// .html, or .xml (JUnit). May be given several times
-    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = ReportFile::for_graded,
+        conflicts_with = "list"
+    )]
     pub(crate) report: Vec<ReportFile>,
 }
 
@@ -160,7 +166,7 @@ fn refuse_resamples(arguments: &ReportArgs, of: &str) -> Outcome<()> {
 
 /// The report on the cells of a grid.
 fn report_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport) -> Outcome {
-    arguments.report.iter().try_for_each(ReportFile::is_for_grid)?;
+    arguments.report.iter().try_for_each(check_for_grid)?;
     refuse_resamples(arguments, "a grid")?;
     if !arguments.slice.is_empty() {
         return Err(Failure::usage("--slice does not go with a grid: its report has no slices"));
@@ -168,11 +174,11 @@ fn report_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport
     if arguments.without_times {
         report.without_times();
     }
-    let report = without_secrets(report, &context.scrubber)?;
+    let report = context.scrubber.document(report)?;
     written::print(context, &report)?;
     let json = written::json(&report)?;
     let markdown = markdown::grid(&report);
-    arguments.report.iter().try_for_each(|file| file.write_grid(&json, &markdown))?;
+    arguments.report.iter().try_for_each(|file| write_grid(file, &json, &markdown))?;
     Ok(Exit::Answered)
 }
 

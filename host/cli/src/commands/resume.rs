@@ -7,7 +7,7 @@ use syrch::settings::{ModelSettings, ServerSettings, read_settings};
 use syrch::syrch_core::DatabaseUrl;
 
 use super::Context;
-use super::search::SearchArgs;
+use super::asking::SearchArgs;
 use crate::config::provider::vendor_key;
 use crate::config::{Config, Origin};
 use crate::environment::KEY;

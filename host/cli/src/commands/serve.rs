@@ -16,14 +16,14 @@ use syrch::settings::PluginSource;
 use syrch::syrch_core::{Catalog, ResultSet};
 use syrch_serve::{Limits, Options, Program, ServeError, Server, Token};
 
-use super::{Context, Run, doctor, graded, plugin, resume, search, sql};
+use super::{Context, Run, asking, doctor, graded, plugin, resume, sql};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Format, csv, json as cells};
+use crate::sink::{self, Format, csv, json};
 
 /// The limit on the size of the file of a token, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
@@ -91,7 +91,7 @@ impl Run for ServeArgs {
                 ..Limits::default()
             },
         };
-        search::accept(&mut context);
+        asking::accept(&mut context);
         context.interrupt.listen_to_ends();
         let interrupt = context.interrupt.clone();
         let host = tokio::select! {
@@ -119,11 +119,11 @@ impl Run for ServeArgs {
 /// Opens the host of all searches. Their number is the server's to limit.
 async fn open(context: &mut Context) -> Outcome<Host> {
     let watch = Watch::new(Arc::clone(&context.console));
-    search::prepare(context, &watch).await?;
+    asking::prepare(context, &watch).await?;
     let settings = &context.config.effective.settings;
     match Host::open(settings.clone(), &watch).await {
         Ok(host) => Ok(host),
-        Err(error) => Err(search::explain_error(error, settings, context, &watch).await),
+        Err(error) => Err(asking::explain_error(error, settings, context, &watch).await),
     }
 }
 
@@ -169,9 +169,9 @@ impl Program for Lent {
     fn offer_link(&self, link: &str) {
         let context = &self.context;
         let written = match context.format {
-            Format::Json | Format::Jsonl => context
-                .output
-                .write(&cells::line(&json!({"schema": "syrch.serve/1", "link": link}))),
+            Format::Json | Format::Jsonl => {
+                context.output.write(&json::line(&json!({"schema": "syrch.serve/1", "link": link})))
+            }
             _ => context.output.write(&format!("open {link}\n")),
         };
         if let Err(failure) = written {
@@ -206,8 +206,8 @@ impl Program for Lent {
     }
 
     fn csv(&self, result: &ResultSet) -> String {
-        let mut grid = cells::grid(result);
-        grid.scrub(&self.context.scrubber);
+        let mut grid = sink::grid(result);
+        self.context.scrubber.grid(&mut grid);
         csv::render(&grid)
     }
 }

@@ -15,7 +15,7 @@ use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Grid, json as cells};
+use crate::sink::{self, Grid};
 
 /// Bytes that are read of a statement from standard input; the guard refuses it long before.
 const LONGEST: u64 = 1 << 20;
@@ -81,7 +81,7 @@ pub(super) async fn print(
     for warning in result.profile().warnings {
         context.console.warn(&warning);
     }
-    context.rows(cells::grid(&result), || document(&result))
+    context.rows(sink::grid(&result), || document(&result))
 }
 
 fn read() -> Outcome<String> {
@@ -104,7 +104,7 @@ pub(super) fn document(result: &ResultSet) -> Value {
         "schema": "syrch.rows/1",
         "sql": result.sql,
         "columns": columns,
-        "rows": cells::grid(result).rows,
+        "rows": sink::grid(result).rows,
         "row_count": result.row_count(),
         "truncated": result.is_truncated(),
         "warnings": result.profile().warnings,

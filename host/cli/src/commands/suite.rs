@@ -161,9 +161,7 @@ fn show(context: &Context, report: &LintReport) -> Outcome<()> {
             ]
         })
         .collect();
-    let document = serde_json::to_value(report).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let document = serde_json::to_value(report).map_err(Failure::unwritable)?;
     context.rows(grid, || document)
 }
 

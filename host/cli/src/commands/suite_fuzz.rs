@@ -78,9 +78,7 @@ fn show(context: &Context, manifest: &FuzzManifest) -> Outcome<()> {
             ]
         }));
     }
-    let document = serde_json::to_value(manifest).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the manifest cannot be written: {error}"))
-    })?;
+    let document = serde_json::to_value(manifest).map_err(Failure::unwritable)?;
     context.rows(grid, || document)
 }
 

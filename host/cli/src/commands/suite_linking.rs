@@ -11,14 +11,14 @@ use syrch_grading::{
 };
 
 use super::graded::{DATABASE, databases, databases_flag};
-use super::{Context, search};
+use super::{Context, asking};
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::console::Console;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Format, Grid, terminal};
+use crate::sink::{Format, Grid, table, terminal};
 
 /// The questions that are listed for people; a document has all.
 const LISTED: usize = 20;
@@ -43,7 +43,7 @@ pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome
     let suite = read_suite(&arguments.suite).await?;
     let databases = suite_databases(&suite, databases_flag(&context).as_ref())?;
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    search::prepare(&mut context, &watch).await?;
+    asking::prepare(&mut context, &watch).await?;
     let settings = context.config.effective.settings.clone();
     let progress = Progress(Arc::clone(&context.console));
     let report =
@@ -51,7 +51,7 @@ pub(super) async fn run(mut context: Context, arguments: LinkingArgs) -> Outcome
     context.console.clear();
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Err(search::explain_error(error, &settings, &context, &watch).await),
+        Err(error) => return Err(asking::explain_error(error, &settings, &context, &watch).await),
     };
     check_read(&report)?;
     show(&context, &report)?;
@@ -101,7 +101,7 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
     grid.rows.push(share("columns", &report.columns));
     grid.rows.push(share("literals", &report.literals));
     if matches!(context.format, Format::Auto | Format::Table) {
-        let figures = grid.render(Format::Table, context.output.width()).unwrap_or_default();
+        let figures = table::render(&grid, context.output.width());
         let listed: String = report.missed.iter().take(LISTED).map(line).collect();
         let more = report.missed.len().saturating_sub(LISTED);
         let rest = if more > 0 {
@@ -113,9 +113,7 @@ fn show(context: &Context, report: &LinkingReport) -> Outcome<()> {
             if listed.is_empty() { String::new() } else { format!("\nnot shown:\n{listed}{rest}") };
         return context.output.write(&context.scrubber.text(&format!("{figures}{missed}")));
     }
-    let mut document = serde_json::to_value(report).map_err(|error| {
-        Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-    })?;
+    let mut document = serde_json::to_value(report).map_err(Failure::unwritable)?;
     context.scrubber.value(&mut document);
     context.rows(grid, || document)
 }

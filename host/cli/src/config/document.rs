@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::kind::Kind;
+use super::options::SPECS;
 use super::parameter::Target;
-use super::spec::SPECS;
 use super::{Config, Origin};
 
 impl Config {

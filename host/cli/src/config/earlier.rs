@@ -61,7 +61,7 @@ mod tests {
         assert!(
             REPLACED
                 .iter()
-                .all(|(name, _)| super::super::spec::find(&format!("{SECTION}{name}")).is_none())
+                .all(|(name, _)| super::super::options::find(&format!("{SECTION}{name}")).is_none())
         );
     }
 }

@@ -11,9 +11,11 @@ use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::yaml::{self, Location, Pair, Spanned, Tree, place};
 
+use super::entry::Entry;
 use super::kind::Kind;
+use super::options::{self, SPECS};
 use super::parameter::Target;
-use super::spec::{self, DATABASES, DRIVERS, SPECS, STRATEGY, Spec, WhenFound};
+use super::spec::{DATABASES, DRIVERS, STRATEGY, Spec, WhenFound};
 use super::{Effective, Origin, earlier};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
@@ -25,36 +27,6 @@ pub(crate) enum Trust {
     User,
     /// Found in the current folder.
     Untrusted,
-}
-
-/// A key of a file with its value.
-pub(crate) enum Entry {
-    /// An option of the list of options.
-    Option(&'static Spec, Value, Origin),
-    /// A plugin's own setting, or a setting by name.
-    Parameter(Target, String, Value, Origin),
-    /// A key of the Python package that has no effect here, and its replacement.
-    Replaced(String, &'static str, Origin),
-}
-
-impl Entry {
-    /// The key as it is written in a file.
-    pub(super) fn key(&self) -> String {
-        match self {
-            Self::Option(spec, ..) => spec.key.to_owned(),
-            Self::Parameter(target, key, ..) => target.key(key),
-            Self::Replaced(key, ..) => key.clone(),
-        }
-    }
-
-    /// The file and line of the entry.
-    pub(super) fn origin(&self) -> &Origin {
-        match self {
-            Self::Option(.., origin) | Self::Parameter(.., origin) | Self::Replaced(.., origin) => {
-                origin
-            }
-        }
-    }
 }
 
 /// Reads a file, which errors call `name`.
@@ -183,13 +155,13 @@ impl Reader<'_> {
         for (section, content) in self.pairs("a config file", tree) {
             match section.value.as_str() {
                 STRATEGY => {
-                    if let Some(spec) = spec::find(STRATEGY) {
+                    if let Some(spec) = options::find(STRATEGY) {
                         self.value(spec, content);
                     }
                 }
                 name @ (DATABASES | DRIVERS) => {
                     if let Some((spec, Kind::Mapping(mapping))) =
-                        spec::find(name).map(|spec| (spec, spec.kind))
+                        options::find(name).map(|spec| (spec, spec.kind))
                     {
                         self.mapping(spec, mapping, section.referenced, content);
                     }
@@ -208,7 +180,7 @@ impl Reader<'_> {
 
     fn option(&mut self, section: &str, key: Spanned<String>, value: Spanned<Tree>) {
         let full = format!("{section}.{}", key.value);
-        match spec::find(&full) {
+        match options::find(&full) {
             Some(spec) => match spec.kind {
                 Kind::Mapping(mapping) => self.mapping(spec, mapping, key.referenced, value),
                 _ => self.value(spec, value),
@@ -285,7 +257,7 @@ impl Reader<'_> {
                 self.unknown(key.referenced, "role", &key.value, &Role::ALL.map(Role::name));
                 continue;
             };
-            let Some(spec) = spec::find(&format!("plugins.{role}")) else { continue };
+            let Some(spec) = options::find(&format!("plugins.{role}")) else { continue };
             if !matches!(tree.value, Tree::Map(_)) {
                 self.value(spec, tree);
                 continue;

@@ -7,7 +7,8 @@ use serde_json::Value;
 use syrch::strategies;
 
 use super::kind::Kind;
-use super::spec::{SPECS, STRATEGY, Spec};
+use super::options::SPECS;
+use super::spec::{STRATEGY, Spec};
 use super::{Effective, Origin};
 
 /// The flags that were given, for commands that search (`SEARCH`) or only open a database. Not

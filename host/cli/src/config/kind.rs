@@ -50,6 +50,12 @@ pub(crate) enum Kind {
     Mapping(Mapping),
 }
 
+/// The seconds of a day, the longest time of most options.
+pub(super) const DAY: f64 = 86_400.0;
+
+/// A time of at most a day.
+pub(super) const TIME: Kind = Kind::seconds(DAY);
+
 /// The word for no limit.
 pub(crate) const NO_LIMIT: &str = "none";
 

@@ -14,8 +14,7 @@ use syrch::syrch_core::text::nearest;
 use syrch::syrch_core::{DatabaseUrl, Dialect};
 
 use super::Effective;
-use super::kind::{self, Kind};
-use super::options::TIME;
+use super::kind::{self, Kind, TIME};
 use super::value::{count, seconds, seconds_value, small, text, whole};
 use crate::failure::alternatives;
 

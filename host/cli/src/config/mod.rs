@@ -3,11 +3,12 @@
 
 mod document;
 pub(crate) mod earlier;
+mod entry;
 pub(crate) mod file;
 pub(crate) mod flags;
 pub(crate) mod kind;
 pub(crate) mod mapping;
-mod options;
+pub(crate) mod options;
 pub(crate) mod parameter;
 pub(crate) mod provider;
 pub(crate) mod spec;
@@ -31,10 +32,12 @@ use syrch_grading::Knob;
 
 use crate::environment::{Environment, MCP_TOKEN, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
-use file::{Entry, Trust};
+use entry::Entry;
+use file::Trust;
 use flags::Flags;
+use options::SPECS;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, CALIBRATION, DATABASE, EXECUTOR, SPECS, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{AMBIGUITY, CALIBRATION, DATABASE, EXECUTOR, STRATEGY, Spec, TRUST, WhenFound};
 
 /// The values in force.
 #[derive(Debug, Clone)]
@@ -448,7 +451,7 @@ impl Config {
         let set = Knob::Calibration.set(&Value::Bool(false), &mut self.effective.settings);
         set.map_err(Failure::config)?;
         let origin = self.origin(CALIBRATION);
-        if let Some(calibrator) = spec::find("plugins.calibrator") {
+        if let Some(calibrator) = options::find("plugins.calibrator") {
             self.origins.insert(calibrator.key, origin);
         }
         Ok(())

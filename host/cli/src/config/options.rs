@@ -11,7 +11,7 @@ use syrch::strategies::Limit;
 use syrch::syrch_core::Limits;
 use syrch::syrch_core::roles::Role;
 
-use super::kind::{Kind, NO_LIMIT};
+use super::kind::{DAY, Kind, NO_LIMIT, TIME};
 use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound, options};
 use super::value::{
@@ -28,8 +28,6 @@ const fn policy(limit: &Limit) -> Kind {
     }
 }
 
-const DAY: f64 = 86_400.0;
-pub(super) const TIME: Kind = Kind::seconds(DAY);
 
 /// Ten years, the longest time that a cached answer may be good.
 const TTL: Kind = Kind::seconds(3_650.0 * DAY);

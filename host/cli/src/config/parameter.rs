@@ -62,7 +62,7 @@ impl fmt::Display for Parameter {
 
 /// The flag of a value of the policy, without dashes.
 pub(crate) fn flag_of(key: &str) -> Option<&'static str> {
-    super::strategy::option(key)?.flag.map(|(flag, _)| flag)
+    super::options::find_policy(key)?.flag.map(|(flag, _)| flag)
 }
 
 impl FromStr for Parameter {

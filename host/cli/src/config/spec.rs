@@ -10,7 +10,6 @@ use syrch::syrch_core::text::either;
 
 use super::Effective;
 use super::kind::Kind;
-pub(crate) use super::options::SPECS;
 
 /// The permission of an untrusted file, found in a folder, on an option. An option that declares
 /// nothing is out of its reach.
@@ -160,11 +159,6 @@ impl Spec {
     pub(crate) fn set(&self, effective: &mut Effective, value: &Value) {
         (self.set)(effective, value);
     }
-}
-
-/// The option of that key.
-pub(crate) fn find(key: &str) -> Option<&'static Spec> {
-    SPECS.iter().find(|spec| spec.key == key || spec.earlier.contains(&key))
 }
 
 /// The option that names the database.

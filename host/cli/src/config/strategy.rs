@@ -5,7 +5,8 @@ use syrch::settings::Strategy;
 use syrch::strategies::{self, Definition};
 use syrch::syrch_core::roles::Role;
 
-use super::file::Entry;
+use super::entry::Entry;
+use super::options;
 use super::parameter::Target;
 use super::spec::{self, STRATEGY, Spec};
 use super::{Config, Origin};
@@ -31,7 +32,7 @@ pub(super) fn choose_strategy(
     by_flag
         .and_then(|(_, value, origin)| word(value, origin))
         .or_else(|| {
-            let spec = spec::find(STRATEGY)?;
+            let spec = options::find(STRATEGY)?;
             let (name, word) = spec
                 .env
                 .iter()
@@ -39,18 +40,6 @@ pub(super) fn choose_strategy(
             spec.kind.parse(&word).is_ok().then(|| (word, Origin::Environment(name.to_owned())))
         })
         .or_else(by_file)
-}
-
-/// The option that sets a value of the policy. `None` if the key is unknown.
-pub(crate) fn option(key: &str) -> Option<&'static Spec> {
-    spec::find(match key {
-        "max_attempts" => "execution.max_attempts_per_node",
-        "max_parallel" => "execution.max_concurrency",
-        "max_depth" => "execution.max_depth",
-        "max_rounds" => "execution.max_rounds",
-        "high_confidence" => "execution.high_confidence",
-        _ => return None,
-    })
 }
 
 impl Config {
@@ -76,14 +65,14 @@ impl Config {
                     .insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
             }
             if *role == Role::Clarifier && part.config.contains_key(spec::AMBIGUITY.1) {
-                self.note(spec::find(spec::AMBIGUITY.0), from.as_ref());
+                self.note(options::find(spec::AMBIGUITY.0), from.as_ref());
             }
-            self.note(spec::find(&format!("plugins.{role}")), from.as_ref());
+            self.note(options::find(&format!("plugins.{role}")), from.as_ref());
         }
         if !definition.roles.contains_key(&Role::Linker)
             && Strategy::default().roles.contains_key(&Role::Linker)
         {
-            self.note(spec::find("plugins.linker"), origin.as_ref());
+            self.note(options::find("plugins.linker"), origin.as_ref());
         }
         self.set_policy(&definition, origin.as_ref());
         Ok(())
@@ -91,7 +80,7 @@ impl Config {
 
     fn set_policy(&mut self, definition: &Definition, origin: Option<&Origin>) {
         for (key, value) in &definition.policy {
-            let spec = option(key);
+            let spec = options::find_policy(key);
             spec.into_iter().for_each(|spec| spec.set(&mut self.effective, value));
             self.note(spec, origin);
         }

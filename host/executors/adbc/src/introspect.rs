@@ -10,7 +10,7 @@ use syrch_guard::sets;
 
 use crate::execute::Work;
 use crate::objects;
-use crate::value::{CATALOG, Row};
+use crate::value::{CATALOG, Row, cells};
 use crate::views;
 
 /// Bytes of a type's name, which may list the members of an enumeration.
@@ -177,12 +177,6 @@ fn refuse_shadows(functions: Vec<Row>) -> Result<(), SqlError> {
             Err(SqlError::new(SqlErrorKind::Denied, message))
         }
     }
-}
-
-/// The cells of a row, as many as there are of them.
-pub(crate) fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
-    let mut cells = row.into_iter();
-    std::array::from_fn(|_| cells.next().flatten())
 }
 
 /// A column whose type's name has a bounded length.

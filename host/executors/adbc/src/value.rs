@@ -24,6 +24,12 @@ pub(crate) fn text(array: &dyn Array, row: usize) -> Option<&str> {
 /// A row of texts.
 pub(crate) type Row = Vec<Option<String>>;
 
+/// The cells of a row, as many as there are of them.
+pub(crate) fn cells<const N: usize>(row: Row) -> [Option<String>; N] {
+    let mut cells = row.into_iter();
+    std::array::from_fn(|_| cells.next().flatten())
+}
+
 /// Reads all rows of a result whose columns are texts, within a number of bytes, of which each cell
 /// takes 24 besides its contents.
 ///

@@ -11,7 +11,7 @@ use syrch_guard::admission::{definition, is_listed};
 use syrch_guard::{Bounds, Granted, Kind, admit, lex};
 
 use crate::execute::Work;
-use crate::introspect::cells;
+use crate::value::cells;
 
 /// Bytes of a reason.
 const REASON: usize = 300;

@@ -7,7 +7,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use syrch_core::ports::DatabaseError;
 use syrch_core::{Limits, Table};
 
-use crate::cells::ValueStore;
+use crate::value_store::ValueStore;
 
 /// The configuration of a SQLite database.
 #[derive(Debug, Clone, PartialEq)]

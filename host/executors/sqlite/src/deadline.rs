@@ -11,6 +11,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 
 use crate::guard::Authorizer;
 use crate::memory;
+use crate::queue::SLOW_BESIDE_OTHERS;
 use crate::slots::Slot;
 use crate::threads::{self, Neighbours};
 
@@ -20,10 +21,6 @@ const STEPS: i32 = 100;
 
 /// CPU time of a statement before it gives way.
 const SLOW: Duration = Duration::from_millis(30);
-/// CPU time of a statement before it gives way where statements wait for a place, or where its
-/// search has used as much before and a statement of another search is in progress.
-pub(crate) const SLOW_BESIDE_OTHERS: Duration = Duration::from_millis(2);
-
 const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
 const DEADLINE: u8 = 2;
@@ -86,6 +83,22 @@ impl Cancel {
 pub(crate) struct Allowance {
     pub(crate) deadline: Duration,
     pub(crate) memory: usize,
+}
+
+/// Dropping it cancels the statement and abandons its thread, which then ends on its own.
+pub(crate) struct LeaveOnDrop(Arc<Cancel>, Arc<Slot>);
+
+impl LeaveOnDrop {
+    pub(crate) fn new(cancel: &Arc<Cancel>, slot: &Arc<Slot>) -> Self {
+        Self(Arc::clone(cancel), Arc::clone(slot))
+    }
+}
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+        self.1.leave();
+    }
 }
 
 /// The end of one piece of work. Once it is over, it stays over.

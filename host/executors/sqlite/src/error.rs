@@ -26,6 +26,11 @@ pub(crate) fn message(error: &Error) -> String {
     }
 }
 
+/// Returns true if a program is too long, which the engine calls a lack of memory.
+pub(crate) fn is_program(error: &rusqlite::Error) -> bool {
+    code(error) == Some(ErrorCode::OutOfMemory) && !memory::was_refused()
+}
+
 /// The engine's code, whichever way the error came.
 pub(crate) fn code(error: &Error) -> Option<ErrorCode> {
     match error {

@@ -15,7 +15,6 @@ use crate::declaration;
 use crate::error;
 use crate::functions;
 use crate::guard::Grant;
-use crate::session;
 
 /// The tables and views of a database.
 pub(crate) struct Schema {
@@ -518,7 +517,7 @@ fn foreign_keys(
             Ok(Some(row)) => row,
             Ok(None) => break,
             // The engine lists them by a program that is the longer, the more there are.
-            Err(error) if session::is_program(&error) => {
+            Err(error) if error::is_program(&error) => {
                 tracing::warn!(table, "foreign keys are left out: the table has too many");
                 break;
             }

@@ -25,11 +25,13 @@ mod state;
 pub mod store;
 mod threads;
 mod value;
+mod value_store;
 mod watch;
 
-pub use cells::{INDEX, ValueStore};
+pub use cells::INDEX;
 pub use config::{Comment, SqliteConfig};
 pub use database::SqliteDatabase;
 pub use journal::Journal;
 pub use memory::count_memory;
 pub use syrch_guard::with_single_quotes;
+pub use value_store::ValueStore;

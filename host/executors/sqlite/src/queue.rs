@@ -11,10 +11,12 @@ use std::time::Duration;
 use syrch_core::ports::NO_SEARCH;
 use tokio::sync::oneshot;
 
-use crate::deadline::SLOW_BESIDE_OTHERS;
-
 /// Searches whose time is known; with more, all begin anew.
 const KNOWN: usize = 4_096;
+
+/// CPU time of a statement before it gives way where statements wait for a place, or where its
+/// search has used as much before and a statement of another search is in progress.
+pub(crate) const SLOW_BESIDE_OTHERS: Duration = Duration::from_millis(2);
 
 /// CPU time is compared in whole steps of this length; searches with equally many steps are served
 /// in the order in which they came.

@@ -90,7 +90,10 @@ impl Session {
         context: &Context<'_>,
     ) -> Result<Statement<'s>, SqlError> {
         let mut compiled = self.compile_within(PROGRAM, LENGTH, sql, grant);
-        if compiled.as_ref().is_err_and(|error| is_program(error) && !self.authorizer.is_over()) {
+        if compiled
+            .as_ref()
+            .is_err_and(|error| error::is_program(error) && !self.authorizer.is_over())
+        {
             compiled =
                 self.compile_within(LONG_PROGRAM, LENGTH / (LONG_PROGRAM / PROGRAM), sql, grant);
         }
@@ -153,11 +156,6 @@ const PROGRAM: i32 = 3_000;
 /// Steps of any program. The values of a longer one are shorter in proportion, since thousands of
 /// functions can stand in one row, and the engine checks no deadline between them.
 const LONG_PROGRAM: i32 = 48_000;
-
-/// Returns true if a program is too long, which the engine calls a lack of memory.
-pub(crate) fn is_program(error: &rusqlite::Error) -> bool {
-    error::code(error) == Some(ErrorCode::OutOfMemory) && !memory::was_refused()
-}
 
 const INTERRUPTED: &str = "interrupted";
 

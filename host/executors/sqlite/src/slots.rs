@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::deadline::Cancel;
 use crate::queue::{Place, Queue};
 use crate::threads::Neighbours;
 
@@ -160,7 +159,7 @@ impl Slot {
     }
 
     /// Nobody waits for the thread any more: somebody else may have its slot.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Taken { .. } | State::GivenUp) {
             self.abandoned.count.fetch_add(1, Ordering::Relaxed);
@@ -175,22 +174,6 @@ impl Slot {
             self.abandoned.count.fetch_sub(1, Ordering::Relaxed);
             self.abandoned.ended.notify_waiters();
         }
-    }
-}
-
-/// Dropping it cancels the statement and abandons its thread, which then ends on its own.
-pub(crate) struct LeaveOnDrop(Arc<Cancel>, Arc<Slot>);
-
-impl LeaveOnDrop {
-    pub(crate) fn new(cancel: &Arc<Cancel>, slot: &Arc<Slot>) -> Self {
-        Self(Arc::clone(cancel), Arc::clone(slot))
-    }
-}
-
-impl Drop for LeaveOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-        self.1.leave();
     }
 }
 

@@ -1,10 +1,8 @@
 //! The budget curve: what is right within so many calls a question.
 
+use syrch_report::picture::{Frame, Picture, Scale, Svg, Unit, marks, steps};
+
 use super::ARMS;
-use super::chart::{Frame, Unit, steps};
-use super::marks::{self, dash, stroke};
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
 use crate::report::BudgetPoint;
 
 /// The curves of at most eight arms; `None` if no arm has a point, or none took a call.
@@ -24,8 +22,7 @@ pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
         .reduce(f64::max)?;
     let mut svg = Svg::default();
     let names: Vec<&str> = arms.iter().map(|(name, _)| *name).collect();
-    let top = 16.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, true) + 22.0;
-    let frame = Frame { left: 56.0, top, right: 560.0, bottom: top + 280.0 };
+    let frame = Frame::with_legend(&mut svg, &names);
     let x = Scale::new((0.0, most as f64), (frame.left, frame.right));
     let y = Scale::with_round_ends((0.0, best.max(0.05)), (frame.bottom, frame.top), 5);
     frame.axes(
@@ -39,17 +36,10 @@ pub fn budget(arms: &[(&str, &[BudgetPoint])]) -> Option<Picture> {
             .filter_map(|point| Some((x.at(point.calls as f64), y.at(point.share?))))
             .collect();
         svg.open(name);
-        let line = svg
-            .element("polyline")
-            .classes(["line", stroke(arm)])
-            .is("stroke-dasharray", dash(arm));
+        let line = marks::line(&mut svg, "polyline", arm);
         line.points("points", &steps(&places, frame.right)).end();
         for (point, at) in points.iter().filter(|point| point.share.is_some()).zip(places) {
-            let mark = match marks::outline(arm, at, 4.0) {
-                Some(outline) => svg.element("polygon").points("points", &outline),
-                None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", 4.0),
-            };
-            let mark = mark
+            let mark = marks::mark(&mut svg, arm, at, 4.0)
                 .class(marks::fill(arm))
                 .text_attribute("data-arm", name)
                 .count("data-calls", point.calls);

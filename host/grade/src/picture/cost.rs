@@ -1,10 +1,11 @@
 //! Right answers against what they cost, with the Pareto edge.
 
-use super::chart::{Frame, Unit, steps};
-use super::marks::{self, fill, stroke};
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
-use super::width::{fit_text, width};
+use syrch_report::picture::{
+    Frame, Picture, Scale, Svg, Unit, fit_text,
+    marks::{self, fill, stroke},
+    steps, width,
+};
+
 use crate::report::{ArmReport, CompareReport};
 
 /// The cost on the horizontal axis.
@@ -132,11 +133,8 @@ fn draw_point(svg: &mut Svg, point: &Point, is_best: bool, (x, y): (&Scale, &Sca
         .at("x2", at.0)
         .at("y2", y.at(share.interval.high))
         .end();
-    let mark = match marks::outline(point.place, at, 6.0) {
-        Some(outline) => svg.element("polygon").points("points", &outline),
-        None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", 6.0),
-    };
-    mark.class(fill(point.place))
+    marks::mark(svg, point.place, at, 6.0)
+        .class(fill(point.place))
         .text_attribute("data-arm", &point.arm.arm.name)
         .data("data-cost", point.cost)
         .data("data-share", point.share)

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use syrch_report::picture::{
+    Picture, Scale, Svg, fit_text,
+    marks::{self, fill},
+    width,
+};
+use syrch_report::words::percent;
+
 use super::ARMS;
-use super::marks::{self, fill};
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
-use super::width::{fit_text, width};
 use crate::report::Figures;
-use crate::report::render::words::percent;
 
 const BAR: f64 = 12.0;
 const LABEL: f64 = 200.0;

@@ -1,9 +1,9 @@
 //! The forest plot: a value with its interval in each row, against one line.
 
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
-use super::width::{fit_text, width};
-use crate::report::render::words::{capital, count, percent, percents, point_interval, points};
+use syrch_report::picture::{Picture, Scale, Svg, fit_text, width};
+use syrch_report::words::{capital, count, percent};
+
+use crate::report::render::words::{percents, point_interval, points};
 use crate::report::{BenchmarkReport, PairReport};
 use crate::stats::Interval;
 
@@ -191,7 +191,7 @@ fn draw_row(
     y: f64,
     (counts, figures, label): (f64, f64, f64),
 ) {
-    let questions = count(row.questions, "question", "questions");
+    let questions = count(row.questions, "question");
     svg.open(&format!("{} {}: {}, {questions}", row.group, row.label, row.figures));
     let class = if row.group.is_empty() { "strong" } else { "" };
     svg.text(class, (2.0, y + 4.0), &fit_text(&row.label, label));

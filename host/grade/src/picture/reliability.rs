@@ -1,8 +1,7 @@
 //! The reliability diagram: how often answers of one confidence are right.
 
-use super::chart::{Frame, Unit};
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
+use syrch_report::picture::{Frame, Picture, Scale, Svg, Unit};
+
 use crate::report::Calibration;
 
 /// The height of the histogram below the diagram, which shows the number of answers in each bin.

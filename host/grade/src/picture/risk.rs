@@ -1,10 +1,8 @@
 //! Risk and coverage: what is wrong when only the surest answers are given.
 
+use syrch_report::picture::{Frame, Picture, Scale, Svg, Unit, marks};
+
 use super::ARMS;
-use super::chart::{Frame, Unit};
-use super::marks::{self, dash, stroke};
-use super::scale::Scale;
-use super::svg::{Picture, Svg};
 use crate::report::Calibration;
 
 /// Shapes on a line at most.
@@ -20,8 +18,7 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
     }
     let mut svg = Svg::default();
     let names: Vec<&str> = with.iter().map(|(name, _)| *name).collect();
-    let top = 16.0 + marks::legend(&mut svg, &names, (4.0, 12.0), 540.0, true) + 22.0;
-    let frame = Frame { left: 56.0, top, right: 560.0, bottom: top + 280.0 };
+    let frame = Frame::with_legend(&mut svg, &names);
     let worst = with
         .iter()
         .flat_map(|(_, one)| &one.risk_coverage)
@@ -41,11 +38,8 @@ pub fn risk(arms: &[(&str, Option<&Calibration>)]) -> Option<Picture> {
             .map(|point| (x.at(point.coverage), y.at(point.risk)))
             .collect();
         svg.open(name);
-        let line = svg
-            .element("polyline")
-            .classes(["line", stroke(arm)])
-            .is("stroke-dasharray", dash(arm));
-        line.points("points", &points)
+        marks::line(&mut svg, "polyline", arm)
+            .points("points", &points)
             .text_attribute("data-arm", name)
             .text_attribute("data-points", &data(calibration))
             .end();

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::svg::{Picture, Svg};
-use super::width::{fit_text, width};
+use syrch_report::picture::{Picture, Svg, fit_text, width};
+use syrch_report::words::count;
+
 use crate::Verdict;
-use crate::report::render::words::count;
 use crate::report::{PairReport, ResultRow};
 
 const CELL: f64 = 12.0;
@@ -72,7 +72,7 @@ pub fn strip(pair: &PairReport, results: &[ResultRow]) -> Picture {
     }
     let mut description = format!(
         "A cell a question, by database. {} only {} answers right, {} only {}, {} both, {} neither.",
-        count(pair.c, "question", "questions"),
+        count(pair.c, "question"),
         pair.second,
         pair.b,
         pair.first,

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use syrch_kit::markup;
+use syrch_report::picture::{Picture, width};
+
 use super::*;
 use crate::Verdict;
 use crate::report::tests::made::{self, SKILLS};
-use crate::report::tests::markup;
 use crate::report::{BenchmarkReport, CompareOptions, CompareReport, Figures};
 
 struct Made {
@@ -351,7 +353,7 @@ fn texts_end_inside_their_picture() {
             let text =
                 line.split_once('>').and_then(|(_, rest)| rest.strip_suffix("</text>")).unwrap();
             let x = number(&elements[0].1, "x").unwrap();
-            let wide = super::width::width(&markup::unescape(text));
+            let wide = width(&markup::unescape(text));
             let class = elements[0].1.get("class").map_or("", String::as_str);
             let (left, right) = match class {
                 class if class.contains("right") => (x - wide, x),

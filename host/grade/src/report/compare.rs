@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::bands::{self, Band};
+use super::arm::ArmReport;
+use super::bands;
 use super::budget;
 use super::figures::Figures;
 use super::head::{Basis, Partial, ReportHead};
@@ -63,24 +64,6 @@ pub struct CompareReport {
     pub equal_budget: Vec<BudgetRow>,
     /// Every answer, by arm and in the suite's order.
     pub results: Vec<ResultRow>,
-}
-
-/// An arm and its figures.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ArmReport {
-    /// The strategy with its plugins and settings.
-    #[serde(flatten)]
-    pub arm: Arm,
-    /// The share of right answers over several seeds. `None` if there is one seed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub band: Option<Band>,
-    /// The speed of its right answers relative to the expected statements, in percent (R-VES,
-    /// BIRD's mini-dev); `None` if they were not timed. Left out by `without_times`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub r_ves: Option<f64>,
-    /// The figures of the arm.
-    #[serde(flatten)]
-    pub figures: Figures,
 }
 
 /// The Pareto sets: names of arms, in the arms' order. An arm of which nothing counts is in none.

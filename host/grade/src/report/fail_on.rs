@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::compare::{ArmReport, CompareReport};
+use super::arm::ArmReport;
+use super::compare::CompareReport;
 use super::pair::{Decision, PairReport};
 
 /// A result that a comparison must not have. Every arm is compared with the first.

@@ -4,6 +4,7 @@
 //! under another rule too, without running anything. Equal runs make equal documents, byte for
 //! byte, once [`BenchmarkReport::without_times`] has taken out what differs by chance.
 
+mod arm;
 mod bands;
 mod benchmark;
 mod budget;
@@ -29,12 +30,13 @@ mod slices;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use arm::ArmReport;
 pub use bands::Band;
 pub use benchmark::{BENCHMARK_FORMAT, BenchmarkReport};
 pub use budget::BudgetPoint;
 pub use calibration::{Calibration, ReliabilityBin, RiskCoveragePoint};
 pub use compare::{
-    ArmReport, BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm,
+    BudgetRow, COMPARE_FORMAT, CompareOptions, CompareReport, ParetoSets, ShareOfArm,
 };
 pub use costs::{Costs, Latency};
 pub use fail_on::{FailOn, FailOnError, fail_on, failing};
@@ -42,10 +44,8 @@ pub use figures::{AllFailed, Ends, Figures, Outcomes, RuleShare, all_failed};
 pub use grid::{Cell, GRID_FORMAT, GridReport};
 pub use head::{Basis, Partial, ReportHead, SuiteOfReport};
 pub use judges::{JudgeReport, Rate};
-pub use pair::{
-    Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne,
-    RuleDifference, SliceDifference,
-};
+pub use pair::{Decision, Flipped, PairReport, RightOne, RuleDifference, SliceDifference};
+pub use pairing::{Clusters, CostOfOneMoreRight, Drawn, EProcess};
 pub use result::{Metrics, ResultRow};
 pub use run_report::RunReport;
 pub use section::Section;

@@ -3,23 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syrch_core::text;
+use syrch_report::words::{count, count_either, dollars};
 
+use super::arm::ArmReport;
 use super::bands;
-use super::compare::ArmReport;
 use super::costs::Costs;
 use super::figures::{self, Ends};
 use super::head::Partial;
-use super::pair::{Drawn, PairReport};
+use super::pair::PairReport;
+use super::pairing::{Drawn, FEW_DATABASES};
 use super::plausible::{Sampled, beyond_reach, plausible};
-use super::render::words::{count, dollars};
 use super::share::Share;
 use crate::Verdict;
 use crate::run::{Arm, EarlierTries, End, Graded, Header};
 
-/// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and
-/// Miller, "Bootstrap-Based Improvements for Inference with Clustered Errors", 2008, find too many
-/// rejections with five to ten clusters and many with fewer).
-pub(crate) const FEW_DATABASES: u64 = 5;
 /// The beginning of a warning about shared calls, which differs between equal runs.
 const SHARED: &str = "calls from the cache: ";
 /// The beginning of a warning about the times of cached calls.
@@ -99,7 +96,7 @@ pub(crate) fn warnings<'a>(
 
 /// The warning about questions without an expected answer.
 pub(crate) fn exclusion_warning(questions: u64) -> String {
-    let questions = count(questions, "question does not count", "questions do not count");
+    let questions = count_either(questions, "question does not count", "questions do not count");
     format!("{questions}: the expected answer is not available")
 }
 
@@ -202,10 +199,10 @@ pub(crate) fn comparison_warnings(arms: &[ArmReport], pairs: &[PairReport]) -> V
 /// The warning about the cost of an arm's tries that failed and were repeated.
 pub(crate) fn earlier(arm: &str, tries: &EarlierTries) -> String {
     let EarlierTries { tries: made, calls, tokens, .. } = *tries;
-    let made = count(made, "try", "tries");
-    let calls = count(calls, "model call", "model calls");
+    let made = count_either(made, "try", "tries");
+    let calls = count(calls, "model call");
     let usd = tries.usd.map(|usd| format!(", {}", dollars(Some(usd)))).unwrap_or_default();
-    format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token", "tokens"))
+    format!("{EARLIER}{made} of `{arm}` took {calls}, {}{usd}", count(tokens, "token"))
 }
 
 /// The warning about a timed pass.

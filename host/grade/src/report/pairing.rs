@@ -2,14 +2,70 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::costs::price;
-use super::pair::{Clusters, CostOfOneMoreRight, Drawn, EProcess};
 use crate::Verdict;
 use crate::run::Graded;
 use crate::stats::{self, E_STOP, Interval, Pair};
 
 /// The greatest e-value that is written: JSON has no infinity.
 const GREATEST: f64 = 1e300;
+
+/// With fewer databases than this, an interval over databases is too narrow (Cameron, Gelbach and
+/// Miller, "Bootstrap-Based Improvements for Inference with Clustered Errors", 2008, find too many
+/// rejections with five to ten clusters and many with fewer).
+pub(crate) const FEW_DATABASES: u64 = 5;
+
+/// The units that the bootstrap draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clusters {
+    /// `databases`, or `questions` where all are of one database: then the results may not hold for
+    /// other databases.
+    pub of: Drawn,
+    /// The number of clusters.
+    pub count: u64,
+}
+
+/// The unit that is drawn with replacement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawn {
+    /// Databases, with all their questions.
+    Databases,
+    /// Single questions, as there are too few databases.
+    Questions,
+}
+
+/// The betting e-process on the questions that only one answers right. It may be evaluated after
+/// every question: it reaches 20 by chance in at most 5 % of all comparisons, however often it is
+/// evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct EProcess {
+    /// The e-value over all questions of the pair; at most 1e300.
+    pub value: f64,
+    /// The e-value from which the difference counts as real.
+    pub threshold: f64,
+    /// The number of questions, in the order of the suite, after which the threshold was first
+    /// reached. `None` if it never was.
+    pub stopped_at: Option<u64>,
+    /// True if the run was started with early stopping. Then the e-process decides, and McNemar's
+    /// test, which is for a fixed number of questions, is only reported.
+    pub decides: bool,
+}
+
+/// The cost of one more right answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CostOfOneMoreRight {
+    /// The number of right answers that the second has more than the first.
+    pub right: u64,
+    /// More model calls for each of them, sent or from a cache; below zero when it takes fewer.
+    /// Left out by `without_times`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
+    /// More dollars for each of them; `None` if a price is not known, or no arm paid anything.
+    pub usd: Option<f64>,
+}
 
 /// Two answers to one question that both count.
 pub(crate) type Both<'a> = (&'a Graded, &'a Graded);

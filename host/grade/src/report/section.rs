@@ -1,93 +1,57 @@
-//! The sections of the report on a run. Each renderer matches all of them, so the compiler names
-//! every place that a new section needs.
+//! The sections of the report on a run.
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// A section of the report on a run. A renderer that shows a section elsewhere, or not at
-        /// all, says so in its `match`. The CSV and Parquet files hold [`Section::Answers`] alone.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Section {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Section {
-            /// All sections in the order in which they are shown.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-        }
-    };
-}
-
-sections! {
-    /// The main result: the share of right answers, or a sentence for each pair of arms.
-    Verdict,
-    /// The limits of the figures: simulated answers, missing answers, warnings.
-    Notes,
-    /// The suite and the comparison rule.
-    Suite,
-    /// Of one arm: right answers under each rule, and how near and how quick the answers are.
-    RightAnswers,
-    /// Of several arms: the figures of each.
-    Arms,
-    /// Of several arms: those that no other beats in right answers without costing more.
-    Pareto,
-    /// Of several arms: the paired difference of every two.
-    Pairs,
-    /// The ends of the searches, and the classes of their errors.
-    Ends,
-    /// Of one arm: calls, tokens, money and time.
-    Costs,
-    /// Of one arm: the questions that took the most tokens, and the failed ones that took the most
-    /// calls and the most time.
-    Expensive,
-    /// Of every two arms: what one more right answer costs.
-    OneMoreRight,
-    /// Of every two arms: the difference under each rule.
-    RulesOfPairs,
-    /// Right answers, or the differences of pairs, by the fields of the questions.
-    Slices,
-    /// The calibration: whether confidences are shares of right answers.
-    Confidence,
-    /// Judges against the truth.
-    Judges,
-    /// Right answers within a number of model calls a question.
-    Budget,
-    /// Of every two arms: the questions that only one of them answers right.
-    Flipped,
-    /// Every answer, one row each.
-    Answers,
-    /// The plugins and settings of each arm, the version of the host, and the id of the run.
-    Setup,
-}
-
-impl Section {
-    /// The top-level keys of the JSON documents `syrch.benchmark/1` and `syrch.compare/1` that hold
-    /// the section. Several sections may share a key, as all that is said of two arms is below
-    /// `pairs`.
-    #[must_use]
-    pub fn keys(self) -> &'static [&'static str] {
-        match self {
-            Self::Verdict => &["right", "of", "excluded", "share", "interval", "band", "pairs"],
-            Self::Notes => &["simulated", "partial", "warnings"],
-            Self::Suite => &["suite", "rule"],
-            Self::RightAnswers => &["rules", "soft_f1", "r_ves", "timed_repeats"],
-            Self::Arms => &["arms"],
-            Self::Pareto => &["pareto"],
-            Self::Pairs | Self::OneMoreRight | Self::RulesOfPairs | Self::Flipped => &["pairs"],
-            Self::Ends => &["ends", "outcomes", "errors", "arms"],
-            Self::Costs => &["costs"],
-            Self::Slices => &["slices", "pairs"],
-            Self::Confidence => &["calibration", "arms"],
-            Self::Judges => &["judges", "arms"],
-            Self::Budget => &["budget_curve", "equal_budget"],
-            Self::Answers | Self::Expensive => &["results"],
-            Self::Setup => &["schema", "host", "run", "arm", "arms"],
-        }
+syrch_report::sections! {
+    /// A section of the report on a run, with its keys in `syrch.benchmark/1` and
+    /// `syrch.compare/1`. A renderer that shows a section elsewhere, or not at all, says so in its
+    /// `match`. The CSV and Parquet files hold [`Section::Answers`] alone.
+    pub enum Section {
+        /// The main result: the share of right answers, or a sentence for each pair of arms.
+        Verdict: ["right", "of", "excluded", "share", "interval", "band", "pairs"],
+        /// The limits of the figures: simulated answers, missing answers, warnings.
+        Notes: ["simulated", "partial", "warnings"],
+        /// The suite and the comparison rule.
+        Suite: ["suite", "rule"],
+        /// Of one arm: right answers under each rule, and how near and how quick the answers are.
+        RightAnswers: ["rules", "soft_f1", "r_ves", "timed_repeats"],
+        /// Of several arms: the figures of each.
+        Arms: ["arms"],
+        /// Of several arms: those that no other beats in right answers without costing more.
+        Pareto: ["pareto"],
+        /// Of several arms: the paired difference of every two.
+        Pairs: ["pairs"],
+        /// The ends of the searches, and the classes of their errors.
+        Ends: ["ends", "outcomes", "errors", "arms"],
+        /// Of one arm: calls, tokens, money and time.
+        Costs: ["costs"],
+        /// Of one arm: the questions that took the most tokens, and the failed ones that took the
+        /// most calls and the most time.
+        Expensive: ["results"],
+        /// Of every two arms: what one more right answer costs.
+        OneMoreRight: ["pairs"],
+        /// Of every two arms: the difference under each rule.
+        RulesOfPairs: ["pairs"],
+        /// Right answers, or the differences of pairs, by the fields of the questions.
+        Slices: ["slices", "pairs"],
+        /// The calibration: whether confidences are shares of right answers.
+        Confidence: ["calibration", "arms"],
+        /// Judges against the truth.
+        Judges: ["judges", "arms"],
+        /// Right answers within a number of model calls a question.
+        Budget: ["budget_curve", "equal_budget"],
+        /// Of every two arms: the questions that only one of them answers right.
+        Flipped: ["pairs"],
+        /// Every answer, one row each.
+        Answers: ["results"],
+        /// The plugins and settings of each arm, the version of the host, and the id of the run.
+        Setup: ["schema", "host", "run", "arm", "arms"],
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use syrch_report::Keys;
 
     use super::super::tests::made::{self, SKILLS};
     use super::super::{BenchmarkReport, CompareOptions, CompareReport};

@@ -1,7 +1,9 @@
 //! The decision of a comparison, and the sentence about it.
 
-use super::pair::{Decision, Drawn, PairReport};
-use super::render::words::count;
+use syrch_report::words::{count, points, points_with_sign};
+
+use super::pair::{Decision, PairReport};
+use super::pairing::Drawn;
 use crate::stats;
 
 /// Below this a difference is more than chance.
@@ -69,7 +71,7 @@ pub(crate) fn sentence(pair: &PairReport, about: Circumstances) -> String {
         text = format!("with simulated answers{}, {text}", in_brackets(model));
     }
     if let Some((done, of)) = about.unfinished {
-        text += &format!("; the run ended after {done} of {}", count(of, "answer", "answers"));
+        text += &format!("; the run ended after {done} of {}", count(of, "answer"));
     }
     text
 }
@@ -86,8 +88,8 @@ fn describe_comparison(
     match decision {
         Decision::None => {
             format!(
-                "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {}, {facts}): {}",
-                with_sign(difference),
+                "no difference was found between `{first}` and `{second}` (`{second}` minus `{first}`: {} points, {facts}): {}",
+                points_with_sign(difference),
                 describe_power(pair)
             )
         }
@@ -184,20 +186,7 @@ fn too_few(discordance: f64) -> String {
 }
 
 fn questions(number: u64) -> String {
-    count(number, "question", "questions")
-}
-
-/// A part of one as points of a hundred.
-pub(crate) fn points(part: f64) -> String {
-    let shown = format!("{:.1}", part * 100.0);
-    if shown == "-0.0" { "0.0".to_owned() } else { shown.replace('-', "−") }
-}
-
-/// The same with its sign.
-fn with_sign(part: f64) -> String {
-    let shown = points(part);
-    let sign = if part > 0.0 && shown != "0.0" { "+" } else { "" };
-    format!("{sign}{shown} points")
+    count(number, "question")
 }
 
 /// A p with two digits that mean something, after its sign: `= 0.024`.

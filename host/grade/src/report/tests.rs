@@ -5,5 +5,4 @@ mod edges;
 mod gates;
 mod grids;
 pub(crate) mod made;
-pub(crate) mod markup;
 mod rendered;

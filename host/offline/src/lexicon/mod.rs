@@ -11,8 +11,6 @@ pub(crate) use negations::{NEGATIONS, describes_order, lacks, opens_clause};
 pub(crate) use scales::{JUDGEMENTS, Scale, comparative, extent, measure, superlative};
 pub(crate) use spellings::spellings;
 
-use super::words;
-
 /// Words that carry no meaning of their own for the rules, beside the stop words of every question.
 const STOP: &[&str] = &[
     "across",
@@ -191,7 +189,10 @@ const SYNONYMS: &[&[&str]] = &[
 /// The stems of the words that mean the same as the word of that stem.
 pub(crate) fn synonyms(stem: &str) -> impl Iterator<Item = &'static str> + use<'_> {
     static STEMS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
-        SYNONYMS.iter().map(|group| group.iter().map(|word| words::stem(word)).collect()).collect()
+        SYNONYMS
+            .iter()
+            .map(|group| group.iter().map(|word| syrch_words::stem(word)).collect())
+            .collect()
     });
     let groups = STEMS.iter().filter(move |group| group.iter().any(|member| member == stem));
     groups.flatten().map(String::as_str).filter(move |member| *member != stem)

@@ -8,7 +8,7 @@ use crate::items::{Item, What};
 use crate::lexicon::{self, Scale};
 use crate::query::{Condition, Expression, Function, Operand, Operator};
 use crate::schema::{ColumnRef, Holds};
-use crate::values::is_stop;
+use crate::token::is_stop;
 use crate::words::{self, Kind};
 
 impl Walk<'_> {

@@ -3,10 +3,11 @@
 use super::Walk;
 use crate::cues::Cue;
 use crate::draft::{Filter, Named};
+use crate::found::Found;
 use crate::items::What;
 use crate::query::{Condition, Expression, LogicalQuery, Operand, Operator};
 use crate::schema::ColumnRef;
-use crate::values::{Found, is_stop};
+use crate::token::is_stop;
 use crate::words;
 
 /// The rows that are meant.

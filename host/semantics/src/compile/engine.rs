@@ -7,6 +7,7 @@ use syrch_core::Dialect;
 use crate::{Grain, Literal, WeekStart};
 
 use super::CompileError;
+use super::labels::Labels;
 
 /// A dialect with the first day of a week.
 #[derive(Debug, Clone, Copy)]
@@ -152,97 +153,29 @@ impl Engine<'_> {
 
     /// Writes a date or time as the text of its period, as [`Grain`] shows it.
     pub(super) fn label(&self, grain: Grain, sql: &str) -> Result<String, CompileError> {
+        let labels = Labels::for_dialect(self.dialect);
         let is_sunday = self.week_start == WeekStart::Sunday;
-        let date = format!("CAST({sql} AS DATE)");
-        let label = match self.dialect {
-            Dialect::Sqlite => match grain {
-                Grain::Day => format!("strftime('%Y-%m-%d', {sql})"),
-                Grain::Week => {
-                    let weekday = if is_sunday { 0 } else { 1 };
-                    format!("strftime('%Y-%m-%d', {sql}, '-6 days', 'weekday {weekday}')")
-                }
-                Grain::Month => format!("strftime('%Y-%m', {sql})"),
-                Grain::Quarter => format!(
-                    "strftime('%Y', {sql}) || '-Q' || \
-                     ((CAST(strftime('%m', {sql}) AS INTEGER) + 2) / 3)"
-                ),
-                Grain::Year => format!("strftime('%Y', {sql})"),
-            },
-            Dialect::Postgres => match grain {
-                Grain::Day => format!("to_char({date}, 'YYYY-MM-DD')"),
-                Grain::Week if is_sunday => {
-                    let monday = format!("CAST(date_trunc('week', {date} + 1) AS DATE)");
-                    format!("to_char({monday} - 1, 'YYYY-MM-DD')")
-                }
-                Grain::Week => format!("to_char(date_trunc('week', {date}), 'YYYY-MM-DD')"),
-                Grain::Month => format!("to_char({date}, 'YYYY-MM')"),
-                Grain::Quarter => {
-                    format!("to_char({date}, 'YYYY') || '-Q' || to_char({date}, 'Q')")
-                }
-                Grain::Year => format!("to_char({date}, 'YYYY')"),
-            },
-            Dialect::Duckdb => match grain {
-                Grain::Day => format!("strftime({date}, '%Y-%m-%d')"),
-                Grain::Week if is_sunday => {
-                    let monday = format!("CAST(date_trunc('week', {date} + 1) AS DATE)");
-                    format!("strftime({monday} - 1, '%Y-%m-%d')")
-                }
-                Grain::Week => format!("strftime(date_trunc('week', {date}), '%Y-%m-%d')"),
-                Grain::Month => format!("strftime({date}, '%Y-%m')"),
-                Grain::Quarter => {
-                    format!("strftime({date}, '%Y') || '-Q' || CAST(quarter({date}) AS VARCHAR)")
-                }
-                Grain::Year => format!("strftime({date}, '%Y')"),
-            },
-            Dialect::Spark | Dialect::Databricks => match grain {
-                Grain::Day => format!("date_format({date}, 'yyyy-MM-dd')"),
-                Grain::Week if is_sunday => format!(
-                    "date_format(date_sub(trunc(date_add({date}, 1), 'WEEK'), 1), 'yyyy-MM-dd')"
-                ),
-                Grain::Week => format!("date_format(trunc({date}, 'WEEK'), 'yyyy-MM-dd')"),
-                Grain::Month => format!("date_format({date}, 'yyyy-MM')"),
-                Grain::Quarter => format!(
-                    "concat(date_format({date}, 'yyyy'), '-Q', CAST(quarter({date}) AS STRING))"
-                ),
-                Grain::Year => format!("date_format({date}, 'yyyy')"),
-            },
-            Dialect::Mysql => match grain {
-                Grain::Day => format!("DATE_FORMAT({date}, '%Y-%m-%d')"),
-                Grain::Week => {
-                    let back = if is_sunday {
-                        format!("DAYOFWEEK({date}) - 1")
-                    } else {
-                        format!("WEEKDAY({date})")
-                    };
-                    format!("DATE_FORMAT(DATE_SUB({date}, INTERVAL {back} DAY), '%Y-%m-%d')")
-                }
-                Grain::Month => format!("DATE_FORMAT({date}, '%Y-%m')"),
-                Grain::Quarter => format!("CONCAT(YEAR({date}), '-Q', QUARTER({date}))"),
-                Grain::Year => format!("DATE_FORMAT({date}, '%Y')"),
-            },
-            Dialect::Ansi | Dialect::Other(_) => {
-                let text = format!("CAST({date} AS VARCHAR(10))");
-                match grain {
-                    Grain::Day => text,
-                    Grain::Week => {
-                        return Err(CompileError::Unwritable {
-                            what: "the grain `week`".to_owned(),
-                            dialect: self.dialect.name().to_owned(),
-                            reason: "its dates have no weekday",
-                        });
-                    }
-                    Grain::Month => format!("SUBSTRING({text} FROM 1 FOR 7)"),
-                    Grain::Quarter => format!(
-                        "SUBSTRING({text} FROM 1 FOR 4) || \
-                         CASE WHEN EXTRACT(MONTH FROM {date}) < 4 THEN '-Q1' \
-                         WHEN EXTRACT(MONTH FROM {date}) < 7 THEN '-Q2' \
-                         WHEN EXTRACT(MONTH FROM {date}) < 10 THEN '-Q3' ELSE '-Q4' END"
-                    ),
-                    Grain::Year => format!("SUBSTRING({text} FROM 1 FOR 4)"),
-                }
-            }
+        let label = match grain {
+            Grain::Day => labels.day,
+            Grain::Week if is_sunday => labels.week_from_sunday,
+            Grain::Week => labels.week_from_monday,
+            Grain::Month => labels.month,
+            Grain::Quarter => labels.quarter,
+            Grain::Year => labels.year,
         };
-        Ok(label)
+        if label.is_empty() {
+            return Err(CompileError::Unwritable {
+                what: "the grain `week`".to_owned(),
+                dialect: self.dialect.name().to_owned(),
+                reason: "its dates have no weekday",
+            });
+        }
+        let time = match self.dialect {
+            Dialect::Sqlite => sql.to_owned(),
+            _ => format!("CAST({sql} AS DATE)"),
+        };
+        // Only the label is divided: the time may hold the sign.
+        Ok(label.split('@').collect::<Vec<_>>().join(&time))
     }
 
     /// Writes the characters of a text from `start` (from 1) on, as an integer.

@@ -2,8 +2,8 @@
 //! written, and each is written anew: no text of the file gets into a statement as it is.
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo, Expr,
-    Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectNamePart,
+    BinaryOperator, CaseWhen, CastKind, CeilFloorKind, DataType, DateTimeField, ExactNumberInfo,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectNamePart,
     TrimWhereField, TypedString, UnaryOperator, Value,
 };
 use syrch_core::Dialect;
@@ -76,16 +76,39 @@ impl<N: Names> Writer<'_, N> {
             Expr::Nested(inner) => Ok(format!("({})", self.write(inner)?)),
             Expr::Value(value) => self.value(&value.value),
             Expr::TypedString(typed) => self.write_typed_string(typed),
-            Expr::UnaryOp { op, expr } => {
-                let operand = self.operand(expr)?;
-                match op {
-                    UnaryOperator::Minus => Ok(format!("-{operand}")),
-                    UnaryOperator::Plus => Ok(operand),
-                    UnaryOperator::Not => Ok(format!("NOT {operand}")),
-                    _ => refuse(format!("the operator `{op}` is not known")),
-                }
-            }
+            Expr::UnaryOp { op, expr } => self.unary(*op, expr),
             Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
+            Expr::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref())
+            }
+            Expr::Cast {
+                kind: CastKind::Cast | CastKind::DoubleColon,
+                expr,
+                data_type,
+                format: None,
+            } => self.cast(expr, data_type),
+            Expr::Extract { field, expr, .. } => self.extract(field, expr),
+            Expr::Substring { expr, substring_from: Some(from), substring_for, .. } => {
+                self.substring(expr, from, substring_for.as_deref())
+            }
+            Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
+                Ok(format!("CEIL({})", self.write(expr)?))
+            }
+            Expr::Floor {
+                expr,
+                field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime),
+            } => Ok(format!("FLOOR({})", self.write(expr)?)),
+            Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
+                self.trim(trim_where.as_ref(), trim_what.as_deref(), expr)
+            }
+            Expr::Function(function) => self.function(function),
+            other => self.test(other),
+        }
+    }
+
+    /// Writes a condition, and refuses what is none.
+    fn test(&self, expr: &Expr) -> Result<String, Refusal> {
+        match expr {
             Expr::IsNull(inner) => Ok(format!("{} IS NULL", self.operand(inner)?)),
             Expr::IsNotNull(inner) => Ok(format!("{} IS NOT NULL", self.operand(inner)?)),
             Expr::IsTrue(inner) => Ok(format!("{} IS TRUE", self.operand(inner)?)),
@@ -121,56 +144,54 @@ impl<N: Names> Writer<'_, N> {
                 );
                 self.escape(sql, escape_char.as_deref())
             }
-            Expr::Case { operand, conditions, else_result, .. } => {
-                let mut sql = "CASE".to_owned();
-                if let Some(operand) = operand {
-                    sql += &format!(" {}", self.operand(operand)?);
-                }
-                for when in conditions {
-                    let condition = self.write(&when.condition)?;
-                    sql += &format!(" WHEN {condition} THEN {}", self.write(&when.result)?);
-                }
-                if let Some(result) = else_result {
-                    sql += &format!(" ELSE {}", self.write(result)?);
-                }
-                Ok(sql + " END")
-            }
-            Expr::Cast {
-                kind: CastKind::Cast | CastKind::DoubleColon,
-                expr,
-                data_type,
-                format: None,
-            } => self.cast(expr, data_type),
-            Expr::Extract { field, expr, .. } => self.extract(field, expr),
-            Expr::Substring { expr, substring_from: Some(from), substring_for, .. } => {
-                let mut arguments = vec![self.write(expr)?, self.write(from)?];
-                if let Some(count) = substring_for {
-                    arguments.push(self.write(count)?);
-                }
-                Ok(if *self.engine.dialect == Dialect::Ansi {
-                    let count =
-                        arguments.get(2).map_or(String::new(), |count| format!(" FOR {count}"));
-                    format!("SUBSTRING({} FROM {}{count})", arguments[0], arguments[1])
-                } else {
-                    format!("SUBSTR({})", arguments.join(", "))
-                })
-            }
-            Expr::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                Ok(format!("CEIL({})", self.write(expr)?))
-            }
-            Expr::Floor {
-                expr,
-                field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime),
-            } => Ok(format!("FLOOR({})", self.write(expr)?)),
-            Expr::Trim { trim_where, trim_what, expr, trim_characters: None } => {
-                self.trim(trim_where.as_ref(), trim_what.as_deref(), expr)
-            }
-            Expr::Function(function) => self.function(function),
             other => {
                 let text = other.to_string();
                 refuse(format!("the form of `{}` is not known", syrch_core::text::clip(&text, 60)))
             }
         }
+    }
+
+    fn unary(&self, op: UnaryOperator, expr: &Expr) -> Result<String, Refusal> {
+        let operand = self.operand(expr)?;
+        match op {
+            UnaryOperator::Minus => Ok(format!("-{operand}")),
+            UnaryOperator::Plus => Ok(operand),
+            UnaryOperator::Not => Ok(format!("NOT {operand}")),
+            _ => refuse(format!("the operator `{op}` is not known")),
+        }
+    }
+
+    fn case(
+        &self,
+        operand: Option<&Expr>,
+        conditions: &[CaseWhen],
+        otherwise: Option<&Expr>,
+    ) -> Result<String, Refusal> {
+        let mut sql = "CASE".to_owned();
+        if let Some(operand) = operand {
+            sql += &format!(" {}", self.operand(operand)?);
+        }
+        for when in conditions {
+            let condition = self.write(&when.condition)?;
+            sql += &format!(" WHEN {condition} THEN {}", self.write(&when.result)?);
+        }
+        if let Some(result) = otherwise {
+            sql += &format!(" ELSE {}", self.write(result)?);
+        }
+        Ok(sql + " END")
+    }
+
+    fn substring(&self, expr: &Expr, from: &Expr, count: Option<&Expr>) -> Result<String, Refusal> {
+        let text = self.write(expr)?;
+        let from = self.write(from)?;
+        let count = count.map(|count| self.write(count)).transpose()?;
+        Ok(if *self.engine.dialect == Dialect::Ansi {
+            let count = count.map_or(String::new(), |count| format!(" FOR {count}"));
+            format!("SUBSTRING({text} FROM {from}{count})")
+        } else {
+            let count = count.map_or(String::new(), |count| format!(", {count}"));
+            format!("SUBSTR({text}, {from}{count})")
+        })
     }
 
     /// Writes an expression that stands beside an operator.

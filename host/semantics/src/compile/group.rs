@@ -38,40 +38,85 @@ pub(super) fn write_group(
     first: usize,
     earliest: Option<NaiveDate>,
 ) -> Result<String, CompileError> {
-    let base = alias(engine, &group.base.name);
-    let mut columns = Vec::new();
+    let time = group.time.map(|time| write_over(engine, &time.expression, &time.table));
+    let time = time.transpose()?;
+    let mut columns = write_keys(engine, plan, time.as_deref())?;
+    let keys: Vec<String> = columns.iter().map(|(key, _)| key.clone()).collect();
+    let mut conditions = write_conditions(engine, plan, group, time.as_deref(), earliest)?;
+    let filters = group.leaves.iter().map(|leaf| {
+        let filter = leaf.measure.filter.as_ref();
+        filter.map(|filter| write_over(engine, filter, &leaf.measure.base)).transpose()
+    });
+    let filters: Vec<Option<String>> = filters.collect::<Result<_, CompileError>>()?;
+    let all = list_different(&filters);
+    let is_shared = filters.iter().all(Option::is_some) && all.len() == 1;
+    // A group is shown if a row of it counts for one of the measures.
+    if filters.iter().all(Option::is_some) {
+        let each: Vec<String> = all.iter().map(|filter| enclose(filter)).collect();
+        let condition = each.join(" OR ");
+        conditions.push(if each.len() > 1 { format!("({condition})") } else { condition });
+    }
+    for (index, (leaf, filter)) in group.leaves.iter().zip(&filters).enumerate() {
+        let filter = filter.as_deref().filter(|_| !is_shared);
+        columns.push((write_aggregate(engine, leaf, filter)?, format!("m{}", first + index)));
+    }
+    let columns: Vec<String> =
+        columns.iter().map(|(sql, name)| format!("{sql} AS {name}")).collect();
+    let mut sql = format!(
+        "SELECT\n    {}\n  FROM {} AS {}{}",
+        columns.join(",\n    "),
+        engine.source(&group.base.source),
+        alias(engine, &group.base.name),
+        write_joins(engine, group)?
+    );
+    if !conditions.is_empty() {
+        sql += &format!("\n  WHERE {}", conditions.join("\n    AND "));
+    }
+    if !keys.is_empty() {
+        sql += &format!("\n  GROUP BY {}", keys.join(", "));
+    }
+    Ok(sql)
+}
+
+/// Writes the columns by which rows are grouped, each with its name.
+fn write_keys(
+    engine: &Engine<'_>,
+    plan: &Plan<'_>,
+    time: Option<&str>,
+) -> Result<Vec<(String, String)>, CompileError> {
     let mut keys = Vec::new();
-    let time = match group.time {
-        Some(time) => Some(write_over(engine, &time.expression, &time.table)?),
-        None => None,
-    };
-    if let (Some(grain), Some(time)) = (plan.request.grain, &time) {
-        let label = engine.label(grain, time)?;
-        columns.push(format!("{label} AS t0"));
-        keys.push(label);
+    if let (Some(grain), Some(time)) = (plan.request.grain, time) {
+        keys.push((engine.label(grain, time)?, "t0".to_owned()));
     }
     for (index, dimension) in plan.by.iter().enumerate() {
         let sql = write_over(engine, &dimension.expression, &dimension.table)?;
-        columns.push(format!("{sql} AS d{index}"));
-        keys.push(sql);
+        keys.push((sql, format!("d{index}")));
     }
     for (index, (table, column)) in plan.keys.iter().enumerate() {
         let sql = format!("{}.{}", alias(engine, table), engine.name(column));
-        columns.push(format!("{sql} AS k{index}"));
-        keys.push(sql);
+        keys.push((sql, format!("k{index}")));
     }
+    Ok(keys)
+}
+
+/// Writes the conditions of the base, of the request's filters and of its period.
+fn write_conditions(
+    engine: &Engine<'_>,
+    plan: &Plan<'_>,
+    group: &Group<'_>,
+    time: Option<&str>,
+    earliest: Option<NaiveDate>,
+) -> Result<Vec<String>, CompileError> {
     let mut conditions = Vec::new();
     if let Some(filter) = &group.base.filter {
         conditions.push(enclose(&write_own(engine, filter, &group.base.name)?));
     }
     for (dimension, filter) in &plan.filters {
-        let sql = enclose_operand(
-            &write_over(engine, &dimension.expression, &dimension.table)?,
-            &dimension.expression,
-        );
+        let sql = write_over(engine, &dimension.expression, &dimension.table)?;
+        let sql = enclose_operand(&sql, &dimension.expression);
         conditions.push(write_filter(engine, dimension, filter, &sql)?);
     }
-    if let (Some(period), Some(time)) = (bounds(plan.request), &time) {
+    if let (Some(period), Some(time)) = (bounds(plan.request), time) {
         let time = group
             .time
             .map_or(String::new(), |dimension| enclose_operand(time, &dimension.expression));
@@ -82,38 +127,23 @@ pub(super) fn write_group(
             conditions.push(format!("{time} < {}", engine.day(until)));
         }
     }
-    let filters: Result<Vec<Option<String>>, CompileError> = group
-        .leaves
-        .iter()
-        .map(|leaf| {
-            let filter = leaf.measure.filter.as_ref();
-            filter.map(|filter| write_over(engine, filter, &leaf.measure.base)).transpose()
-        })
-        .collect();
-    let filters = filters?;
-    // A group is shown if a row of it counts for one of the measures.
+    Ok(conditions)
+}
+
+/// The different filters of measures, in their order.
+fn list_different(filters: &[Option<String>]) -> Vec<&String> {
     let mut all: Vec<&String> = Vec::new();
     for filter in filters.iter().flatten() {
         if !all.contains(&filter) {
             all.push(filter);
         }
     }
-    let is_shared = filters.iter().all(Option::is_some) && all.len() == 1;
-    if filters.iter().all(Option::is_some) {
-        let each: Vec<String> = all.iter().map(|filter| enclose(filter)).collect();
-        let condition = each.join(" OR ");
-        conditions.push(if each.len() > 1 { format!("({condition})") } else { condition });
-    }
-    for (index, (leaf, filter)) in group.leaves.iter().zip(&filters).enumerate() {
-        let filter = filter.as_deref().filter(|_| !is_shared);
-        let aggregate = write_aggregate(engine, leaf, filter)?;
-        columns.push(format!("{aggregate} AS m{}", first + index));
-    }
-    let mut sql = format!(
-        "SELECT\n    {}\n  FROM {} AS {base}",
-        columns.join(",\n    "),
-        engine.source(&group.base.source)
-    );
+    all
+}
+
+/// Writes the joins to the tables that the group needs besides its base.
+fn write_joins(engine: &Engine<'_>, group: &Group<'_>) -> Result<String, CompileError> {
+    let mut sql = String::new();
     for (step, table) in &group.joins {
         let from = alias(engine, step.source());
         let to = alias(engine, &table.name);
@@ -131,12 +161,6 @@ pub(super) fn write_group(
             engine.source(&table.source),
             on.join(" AND ")
         );
-    }
-    if !conditions.is_empty() {
-        sql += &format!("\n  WHERE {}", conditions.join("\n    AND "));
-    }
-    if !keys.is_empty() {
-        sql += &format!("\n  GROUP BY {}", keys.join(", "));
     }
     Ok(sql)
 }

@@ -12,7 +12,7 @@ mod error;
 mod expression;
 mod filters;
 mod group;
-mod joins;
+mod labels;
 mod names;
 mod plan;
 #[cfg(test)]
@@ -37,7 +37,6 @@ pub(crate) use compare::comparison_name;
 pub(crate) use engine::{begin, label};
 pub use error::CompileError;
 pub(crate) use filters::describe_filter;
-pub(crate) use joins::Graph;
 pub(crate) use names::{are_equal, find_dimensions, qualify};
 pub(crate) use plan::grain_name;
 pub use words::describe_period;

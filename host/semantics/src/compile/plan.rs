@@ -1,6 +1,7 @@
 //! The parts of a request with the tables that they need: measures by the rows that they aggregate,
 //! and for each such group the joins, all of which lead to at most one row.
 
+use crate::joins::{Graph, Paths, Step, describe_path};
 use crate::{
     Dimension, Expression, Filter, Grain, Measure, Metric, MetricKind, Period, Request, Semantics,
     Table,
@@ -8,7 +9,6 @@ use crate::{
 
 use super::CompileError;
 use super::derive::find_operands;
-use super::joins::{Graph, Paths, Step, describe_path};
 use super::names::{are_equal, find_dimensions, find_metric, find_table, qualify};
 
 /// The limit on the metrics of a request, those that others are computed from included.
@@ -68,7 +68,7 @@ impl<'a> Plan<'a> {
             metrics.push(metric);
             involve(semantics, metric, &mut involved, &mut Vec::new())?;
         }
-        let graph = Graph::new(semantics);
+        let graph = Graph::from_semantics(semantics);
         let leaves = involved.iter().filter_map(|metric| match &metric.kind {
             MetricKind::Measure(measure) => Some(Leaf { metric, measure }),
             MetricKind::Ratio { .. } | MetricKind::Derived(_) => None,
@@ -248,7 +248,7 @@ impl<'a> Resolver<'a, '_> {
         if let [only] = of_base.as_slice() {
             return Ok(only);
         }
-        let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
+        let reached = self.graph.find_reached(&base.name);
         let all =
             own.into_iter().filter(|it| reached.iter().any(|table| are_equal(table, &it.table)));
         let all: Vec<&Dimension> = all.collect();
@@ -350,7 +350,8 @@ impl<'a> Resolver<'a, '_> {
                 table: table.into(),
                 what: what.into(),
                 first: describe_path(&first).into(),
-                second: describe_path(&second).into(),
+                second: second
+                    .map_or_else(|| "further ones".into(), |path| describe_path(&path).into()),
             }),
         }
     }
@@ -364,7 +365,7 @@ impl<'a> Resolver<'a, '_> {
                 base.name
             );
         }
-        let reached = self.graph.find_reached(&base.name, &self.semantics.tables);
+        let reached = self.graph.find_reached(&base.name);
         let known: Vec<String> = reached.iter().take(8).map(|name| format!("`{name}`")).collect();
         format!("a join from {} to `{table}` would help", known.join(" or "))
     }

@@ -3,7 +3,8 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use crate::compile::{Graph, are_equal};
+use crate::compile::are_equal;
+use crate::joins::Graph;
 use crate::{Aggregate, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
 /// The limit on how deep metrics may refer to metrics.
@@ -73,7 +74,7 @@ fn names_in(tree: &Expr) -> Vec<String> {
 
 /// The tables that `base` reaches by exactly one path of joins to at most one row, itself first.
 pub(super) fn reach<'a>(semantics: &'a Semantics, base: &str) -> Vec<&'a str> {
-    Graph::new(semantics).find_reached(base, &semantics.tables)
+    Graph::from_semantics(semantics).find_reached(base)
 }
 
 /// Returns true if every measure of the metric reaches the table.

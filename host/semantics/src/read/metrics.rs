@@ -1,14 +1,16 @@
 //! Resolves the metrics of a draft: the table whose rows a measure aggregates, the time that dates
 //! them, and the metrics that others are made of.
 
+use std::collections::HashMap;
+
 use super::draft::{KindDraft, MetricDraft, Written};
 use super::expression::{self, AdmittedMeasure, Scope};
-use super::graph::{Graph, Paths};
 use super::names::Names;
 use super::problem::Problems;
 use super::resolve::{admit_text, texts};
 use syrch_core::text::nearest;
 
+use crate::joins::{Graph, Paths, Step, list_tables};
 use crate::{Expression, Measure, Metric, MetricKind, Place, Semantics};
 
 /// The limits on a metric that is made of others: how many steps lead to a measure, and how many
@@ -41,9 +43,9 @@ pub(super) fn resolve(
             }
         }
     }
-    let declared = semantics.tables.iter().map(|table| table.name.as_str());
-    let graph = Graph::new(declared, &semantics.joins);
-    let mut reader = Reader { tables, names: &names, graph, semantics, problems };
+    let graph = Graph::from_semantics(semantics);
+    let paths = HashMap::new();
+    let mut reader = Reader { tables, names: &names, graph, paths, semantics, problems };
     let mut metrics = Vec::new();
     let mut parts = Vec::new();
     for draft in unique {
@@ -69,12 +71,20 @@ pub(super) fn resolve(
 struct Reader<'a> {
     tables: &'a Names,
     names: &'a Names,
-    graph: Graph,
+    graph: Graph<'a>,
+    /// The paths that were searched before, by the names of both tables.
+    paths: HashMap<[String; 2], Paths<'a>>,
     semantics: &'a Semantics,
     problems: &'a mut Problems,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    /// The paths of joins from one table to another, which are searched once.
+    fn paths(&mut self, from: &str, to: &str) -> &Paths<'a> {
+        let ends = [from.to_owned(), to.to_owned()];
+        self.paths.entry(ends).or_insert_with(|| self.graph.find_paths(from, to))
+    }
+
     /// The computation of a metric, with the positions of the metrics that it is made of.
     fn kind(&mut self, draft: KindDraft) -> (Option<MetricKind>, Vec<usize>) {
         match draft {
@@ -202,9 +212,10 @@ impl Reader<'_> {
             self.problems.add(place, message);
             return None;
         }
-        let base = candidates.iter().copied().find(|&from| {
-            named.iter().all(|&to| !matches!(self.graph.paths(from, to), Paths::None))
-        });
+        let base = candidates
+            .iter()
+            .copied()
+            .find(|&from| named.iter().all(|&to| !matches!(self.paths(from, to), Paths::None)));
         let Some(base) = base else {
             let mut all: Vec<&str> = candidates.clone();
             named.iter().for_each(|name| {
@@ -223,10 +234,11 @@ impl Reader<'_> {
             return None;
         };
         for to in named {
-            if let Paths::Several(one, other) = self.graph.paths(base, to) {
+            if let Paths::Several(one, other) = self.paths(base, to) {
                 let message = format!(
-                    "several paths of joins lead from `{base}` to `{to}` ({one}; {other}); declare \
-                     `{to}` a second time under another name with `source`, and join that"
+                    "several paths of joins lead from `{base}` to `{to}` ({}); declare `{to}` a \
+                     second time under another name with `source`, and join that",
+                    show_both(one, other.as_deref())
                 );
                 self.problems.add(place, message);
                 return None;
@@ -270,19 +282,22 @@ impl Reader<'_> {
             self.problems.add_unknown(&time.place, "time dimension", &time.text, known);
             return None;
         };
-        let message = match self.graph.paths(base, &dimension.table) {
-            Paths::One if dimension.is_time => {
+        let message = match self.paths(base, &dimension.table) {
+            Paths::One(_) if dimension.is_time => {
                 return Some(format!("{}.{}", dimension.table, dimension.name));
             }
-            Paths::One => format!("`{0}` is no time; declare it as `type: time`", dimension.name),
+            Paths::One(_) => {
+                format!("`{0}` is no time; declare it as `type: time`", dimension.name)
+            }
             Paths::None => format!(
                 "no many-to-one joins lead from `{base}` to `{}`, so that its time cannot date \
                  this metric",
                 dimension.table
             ),
             Paths::Several(one, other) => format!(
-                "several paths of joins lead from `{base}` to `{}` ({one}; {other})",
-                dimension.table
+                "several paths of joins lead from `{base}` to `{}` ({})",
+                dimension.table,
+                show_both(one, other.as_deref())
             ),
         };
         self.problems.add(&time.place, message);
@@ -302,11 +317,17 @@ impl Reader<'_> {
             (!times.is_empty()).then_some(times)
         })?;
         let [(table, time)] = near.as_slice() else { return None };
-        match self.graph.paths(base, table) {
-            Paths::One => Some(format!("{table}.{time}")),
+        match self.paths(base, table) {
+            Paths::One(_) => Some(format!("{table}.{time}")),
             Paths::None | Paths::Several(..) => None,
         }
     }
+}
+
+/// Shows two paths by their tables.
+fn show_both(one: &[Step<'_>], other: Option<&[Step<'_>]>) -> String {
+    let other = other.map_or_else(|| "more than can be searched".to_owned(), list_tables);
+    format!("{}; {other}", list_tables(one))
 }
 
 /// Reports metrics that are made of each other in a circle, or of more than can be written out.

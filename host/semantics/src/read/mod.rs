@@ -4,7 +4,7 @@
 mod document;
 mod draft;
 mod expression;
-mod graph;
+mod joins;
 mod metrics;
 mod names;
 mod problem;

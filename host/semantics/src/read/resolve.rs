@@ -6,7 +6,7 @@ use sqlparser::ast::{Expr, Ident};
 
 use super::draft::{DimensionDraft, Draft, JoinDraft, Kind, TableDraft, Written};
 use super::expression::{self, Scope};
-use super::graph::check_joins;
+use super::joins::check_joins;
 use super::metrics;
 use super::names::{Names, stems};
 use super::problem::{Problems, unknown};

@@ -14,7 +14,8 @@ use super::CompareArgs;
 use super::word::{Who, Word};
 use crate::commands::grid::Plugins;
 use crate::commands::{Context, PLUGIN};
-use crate::config::spec::{self, STRATEGY};
+use crate::config::options;
+use crate::config::spec::STRATEGY;
 use crate::config::{self, Config, Given, Origin};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
@@ -131,7 +132,7 @@ async fn configure_arm(
         }
     };
     let spec =
-        spec::find(&key).ok_or_else(|| Failure::usage(format!("there is no option `{key}`")))?;
+        options::find(&key).ok_or_else(|| Failure::usage(format!("there is no option `{key}`")))?;
     given.flags.retain(|(known, ..)| known.key != spec.key);
     given.flags.push((spec, json!(value), Origin::Flag(format!("the arm `{}`", word.text))));
     config::load(given, &context.environment, Path::new("."))

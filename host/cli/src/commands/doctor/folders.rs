@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use syrch::plugins::CompileSettings;
+use syrch_report::words;
 
 use super::Check;
 use crate::commands::repl::history;
@@ -49,7 +50,7 @@ pub(super) fn check_compiled(compile: &CompileSettings) -> Check {
         }
         (Ok(()), Ok((files, bytes))) => {
             let files = syrch::syrch_core::text::count(files, "file");
-            Check::ok(name, format!("{shown}: writable, {files}, {}", human(bytes)))
+            Check::ok(name, format!("{shown}: writable, {files}, {}", words::size(bytes)))
         }
     }
 }
@@ -96,7 +97,7 @@ fn private_folder(
         ),
         Ok((files, bytes)) => {
             let files = syrch::syrch_core::text::count(files, "file");
-            Check::ok(name, format!("{shown}: writable, {files}, {}", human(bytes)))
+            Check::ok(name, format!("{shown}: writable, {files}, {}", words::size(bytes)))
         }
     }
 }
@@ -142,16 +143,6 @@ fn size(folder: &Path) -> io::Result<(usize, u64)> {
         }
     }
     Ok(sum)
-}
-
-/// A size as people read it.
-pub(in crate::commands) fn human(bytes: u64) -> String {
-    let kib = bytes as f64 / 1024.0;
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{kib:.1} KiB"),
-        _ => format!("{:.1} MiB", kib / 1024.0),
-    }
 }
 
 #[cfg(unix)]
@@ -245,10 +236,5 @@ mod tests {
         assert_eq!(history(Some(state.path())).state, State::Ok);
         mode(&file, 0o644);
         assert_eq!(history(Some(state.path())).state, State::Warn);
-    }
-
-    #[test]
-    fn sizes_are_reported_in_the_unit_that_fits() {
-        assert_eq!([human(0), human(1536), human(5 << 20)], ["0 bytes", "1.5 KiB", "5.0 MiB"]);
     }
 }

@@ -10,8 +10,8 @@ use syrch_grading::grade::rules::Rule;
 use syrch_grading::grade::run::{RunBudgets, Runs, Shard, read_header};
 use syrch_grading::{SuiteOptions, Traces};
 
-use super::ReportFile;
 use crate::commands::Context;
+use crate::commands::report_file::ReportFile;
 use crate::config::Origin;
 pub(crate) use crate::config::spec::DATABASE;
 use crate::failure::{Failure, Outcome};
@@ -78,7 +78,7 @@ pub(crate) struct RunArgs {
     pub(crate) timed: Option<u32>,
     /// Write the report to this file, too; its ending is the format: .json, .md, .csv, .parquet,
     /// .html, or .xml (JUnit). May be given several times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = ReportFile::for_graded)]
     pub(crate) report: Vec<ReportFile>,
 }
 

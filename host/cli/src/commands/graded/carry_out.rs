@@ -11,7 +11,7 @@ use syrch_grading::{FUZZ_FILE, SuiteOptions, SuiteOutcome, SuiteRun};
 
 use super::Document;
 use super::progress::RunWatch;
-use crate::commands::{Context, search};
+use crate::commands::{Context, asking};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -39,7 +39,7 @@ pub(crate) struct Occasions<'a> {
 }
 
 /// Checks the suite, the databases, the plugins and the model, then asks the arms. `arms` have
-/// names and settings; call `search::prepare` before they are made. Ctrl-C ends the run, and its
+/// names and settings; call `asking::prepare` before they are made. Ctrl-C ends the run, and its
 /// finished answers are saved.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub(crate) async fn carry_out(
             return Err(Failure::from(error)
                 .hint("`syrch-host suite fuzz SUITE -o FOLDER` makes a fuzzed suite"));
         }
-        Err(error) => return Err(search::explain_error(error, &settings, context, &watch).await),
+        Err(error) => return Err(asking::explain_error(error, &settings, context, &watch).await),
     };
     let inputs = inputs(context, &run);
     context.output.spares(&inputs)?;

@@ -51,7 +51,7 @@ impl Document {
 
     /// The whole report as one JSON document.
     pub(crate) fn json(&self) -> Outcome<String> {
-        json::serialize_document(&self.0).map_err(unwritable)
+        json::serialize_document(&self.0).map_err(Failure::unwritable)
     }
 
     /// A line of JSON for each answer.
@@ -60,7 +60,9 @@ impl Document {
             .rows()
             .iter()
             .map(|row| {
-                serde_json::to_value(row).map(|value| json::line(&value)).map_err(unwritable)
+                serde_json::to_value(row)
+                    .map(|value| json::line(&value))
+                    .map_err(Failure::unwritable)
             })
             .collect()
     }
@@ -70,10 +72,6 @@ impl Document {
         parquet::parquet(self.0.rows())
             .map_err(|error| Failure::new(Exit::Unexpected, error.to_string()))
     }
-}
-
-fn unwritable(error: serde_json::Error) -> Failure {
-    Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
 }
 
 /// The report without secrets. Its rows are converted one at a time: as JSON values, all of them
@@ -87,22 +85,10 @@ fn clean<T: Serialize + DeserializeOwned>(
         return Ok(report);
     }
     let held = std::mem::take(rows(&mut report));
-    let mut report = without_secrets(report, scrubber)?;
+    let mut report = scrubber.document(report)?;
     *rows(&mut report) =
-        held.into_iter().map(|row| without_secrets(row, scrubber)).collect::<Outcome<_>>()?;
+        held.into_iter().map(|row| scrubber.document(row)).collect::<Outcome<_>>()?;
     Ok(report)
-}
-
-/// Anything that is read as it is written, without secrets.
-pub(crate) fn without_secrets<T: Serialize + DeserializeOwned>(
-    one: T,
-    scrubber: &Scrubber,
-) -> Outcome<T> {
-    let mut value = serde_json::to_value(&one).map_err(unwritable)?;
-    let before = value.clone();
-    scrubber.value(&mut value);
-    // Written and read back only when there is something to hide.
-    if value == before { Ok(one) } else { serde_json::from_value(value).map_err(unwritable) }
 }
 
 /// Prints a report in the chosen format, and its warnings on standard error. The document must be

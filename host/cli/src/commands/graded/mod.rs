@@ -18,7 +18,7 @@ pub(crate) use args::{
     DATABASE, RunArgs, databases, databases_flag, number, refuse_interactive, runs, seconds, share,
 };
 pub(crate) use carry_out::{Inputs, Occasions, all_failed_failure, carry_out, stop_at_interrupt};
-pub(crate) use document::{Document, note_traces, print, without_secrets};
-pub(crate) use files::{ReportFile, run_files, spare_all, write_all};
+pub(crate) use document::{Document, note_traces, print};
+pub(crate) use files::{check_for_grid, run_files, spare_all, write_all, write_grid};
 pub(crate) use slices::check_slices;
 pub(crate) use timed::{Timed, timings};

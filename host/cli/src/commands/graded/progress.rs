@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use syrch_grading::Beginning;
 use syrch_grading::grade::run::{Graded, Observer, Progress, Resumed};
+use syrch_report::words::count;
 
-use crate::commands::trace::words::count;
 use crate::console::Console;
 
 /// Writes the progress of a run to the console.

@@ -6,8 +6,7 @@ use std::path::Path;
 use syrch_grading::Timings;
 use syrch_grading::grade::report::Basis;
 use syrch_grading::grade::run::RunRecord;
-
-use crate::commands::trace::words::count;
+use syrch_report::words::count;
 
 /// R-VES as a report shows it.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,15 +8,14 @@ use serde_json::Value;
 use syrch::syrch_core::text::few;
 use syrch_grading::grade::report::render::{markdown, tables};
 use syrch_grading::grade::report::{Cell, GridReport};
+use syrch_report::words::count;
 
 use crate::commands::Context;
 use crate::commands::graded::Inputs;
 use crate::commands::graded::text::partial;
-use crate::commands::trace::words::count;
-use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::sink::{Format, Grid, json as sink, table, terminal};
+use crate::sink::{Format, json as sink, table, terminal};
 
 /// The name of a file, and whether a text is the content of such a file.
 type Known = (&'static str, fn(&str) -> bool);
@@ -98,13 +97,9 @@ pub(super) fn spare(folder: &Path, inputs: &Inputs) -> Outcome<()> {
     })
 }
 
-fn unwritable(error: serde_json::Error) -> Failure {
-    Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-}
-
 /// The report as one JSON document.
 pub(crate) fn json(report: &GridReport) -> Outcome<String> {
-    Ok(sink::document(&serde_json::to_value(report).map_err(unwritable)?))
+    Ok(sink::document(&serde_json::to_value(report).map_err(Failure::unwritable)?))
 }
 
 /// Prints the report in the chosen format, and its warnings on standard error.
@@ -114,23 +109,20 @@ pub(crate) fn print(context: &Context, report: &GridReport) -> Outcome<()> {
             context.output.write(&render_best(report, context.output.width()))?
         }
         Format::Markdown => context.output.write(&markdown::grid(report))?,
-        Format::Json => context.document(serde_json::to_value(report).map_err(unwritable)?)?,
-        Format::Jsonl | Format::Csv => context.rows(grid(report), || Value::Null)?,
+        Format::Json => {
+            context.document(serde_json::to_value(report).map_err(Failure::unwritable)?)?
+        }
+        Format::Jsonl | Format::Csv => context.rows(tables::grid(report).grid, || Value::Null)?,
     }
     report.basis.warnings.iter().for_each(|warning| context.console.warn(warning));
     Ok(())
-}
-
-fn grid(report: &GridReport) -> Grid {
-    let tables::Table { columns, rows, .. } = tables::grid(report);
-    Grid { columns, rows }
 }
 
 /// The best cells, in words and as a table.
 fn render_best(report: &GridReport, width: Option<u16>) -> String {
     let mut out = terminal::line(&headline(report)).into_owned() + "\n";
     out += &partial(&report.basis);
-    let mut grid = grid(report);
+    let mut grid = tables::grid(report).grid;
     let left = grid.rows.len().saturating_sub(SHOWN);
     grid.rows.truncate(SHOWN);
     out += &format!("\n{}", table::render(&grid, width));
@@ -175,6 +167,7 @@ pub(super) fn files(context: &Context, report: &GridReport, folder: &Path) -> Ou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::Exit;
 
     #[test]
     fn only_the_files_of_a_grid_are_replaced() {

@@ -6,7 +6,7 @@ use clap::Args;
 use syrch::settings::PluginSource;
 use syrch_optimizing::DEFAULT_REWRITER;
 
-use super::report::ReportFile;
+use crate::commands::report_file::ReportFile;
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
 use crate::config::{Given, GivenRewriter};
@@ -63,7 +63,7 @@ pub(crate) struct LoopArgs {
     pub(crate) parameters: Vec<Parameter>,
     /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be
     /// given several times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = ReportFile::for_optimized)]
     pub(crate) report: Vec<ReportFile>,
     /// Flags of a search: the database, the model, what it may cost.
     #[command(flatten)]

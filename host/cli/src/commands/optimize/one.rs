@@ -8,11 +8,13 @@ use syrch::journal::{Folder, Journal};
 use syrch::syrch_core::ports::BenchLimits;
 use syrch::{Host, SearchReport};
 use syrch_optimizing::{self as optimizer, Optimized, Optimizes, Outcome as Ending, Settings};
+use syrch_report::words::count_grouped;
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
-use super::report::{self, Report, ReportFile, words};
+use super::report::{self, Report, words};
 use super::statement::{self, Named};
+use crate::commands::report_file::ReportFile;
 use crate::commands::{Context, dry_run, resume};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
@@ -112,7 +114,7 @@ fn print(context: &Context, name: &str, document: Optimized, files: &[ReportFile
     }
     let exit = exit(context, &document.report);
     explain(context, document, exit);
-    files.iter().try_for_each(|file| file.write(&report))?;
+    files.iter().try_for_each(|file| report::write(file, &report))?;
     Ok(exit)
 }
 
@@ -128,7 +130,7 @@ fn explain(context: &Context, document: &Optimized, exit: Exit) {
     }
     if let Some(cost) = Some(&document.cost).filter(|cost| cost.calls > 0) {
         let money = cost.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("${usd:.4}"));
-        let calls = words::format_count(u64::from(cost.calls), "model call");
+        let calls = count_grouped(u64::from(cost.calls), "model call");
         context.console.note(&format!(
             "{calls}, {} + {} tokens, {money}",
             cost.input_tokens, cost.output_tokens

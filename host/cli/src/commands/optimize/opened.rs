@@ -21,7 +21,7 @@ use super::args::LoopArgs;
 use super::check::engine_failure;
 use super::consent::{Consent, explain_consent};
 use super::statement::Named;
-use crate::commands::{Context, search};
+use crate::commands::{Context, asking};
 use crate::console::Console;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
@@ -61,7 +61,7 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let interrupt = context.interrupt.clone();
     let opened = async {
-        let host = search::open(context, &watch).await?;
+        let host = asking::open(context, &watch).await?;
         Ok::<Host, Failure>(host.with_rewriter(watch.as_ref()).await?)
     };
     let host = tokio::select! {

@@ -8,10 +8,10 @@ use syrch_optimizing::corpus::{
     CORPUS_RUN, Corpus, CorpusFolder, CorpusHeader, CorpusLine, CorpusObserver, LockedQuery,
     new_id, run_corpus,
 };
+use syrch_report::words::ratio;
 
 use super::args::LoopArgs;
 use super::opened::{self, Opened};
-use super::report::words;
 use super::{consent, saved};
 use crate::commands::graded::stop_at_interrupt;
 use crate::commands::{Context, dry_run};
@@ -156,7 +156,7 @@ impl CorpusObserver for Progress<'_> {
             .report
             .confirmation
             .as_ref()
-            .map(|last| format!(", {} ×", words::ratio(last.ratio)));
+            .map(|last| format!(", {} ×", ratio(last.ratio)));
         self.0.console.note(&format!(
             "{done}/{of} {}: {outcome}{}",
             line.file,

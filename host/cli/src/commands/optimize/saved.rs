@@ -7,8 +7,9 @@ use syrch_grading::grade::run::RunError;
 use syrch_optimizing::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
 use syrch_optimizing::gates;
 
-use super::report::{self, RUN, Report, ReportFile, RunDocument};
+use super::report::{self, RUN, Report, RunDocument};
 use crate::commands::Context;
+use crate::commands::report_file::ReportFile;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Format;
@@ -20,7 +21,7 @@ pub(crate) struct SavedArgs {
     pub(crate) run: String,
     /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be
     /// given several times
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = ReportFile::for_optimized)]
     pub(crate) report: Vec<ReportFile>,
 }
 
@@ -110,5 +111,5 @@ pub(super) fn write(context: &Context, run: &RunDocument, files: &[ReportFile]) 
     if let Some(advice) = &run.advice {
         context.console.note(advice);
     }
-    files.iter().try_for_each(|file| file.write(&report))
+    files.iter().try_for_each(|file| report::write(file, &report))
 }

@@ -18,7 +18,7 @@ use crate::config::Given;
 use crate::console::Console;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{Format, Grid, terminal};
+use crate::sink::{Format, Grid, table, terminal};
 
 /// The folder of a project's cases.
 const CASES: &str = "tests";
@@ -310,8 +310,8 @@ fn show(context: &Context, plugin: &str, results: &[TestResult]) -> Outcome<()> 
             json!({"schema": "syrch.plugin-test/1", "plugin": plugin, "cases": cases, "failed": bad})
         });
     }
-    grid.scrub(&context.scrubber);
-    let mut text = grid.render(context.format, context.output.width()).unwrap_or_default();
+    context.scrubber.grid(&mut grid);
+    let mut text = table::render(&grid, context.output.width());
     for details in results.iter().filter_map(TestResult::details) {
         text.push_str(&terminal::block(&context.scrubber.text(&details)));
     }

@@ -15,11 +15,11 @@ use syrch_projects::{Project, times};
 
 use super::project::{self, ProjectArgs};
 use super::{Context, Run, build};
-use crate::commands::search::{self, Start};
+use crate::commands::asking::{self, Start};
 use crate::commands::{answer, trace};
 use crate::config::flags::Flags;
+use crate::config::options::SPECS;
 use crate::config::parameter::Parameter;
-use crate::config::spec::SPECS;
 use crate::config::{Given, Origin};
 use crate::console::progress::Watch;
 use crate::exit::Exit;
@@ -84,7 +84,7 @@ impl Run for WatchArgs {
         let problem = self.problem()?;
         Project::read(&self.project.folder)?;
         context.needs_database()?;
-        search::accept(&mut context);
+        asking::accept(&mut context);
         let mut seen = None;
         loop {
             let found = times(&self.project.folder)?;
@@ -148,9 +148,9 @@ async fn turn(context: &mut Context, arguments: &ProjectArgs, problem: &Problem)
     plugins.extend(roles.map(|role| (*role, PluginSource::File(component.clone()))));
 
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
-    let host = search::open(context, &watch).await?;
+    let host = asking::open(context, &watch).await?;
     let report =
-        search::search(context, &host, Start::Problem(problem.clone()), watch, None).await?;
+        asking::search(context, &host, Start::Problem(problem.clone()), watch, None).await?;
     context.console.clear();
     let exit = answer::finish(context, &report)?;
     let last = arguments.folder.join("build").join(LAST);

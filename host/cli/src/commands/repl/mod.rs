@@ -16,8 +16,8 @@ use syrch::semantics::Request;
 use syrch::syrch_core::{Problem, Question};
 use syrch::{Ask, Host};
 
-use super::search::SearchArgs;
-use super::{Context, answer, metric, schema, search, sql};
+use super::asking::SearchArgs;
+use super::{Context, answer, asking, metric, schema, sql};
 use crate::config::Origin;
 use crate::console::progress::Watch;
 use crate::console::prompt;
@@ -48,11 +48,11 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
             .hint("ask one by -q; a prompt writes to the terminal"));
     }
     context.needs_database()?;
-    search::accept(&mut context);
+    asking::accept(&mut context);
     let watch = Watch::new(Arc::clone(&context.console));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {
-        host = search::open(&mut context, &watch) => host?,
+        host = asking::open(&mut context, &watch) => host?,
         () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
     };
     let words = Words::new(host.database().catalog().await?.as_ref());
@@ -192,11 +192,11 @@ impl Session {
         let asks = self.context.config.effective.interactive || !is_set;
         let ask = asks.then_some(&asking as &dyn Ask);
         let report =
-            search::search(&self.context, &self.host, search::Start::Problem(problem), watch, ask)
+            asking::search(&self.context, &self.host, asking::Start::Problem(problem), watch, ask)
                 .await;
         self.context.console.clear();
         let report = report?;
-        let last = answer::scrub_document(&self.context, &report.document)?;
+        let last = self.context.scrubber.document(report.document.clone())?;
         answer::print(&self.context, &report)?;
         if matches!(last.origin, Some(OriginReport::Metric(_))) {
             self.request = self.host.read_metric(text).await;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use syrch::journal::{ModelNode, PortCall, SearchTree, What};
+use syrch_report::words::count;
 
 use crate::sink::Grid;
 
@@ -22,7 +23,7 @@ pub(super) fn what(call: &PortCall) -> String {
         What::Model(model) => model_call(model),
         What::Statement { sql, rows, error_kind } => {
             let found = match (rows, error_kind) {
-                (Some(rows), _) => format!("{}: ", super::words::count(*rows, "row")),
+                (Some(rows), _) => format!("{}: ", count(*rows, "row")),
                 (None, Some(kind)) => format!("{kind}: "),
                 (None, None) => String::new(),
             };

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use syrch::journal::{
     CandidatePair, CandidateSide, MatchedBy, SearchTree, Shown, TaskPair, TreeDiff,
 };
+use syrch_report::terminal::{Picture, Style};
+use syrch_report::words::count;
 
 use super::super::Context;
-use super::picture::{Picture, Style};
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid, plain, table};
@@ -40,7 +41,7 @@ fn compare_runs(context: &Context, runs: [&str; 2]) -> Outcome<TreeDiff> {
     };
     let left = tree(runs[0])?;
     let right = tree(runs[1])?;
-    super::scrub_document(context, &TreeDiff::compare(&left, &right))
+    context.scrubber.document(TreeDiff::compare(&left, &right))
 }
 
 /// A row for each difference.
@@ -212,11 +213,7 @@ fn draw_task(picture: &mut Picture, pair: &TaskPair) {
         change(picture, "  ", what, &side(&candidate.left), &side(&candidate.right));
     }
     if equal > 0 && same.is_empty() {
-        picture.line(
-            "  ",
-            "  ",
-            &[(Style::Dim, format!("{} equal", super::words::count(equal as u64, "candidate")))],
-        );
+        picture.line("  ", "  ", &[(Style::Dim, format!("{} equal", count(equal, "candidate")))]);
     }
 }
 

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use syrch::journal::{Round, TaskNode};
 use syrch::syrch_core::Ending;
-use syrch_grading::grade::page::Html;
+use syrch_report::Html;
 use unicode_width::UnicodeWidthChar;
 
-use super::{show, words};
+use super::words;
 
 const WIDTH: u64 = 216;
 const HEIGHT: u64 = 74;
@@ -102,13 +102,7 @@ fn before(task: &TaskNode) -> impl Iterator<Item = &str> {
 pub(super) fn svg(round: &Round, number: u64) -> Html {
     let layout = layout(round);
     let mut svg = Html::default();
-    svg.raw("<svg class=\"graph\" role=\"img\" aria-label=\"search graph\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
-    svg.number(layout.width)
-        .raw(" ")
-        .number(layout.height)
-        .raw("\" width=\"")
-        .number(layout.width)
-        .raw("\">\n");
+    svg.open_drawing("graph", "search graph", layout.width, layout.height);
     for (place, task) in round.tasks.iter().enumerate() {
         for id in &task.depends_on {
             edge(&mut svg, &layout, id, place, "<path class=\"edge\" d=\"M");
@@ -132,24 +126,8 @@ fn edge(svg: &mut Html, layout: &Layout<'_>, from: &str, to: usize, open: &'stat
     let y = y + HEIGHT / 2;
     let top = top + HEIGHT / 2;
     let bend = left.saturating_sub(GAP).max(x);
-    svg.raw(open)
-        .number(x)
-        .raw(" ")
-        .number(y)
-        .raw(" H")
-        .number(bend)
-        .raw(" C")
-        .number(bend + GAP / 2)
-        .raw(" ")
-        .number(y);
-    svg.raw(" ")
-        .number(left.saturating_sub(GAP / 2))
-        .raw(" ")
-        .number(top)
-        .raw(" ")
-        .number(left)
-        .raw(" ")
-        .number(top);
+    svg.numbers([(open, x), (" ", y), (" H", bend), (" C", bend + GAP / 2), (" ", y)]);
+    svg.numbers([(" ", left.saturating_sub(GAP / 2)), (" ", top), (" ", left), (" ", top)]);
     svg.raw("\"/>\n");
 }
 
@@ -164,21 +142,12 @@ fn class(task: &TaskNode) -> &'static str {
 }
 
 fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, anchor: (u64, u64)) {
-    svg.raw("<a href=\"#t")
-        .number(anchor.0)
-        .raw("-")
-        .number(anchor.1)
-        .raw("\"><g class=\"task ")
-        .raw(class(task));
+    svg.numbers([("<a href=\"#t", anchor.0), ("-", anchor.1)]);
+    svg.raw("\"><g class=\"task ").raw(class(task));
     svg.raw(if is_answer { " result\">" } else { "\">" });
     svg.raw("<title>").text(&task.text).raw("</title>");
-    svg.raw("<rect rx=\"6\" x=\"")
-        .number(x)
-        .raw("\" y=\"")
-        .number(y)
-        .raw("\" width=\"")
-        .number(WIDTH);
-    svg.raw("\" height=\"").number(HEIGHT).raw("\"/>");
+    svg.numbers([("<rect rx=\"6\" x=\"", x), ("\" y=\"", y)]);
+    svg.numbers([("\" width=\"", WIDTH), ("\" height=\"", HEIGHT)]).raw("\"/>");
     let best = task.candidates.iter().filter_map(|candidate| candidate.confidence).reduce(f64::max);
     let best = best.map(|confidence| format!(" · {confidence:.2}")).unwrap_or_default();
     line(svg, x, y + 18, "<text class=\"name\" x=\"", &format!("{}{best}", clip(&task.id, 20)));
@@ -186,13 +155,10 @@ fn node(svg: &mut Html, task: &TaskNode, (x, y): (u64, u64), is_answer: bool, an
     line(svg, x, y + 52, "<text class=\"faint\" x=\"", &clip(&words::ending(task), TEXT));
     for (place, candidate) in task.candidates.iter().take(MARKS).enumerate() {
         svg.raw("<circle class=\"")
-            .raw(show::class(candidate.status))
+            .raw(words::class(candidate.status))
             .raw(colour(candidate.cluster));
-        svg.raw("\" r=\"4.5\" cx=\"")
-            .number(x + 14 + 15 * place as u64)
-            .raw("\" cy=\"")
-            .number(y + 63)
-            .raw("\"><title>");
+        let x = x + 14 + 15 * place as u64;
+        svg.numbers([("\" r=\"4.5\" cx=\"", x), ("\" cy=\"", y + 63)]).raw("\"><title>");
         svg.text(&format!("{} {}", candidate.id, candidate.status.name())).raw("</title></circle>");
     }
     svg.raw("</g></a>\n");
@@ -207,7 +173,7 @@ pub(super) fn colour(cluster: Option<u32>) -> &'static str {
 }
 
 fn line(svg: &mut Html, x: u64, y: u64, open: &'static str, text: &str) {
-    svg.raw(open).number(x + 10).raw("\" y=\"").number(y).raw("\">").text(text).raw("</text>");
+    svg.numbers([(open, x + 10), ("\" y=\"", y)]).wrap_text("\">", text, "</text>");
 }
 
 /// The beginning of a text that is wider than so many columns.

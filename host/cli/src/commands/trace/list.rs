@@ -4,9 +4,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use syrch::journal::{Entry, Journal, JournalError, Summary};
+use syrch_report::words::{moment, seconds, size};
 
 use super::super::Context;
-use super::words;
 use crate::exit::Exit;
 use crate::failure::Outcome;
 use crate::sink::{Format, Grid};
@@ -54,9 +54,9 @@ impl Line {
     /// Writes how long a run took. One that was killed has no end, and may have waited for a call
     /// long after its last event.
     fn took(&self, summary: &Summary) -> String {
-        let took = words::seconds(summary.took_us);
+        let took = seconds(summary.took_us);
         match self.outcome() {
-            "running" => format!("{} so far", words::seconds(microseconds_since(summary.began_ms))),
+            "running" => format!("{} so far", seconds(microseconds_since(summary.began_ms))),
             "unfinished" => format!("{took} until its last event"),
             _ => took,
         }
@@ -94,7 +94,7 @@ fn read(line: &Line) -> Vec<Value> {
     let known = line.summary.as_ref().ok();
     vec![
         json!(line.entry.run),
-        json!(known.map(|summary| words::moment(summary.began_ms))),
+        json!(known.map(|summary| moment(summary.began_ms))),
         json!(known.map(|summary| summary.question.as_str())),
         json!(line.outcome()),
         json!(
@@ -104,7 +104,7 @@ fn read(line: &Line) -> Vec<Value> {
         ),
         json!(known.map(|summary| summary.calls)),
         json!(known.map(|summary| line.took(summary))),
-        json!(super::prune::size(line.entry.bytes)),
+        json!(size(line.entry.bytes)),
     ]
 }
 

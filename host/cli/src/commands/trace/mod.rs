@@ -5,7 +5,6 @@ pub(crate) mod diff;
 mod graph;
 mod list;
 mod page;
-mod picture;
 mod prune;
 mod replay;
 mod show;
@@ -18,14 +17,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use syrch::journal::{Entry, Folder, Journal};
 
 use self::prune::PruneArgs;
 use self::show::ShowArgs;
 use super::{Context, Run, resume};
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 
 /// The commands of `trace`.
 #[derive(Subcommand)]
@@ -119,16 +117,6 @@ pub(crate) fn open(context: &Context, run: &str) -> Outcome<(PathBuf, Journal)> 
     let path = find(context, run)?;
     let journal = Journal::read(&path).map_err(syrch::Error::from)?;
     Ok((path, journal))
-}
-
-/// A document without secrets: written, scrubbed and read back, so that no output can hold one.
-fn scrub_document<T: Serialize + DeserializeOwned>(context: &Context, document: &T) -> Outcome<T> {
-    let unwritable = |error: serde_json::Error| {
-        Failure::new(Exit::Unexpected, format!("the trace cannot be written: {error}"))
-    };
-    let mut value = serde_json::to_value(document).map_err(unwritable)?;
-    context.scrubber.value(&mut value);
-    serde_json::from_value(value).map_err(unwritable)
 }
 
 /// A document as JSON.

@@ -3,10 +3,11 @@
 use serde_json::Value;
 use syrch::journal::{CandidateNode, ModelNode, Round, SearchTree, Status, TaskNode, What};
 use syrch::syrch_core::ports::RowsGrant;
-use syrch_grading::grade::page::Html;
+use syrch_report::Html;
+use syrch_report::words::{count, moment, seconds};
 
-use super::{calls, graph, show, timeline, words};
-use crate::sink::{Grid, plain};
+use super::{calls, graph, timeline, words};
+use crate::sink::Grid;
 
 const GRAPH: &str = "<p class=\"faint\">A dot is a candidate: equal results of a task have one colour, a candidate that its task uses has a dark rim. \
     A dashed line leads from a subtask to the task that it stands for.</p>\n";
@@ -29,7 +30,7 @@ pub(super) fn page(tree: &SearchTree, is_running: bool, grant: RowsGrant) -> Str
             .add(&timeline::svg(tree))
             .raw("</div>\n");
         html.raw(TIMELINE);
-        table(&mut html, &calls::grid(tree, false));
+        html.table(&calls::grid(tree, false));
         prompts(&mut html, tree);
     }
     settings(&mut html, tree);
@@ -55,22 +56,17 @@ fn head(html: &mut Html, tree: &SearchTree, is_running: bool) {
         html.wrap_text(", with confidence ", &sure, "");
     }
     html.raw("</p>\n");
-    let when = format!(
-        "run {}, {}, {}",
-        tree.run,
-        words::moment(tree.began_ms),
-        words::seconds(tree.took_us)
-    );
+    let when = format!("run {}, {}, {}", tree.run, moment(tree.began_ms), seconds(tree.took_us));
     html.wrap_text("<p class=\"faint\">", &when, "<br>").wrap_text(
         "",
         &words::setup(tree),
         "</p>\n",
     );
     for at_ms in &tree.resumed_ms {
-        html.wrap_text("<p class=\"faint\">resumed ", &words::moment(*at_ms), "</p>\n");
+        html.wrap_text("<p class=\"faint\">resumed ", &moment(*at_ms), "</p>\n");
     }
-    for warning in tree.warnings.iter().chain(&show::remarks(tree)) {
-        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+    for warning in tree.warnings.iter().chain(&words::remarks(tree)) {
+        html.paragraph("warning", warning);
     }
     html.raw("</header>\n");
 }
@@ -79,16 +75,16 @@ fn answer(html: &mut Html, tree: &SearchTree, grant: RowsGrant) {
     let Some(answer) = &tree.answer else { return };
     html.raw("<h2>Answer</h2>\n");
     if let Some(text) = &answer.text {
-        html.wrap_text("<p>", text, "</p>\n");
+        html.paragraph("", text);
     }
     if !answer.rows.is_empty() {
-        table(html, &show::rows(answer));
+        html.table(&words::rows(answer));
     }
-    if let Some(why) = show::left_out(answer, grant) {
-        html.wrap_text("<p class=\"faint\">", &why, "</p>\n");
+    if let Some(why) = words::left_out(answer, grant) {
+        html.paragraph("faint", &why);
     }
     if let Some(sql) = &answer.sql {
-        html.wrap_text("<pre>", sql, "</pre>\n");
+        html.code(sql);
     }
 }
 
@@ -112,7 +108,7 @@ fn draw_round(html: &mut Html, round: &Round, number: u64, rounds: usize) {
     }
     let changes = round.changes.iter().map(words::change);
     for line in changes.chain(round.questions.iter().map(words::describe_clarification)) {
-        html.wrap_text("<p class=\"mark\">", &line, "</p>\n");
+        html.paragraph("mark", &line);
     }
     html.raw("</section>\n");
 }
@@ -124,14 +120,14 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
     } else {
         "</h3>\n"
     });
-    html.wrap_text("<p>", &task.text, "</p>\n");
+    html.paragraph("", &task.text);
     let about: Vec<String> = words::after(task)
         .into_iter()
         .chain(words::kinship(task))
         .chain(words::attempts(task))
         .collect();
     if !about.is_empty() {
-        html.wrap_text("<p class=\"faint\">", &about.join("; "), "</p>\n");
+        html.paragraph("faint", &about.join("; "));
     }
     let stated = words::describe_plan(task);
     if !stated.is_empty() {
@@ -140,10 +136,10 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
         html.raw("</ul>\n");
     }
     if let Some(why) = words::reason(task) {
-        html.wrap_text("<p class=\"bad\">", &why, "</p>\n");
+        html.paragraph("bad", &why);
     }
     for visits in words::visits(task) {
-        html.wrap_text("<p class=\"faint\">", &visits, "</p>\n");
+        html.paragraph("faint", &visits);
     }
     if !task.candidates.is_empty() {
         candidates(html, &task.candidates);
@@ -153,12 +149,12 @@ fn draw_task(html: &mut Html, task: &TaskNode, is_answer: bool) {
 fn candidates(html: &mut Html, all: &[CandidateNode]) {
     html.raw("<div class=\"wide\"><table class=\"candidates\"><thead><tr><th>candidate<th>status<th>result<th>confidence<th>reward<th>why<th>statement</thead>\n<tbody>\n");
     for candidate in all {
-        html.raw("<tr class=\"").raw(show::class(candidate.status)).raw("\">");
+        html.raw("<tr class=\"").raw(words::class(candidate.status)).raw("\">");
         html.wrap_text("<td>", &candidate.id, "").wrap_text("<td>", candidate.status.name(), "");
         html.raw("<td><span class=\"dot").raw(graph::colour(candidate.cluster)).raw("\"></span>");
         html.text(&words::mark(candidate));
         if let Some(rows) = candidate.rows {
-            html.wrap_text(" <small>", &words::count(rows, "row"), "</small>");
+            html.wrap_text(" <small>", &count(rows, "row"), "</small>");
         }
         html.raw("<td>")
             .text(&words::confidence(candidate.confidence, candidate.claimed).unwrap_or_default());
@@ -212,11 +208,7 @@ fn prompts(html: &mut Html, tree: &SearchTree) {
 fn conversation(html: &mut Html, model: &ModelNode) {
     for message in &model.prompt {
         let speaker = format!("{:?}", message.speaker).to_lowercase();
-        html.wrap_text("<p class=\"faint\">", &speaker, "</p>").wrap_text(
-            "<pre>",
-            &message.text,
-            "</pre>\n",
-        );
+        html.wrap_text("<p class=\"faint\">", &speaker, "</p>").code(&message.text);
     }
     if let Some(reply) = &model.reply {
         html.wrap_text("<p class=\"faint\">reply</p><pre>", reply, "</pre>\n");
@@ -232,25 +224,7 @@ fn settings(html: &mut Html, tree: &SearchTree) {
         grid.rows
             .push([role, &plugin.name, &plugin.version, &plugin.digest].map(Value::from).to_vec());
     }
-    table(html, &grid);
-    html.wrap_text("<pre>", &format!("{:#}", tree.settings), "</pre>\n");
+    html.table(&grid);
+    html.code(&format!("{:#}", tree.settings));
     html.wrap_text("<footer class=\"faint\">syrch-host ", &tree.host, "</footer>\n");
-}
-
-/// A table of this program's rows, whose cells may also be lists and documents.
-fn table(html: &mut Html, grid: &Grid) {
-    let rows: Vec<Vec<Value>> = grid
-        .rows
-        .iter()
-        .map(|row| {
-            row.iter()
-                .map(
-                    |cell: &Value| {
-                        if cell.is_number() { cell.clone() } else { Value::String(plain(cell)) }
-                    },
-                )
-                .collect()
-        })
-        .collect();
-    html.table(&grid.columns, &rows);
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use syrch::journal::Entry;
+use syrch_report::words::{count, size};
 
 use super::super::Context;
 use crate::exit::Exit;
@@ -55,35 +56,7 @@ pub(super) fn run(context: &Context, arguments: &PruneArgs) -> Outcome {
         })?;
     }
     let verb = if arguments.dry_run { "would be removed" } else { "removed" };
-    let runs = super::words::count(removed.len() as u64, "journal");
+    let runs = count(removed.len(), "journal");
     context.console.note(&format!("{runs} of {} {verb}", size(sum)));
     Ok(Exit::Answered)
-}
-
-/// Bytes as people read them.
-pub(super) fn size(bytes: u64) -> String {
-    let units = ["KiB", "MiB", "GiB", "TiB"];
-    let mut value = bytes as f64;
-    let mut unit = "B";
-    for next in units {
-        if value < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = next;
-    }
-    if unit == "B" { format!("{bytes} B") } else { format!("{value:.1} {unit}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_short() {
-        assert_eq!(
-            [size(0), size(1023), size(1024), size(1 << 30)],
-            ["0 B", "1023 B", "1.0 KiB", "1.0 GiB"]
-        );
-    }
 }

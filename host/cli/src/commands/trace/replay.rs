@@ -7,8 +7,8 @@ use syrch::Host;
 use syrch::settings::read_settings;
 use syrch::syrch_core::Problem;
 
+use super::super::asking::{self, Start};
 use super::super::resume::with_secrets;
-use super::super::search::{self, Start};
 use super::super::{Context, answer, optimize};
 use super::open;
 use crate::console::progress::Watch;
@@ -85,7 +85,7 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     }
     let Problem { question, evidence, .. } = journal.header.problem;
     let problem = Problem { question, evidence, ..Problem::default() };
-    let report = search::search(&context, &host, Start::Problem(problem), watch, None).await;
+    let report = asking::search(&context, &host, Start::Problem(problem), watch, None).await;
     context.console.clear();
     answer::finish(&context, &report?)
 }

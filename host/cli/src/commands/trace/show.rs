@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use syrch::journal::{
-    AnswerNode, CandidateNode, Journal, ModelNode, Round, SearchTree, Shown, Status, TaskNode, What,
+    AnswerNode, CandidateNode, Journal, Round, SearchTree, Shown, Status, TaskNode,
 };
 use syrch::syrch_core::DatabaseUrl;
-use syrch::syrch_core::ports::{Level, RowsGrant};
+use syrch::syrch_core::ports::RowsGrant;
+use syrch_report::terminal::{Picture, Style};
+use syrch_report::words::{count, moment, seconds};
 
 use super::super::Context;
-use super::picture::{Picture, Style};
 use super::{calls, page, words};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -55,7 +56,7 @@ pub(super) fn run(context: &Context, arguments: &ShowArgs) -> Outcome {
         &inputs(context, &path, &journal),
     )?;
     let is_running = !journal.is_finished() && is_written(&path);
-    let tree = super::scrub_document(context, &SearchTree::from_journal(&journal, shown))?;
+    let tree = context.scrubber.document(SearchTree::from_journal(&journal, shown))?;
     if arguments.html.is_some() {
         output.write(&page::page(&tree, is_running, grant))?;
         if let Some(path) = page_path {
@@ -153,24 +154,6 @@ fn candidates(tree: &SearchTree) -> Grid {
     grid
 }
 
-/// The reason why rows of the answer are missing. `None` if all are there.
-pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
-    let rows = words::count(answer.row_count, "row");
-    if matches!(grant, RowsGrant::None | RowsGrant::Aggregates) {
-        return Some(format!("{rows}, left out under --rows {grant}"));
-    }
-    let missing = answer.row_count.saturating_sub(answer.rows.len() as u64);
-    (missing > 0).then(|| match answer.rows.len() {
-        0 => format!("{rows}, which the journal does not hold"),
-        held => format!("the first {held} of {rows}"),
-    })
-}
-
-/// The rows of the answer.
-pub(super) fn rows(answer: &AnswerNode) -> Grid {
-    Grid { columns: answer.columns.clone(), rows: answer.rows.clone() }
-}
-
 /// The run as a picture.
 pub(super) fn picture(
     tree: &SearchTree,
@@ -195,31 +178,13 @@ pub(super) fn picture(
         .for_each(|line| picture.line("", "  ", &[(Style::Plain, line)]));
     let warnings = tree.warnings.iter().map(|warning| format!("warning: {warning}"));
     warnings
-        .chain(remarks(tree))
+        .chain(words::remarks(tree))
         .for_each(|line| picture.line("", "  ", &[(Style::Doubtful, line)]));
     if with_calls {
         picture.gap();
         picture.push_raw(&table::render(&calls::grid(tree, true), width));
     }
     picture.finish()
-}
-
-/// The warnings of plugins, the role calls that failed, and the replies that held several
-/// statements.
-pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
-    let mut lines = Vec::new();
-    for call in &tree.calls {
-        if let What::Model(ModelNode { remark: Some(remark), .. }) = &call.what {
-            lines.push(format!("{}: {remark}", calls::caller(tree, call)));
-        }
-    }
-    for call in &tree.role_calls {
-        let task = if call.task.is_empty() { String::new() } else { format!("({})", call.task) };
-        let warned = call.notes.iter().filter(|note| note.level == Level::Warn);
-        lines.extend(warned.map(|note| format!("{}{task}: {}", call.role, note.message)));
-        lines.extend(call.error.iter().map(|error| format!("{}{task} failed: {error}", call.role)));
-    }
-    lines
 }
 
 fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
@@ -230,10 +195,7 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
         .and_then(|answer| words::confidence(answer.confidence, answer.claimed));
     let parts = [
         (Style::Strong, format!("run {}", tree.run)),
-        (
-            Style::Plain,
-            format!("{}, {},", words::moment(tree.began_ms), words::seconds(tree.took_us)),
-        ),
+        (Style::Plain, format!("{}, {},", moment(tree.began_ms), seconds(tree.took_us))),
         (if is_good { Style::Good } else { Style::Bad }, words::outcome(&tree.outcome, is_running)),
         (Style::Plain, sure.map(|sure| format!("with confidence {sure}")).unwrap_or_default()),
     ];
@@ -244,7 +206,7 @@ fn head(picture: &mut Picture, tree: &SearchTree, is_running: bool) {
     }
     picture.line("", "  ", &[(Style::Dim, words::setup(tree))]);
     for at_ms in &tree.resumed_ms {
-        picture.line("", "  ", &[(Style::Doubtful, format!("resumed {}", words::moment(*at_ms)))]);
+        picture.line("", "  ", &[(Style::Doubtful, format!("resumed {}", moment(*at_ms)))]);
     }
 }
 
@@ -252,7 +214,7 @@ fn draw_round(picture: &mut Picture, round: &Round, rounds: usize) {
     let answer =
         round.answer.as_ref().map(|task| format!("the answer is {task}'s")).unwrap_or_default();
     let name = if rounds > 1 { format!("round {}:", round.number + 1) } else { String::new() };
-    let number = words::count(round.tasks.len() as u64, "task");
+    let number = count(round.tasks.len(), "task");
     if let Some(linked) =
         round.linked.as_ref().filter(|linked| !linked.tables.is_empty() || linked.hints > 0)
     {
@@ -349,22 +311,12 @@ fn draw_answer(picture: &mut Picture, answer: &AnswerNode, grant: RowsGrant, wid
         picture.line("", "  ", &[(Style::Strong, text.clone())]);
     }
     if !answer.rows.is_empty() {
-        picture.push_raw(&table::render(&rows(answer), width));
+        picture.push_raw(&table::render(&words::rows(answer), width));
     }
-    if let Some(why) = left_out(answer, grant) {
+    if let Some(why) = words::left_out(answer, grant) {
         picture.line("", "  ", &[(Style::Dim, why)]);
     }
     if let Some(sql) = &answer.sql {
         picture.line("", "  ", &[(Style::Dim, sql.clone())]);
-    }
-}
-
-/// The status of a candidate for a page's class; a constant, since it becomes markup.
-pub(super) fn class(status: Status) -> &'static str {
-    match status {
-        Status::Answer => "answer",
-        Status::Kept => "kept",
-        Status::Dropped => "dropped",
-        Status::Open => "open",
     }
 }

@@ -1,7 +1,7 @@
 //! The time line of a run as SVG: a bar for each call.
 
 use syrch::journal::{CallEnd, SearchTree, What};
-use syrch_grading::grade::page::Html;
+use syrch_report::Html;
 
 use super::calls;
 
@@ -17,13 +17,7 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
     let shown = tree.calls.len().min(MOST);
     let height = (shown as u64 + 1) * ROW + 6;
     let mut svg = Html::default();
-    svg.raw("<svg class=\"timeline\" role=\"img\" aria-label=\"time line\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
-    svg.number(LABEL + WIDTH + 20)
-        .raw(" ")
-        .number(height)
-        .raw("\" width=\"")
-        .number(LABEL + WIDTH + 20)
-        .raw("\">\n");
+    svg.open_drawing("timeline", "time line", LABEL + WIDTH + 20, height);
     axis(&mut svg, tree, height);
     for (place, call) in tree.calls.iter().take(shown).enumerate() {
         let y = (place as u64 + 1) * ROW;
@@ -37,16 +31,9 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
         let label: String = label.chars().take(40).collect();
         svg.raw("<g><title>").text(&calls::what(call)).raw("</title>");
         svg.raw("<text x=\"4\" y=\"").number(y + 12).raw("\">").text(&label).raw("</text>");
-        svg.raw("<rect rx=\"2\" class=\"")
-            .raw(kind(&call.what))
-            .raw(end(call.end))
-            .raw("\" x=\"")
-            .number(LABEL + first);
-        svg.raw("\" y=\"")
-            .number(y + 3)
-            .raw("\" width=\"")
-            .number((last - first).max(2))
-            .raw("\" height=\"12\"/></g>\n");
+        svg.raw("<rect rx=\"2\" class=\"").raw(kind(&call.what)).raw(end(call.end));
+        svg.numbers([("\" x=\"", LABEL + first), ("\" y=\"", y + 3)]);
+        svg.numbers([("\" width=\"", (last - first).max(2))]).raw("\" height=\"12\"/></g>\n");
     }
     svg.raw("</svg>\n");
     if tree.calls.len() > shown {
@@ -60,12 +47,8 @@ pub(super) fn svg(tree: &SearchTree) -> Html {
 fn axis(svg: &mut Html, tree: &SearchTree, height: u64) {
     for quarter in 0..=4_u64 {
         let x = LABEL + WIDTH * quarter / 4;
-        svg.raw("<line class=\"axis\" x1=\"")
-            .number(x)
-            .raw("\" x2=\"")
-            .number(x)
-            .raw("\" y1=\"14\" y2=\"");
-        svg.number(height).raw("\"/>");
+        svg.numbers([("<line class=\"axis\" x1=\"", x), ("\" x2=\"", x)]);
+        svg.numbers([("\" y1=\"14\" y2=\"", height)]).raw("\"/>");
         let at_us = tree.took_us.saturating_mul(quarter) / 4;
         svg.raw("<text class=\"faint\" text-anchor=\"middle\" x=\"").number(x).raw("\" y=\"11\">");
         svg.decimal(at_us as f64 / 1e6, 2).raw(" s</text>\n");

@@ -1,25 +1,16 @@
 //! Texts that the picture in the terminal and the page share.
 
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use syrch::journal::{
-    Asked, CandidateNode, Change, Cost, LinkedNode, OutcomeNode, SearchTree, TaskNode,
+    AnswerNode, Asked, CandidateNode, Change, Cost, LinkedNode, ModelNode, OutcomeNode, SearchTree,
+    Status, TaskNode, What,
 };
-pub(crate) use syrch::syrch_core::text::count;
+use syrch::syrch_core::ports::{Level, RowsGrant};
 use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
+use syrch_report::Grid;
+use syrch_report::words::{count, seconds};
 
-/// A time in microseconds as text, in seconds.
-pub(super) fn seconds(microseconds: u64) -> String {
-    format!("{:.2} s", microseconds as f64 / 1e6)
-}
-
-/// A moment as `2026-01-31 08:05:00 UTC`, from milliseconds since 1970; one that no calendar holds
-/// as the last second of the calendar.
-pub(crate) fn moment(milliseconds: u64) -> String {
-    let milliseconds = i64::try_from(milliseconds).unwrap_or(i64::MAX);
-    let moment = DateTime::from_timestamp_millis(milliseconds).unwrap_or(DateTime::<Utc>::MAX_UTC);
-    moment.format("%Y-%m-%d %H:%M:%S UTC").to_string()
-}
+use super::calls;
 
 /// A calibrated confidence with the claimed one. `None` if there is neither.
 pub(super) fn confidence(calibrated: Option<f64>, claimed: Option<f64>) -> Option<String> {
@@ -333,16 +324,48 @@ pub(super) fn setup(tree: &SearchTree) -> String {
     strategy.into_iter().chain(plugins).chain([model, database]).collect::<Vec<_>>().join(" · ")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The reason why rows of the answer are missing. `None` if all are there.
+pub(super) fn left_out(answer: &AnswerNode, grant: RowsGrant) -> Option<String> {
+    let rows = count(answer.row_count, "row");
+    if matches!(grant, RowsGrant::None | RowsGrant::Aggregates) {
+        return Some(format!("{rows}, left out under --rows {grant}"));
+    }
+    let missing = answer.row_count.saturating_sub(answer.rows.len() as u64);
+    (missing > 0).then(|| match answer.rows.len() {
+        0 => format!("{rows}, which the journal does not hold"),
+        held => format!("the first {held} of {rows}"),
+    })
+}
 
-    #[test]
-    fn moments_are_dates() {
-        assert_eq!(moment(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(moment(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
-        assert_eq!(moment(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
-        moment(u64::MAX);
+/// The rows of the answer.
+pub(super) fn rows(answer: &AnswerNode) -> Grid {
+    Grid { columns: answer.columns.clone(), rows: answer.rows.clone() }
+}
+
+/// The warnings of plugins, the role calls that failed, and the replies that held several
+/// statements.
+pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for call in &tree.calls {
+        if let What::Model(ModelNode { remark: Some(remark), .. }) = &call.what {
+            lines.push(format!("{}: {remark}", calls::caller(tree, call)));
+        }
+    }
+    for call in &tree.role_calls {
+        let task = if call.task.is_empty() { String::new() } else { format!("({})", call.task) };
+        let warned = call.notes.iter().filter(|note| note.level == Level::Warn);
+        lines.extend(warned.map(|note| format!("{}{task}: {}", call.role, note.message)));
+        lines.extend(call.error.iter().map(|error| format!("{}{task} failed: {error}", call.role)));
+    }
+    lines
+}
+
+/// The status of a candidate for a page's class; a constant, since it becomes markup.
+pub(super) fn class(status: Status) -> &'static str {
+    match status {
+        Status::Answer => "answer",
+        Status::Kept => "kept",
+        Status::Dropped => "dropped",
+        Status::Open => "open",
     }
 }

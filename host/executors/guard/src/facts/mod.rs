@@ -7,6 +7,7 @@
 
 mod place;
 mod query;
+mod resolver;
 mod scope;
 mod uses;
 mod walk;
@@ -27,7 +28,7 @@ use crate::carry;
 use crate::read::Reading;
 use crate::{Kind, Token, lex, stack};
 pub(crate) use place::{Places, write_refused};
-use query::Resolver;
+use resolver::Resolver;
 
 /// Nesting that the parser follows: its default of 50 is too low for real queries.
 const RECURSION: usize = 200;

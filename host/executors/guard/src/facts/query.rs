@@ -1,21 +1,19 @@
 //! The walk over queries: which relations stand where, which columns they have, and the scope that
 //! expressions see.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use sqlparser::ast::{
-    Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderBy, Query, Select,
-    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins,
+    Expr, Ident, JoinConstraint, ObjectName, OrderBy, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins,
     WildcardAdditionalOptions,
 };
-use sqlparser::tokenizer::Location;
-use syrch_core::ports::{Facts, Literal, Outline, Relation, Use};
 use syrch_core::text::nearest;
-use syrch_core::{Catalog, SqlError, Table};
+use syrch_core::{SqlError, Table};
 
-use super::place::{self, Places};
+use super::place;
+use super::resolver::{Resolver, constraint};
 use super::scope::{Columns, Origin, Output, Scope, Source, same};
-use super::uses;
 use super::walk::Walk;
 use crate::carry;
 
@@ -25,78 +23,7 @@ const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 /// Schemas that engines make by themselves and search first.
 const USUAL: [&str; 4] = ["public", "main", "default", "dbo"];
 
-/// Resolves one statement and gathers its facts.
-pub(super) struct Resolver<'a> {
-    pub(super) catalog: &'a Catalog,
-    pub(super) places: &'a Places<'a>,
-    pub(super) relations: &'a [Relation],
-    /// Common table expressions in sight, the innermost last.
-    pub(super) ctes: Vec<(String, Columns)>,
-    tables: BTreeSet<String>,
-    tasks: BTreeSet<String>,
-    pub(super) columns: BTreeSet<String>,
-    pub(super) functions: BTreeSet<String>,
-    pub(super) subqueries: Vec<String>,
-    pub(super) literals: Vec<Literal>,
-    pub(super) uses: Vec<Use>,
-    /// The outline of the last SELECT that stands in no other's expressions.
-    pub(super) outline: Option<Outline>,
-    /// The names in double quotes that were read as texts, by where they begin; `None` where none
-    /// may be.
-    texts: Option<Vec<Location>>,
-}
-
 impl<'a> Resolver<'a> {
-    pub(super) fn new(
-        catalog: &'a Catalog,
-        relations: &'a [Relation],
-        places: &'a Places<'a>,
-    ) -> Self {
-        Self {
-            catalog,
-            places,
-            relations,
-            ctes: Vec::new(),
-            tables: BTreeSet::new(),
-            tasks: BTreeSet::new(),
-            columns: BTreeSet::new(),
-            functions: BTreeSet::new(),
-            subqueries: Vec::new(),
-            literals: Vec::new(),
-            uses: Vec::new(),
-            outline: None,
-            texts: None,
-        }
-    }
-
-    /// A resolver that reads a name in double quotes as a text where it can be nothing else.
-    pub(super) fn with_texts(catalog: &'a Catalog, places: &'a Places<'a>) -> Self {
-        Self { texts: Some(Vec::new()), ..Self::new(catalog, &[], places) }
-    }
-
-    /// Takes a name for a text, where that may be.
-    pub(super) fn read_text(&mut self, name: &Ident) -> bool {
-        self.texts.as_mut().map(|texts| texts.push(name.span.start)).is_some()
-    }
-
-    pub(super) fn into_texts(self) -> Vec<Location> {
-        self.texts.unwrap_or_default()
-    }
-
-    pub(super) fn into_facts(self) -> Facts {
-        Facts {
-            tables: self.tables.into_iter().collect(),
-            columns: self.columns.into_iter().collect(),
-            functions: self.functions.into_iter().collect(),
-            literals: self.literals,
-            subqueries: self.subqueries,
-            tasks: self.tasks.into_iter().collect(),
-            uses: uses::merge_texts(self.uses),
-            outline: self.outline,
-            ..Facts::default()
-        }
-    }
-
     fn names_computed_columns(&self) -> bool {
         self.catalog.dialect.syntax().names_computed_columns
     }
@@ -528,24 +455,6 @@ fn is_plain(options: &WildcardAdditionalOptions) -> bool {
 
 fn last(name: &ObjectName) -> Option<&Ident> {
     name.0.last().and_then(|part| part.as_ident())
-}
-
-pub(super) fn constraint(join: &Join) -> Option<&JoinConstraint> {
-    match &join.join_operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint)
-        | JoinOperator::CrossJoin(constraint)
-        | JoinOperator::StraightJoin(constraint)
-        // These carry ASOF JOIN.
-        | JoinOperator::RightSemi(constraint)
-        | JoinOperator::RightAnti(constraint) => Some(constraint),
-        _ => None,
-    }
 }
 
 fn aliases(item: &SelectItem) -> HashSet<String> {

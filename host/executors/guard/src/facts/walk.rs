@@ -15,7 +15,7 @@ use syrch_core::ports::Literal;
 use syrch_core::text::{clip, nearest};
 
 use super::place;
-use super::query::Resolver;
+use super::resolver::Resolver;
 use super::scope::{Found, Origin, Output, Scope, same};
 use crate::carry;
 

@@ -20,7 +20,7 @@ use crate::watch::Snapshot;
 pub(crate) use index::build;
 pub(crate) use samples::{column_stats, samples};
 pub(crate) use shared::ValueIndex;
-pub use stored::{INDEX, ValueStore};
+pub use stored::INDEX;
 
 /// Compiles one of our own statements as if it were a guest's.
 fn compile<'s>(

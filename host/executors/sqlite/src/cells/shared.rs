@@ -224,9 +224,9 @@ mod tests {
     use syrch_core::ports::{CellIndex, Database, Match, SqlQuery};
 
     use super::*;
-    use crate::cells::ValueStore;
     use crate::config::SqliteConfig;
     use crate::database::SqliteDatabase;
+    use crate::value_store::ValueStore;
 
     /// Three tables, of which the last of the catalog is the smallest.
     const SCRIPT: &str = "

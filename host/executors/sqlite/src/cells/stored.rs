@@ -4,12 +4,14 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 use syrch_files::{make_folder, replace};
 use syrch_guard::values::Values;
 use zstd::{Decoder, Encoder};
+
+use crate::value_store::ValueStore;
 
 /// The extension of the files.
 pub const INDEX: &str = "values";
@@ -17,18 +19,6 @@ pub const INDEX: &str = "values";
 const MOST: u64 = 128 << 20;
 /// The level of compression: fast, since values are short and most of their bytes are the same.
 const LEVEL: i32 = 1;
-
-/// The folder in which indexes of values are stored, which only its owner reads, and how much of
-/// them is retained.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueStore {
-    /// The folder, which is made if it is missing.
-    pub folder: PathBuf,
-    /// The time for which an index is retained that nobody uses.
-    pub retained: Duration,
-    /// The size limit of all indexes, in bytes.
-    pub retained_bytes: u64,
-}
 
 impl ValueStore {
     /// The file for what is granted of a database.
@@ -117,6 +107,7 @@ impl ValueStore {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
 
     use super::*;
 

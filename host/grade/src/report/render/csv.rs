@@ -1,10 +1,8 @@
-//! Comma-separated values after RFC 4180 with LF line ends: one line a question and arm, safe to
-//! open in a spreadsheet.
+//! Comma-separated values: one line a question and arm.
 
-use serde_json::Value;
-use syrch_core::text::escape::{record, spreadsheet};
+use syrch_report::Grid;
 
-use super::rows::{COLUMNS, Column, rules};
+use super::rows::{COLUMNS, rules};
 use crate::report::ResultRow;
 
 /// The answers as CSV, with a line of column names; the verdicts of the other rules are columns
@@ -12,26 +10,15 @@ use crate::report::ResultRow;
 #[must_use]
 pub fn csv(rows: &[ResultRow]) -> String {
     let rules = rules(rows);
-    let mut out = String::new();
-    let names = COLUMNS.iter().map(|column| column.name.to_owned());
-    out += &record(names.chain(rules.iter().map(|rule| spreadsheet(&format!("verdict:{rule}")))));
+    let mut grid = Grid::default();
+    grid.columns.extend(COLUMNS.iter().map(|column| column.name.to_owned()));
+    grid.columns.extend(rules.iter().map(|rule| format!("verdict:{rule}")));
     for row in rows {
-        let own = COLUMNS.iter().map(|column| cell(column, row));
-        let by_rule = rules.iter().map(|rule| {
-            row.verdicts
-                .get(*rule)
-                .map(|verdict| super::rows::verdict(*verdict).to_owned())
-                .unwrap_or_default()
-        });
-        out += &record(own.chain(by_rule));
+        let own = COLUMNS.iter().map(|column| (column.value)(row));
+        let by_rule = rules
+            .iter()
+            .map(|rule| row.verdicts.get(*rule).map(|one| super::rows::verdict(*one)).into());
+        grid.rows.push(own.chain(by_rule).collect());
     }
-    out
-}
-
-fn cell(column: &Column, row: &ResultRow) -> String {
-    match (column.value)(row) {
-        Value::Null => String::new(),
-        Value::String(text) => spreadsheet(&text),
-        other => other.to_string(),
-    }
+    syrch_report::csv::render(&grid)
 }

@@ -1,11 +1,12 @@
 //! HTML: a page with the verdict, the pictures with their numbers, and the questions.
 
-use super::tables::{self, Table};
-use super::words::{
-    UNKNOWN, answer_counts, count, decimal, percent, percents, question_counts, rule, time,
-};
+use syrch_report::picture::Picture;
+use syrch_report::words::{count, decimal, figure, percent, time};
+use syrch_report::{Html, Table};
+
+use super::tables;
+use super::words::{answer_counts, percents, question_counts, rule};
 use crate::Verdict;
-use crate::page::Html;
 use crate::picture;
 use crate::report::sentence::in_brackets;
 use crate::report::{
@@ -93,7 +94,7 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
             add_section(html, "<h2>What was run</h2>\n", None, &own);
             for (arm, _) in report.arms() {
                 html.fold(&format!("Settings of {}", arm.name), |html| {
-                    _ = html.wrap_text("<pre>", &format!("{:#}", arm.settings), "</pre>\n");
+                    _ = html.code(&format!("{:#}", arm.settings));
                 });
             }
             footer(html, report.head());
@@ -103,18 +104,13 @@ fn draw(html: &mut Html, report: &RunReport, section: Section) {
 
 /// Adds a heading with a picture and its tables, or with the tables alone. Adds nothing where there
 /// is neither.
-fn add_section(
-    html: &mut Html,
-    heading: &'static str,
-    picture: Option<picture::Picture>,
-    tables: &[Table],
-) {
+fn add_section(html: &mut Html, heading: &'static str, picture: Option<Picture>, tables: &[Table]) {
     match picture {
         Some(picture) => _ = html.raw(heading).figure(&picture, tables),
         None if tables.is_empty() => {}
         None => {
             html.raw(heading);
-            tables.iter().for_each(|table| _ = html.table(&table.columns, &table.rows));
+            tables.iter().for_each(|table| _ = html.table(&table.grid));
         }
     }
 }
@@ -159,17 +155,14 @@ fn notes(html: &mut Html, basis: &Basis) {
         html.text(&partial.why).raw(".</p>\n");
     }
     for warning in &basis.warnings {
-        html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+        html.paragraph("warning", warning);
     }
 }
 
 fn about(html: &mut Html, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
-    html.wrap_text("<p class=\"faint\">Suite ", &suite.path, ", ").text(&count(
-        suite.questions,
-        "question",
-        "questions",
-    ));
+    html.wrap_text("<p class=\"faint\">Suite ", &suite.path, ", ")
+        .text(&count(suite.questions, "question"));
     html.wrap_text(", SHA-256 ", &suite.digest, "<br>Rule ").text(&rule(&basis.rule)).raw("</p>\n");
 }
 
@@ -189,7 +182,7 @@ fn differences(html: &mut Html, pair: &PairReport, rows: &[ResultRow]) {
 }
 
 fn add_flips(html: &mut Html, pair: &PairReport) {
-    let number = count(pair.flipped.len() as u64, "question", "questions");
+    let number = count(pair.flipped.len(), "question");
     html.fold(&format!("{number} that only one answers right"), |html| {
         for (shown, one) in pair.flipped.iter().enumerate() {
             if shown >= ROWS || html.len() > LONGEST {
@@ -204,11 +197,7 @@ fn add_flips(html: &mut Html, pair: &PairReport) {
 fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     let right = if one.right == RightOne::First { &pair.first } else { &pair.second };
     html.wrap_text("<h3>", &one.id, "").wrap_text(" <small>", &one.db, "</small></h3>\n");
-    html.wrap_text("<p>", &one.question, "</p>\n").wrap_text(
-        "<p class=\"good\">right: ",
-        right,
-        "</p>\n",
-    );
+    html.paragraph("", &one.question).wrap_text("<p class=\"good\">right: ", right, "</p>\n");
     let statements = [
         (pair.first.as_str(), &one.first_sql),
         (&pair.second, &one.second_sql),
@@ -216,7 +205,7 @@ fn flip(html: &mut Html, pair: &PairReport, one: &Flipped) {
     ];
     for (who, sql) in statements {
         html.wrap_text("<p class=\"faint\">", who, "</p>");
-        html.wrap_text("<pre>", sql.as_deref().unwrap_or("no statement"), "</pre>\n");
+        html.code(sql.as_deref().unwrap_or("no statement"));
     }
 }
 
@@ -225,7 +214,7 @@ fn left_out(html: &mut Html, number: usize) {
         1 => "1 more is left out here; the JSON has it.".to_owned(),
         number => format!("{number} more are left out here; the JSON has them."),
     };
-    html.wrap_text("<p class=\"warning\">", &left, "</p>\n");
+    html.paragraph("warning", &left);
 }
 
 fn confidence(html: &mut Html, arms: &[(&str, &Figures)]) {
@@ -282,16 +271,8 @@ fn result(html: &mut Html, row: &ResultRow) {
     });
     html.wrap_text("<td class=\"number\">", &super::words::row_counts(row), "</td>");
     html.wrap_text("<td class=\"number\">", &decimal(row.confidence, 2), "</td>");
-    html.wrap_text(
-        "<td class=\"number\">",
-        &row.calls.map_or_else(|| UNKNOWN.to_owned(), |calls| calls.to_string()),
-        "</td>",
-    );
-    html.wrap_text(
-        "<td class=\"number\">",
-        &row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
-        "</td>",
-    );
+    html.wrap_text("<td class=\"number\">", &figure(row.calls), "</td>");
+    html.wrap_text("<td class=\"number\">", &figure(row.tokens()), "</td>");
     html.wrap_text(
         "<td class=\"number\">",
         &time(row.duration.map(|seconds| seconds * 1000.0)),

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use syrch_core::text::escape::{self as escapes, clip_with_remark, fence_code, markdown as escape};
-
-use super::tables::{self, Table};
-use super::words::{
-    UNKNOWN, answer_counts, capital, count, decimal, dollars, percent, percents, question_counts,
-    row_counts, rule, status, time,
+use syrch_core::text::escape::clip_with_remark;
+use syrch_report::markdown::{code, fold, row, table, text as escape};
+use syrch_report::words::{
+    UNKNOWN, capital, count, count_either, decimal, dollars, figure, percent, time,
 };
+
+use super::tables;
+use super::words::{answer_counts, percents, question_counts, row_counts, rule, status};
 use crate::Verdict;
 use crate::report::sentence::in_brackets;
 use crate::report::{
@@ -54,7 +55,7 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         Section::RightAnswers | Section::Arms | Section::Pairs => {
             tables::for_section(report, section)
                 .iter()
-                .for_each(|one| *out += &format!("{}\n", table(one)));
+                .for_each(|one| *out += &format!("{}\n", table(&one.grid)));
         }
         Section::Pareto => compare.iter().for_each(|report| pareto(out, report)),
         Section::Ends
@@ -68,9 +69,9 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         | Section::Budget => {
             let most = if compare.is_some() { LONGEST } else { usize::MAX };
             for one in tables::for_section(report, section) {
-                let body = table(&one);
+                let body = table(&one.grid);
                 if out.len() + body.len() < most {
-                    fold(out, &one.title, &body);
+                    *out += &fold(&one.title, &body);
                 }
             }
         }
@@ -110,18 +111,18 @@ fn results(rows: &[ResultRow]) -> String {
     let mut out = "| ID | Status | Exact | Rows | Cols | Conf | Tokens | Time |\n\
          | --- | --- | --- | ---: | --- | ---: | ---: | ---: |\n"
         .to_owned();
-    for row in rows {
+    for one in rows {
         let cells = [
-            escape(&row.id),
-            escape(&status(row)),
-            yes_no(row.metrics.exact_match).to_owned(),
-            row_counts(row),
-            columns(row).to_owned(),
-            decimal(row.confidence, 2),
-            row.tokens().map_or_else(|| UNKNOWN.to_owned(), |tokens| tokens.to_string()),
-            time(row.duration.map(|seconds| seconds * 1000.0)),
+            escape(&one.id),
+            escape(&status(one)),
+            yes_no(one.metrics.exact_match).to_owned(),
+            row_counts(one),
+            columns(one).to_owned(),
+            decimal(one.confidence, 2),
+            figure(one.tokens()),
+            time(one.duration.map(|seconds| seconds * 1000.0)),
         ];
-        out += &format!("| {} |\n", cells.join(" | "));
+        out += &row(cells);
     }
     out
 }
@@ -171,17 +172,13 @@ fn write_flips(out: &mut String, pair: &PairReport) {
         let text = flip(pair, one);
         if out.len() + body.len() + text.len() > LONGEST {
             let left = (pair.flipped.len() - shown) as u64;
-            body += &format!(
-                "{} left out here; the JSON has them.\n",
-                count(left, "question", "questions")
-            );
+            body += &format!("{} left out here; the JSON has them.\n", count(left, "question"));
             break;
         }
         body += &text;
     }
-    let number = count(pair.flipped.len() as u64, "question", "questions");
-    fold(
-        out,
+    let number = count(pair.flipped.len(), "question");
+    *out += &fold(
         &format!("{number} that only one answers right: {} against {}", pair.second, pair.first),
         &body,
     );
@@ -207,7 +204,7 @@ fn flip(pair: &PairReport, one: &Flipped) -> String {
                 out += &format!(
                     "{}:\n\n{}\n",
                     escape(who),
-                    fence_code("sql", &clip_with_remark(sql, STATEMENT))
+                    code("sql", &clip_with_remark(sql, STATEMENT))
                 )
             }
             None => out += &format!("{}: no statement\n\n", escape(who)),
@@ -228,16 +225,11 @@ pub fn grid(report: &GridReport) -> String {
                 match (best.share.of, best.mean_confidence) {
                     (0, Some(sure)) => format!("confidence {sure:.2} (nothing was expected)"),
                     (0, None) => "nothing to go by".to_owned(),
-                    (of, _) => format!(
-                        "{} right of {}",
-                        best.share.right,
-                        count(of, "question", "questions")
-                    ),
+                    (of, _) => format!("{} right of {}", best.share.right, count(of, "question")),
                 },
-                best.costs.calls.map_or_else(
-                    || "calls not counted".to_owned(),
-                    |calls| count(calls, "call", "calls")
-                ),
+                best.costs
+                    .calls
+                    .map_or_else(|| "calls not counted".to_owned(), |calls| count(calls, "call")),
                 best.costs.usd.map_or_else(|| "unknown money".to_owned(), |usd| dollars(Some(usd))),
             );
             out += &settings(&best.settings);
@@ -248,11 +240,11 @@ pub fn grid(report: &GridReport) -> String {
     if ties > 0 {
         out += &format!(
             "{} not significantly worse (exact McNemar after Holm).\n\n",
-            count(ties, "other cell is", "other cells are")
+            count_either(ties, "other cell is", "other cells are")
         );
     }
     notes(&mut out, &report.basis);
-    out += &table(&tables::grid(report));
+    out += &table(&tables::grid(report).grid);
     out.push('\n');
     about(&mut out, &report.head, &report.basis);
     out.truncate(out.trim_end().len());
@@ -290,16 +282,9 @@ fn notes(out: &mut String, basis: &Basis) {
 fn about(out: &mut String, head: &ReportHead, basis: &Basis) {
     let suite = &head.suite;
     let short: String = suite.digest.chars().take(12).collect();
-    let questions = count(suite.questions, "question", "questions");
+    let questions = count(suite.questions, "question");
     *out += &format!("Suite: {} ({questions}, {})  \n", escape(&suite.path), escape(&short));
     *out += &format!("Rule: {}\n\n", escape(&rule(&basis.rule)));
-}
-
-fn fold(out: &mut String, title: &str, body: &str) {
-    *out += &format!(
-        "<details><summary>{}</summary>\n\n{body}\n</details>\n\n",
-        escapes::html(title).replace('\n', " ")
-    );
 }
 
 fn plain(value: &Value) -> String {
@@ -308,27 +293,4 @@ fn plain(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// A table; columns of numbers stand right.
-fn table(table: &Table) -> String {
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let is_numeric = |column: usize| {
-        let mut cells = table.rows.iter().filter_map(|row| row.get(column)).peekable();
-        cells.peek().is_some() && cells.all(Value::is_number)
-    };
-    let mut out = line(table.columns.iter().map(|name| escape(name)).collect());
-    out += &line(
-        (0..table.columns.len())
-            .map(|column| if is_numeric(column) { "---:" } else { "---" }.to_owned())
-            .collect(),
-    );
-    for row in &table.rows {
-        out += &line(
-            row.iter()
-                .map(|cell| if cell.is_number() { plain(cell) } else { escape(&plain(cell)) })
-                .collect(),
-        );
-    }
-    out
 }

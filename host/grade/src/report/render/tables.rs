@@ -5,8 +5,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use syrch_report::Table;
+use syrch_report::words::{self, UNKNOWN, count, decimal, dollars, figure, percent, time};
 
-use super::words::{UNKNOWN, decimal, dollars, percent, percents, point_interval, points, time};
+use super::words::{percents, point_interval, points};
 use crate::report::sentence::{e_value, p_value};
 use crate::report::{
     Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, ResultRow,
@@ -20,28 +22,6 @@ use crate::stats::Interval;
 const POINTS: usize = 20;
 /// Questions in the table of the most expensive ones.
 const EXPENSIVE: usize = 10;
-
-/// A table of a report.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    /// The heading, which names what the rows are.
-    pub title: String,
-    /// The names of the columns.
-    pub columns: Vec<String>,
-    /// The rows, each as wide as `columns`. Numbers are numbers, texts are strings without any
-    /// escape.
-    pub rows: Vec<Vec<Value>>,
-}
-
-impl Table {
-    pub(crate) fn new<const N: usize>(title: impl Into<String>, columns: [&str; N]) -> Self {
-        Self { title: title.into(), columns: columns.map(str::to_owned).to_vec(), rows: Vec::new() }
-    }
-
-    fn row<const N: usize>(&mut self, cells: [Value; N]) {
-        self.rows.push(cells.to_vec());
-    }
-}
 
 /// The tables of a section. Empty where the report has nothing of the section, or the section is
 /// not made of tables.
@@ -120,9 +100,9 @@ pub fn grid(report: &GridReport) -> Table {
         .map(|one| one.rule.as_str())
         .filter(|name| !is_rule(name))
         .collect();
-    table.columns.extend(seeds.map(|seeds| format!("over {seeds} seeds")));
-    table.columns.extend(beside.iter().map(|name| (*name).to_owned()));
-    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    table.grid.columns.extend(seeds.map(|seeds| format!("over {seeds} seeds")));
+    table.grid.columns.extend(beside.iter().map(|name| (*name).to_owned()));
+    table.grid.columns.extend(report.timed_repeats.map(r_ves_name));
     for cell in report.rank_cells() {
         let is_best = Some(&cell.name) == report.best.as_ref();
         let note = if is_best {
@@ -144,7 +124,7 @@ pub fn grid(report: &GridReport) -> Table {
             json!(time(cell.costs.latency.map(|latency| latency.p50_ms))),
             json!(note),
         ]);
-        let Some(row) = table.rows.last_mut() else { continue };
+        let Some(row) = table.grid.rows.last_mut() else { continue };
         row.extend(seeds.map(|_| json!(band(cell.band))));
         row.extend(
             beside
@@ -173,7 +153,7 @@ fn right_of(share: Option<&RuleShare>) -> String {
 }
 
 fn r_ves(r_ves: Option<f64>) -> String {
-    r_ves.map_or_else(|| UNKNOWN.to_owned(), |r_ves| format!("{r_ves:.1} %"))
+    figure(r_ves.map(|r_ves| format!("{r_ves:.1} %")))
 }
 
 fn share_cells(share: &Share) -> [Value; 5] {
@@ -211,7 +191,7 @@ fn others(report: &BenchmarkReport) -> Table {
 }
 
 fn r_ves_name(repeats: u32) -> String {
-    format!("R-VES (each pair timed {})", super::words::count(u64::from(repeats), "time", "times"))
+    format!("R-VES (each pair timed {})", count(repeats, "time"))
 }
 
 fn ends(figures: &Figures) -> Table {
@@ -270,7 +250,7 @@ fn slices(figures: &Figures) -> Option<Table> {
         let value = value_name(slice.value.as_deref());
         table.row([json!(slice.field), json!(value), right, of, excluded, share, interval]);
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 /// The tables of an arm's confidence.
@@ -350,7 +330,7 @@ fn judges(report: &RunReport) -> Option<Table> {
             ]);
         }
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 fn budget(figures: &Figures) -> Option<Table> {
@@ -365,7 +345,7 @@ fn budget(figures: &Figures) -> Option<Table> {
             json!(percents(point.interval)),
         ]);
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 /// The questions whose searches took the most tokens, and of those that failed also the one that
@@ -401,7 +381,7 @@ fn expensive(all: &[ResultRow]) -> Option<Table> {
             json!(time(row.duration.map(|seconds| seconds * 1_000.0))),
         ]);
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 fn arms(report: &CompareReport) -> Table {
@@ -423,7 +403,7 @@ fn arms(report: &CompareReport) -> Table {
         "soft-F1",
     ];
     let mut table = Table::new("Arms (costs a question)", columns);
-    table.columns.extend(report.timed_repeats.map(r_ves_name));
+    table.grid.columns.extend(report.timed_repeats.map(r_ves_name));
     for arm in &report.arms {
         let figures = &arm.figures;
         let costs = &arm.figures.costs;
@@ -446,7 +426,7 @@ fn arms(report: &CompareReport) -> Table {
             json!(decimal(calibration.and_then(|one| one.auroc), 3)),
             json!(decimal(figures.soft_f1, 3)),
         ]);
-        if let (Some(_), Some(row)) = (report.timed_repeats, table.rows.last_mut()) {
+        if let (Some(_), Some(row)) = (report.timed_repeats, table.grid.rows.last_mut()) {
             row.push(json!(r_ves(arm.r_ves)));
         }
     }
@@ -480,10 +460,7 @@ fn pairs(report: &CompareReport) -> Table {
             json!(point_interval(pair.interval)),
             p(pair.mcnemar),
             p(pair.holm),
-            json!(
-                pair.minimum_detectable
-                    .map_or_else(|| UNKNOWN.to_owned(), crate::report::sentence::points)
-            ),
+            json!(figure(pair.minimum_detectable.map(words::points))),
             json!(e_value(pair.e_process.value)),
         ]);
     }
@@ -543,12 +520,12 @@ pub(crate) fn pair_slices(pair: &PairReport) -> Table {
 
 fn equal_budget(report: &CompareReport) -> Option<Table> {
     let mut table = Table::new("Share right at equal budget", ["calls a question at most"]);
-    table.columns.extend(report.arms.iter().map(|arm| arm.arm.name.clone()));
+    table.grid.columns.extend(report.arms.iter().map(|arm| arm.arm.name.clone()));
     for row in crate::report::thin_out(&report.equal_budget, POINTS) {
         let shares = row.arms.iter().map(|arm| json!(percent(arm.share)));
-        table.rows.push(std::iter::once(json!(row.calls)).chain(shares).collect());
+        table.grid.rows.push(std::iter::once(json!(row.calls)).chain(shares).collect());
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 fn ends_of_arms(report: &CompareReport) -> Table {

@@ -1,7 +1,8 @@
 //! Empty, failed and hostile runs: every format of every report.
 
+use syrch_kit::markup;
+
 use super::made::{self, SKILLS, Skill, answer, fail, header};
-use super::markup;
 use crate::Verdict::{self, Excluded, Right, Wrong};
 use crate::report::render::{csv, html, markdown, parquet, tables};
 use crate::report::{
@@ -33,7 +34,11 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
         })
         .chain([tables::grid(&grid)])
     {
-        assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{}", table.title);
+        assert!(
+            table.grid.rows.iter().all(|row| row.len() == table.grid.columns.len()),
+            "{}",
+            table.title
+        );
     }
     let json = serde_json::to_string(&compare).unwrap();
     assert_eq!(

@@ -58,7 +58,7 @@ fn cells_are_shown_as_they_are_ranked() {
     assert_eq!(made.cells[0].name, "cell-1");
     let shown = tables::grid(&made);
     assert_eq!(
-        shown.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(),
+        shown.grid.rows.iter().map(|row| row[0].as_str().unwrap()).collect::<Vec<_>>(),
         names(&made)
     );
     // Of equal ones that with the fewest calls is first, also where calls are left out.
@@ -102,9 +102,18 @@ fn cells_have_their_band_what_was_timed_and_what_was_fuzzed() {
     );
     report.with_timings(&BTreeMap::from([("cell-1".to_owned(), 80.0)]), 3);
     let table = tables::grid(&report);
-    assert_eq!(table.columns[10..], ["over 2 seeds", "fuzzed", "R-VES (each pair timed 3 times)"]);
-    assert_eq!(table.rows[0][10..], ["75.0 to 100.0 %", "1 of 4", "–"].map(|text| json!(text)));
-    assert_eq!(table.rows[1][10..], ["25.0 to 50.0 %", "1 of 4", "80.0 %"].map(|text| json!(text)));
+    assert_eq!(
+        table.grid.columns[10..],
+        ["over 2 seeds", "fuzzed", "R-VES (each pair timed 3 times)"]
+    );
+    assert_eq!(
+        table.grid.rows[0][10..],
+        ["75.0 to 100.0 %", "1 of 4", "–"].map(|text| json!(text))
+    );
+    assert_eq!(
+        table.grid.rows[1][10..],
+        ["25.0 to 50.0 %", "1 of 4", "80.0 %"].map(|text| json!(text))
+    );
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!((&json["cells"][0]["r_ves"], &json["timed_repeats"]), (&json!(80.0), &json!(3)));
     report.without_times();

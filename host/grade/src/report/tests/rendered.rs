@@ -3,9 +3,9 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use syrch_kit::markup;
 
 use super::made::{self, SKILLS};
-use super::markup;
 use crate::report::render::{csv, html, markdown, parquet as file, tables};
 use crate::report::{BenchmarkReport, CompareOptions, CompareReport, Section};
 use crate::run::{Graded, Header};
@@ -42,6 +42,7 @@ fn the_most_expensive_questions_are_listed_by_their_tokens() {
         Section::Expensive,
     );
     let listed: Vec<(&str, u64)> = tables[0]
+        .grid
         .rows
         .iter()
         .map(|row| (row[0].as_str().unwrap(), row[3].as_u64().unwrap()))

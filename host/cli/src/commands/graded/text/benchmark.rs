@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use syrch_grading::grade::report::render::tables::Table;
 use syrch_grading::grade::report::{BenchmarkReport, Figures, ResultRow};
+use syrch_report::Table;
 
 use super::line;
 
@@ -54,12 +54,13 @@ fn share(figures: &Figures, rule: &str) -> String {
 /// The slices by the field that rates the difficulty of questions, without the column of the field.
 /// `None` if the suite has no such field.
 pub(super) fn hardness(mut table: Table) -> Option<Table> {
-    let has =
-        |name: &&str| table.rows.iter().any(|row| row.first().is_some_and(|field| field == *name));
+    let has = |name: &&str| {
+        table.grid.rows.iter().any(|row| row.first().is_some_and(|field| field == *name))
+    };
     let field = HARDNESS.into_iter().find(has)?;
-    table.rows.retain(|row| row.first().is_some_and(|cell| cell == field));
-    table.rows.iter_mut().for_each(|row| drop(row.remove(0)));
-    table.columns.remove(0);
+    table.grid.rows.retain(|row| row.first().is_some_and(|cell| cell == field));
+    table.grid.rows.iter_mut().for_each(|row| drop(row.remove(0)));
+    table.grid.columns.remove(0);
     table.title = format!("By {field}");
     Some(table)
 }
@@ -81,10 +82,10 @@ pub(super) fn worst(rows: &[ResultRow]) -> Option<Table> {
     worst
         .sort_by(|(_, (a, of_a)), (_, (b, of_b))| (a * of_b).cmp(&(b * of_a)).then(of_b.cmp(of_a)));
     worst.truncate(WORST);
-    let columns = ["database", "right", "of"].map(str::to_owned).to_vec();
-    let rows = worst
+    let mut table = Table::new("Worst databases", ["database", "right", "of"]);
+    table.grid.rows = worst
         .into_iter()
         .map(|(db, (right, of))| vec![json!(db), json!(right), json!(of)])
         .collect::<Vec<_>>();
-    (!rows.is_empty()).then(|| Table { title: "Worst databases".to_owned(), columns, rows })
+    table.non_empty()
 }

@@ -2,9 +2,9 @@
 
 use syrch::syrch_core::text::few;
 use syrch_grading::grade::report::{CompareReport, Flipped, PairReport, RightOne};
+use syrch_report::words::count;
 
 use super::line;
-use crate::commands::trace::words::count;
 
 /// Flipped questions of a pair that are shown.
 const SHOWN: usize = 10;

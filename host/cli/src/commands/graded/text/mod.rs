@@ -4,11 +4,12 @@ mod benchmark;
 mod compare;
 
 use serde_json::Value;
-use syrch_grading::grade::report::render::tables::{self, Table};
+use syrch_grading::grade::report::render::tables;
 use syrch_grading::grade::report::{Basis, RunReport, Section};
+use syrch_report::Table;
+use syrch_report::words::count;
 
-use crate::commands::trace::words::count;
-use crate::sink::{Grid, table, terminal};
+use crate::sink::{table, terminal};
 
 /// The report as text. `slices` are the fields of the suite whose values are shown one by one.
 pub(crate) fn document(report: &RunReport, slices: &[String], width: Option<u16>) -> String {
@@ -85,18 +86,17 @@ fn line(text: &str) -> String {
 
 /// A table under its title.
 fn render_table(shown: &Table, width: Option<u16>) -> String {
-    let grid = Grid { columns: shown.columns.clone(), rows: shown.rows.clone() };
-    format!("\n{}{}", line(&shown.title), table::render(&grid, width))
+    format!("\n{}{}", line(&shown.title), table::render(&shown.grid, width))
 }
 
 /// The rows of these fields from a table of slices. `None` if there are no such rows.
 fn filter_fields(mut table: Table, fields: &[String]) -> Option<Table> {
-    table.rows.retain(|row: &Vec<Value>| {
+    table.grid.rows.retain(|row: &Vec<Value>| {
         row.first()
             .and_then(Value::as_str)
             .is_some_and(|name| fields.iter().any(|field| field == name))
     });
-    (!table.rows.is_empty()).then_some(table)
+    table.non_empty()
 }
 
 #[cfg(test)]

@@ -1,21 +1,13 @@
-//! The files of `--report`, whose ending is the format.
-
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+//! A report on optimized statements in each of its formats.
 
 use serde_json::Value;
-
 use syrch_optimizing::Optimized;
 
 use super::{RunDocument, Shown, html, markdown};
-use crate::exit::Exit;
+use crate::commands::report_file::{Kind, ReportFile};
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
 use crate::scrub::Scrubber;
 use crate::sink::json;
-
-/// The flag that names the files.
-const FLAG: &str = "--report";
 
 /// A report of either kind.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,25 +25,16 @@ impl Report {
             Self::Statement(_, document) => serde_json::to_value(document),
             Self::Run(run) => serde_json::to_value(run),
         };
-        value.map_err(|error| {
-            Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
-        })
+        value.map_err(Failure::unwritable)
     }
 
-    /// The report without secrets: written, scrubbed and read back, so that no format can hold one.
-    pub(crate) fn scrub(&self, scrubber: &Scrubber) -> Outcome<Self> {
-        let mut value = self.value()?;
-        scrubber.value(&mut value);
-        let read = match self {
-            Self::Statement(name, _) => {
-                let name = scrubber.text(name).into_owned();
-                serde_json::from_value(value)
-                    .map(|document| Self::Statement(name, Box::new(document)))
+    /// The report without secrets.
+    pub(crate) fn scrub(self, scrubber: &Scrubber) -> Outcome<Self> {
+        Ok(match self {
+            Self::Statement(name, document) => {
+                Self::Statement(scrubber.text(&name).into_owned(), scrubber.document(document)?)
             }
-            Self::Run(_) => serde_json::from_value(value).map(|run| Self::Run(Box::new(run))),
-        };
-        read.map_err(|error| {
-            Failure::new(Exit::Unexpected, format!("the report cannot be written: {error}"))
+            Self::Run(run) => Self::Run(scrubber.document(run)?),
         })
     }
 
@@ -75,56 +58,14 @@ impl Report {
     }
 }
 
-/// A file of `--report`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReportFile {
-    path: PathBuf,
-    kind: Kind,
-}
-
-/// The format of a report file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Json,
-    Markdown,
-    Html,
-}
-
-impl FromStr for ReportFile {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        let ending =
-            Path::new(word).extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        let kind = match ending.as_deref() {
-            Some("json") => Kind::Json,
-            Some("md" | "markdown") => Kind::Markdown,
-            Some("html" | "htm") => Kind::Html,
-            _ => {
-                return Err(
-                    "the ending is the format of the report: .json, .md or .html".to_owned()
-                );
-            }
-        };
-        Ok(Self { path: PathBuf::from(word), kind })
-    }
-}
-
-impl ReportFile {
-    /// Checks the path, and refuses to replace a file that is read. Called before any work.
-    pub(crate) fn spares(&self, inputs: &[(&str, PathBuf)]) -> Outcome<()> {
-        Output::at(FLAG, &self.path)?.refuse_input(FLAG, inputs)
-    }
-
-    /// Writes the report, which must hold no secret.
-    pub(crate) fn write(&self, report: &Report) -> Outcome<()> {
-        let text = match self.kind {
-            Kind::Json => json::document(&report.value()?),
-            Kind::Markdown => report.markdown(),
-            Kind::Html => report.html(),
-        };
-        Output::at(FLAG, &self.path)?.write(&text)
-    }
+/// Writes the report, which must hold no secret.
+pub(crate) fn write(file: &ReportFile, report: &Report) -> Outcome<()> {
+    let text = match file.kind {
+        Kind::Markdown => report.markdown(),
+        Kind::Html => report.html(),
+        _ => json::document(&report.value()?),
+    };
+    file.output()?.write(&text)
 }
 
 #[cfg(test)]
@@ -133,23 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ending_is_the_format() {
-        let kind = |word: &str| word.parse::<ReportFile>().map(|file| file.kind);
-        assert_eq!(
-            (kind("a/b.JSON"), kind("x.md"), kind("x.htm")),
-            (Ok(Kind::Json), Ok(Kind::Markdown), Ok(Kind::Html))
-        );
-        assert!(kind("x.csv").unwrap_err().contains(".json, .md or .html"));
-    }
-
-    #[test]
     fn every_format_is_written_and_no_input_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let report = Report::Statement(made::NAME.to_owned(), Box::new(made::make_optimized()));
         for (name, begins) in [("r.json", "{"), ("r.md", "# slow"), ("r.html", "<!doctype html>")] {
             let path = folder.path().join(name);
-            let file: ReportFile = path.display().to_string().parse().unwrap();
-            file.write(&report).unwrap();
+            let file = ReportFile::for_optimized(&path.display().to_string()).unwrap();
+            write(&file, &report).unwrap();
             assert!(std::fs::read_to_string(&path).unwrap().starts_with(begins), "{name}");
             let failure = file.spares(&[("the statement", path)]).unwrap_err();
             assert!(failure.message.ends_with("is the statement"), "{}", failure.message);

@@ -1,9 +1,9 @@
 //! A page that stands alone: before and after, plans side by side, and the measurements drawn.
 
-use serde_json::{Value, json};
-use syrch_grading::grade::page::Html;
-use syrch_grading::grade::picture::{self, TimedPair};
+use serde_json::json;
 use syrch_optimizing::Iteration;
+use syrch_report::picture::{self, TimedPair};
+use syrch_report::{Grid, Html};
 
 use super::document::{RunDocument, Shown};
 use super::section::Section;
@@ -33,17 +33,14 @@ pub(crate) fn run(run: &RunDocument) -> String {
         if run.passed { "<p class=\"headline good\">" } else { "<p class=\"headline bad\">" };
     html.wrap_text(class, &super::run_verdict(run), "</p>\n");
     if let Some(advice) = &run.advice {
-        html.wrap_text("<p>", advice, "</p>\n");
+        html.paragraph("", advice);
     }
     let about =
         format!("{} ({}), run {}, syrch-host {}", run.manifest, run.digest, run.run, run.host);
     html.wrap_text("<p class=\"faint\">", &about, "</p>\n</header>\n").raw("<h2>Gates</h2>\n");
-    let gates = super::gates_grid(run);
-    html.table(&gates.columns, &gates.rows).raw("<h2>Totals</h2>\n");
-    let totals = super::totals_grid(run);
-    html.table(&totals.columns, &totals.rows).raw("<h2>Statements</h2>\n");
-    let statements = super::statements_grid(&run.statements);
-    html.table(&statements.columns, &statements.rows);
+    html.table(&super::gates_grid(run)).raw("<h2>Totals</h2>\n");
+    html.table(&super::totals_grid(run)).raw("<h2>Statements</h2>\n");
+    html.table(&super::statements_grid(&run.statements));
     for line in run.statements.iter().take(STATEMENTS) {
         html.fold(&line.file, |html| {
             Section::ALL.iter().for_each(|section| draw(html, Shown::from_line(line), *section))
@@ -61,16 +58,16 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
             let class =
                 if is_sure { "<p class=\"headline good\">" } else { "<p class=\"headline\">" };
             html.wrap_text(class, &words::verdict(report), "</p>\n");
-            html.wrap_text("<p class=\"faint\">", super::PROMISE, "</p>\n");
+            html.paragraph("faint", super::PROMISE);
         }
         Section::Notes => {
             for warning in &document.warnings {
-                html.wrap_text("<p class=\"warning\">", warning, "</p>\n");
+                html.paragraph("warning", warning);
             }
         }
         Section::Statements => {
             if !description.is_empty() {
-                html.wrap_text("<p>", description, "</p>\n");
+                html.paragraph("", description);
             }
             html.raw("<h2>Statements</h2>\n");
             beside(
@@ -80,12 +77,10 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 "unchanged",
             );
             if let Some(reads) = words::reads(report) {
-                html.wrap_text("<p class=\"faint\">", &reads, "</p>\n");
+                html.paragraph("faint", &reads);
             }
             if report.original != report.given {
-                html.fold("As it was given", |html| {
-                    _ = html.wrap_text("<pre>", &report.given, "</pre>\n")
-                });
+                html.fold("As it was given", |html| _ = html.code(&report.given));
             }
         }
         Section::Plans => {
@@ -111,20 +106,19 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
                 );
             }
             if let Some(probe) = &report.probe {
-                html.wrap_text("<p class=\"faint\">", &words::noise(probe.noise), "</p>\n");
+                html.paragraph("faint", &words::noise(probe.noise));
             }
         }
         Section::Iterations => {
             if !report.iterations.is_empty() {
                 html.raw("<h2>Iterations</h2>\n");
-                let grid = super::iterations_grid(document);
-                html.table(&grid.columns, &grid.rows);
+                html.table(&super::iterations_grid(document));
                 report.iterations.iter().for_each(|iteration| draw_iteration(html, iteration));
             }
         }
         Section::Setup => {
             html.fold("What it was done with", |html| {
-                _ = html.wrap_text("<pre>", &format!("{:#}", words::setup(document)), "</pre>\n");
+                _ = html.code(&format!("{:#}", words::setup(document)));
             });
             html.wrap_text("<footer class=\"faint\">", &words::about(document), "</footer>\n");
         }
@@ -134,12 +128,12 @@ fn draw(html: &mut Html, shown: Shown<'_>, section: Section) {
 fn draw_iteration(html: &mut Html, iteration: &Iteration) {
     let Iteration { n, state, detail, family, reason, sql, round, .. } = iteration;
     html.fold(&format!("{n}. {family}: {}", words::state(*state)), |html| {
-        html.wrap_text("<p>", reason, "</p>\n");
+        html.paragraph("", reason);
         if let Some(detail) = detail {
-            html.wrap_text("<p class=\"bad\">", detail, "</p>\n");
+            html.paragraph("bad", detail);
         }
         if !sql.is_empty() {
-            html.wrap_text("<pre>", sql, "</pre>\n");
+            html.code(sql);
         }
         if let Some(measured) = Measured::from_round(round.as_ref()) {
             figure(html, "The best statement so far against the proposal", &measured);
@@ -154,8 +148,8 @@ fn beside(html: &mut Html, before: &str, after: Option<&str>, none: &str) {
     for (head, text) in [("before", Some(before)), ("after", after)] {
         html.wrap_text("<div>\n<h3>", head, "</h3>\n");
         match text {
-            Some(text) => html.wrap_text("<pre>", text, "</pre>\n"),
-            None => html.wrap_text("<p class=\"faint\">", none, "</p>\n"),
+            Some(text) => html.code(text),
+            None => html.paragraph("faint", none),
         };
         html.raw("</div>\n");
     }
@@ -170,16 +164,11 @@ fn figure(html: &mut Html, title: &str, measured: &Measured) {
         .collect();
     if let Some(picture) = picture::timings(title, &pairs) {
         html.figure(&picture, &[]);
-        let columns = ["pair", "before ms", "after ms"].map(str::to_owned);
-        let rows: Vec<Vec<Value>> = measured
-            .pairs
-            .iter()
-            .enumerate()
-            .map(|(place, [before, after]): (usize, &[f64; 2])| -> Vec<Value> {
-                vec![json!(place + 1), json!(before), json!(after)]
-            })
-            .collect();
-        html.fold("The pairs", |html| _ = html.table(&columns, &rows));
+        let mut grid = Grid::new(["pair", "before ms", "after ms"]);
+        for (place, [before, after]) in measured.pairs.iter().enumerate() {
+            grid.rows.push(vec![json!(place + 1), json!(before), json!(after)]);
+        }
+        html.fold("The pairs", |html| _ = html.table(&grid));
     }
 }
 

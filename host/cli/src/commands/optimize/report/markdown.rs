@@ -1,11 +1,10 @@
 //! GitHub's Markdown, for issues and pull requests.
 
-use syrch::syrch_core::text::escape::{fence_code, markdown as escape};
+use syrch_report::markdown::{code, table, text as escape};
 
 use super::document::{RunDocument, Shown};
 use super::section::Section;
 use super::{Measured, words};
-use crate::sink::markdown::table;
 
 /// The report on a statement.
 pub(crate) fn document(shown: Shown<'_>) -> String {
@@ -62,9 +61,8 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             document.warnings.iter().map(|warning| format!("- {}\n", escape(warning))).collect()
         }
         Section::Statements => {
-            let after = report
-                .is_optimized()
-                .then(|| format!("\nAfter:\n\n{}", fence_code("sql", &report.best)));
+            let after =
+                report.is_optimized().then(|| format!("\nAfter:\n\n{}", code("sql", &report.best)));
             let about = match description {
                 "" => String::new(),
                 text => format!("{}\n\n", escape(text)),
@@ -72,7 +70,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             let reads = words::reads(report)
                 .map(|reads| format!("\n{}", escape(&reads)))
                 .unwrap_or_default();
-            let before = fence_code("sql", &report.original);
+            let before = code("sql", &report.original);
             format!(
                 "{about}{heading} Statements\n\nBefore:\n\n{before}{}{reads}",
                 after.unwrap_or_default()
@@ -82,7 +80,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             let Some(plans) = &report.plans else { return String::new() };
             let shown = [("Before", Some(&plans.before)), ("After", plans.after.as_ref())];
             let shown = shown.into_iter().filter_map(|(head, plan)| {
-                Some(format!("{head}:\n\n{}", fence_code("", plan?.text.trim_end())))
+                Some(format!("{head}:\n\n{}", code("", plan?.text.trim_end())))
             });
             format!("{heading} Plans\n\n{}", shown.collect::<Vec<_>>().join("\n"))
         }
@@ -106,7 +104,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
                         "{}. {}\n\n{}",
                         iteration.n,
                         escape(&iteration.reason),
-                        fence_code("sql", &iteration.sql)
+                        code("sql", &iteration.sql)
                     )
                 },
             );
@@ -118,7 +116,7 @@ fn text(shown: Shown<'_>, section: Section, heading: &str) -> String {
             )
         }
         Section::Setup => {
-            let setup = fence_code("json", &format!("{:#}", words::setup(document)));
+            let setup = code("json", &format!("{:#}", words::setup(document)));
             format!("{}\n\n{setup}", escape(&words::about(document)))
         }
     }

@@ -1,6 +1,8 @@
 //! Reports on optimized statements: the library's document in three formats, and the tables that
 //! they share.
 
+use syrch_report::words::{UNKNOWN, count_grouped, group_thousands, milliseconds, ratio, three};
+
 mod convert;
 pub(crate) mod document;
 mod file;
@@ -19,7 +21,7 @@ use syrch_optimizing::{Iteration, Optimized};
 
 pub(crate) use convert::{Measured, gates};
 pub(crate) use document::{Gate, RUN, RunDocument, Shown};
-pub(crate) use file::{Report, ReportFile};
+pub(crate) use file::{Report, write};
 
 use crate::sink::Grid;
 
@@ -36,12 +38,11 @@ pub(crate) fn iterations_grid(document: &Optimized) -> Grid {
         .iter()
         .map(|iteration: &Iteration| {
             let speed = Measured::from_round(iteration.round.as_ref()).map(|measured| {
-                let Measured { before_ms, after_ms, ratio, .. } = measured;
                 format!(
                     "{} × ({} → {})",
-                    words::ratio(ratio),
-                    words::three(before_ms),
-                    words::milliseconds(after_ms)
+                    ratio(measured.ratio),
+                    three(measured.before_ms),
+                    milliseconds(measured.after_ms)
                 )
             });
             let state = words::state(iteration.state);
@@ -65,7 +66,7 @@ fn pairs_grid(measured: &Measured) -> Grid {
         .iter()
         .enumerate()
         .map(|(place, [before, after]): (usize, &[f64; 2])| {
-            vec![json!(place + 1), json!(words::three(*before)), json!(words::three(*after))]
+            vec![json!(place + 1), json!(three(*before)), json!(three(*after))]
         })
         .collect();
     grid
@@ -90,12 +91,12 @@ pub(crate) fn statements_grid(statements: &[CorpusLine]) -> Grid {
             let unsure = last.filter(|last| !last.confirmed).map(|_| "not confirmed");
             let last = last.map(Measured::from_confirmation);
             let figure = |figure: fn(&Measured) -> f64| {
-                last.as_ref().map_or(Value::Null, |last| json!(words::three(figure(last))))
+                last.as_ref().map_or(Value::Null, |last| json!(three(figure(last))))
             };
             vec![
                 json!(line.file),
                 json!(report.outcome.name()),
-                json!(last.as_ref().map(|last| format!("{} ×", words::ratio(last.ratio)))),
+                json!(last.as_ref().map(|last| format!("{} ×", ratio(last.ratio)))),
                 figure(|last| last.before_ms),
                 figure(|last| last.after_ms),
                 json!(report.iterations.len()),
@@ -115,11 +116,11 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
         .map(|gate: &Gate| {
             let share = gate
                 .share
-                .map_or_else(|| "–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+                .map_or_else(|| UNKNOWN.to_owned(), |share| format!("{:.0} %", share * 100.0));
             let counts = format!(
                 "{} of {}",
-                words::group_thousands(gate.counts[0]),
-                words::group_thousands(gate.counts[1])
+                group_thousands(gate.counts[0]),
+                group_thousands(gate.counts[1])
             );
             let passed = if gate.passed { "yes" } else { "no" };
             vec![json!(gate.name), json!(share), json!(counts), json!(gate.bound), json!(passed)]
@@ -135,9 +136,7 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
         counts
             .iter()
-            .map(|(outcome, count)| {
-                vec![json!(of), json!(outcome), json!(words::group_thousands(*count))]
-            })
+            .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(group_thousands(*count))])
             .collect()
     };
     grid.rows = rows("statements", &run.outcomes);
@@ -148,9 +147,8 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
     let written = |counts: &BTreeMap<String, u64>| -> String {
-        let each = counts
-            .iter()
-            .map(|(outcome, count)| format!("{} {outcome}", words::group_thousands(*count)));
+        let each =
+            counts.iter().map(|(outcome, count)| format!("{} {outcome}", group_thousands(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
     };
@@ -168,14 +166,11 @@ pub(crate) fn run_verdict(run: &RunDocument) -> String {
         [] => "all gates passed".to_owned(),
         failed => format!("failed: {}", failed.join(", ")),
     };
-    let cut = if done < run.of {
-        format!(" (of {})", words::group_thousands(run.of))
-    } else {
-        String::new()
-    };
+    let cut =
+        if done < run.of { format!(" (of {})", group_thousands(run.of)) } else { String::new() };
     format!(
         "{} of {}{cut} optimized; {gates}",
-        words::group_thousands(optimized),
-        words::format_count(done, "statement")
+        group_thousands(optimized),
+        count_grouped(done, "statement")
     )
 }

@@ -1,48 +1,31 @@
-//! The sections of a report. Each renderer matches all of them, so the compiler names every place
-//! that a new section needs.
+//! The sections of the report on a statement.
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident: $keys:expr,)*) => {
-        /// A section of the report on a statement. The report on a run over a corpus has these for
-        /// each statement, below its own gates.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Section {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Section {
-            /// All sections in the order in which they are shown.
-            pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// The keys of the document that the section shows.
-            #[cfg(test)]
-            fn keys(self) -> &'static [&'static str] {
-                match self { $(Self::$name => &$keys,)* }
-            }
-        }
-    };
-}
-
-sections! {
-    /// The result, in one sentence.
-    Verdict: ["outcome", "reason", "interrupted"],
-    /// Warnings about the measurement and the run.
-    Notes: ["warnings"],
-    /// Both statements, before and after, and what they read.
-    Statements: ["given", "original", "best", "tables", "columns", "is_ordered"],
-    /// The plans of both statements.
-    Plans: ["plans"],
-    /// The last measurement, with its pairs and the noise of the clock.
-    Timings: ["confirmation", "probe"],
-    /// The proposals, with their reasons and what became of them.
-    Iterations: ["iterations"],
-    /// The host, the database, the cost and the settings of the run.
-    Setup: ["schema", "run", "host", "database", "rewriter", "cost", "settings"],
+syrch_report::sections! {
+    /// A section of the report on a statement. The report on a run over a corpus has these for each
+    /// statement, below its own gates.
+    pub(crate) enum Section {
+        /// The result, in one sentence.
+        Verdict: ["outcome", "reason", "interrupted"],
+        /// Warnings about the measurement and the run.
+        Notes: ["warnings"],
+        /// Both statements, before and after, and what they read.
+        Statements: ["given", "original", "best", "tables", "columns", "is_ordered"],
+        /// The plans of both statements.
+        Plans: ["plans"],
+        /// The last measurement, with its pairs and the noise of the clock.
+        Timings: ["confirmation", "probe"],
+        /// The proposals, with their reasons and what became of them.
+        Iterations: ["iterations"],
+        /// The host, the database, the cost and the settings of the run.
+        Setup: ["schema", "run", "host", "database", "rewriter", "cost", "settings"],
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+
+    use syrch_report::Keys;
 
     use super::super::made;
     use super::*;

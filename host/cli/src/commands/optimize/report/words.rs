@@ -2,51 +2,9 @@
 
 use serde_json::{Value, json};
 use syrch_optimizing::{IterationState, Optimized, Outcome, Report};
+use syrch_report::words::{count_grouped, milliseconds, ratio, three};
 
 use super::Measured;
-
-/// A number with commas between its thousands.
-pub(crate) fn group_thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun.
-pub(crate) fn format_count(number: u64, what: &str) -> String {
-    format!("{} {what}{}", group_thousands(number), if number == 1 { "" } else { "s" })
-}
-
-/// A time such as `0.42 ms`, `12.3 ms`, `412 ms`.
-pub(crate) fn milliseconds(time: f64) -> String {
-    format!("{} ms", three(time))
-}
-
-/// A number to three digits that mean something; whole from 100 on.
-pub(crate) fn three(number: f64) -> String {
-    match number.abs() {
-        size if !size.is_finite() => "–".to_owned(),
-        size if size >= 99.95 => format!("{number:.0}"),
-        size if size >= 9.995 => format!("{number:.1}"),
-        _ => format!("{number:.2}"),
-    }
-}
-
-/// A ratio such as `3.4`, with two digits from 1 on.
-pub(crate) fn ratio(number: f64) -> String {
-    match number.abs() {
-        size if !size.is_finite() => "–".to_owned(),
-        size if size >= 9.95 => format!("{number:.0}"),
-        size if size >= 0.995 => format!("{number:.1}"),
-        _ => format!("{number:.2}"),
-    }
-}
 
 /// `3.4 × faster (412 → 121 ms, interval 3.1–3.8, 9 of 9 pairs)`.
 pub(crate) fn speed(measured: &Measured) -> String {
@@ -54,7 +12,11 @@ pub(crate) fn speed(measured: &Measured) -> String {
     let mut inside = vec![format!("{} → {}", three(*before_ms), milliseconds(*after_ms))];
     inside.extend(interval.map(|(low, high)| format!("interval {}–{}", ratio(low), ratio(high))));
     if !pairs.is_empty() {
-        inside.push(format!("{} of {}", measured.wins(), format_count(pairs.len() as u64, "pair")));
+        inside.push(format!(
+            "{} of {}",
+            measured.wins(),
+            count_grouped(pairs.len() as u64, "pair")
+        ));
     }
     format!("{} × faster ({})", ratio(measured.ratio), inside.join(", "))
 }
@@ -85,7 +47,7 @@ fn equal(report: &Report) -> String {
     let kept = report.best_iteration();
     let rows = kept
         .and_then(|kept| kept.rows)
-        .map(|rows| format!("equal on {}", format_count(rows, "row")));
+        .map(|rows| format!("equal on {}", count_grouped(rows, "row")));
     let rows = rows.unwrap_or_else(|| "equal".to_owned());
     match kept.map_or(0, |kept| kept.copies) {
         0 => rows,
@@ -125,7 +87,7 @@ pub(crate) fn reads(report: &Report) -> Option<String> {
     if report.columns.is_empty() {
         return None;
     }
-    let columns = format_count(report.columns.len() as u64, "column");
+    let columns = count_grouped(report.columns.len() as u64, "column");
     let order = if report.is_ordered {
         "the order of rows counts"
     } else {
@@ -186,32 +148,6 @@ mod tests {
         assert_eq!(
             verdict(&refused),
             "not supported: the statement is refused: rule `limit`, at LIMIT"
-        );
-    }
-
-    #[test]
-    fn numbers_have_three_digits() {
-        let all = [
-            (0.4234, "0.42"),
-            (9.996, "10.0"),
-            (12.34, "12.3"),
-            (99.96, "100"),
-            (412.4, "412"),
-            (f64::NAN, "–"),
-        ];
-        all.iter().for_each(|(number, text)| assert_eq!(three(*number), *text));
-        assert_eq!(
-            (ratio(0.5), ratio(1.0), ratio(3.44), ratio(12.3)),
-            ("0.50".into(), "1.0".into(), "3.4".into(), "12".into())
-        );
-        assert_eq!(
-            (
-                group_thousands(0),
-                group_thousands(999),
-                group_thousands(1_204),
-                group_thousands(1_000_000)
-            ),
-            ("0".into(), "999".into(), "1,204".into(), "1,000,000".into())
         );
     }
 }

@@ -9,7 +9,7 @@ use sqlparser::ast::{
 };
 use syrch_core::{Catalog, Dialect, Table};
 
-use super::super::query::constraint;
+use super::super::resolver::constraint;
 use super::super::scope::{Origin, Scope, same};
 use super::plain::{Place, Plain, arguments, conditions, is_one_of, locate, name, plain};
 

@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use syrch_core::Table;
 use syrch_core::ports::{Use, UseKind};
 
-use super::super::query::{Resolver, constraint};
+use super::super::resolver::{Resolver, constraint};
 use super::super::scope::{Scope, Source, same};
 use super::beside::{Named, determine_columns, expression, is_aggregate, resolve_reference};
 use super::plain::{Place, arguments, calls, conditions, is_distinct, is_one_of, locate, name};

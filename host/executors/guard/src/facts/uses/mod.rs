@@ -19,7 +19,7 @@ use sqlparser::ast::{
 use syrch_core::ports::{Use, UseKind};
 use syrch_core::{Catalog, Dialect};
 
-use super::query::{Resolver, constraint};
+use super::resolver::{Resolver, constraint};
 use super::scope::{Origin, Scope};
 use literal::{Literal, day, is_null, is_numeric_type, is_plain_number, number, other_day, text};
 use plain::{Place, Plain, arguments, calls, is_distinct, is_one_of, locate, name, plain};

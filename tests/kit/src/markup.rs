@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 const VOID: [&str; 3] = ["meta", "br", "!doctype"];
 
 /// An element's name and its attributes.
-pub(crate) type Element = (String, BTreeMap<String, String>);
+pub type Element = (String, BTreeMap<String, String>);
 
 /// All elements of a page or picture, in their order.
 ///
 /// # Panics
 /// When a tag is not closed, closed twice, or has an attribute without quotes.
-pub(crate) fn elements(markup: &str) -> Vec<Element> {
+#[must_use]
+pub fn elements(markup: &str) -> Vec<Element> {
     let mut all = Vec::new();
     let mut open = Vec::new();
     let mut rest = markup;
@@ -53,7 +54,9 @@ fn read(mut text: &str) -> BTreeMap<String, String> {
     attributes
 }
 
-pub(crate) fn unescape(text: &str) -> String {
+/// The text that a reader of markup shows for it.
+#[must_use]
+pub fn unescape(text: &str) -> String {
     let named = [
         ("&lt;", "<"),
         ("&gt;", ">"),
@@ -69,7 +72,8 @@ pub(crate) fn unescape(text: &str) -> String {
 }
 
 /// The elements that have an attribute.
-pub(crate) fn with(elements: &[Element], attribute: &str) -> Vec<BTreeMap<String, String>> {
+#[must_use]
+pub fn with(elements: &[Element], attribute: &str) -> Vec<BTreeMap<String, String>> {
     elements
         .iter()
         .filter(|(_, all)| all.contains_key(attribute))

@@ -3,13 +3,14 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use serde_json::Value;
 
-use super::{Grid, plain, terminal};
+use crate::{Grid, plain};
 
 /// Characters of one cell at most; the other formats write all of them.
 const CELL: usize = 500;
 
 /// The table; at most `width` columns wide where that is known.
-pub(crate) fn render(grid: &Grid, width: Option<u16>) -> String {
+#[must_use]
+pub fn render(grid: &Grid, width: Option<u16>) -> String {
     if grid.columns.is_empty() {
         return String::new();
     }
@@ -21,7 +22,7 @@ pub(crate) fn render(grid: &Grid, width: Option<u16>) -> String {
         }
         None => table.set_content_arrangement(ContentArrangement::Disabled),
     };
-    table.set_header(grid.columns.iter().map(|name| terminal::line(name).into_owned()));
+    table.set_header(grid.columns.iter().map(|name| super::line(name).into_owned()));
     for row in &grid.rows {
         table.add_row(row.iter().map(cell));
     }
@@ -35,7 +36,7 @@ fn cell(value: &Value) -> Cell {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     };
-    let cell = Cell::new(terminal::line(&clipped));
+    let cell = Cell::new(super::line(&clipped));
     if value.is_number() { cell.set_alignment(CellAlignment::Right) } else { cell }
 }
 

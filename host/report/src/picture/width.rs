@@ -19,7 +19,8 @@ const SIZE: f64 = 12.0;
 const SPARE: f64 = 1.22;
 
 /// Returns an upper bound of the width of a text of one line, in pixels.
-pub(crate) fn width(text: &str) -> f64 {
+#[must_use]
+pub fn width(text: &str) -> f64 {
     escape_dangerous(text, &[]).chars().map(advance).sum::<f64>() * SIZE / 1000.0 * SPARE
 }
 
@@ -34,7 +35,8 @@ fn advance(c: char) -> f64 {
 }
 
 /// The text if it fits, else its beginning with `…`.
-pub(crate) fn fit_text(text: &str, space: f64) -> Cow<'_, str> {
+#[must_use]
+pub fn fit_text(text: &str, space: f64) -> Cow<'_, str> {
     if width(text) <= space {
         return Cow::Borrowed(text);
     }

@@ -4,7 +4,7 @@ use super::marks;
 use super::scale::Scale;
 use super::svg::{Picture, Svg};
 use super::width::width;
-use crate::report::render::words::count;
+use crate::words::count;
 
 /// Pairs of a picture at most.
 const PAIRS: usize = 100;
@@ -49,7 +49,7 @@ pub fn timings(title: &str, pairs: &[TimedPair]) -> Option<Picture> {
     let faster = pairs.iter().filter(|pair| pair.after_ms < pair.before_ms).count();
     let mut description = format!(
         "A row is a pair that was measured together, in the order of the measurement. In {faster} of {} the second statement is faster.",
-        count(pairs.len() as u64, "pair", "pairs"),
+        count(pairs.len() as u64, "pair"),
     );
     if pairs.len() > PAIRS {
         description += &format!(" The first {PAIRS} are shown.");
@@ -81,8 +81,9 @@ fn row(svg: &mut Svg, number: usize, pair: TimedPair, scale: &Scale, (label, y):
 
 #[cfg(test)]
 mod tests {
+    use syrch_kit::markup;
+
     use super::*;
-    use crate::report::tests::markup;
 
     fn pairs() -> Vec<TimedPair> {
         let times = [(412.0, 121.0), (405.5, 118.25), (430.0, 131.0), (90.0, 120.0)];

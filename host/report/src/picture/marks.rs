@@ -1,6 +1,6 @@
 //! The marks of arms, which differ in colour, shape and dash.
 
-use super::svg::Svg;
+use super::svg::{Element, Svg};
 use super::width::{fit_text, width};
 
 /// Colours; the style has them twice, for light and dark. They are those of Okabe and Ito, "Color
@@ -10,11 +10,15 @@ const STROKES: [&str; COLOURS] = ["s0", "s1", "s2", "s3", "s4", "s5"];
 const FILLS: [&str; COLOURS] = ["f0", "f1", "f2", "f3", "f4", "f5"];
 const DASHES: [&str; COLOURS] = ["none", "7 3", "2 3", "9 3 2 3", "14 4", "4 2 1 2 1 2"];
 
-pub(crate) fn stroke(arm: usize) -> &'static str {
+/// The class of an arm's lines.
+#[must_use]
+pub fn stroke(arm: usize) -> &'static str {
     STROKES.get(arm % COLOURS).copied().unwrap_or("s0")
 }
 
-pub(crate) fn fill(arm: usize) -> &'static str {
+/// The class of an arm's areas.
+#[must_use]
+pub fn fill(arm: usize) -> &'static str {
     FILLS.get(arm % COLOURS).copied().unwrap_or("f0")
 }
 
@@ -23,13 +27,13 @@ fn form(arm: usize) -> usize {
     (arm + arm / COLOURS) % COLOURS
 }
 
-pub(crate) fn dash(arm: usize) -> &'static str {
+fn dash(arm: usize) -> &'static str {
     DASHES.get(form(arm)).copied().unwrap_or("none")
 }
 
 /// The outline of an arm's shape around a place: disc (`None`), square, triangle, diamond, cross,
 /// triangle on its head.
-pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(f64, f64)>> {
+fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(f64, f64)>> {
     let around = |places: &[(f64, f64)]| {
         Some(places.iter().map(|(dx, dy)| (x + dx * size, y + dy * size)).collect())
     };
@@ -56,8 +60,21 @@ pub(crate) fn outline(arm: usize, (x, y): (f64, f64), size: f64) -> Option<Vec<(
     }
 }
 
+/// Begins the arm's shape with its centre at a place.
+pub fn mark(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) -> Element<'_> {
+    match outline(arm, at, size) {
+        Some(outline) => svg.element("polygon").points("points", &outline),
+        None => svg.element("circle").at("cx", at.0).at("cy", at.1).at("r", size),
+    }
+}
+
+/// Begins an element with the arm's colour and dash, such as a `line`.
+pub fn line<'a>(svg: &'a mut Svg, tag: &'static str, arm: usize) -> Element<'a> {
+    svg.element(tag).classes(["line", stroke(arm)]).is("stroke-dasharray", dash(arm))
+}
+
 /// Draws the arm's shape with its centre at a place.
-pub(crate) fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
+pub fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
     match outline(arm, at, size) {
         Some(points) => svg.element("polygon").class(fill(arm)).points("points", &points).end(),
         None => {
@@ -68,13 +85,7 @@ pub(crate) fn shape(svg: &mut Svg, arm: usize, at: (f64, f64), size: f64) {
 
 /// A line of names with their shapes and dashes, broken where it would be too wide; returns its
 /// height.
-pub(crate) fn legend(
-    svg: &mut Svg,
-    names: &[&str],
-    at: (f64, f64),
-    space: f64,
-    with_lines: bool,
-) -> f64 {
+pub fn legend(svg: &mut Svg, names: &[&str], at: (f64, f64), space: f64, with_lines: bool) -> f64 {
     let key = if with_lines { 34.0 } else { 18.0 };
     let (mut x, mut y) = at;
     for (arm, name) in names.iter().enumerate() {
@@ -85,11 +96,7 @@ pub(crate) fn legend(
         }
         svg.open(name);
         if with_lines {
-            let line = svg
-                .element("line")
-                .classes(["line", stroke(arm)])
-                .is("stroke-dasharray", dash(arm));
-            line.at("x1", x).at("y1", y).at("x2", x + 28.0).at("y2", y).end();
+            line(svg, "line", arm).at("x1", x).at("y1", y).at("x2", x + 28.0).at("y2", y).end();
         }
         shape(svg, arm, (x + (key - 6.0) / 2.0, y), 4.5);
         svg.text("", (x + key, y + 4.0), &shown);

@@ -49,26 +49,30 @@ impl Picture {
     }
 }
 
-/// A picture being drawn.
+/// A picture that is being drawn.
 #[derive(Debug, Default)]
-pub(crate) struct Svg {
+pub struct Svg {
     body: String,
 }
 
 /// An element whose attributes are being written.
-pub(crate) struct Element<'a> {
+#[derive(Debug)]
+#[must_use]
+pub struct Element<'a> {
     svg: &'a mut Svg,
     tag: &'static str,
 }
 
 impl Svg {
-    pub(crate) fn element(&mut self, tag: &'static str) -> Element<'_> {
+    /// Begins an element.
+    pub fn element(&mut self, tag: &'static str) -> Element<'_> {
         self.body.push('<');
         self.body.push_str(tag);
         Element { svg: self, tag }
     }
 
-    pub(crate) fn line(&mut self, class: &'static str, from: (f64, f64), to: (f64, f64)) {
+    /// Adds a line.
+    pub fn line(&mut self, class: &'static str, from: (f64, f64), to: (f64, f64)) {
         self.element("line")
             .class(class)
             .at("x1", from.0)
@@ -78,8 +82,8 @@ impl Svg {
             .end();
     }
 
-    /// A text that begins, ends or has its middle at a place, as its class says.
-    pub(crate) fn text(&mut self, class: &'static str, at: (f64, f64), text: &str) {
+    /// Adds a text that begins, ends or has its middle at a place, as its class says.
+    pub fn text(&mut self, class: &'static str, at: (f64, f64), text: &str) {
         self.element("text")
             .class(class)
             .at("x", at.0)
@@ -89,17 +93,19 @@ impl Svg {
 
     /// Opens a group with a title, which a browser shows beside the pointer; [`Svg::close`] ends
     /// it.
-    pub(crate) fn open(&mut self, title: &str) {
+    pub fn open(&mut self, title: &str) {
         self.body.push_str("<g><title>");
         self.body.push_str(&escape(title));
         self.body.push_str("</title>\n");
     }
 
-    pub(crate) fn close(&mut self) {
+    /// Ends the group that was opened last.
+    pub fn close(&mut self) {
         self.body.push_str("</g>\n");
     }
 
-    pub(crate) fn finish(
+    /// The picture with its title, its description, and its width and height in pixels.
+    pub fn finish(
         self,
         title: impl Into<String>,
         description: impl Into<String>,
@@ -122,61 +128,64 @@ impl Element<'_> {
         self
     }
 
-    pub(crate) fn class(self, class: &'static str) -> Self {
+    /// Adds a class of the style; nothing if it is empty.
+    pub fn class(self, class: &'static str) -> Self {
         if class.is_empty() { self } else { self.attribute("class", format_args!("{class}")) }
     }
 
-    pub(crate) fn classes(self, classes: [&'static str; 2]) -> Self {
+    /// Adds two classes of the style.
+    pub fn classes(self, classes: [&'static str; 2]) -> Self {
         self.attribute("class", format_args!("{} {}", classes[0], classes[1]))
     }
 
-    /// A place or size in pixels, to a hundredth.
-    pub(crate) fn at(self, name: &'static str, value: f64) -> Self {
+    /// Adds a place or size in pixels, to a hundredth.
+    pub fn at(self, name: &'static str, value: f64) -> Self {
         self.attribute(name, format_args!("{}", hundredths(value)))
     }
 
-    /// An attribute whose value is a constant, so it needs no escaping.
-    pub(crate) fn is(self, name: &'static str, value: &'static str) -> Self {
+    /// Adds an attribute whose value is a constant, so it needs no escaping.
+    pub fn is(self, name: &'static str, value: &'static str) -> Self {
         self.attribute(name, format_args!("{value}"))
     }
 
-    /// A number of the document, whole as it is.
-    pub(crate) fn data(self, name: &'static str, value: f64) -> Self {
+    /// Adds a number of the document, whole as it is.
+    pub fn data(self, name: &'static str, value: f64) -> Self {
         if value.is_finite() { self.attribute(name, format_args!("{value}")) } else { self }
     }
 
-    /// A number of the document, if it is known.
-    pub(crate) fn data_if(self, name: &'static str, value: Option<f64>) -> Self {
+    /// Adds a number of the document, if it is known.
+    pub fn data_if(self, name: &'static str, value: Option<f64>) -> Self {
         match value {
             Some(value) => self.data(name, value),
             None => self,
         }
     }
 
-    /// A count of the document.
-    pub(crate) fn count(self, name: &'static str, value: u64) -> Self {
+    /// Adds a count of the document.
+    pub fn count(self, name: &'static str, value: u64) -> Self {
         self.attribute(name, format_args!("{value}"))
     }
 
-    /// A text of the document.
-    pub(crate) fn text_attribute(self, name: &'static str, value: &str) -> Self {
+    /// Adds a text of the document.
+    pub fn text_attribute(self, name: &'static str, value: &str) -> Self {
         let value = escape(value).replace('\n', "&#10;").replace('\t', "&#9;");
         self.attribute(name, format_args!("{value}"))
     }
 
-    /// A list of places, as a path or a polygon has it.
-    pub(crate) fn points(self, name: &'static str, points: &[(f64, f64)]) -> Self {
+    /// Adds a list of places, as a path or a polygon has it.
+    pub fn points(self, name: &'static str, points: &[(f64, f64)]) -> Self {
         let places: Vec<String> =
             points.iter().map(|(x, y)| format!("{},{}", hundredths(*x), hundredths(*y))).collect();
         self.attribute(name, format_args!("{}", places.join(" ")))
     }
 
-    pub(crate) fn end(self) {
+    /// Ends the element.
+    pub fn end(self) {
         self.svg.body.push_str("/>\n");
     }
 
     /// Ends it with what a browser shows beside the pointer.
-    pub(crate) fn title(self, text: &str) {
+    pub fn title(self, text: &str) {
         let tag = self.tag;
         let _ = writeln!(self.svg.body, "><title>{}</title></{tag}>", escape(text));
     }

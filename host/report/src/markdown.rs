@@ -2,33 +2,35 @@
 //! new row.
 
 use serde_json::Value;
-pub(crate) use syrch::syrch_core::text::escape::{fence_code as code, markdown as text};
+use syrch_core::text::escape::html;
+pub use syrch_core::text::escape::{fence_code as code, markdown as text};
 
 use super::{Grid, plain};
 
 /// The rows as a Markdown table; columns of numbers are aligned to the right.
-pub(crate) fn table(grid: &Grid) -> String {
+#[must_use]
+pub fn table(grid: &Grid) -> String {
     if grid.columns.is_empty() {
         return String::new();
     }
-    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let mut out = row(grid.columns.iter().map(|name| text(name)).collect());
-    let numeric = |column: usize| {
-        let mut cells = grid
-            .rows
-            .iter()
-            .filter_map(|row| row.get(column))
-            .filter(|cell| !cell.is_null())
-            .peekable();
-        cells.peek().is_some() && cells.all(Value::is_number)
-    };
-    out += &row((0..grid.columns.len())
-        .map(|column| if numeric(column) { "---:" } else { "---" }.to_owned())
-        .collect());
-    for cells in &grid.rows {
-        out += &row(cells.iter().map(cell).collect());
-    }
+    let aligned = (0..grid.columns.len())
+        .map(|column| if grid.is_numeric(column) { "---:" } else { "---" }.to_owned());
+    let mut out = row(grid.columns.iter().map(|name| text(name))) + &row(aligned);
+    out.extend(grid.rows.iter().map(|cells| row(cells.iter().map(cell))));
     out
+}
+
+/// A line of a table, of cells that are Markdown.
+#[must_use]
+pub fn row(cells: impl IntoIterator<Item = String>) -> String {
+    format!("| {} |\n", cells.into_iter().collect::<Vec<_>>().join(" | "))
+}
+
+/// Content that the reader sees after a click on its title.
+#[must_use]
+pub fn fold(title: &str, body: &str) -> String {
+    let title = html(title).replace('\n', " ");
+    format!("<details><summary>{title}</summary>\n\n{body}\n</details>\n\n")
 }
 
 /// A number has no character of Markdown's that would mean something there, and is read by

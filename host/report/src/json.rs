@@ -5,28 +5,33 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use syrch::report::json_value;
-use syrch::syrch_core::ResultSet;
+use syrch_core::text::escape::is_dangerous;
 
-use super::{Grid, terminal};
+use super::Grid;
 
 /// One document over several lines.
-pub(crate) fn document(value: &Value) -> String {
+#[must_use]
+pub fn document(value: &Value) -> String {
     format!("{}\n", safe(&format!("{value:#}")))
 }
 
 /// The same of what is no value yet: of a long one, values would take many times its memory.
-pub(crate) fn serialize_document(document: &impl Serialize) -> serde_json::Result<String> {
+///
+/// # Errors
+/// When it has no form in JSON.
+pub fn serialize_document(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(format!("{}\n", safe(&serde_json::to_string_pretty(document)?)))
 }
 
 /// One document on one line.
-pub(crate) fn line(value: &Value) -> String {
+#[must_use]
+pub fn line(value: &Value) -> String {
     format!("{}\n", safe(&value.to_string()))
 }
 
 /// One object a row. A column name that stood before gets `_2`, `_3`, … so that no value is lost.
-pub(crate) fn lines(grid: &Grid) -> String {
+#[must_use]
+pub fn lines(grid: &Grid) -> String {
     let names = unique(&grid.columns);
     let object = |row: &Vec<Value>| {
         Value::Object(names.iter().cloned().zip(row.iter().cloned()).collect::<Map<_, _>>())
@@ -55,7 +60,7 @@ fn unique(names: &[String]) -> Vec<String> {
 fn safe(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        if c == '\n' || !terminal::is_dangerous(c) {
+        if c == '\n' || !is_dangerous(c) {
             out.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -64,15 +69,6 @@ fn safe(json: &str) -> String {
         }
     }
     out
-}
-
-/// All rows of a result.
-pub(crate) fn grid(result: &ResultSet) -> Grid {
-    let rows = result.rows(0, u64::MAX);
-    Grid {
-        columns: result.columns().into_iter().map(|column| column.name).collect(),
-        rows: rows.into_iter().map(|row| row.iter().map(json_value).collect()).collect(),
-    }
 }
 
 #[cfg(test)]
@@ -96,7 +92,7 @@ mod tests {
         fn documents_read_back_and_are_safe(text in any::<String>(), key in any::<String>()) {
             let value = json!({key: [text]});
             for json in [document(&value), line(&value)] {
-                prop_assert!(!json.trim_end_matches('\n').chars().any(|c| c != '\n' && terminal::is_dangerous(c)));
+                prop_assert!(!json.trim_end_matches('\n').chars().any(|c| c != '\n' && is_dangerous(c)));
                 prop_assert_eq!(&serde_json::from_str::<Value>(&json).unwrap(), &value);
             }
         }

@@ -2,7 +2,7 @@
 
 /// Maps the values of an axis linearly to pixels.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Scale {
+pub struct Scale {
     low: f64,
     high: f64,
     from: f64,
@@ -14,7 +14,8 @@ pub(crate) struct Scale {
 impl Scale {
     /// Values from `low` to `high` at the places from `from` to `to`. A domain without width gets
     /// one.
-    pub(crate) fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
+    #[must_use]
+    pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) =
             if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         let high = if high > low { high } else { low + if low == 0.0 { 1.0 } else { low.abs() } };
@@ -22,7 +23,8 @@ impl Scale {
     }
 
     /// A domain that ends on ticks on both sides.
-    pub(crate) fn with_round_ends((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
+    #[must_use]
+    pub fn with_round_ends((low, high): (f64, f64), places: (f64, f64), ticks: u32) -> Self {
         let tight = Self::new((low, high), places);
         let step = tight.step(ticks);
         let low = (tight.low / step + 1e-9).floor() * step;
@@ -31,13 +33,15 @@ impl Scale {
     }
 
     /// The place of a value; of one beyond the domain, the nearer end.
-    pub(crate) fn at(&self, value: f64) -> f64 {
+    #[must_use]
+    pub fn at(&self, value: f64) -> f64 {
         let value = if value.is_finite() { value.clamp(self.low, self.high) } else { self.low };
         self.from + (value - self.low) / (self.high - self.low) * (self.to - self.from)
     }
 
     /// Values for ticks, about so many, with the decimals that distinguish them.
-    pub(crate) fn ticks(&self, about: u32) -> (Vec<f64>, usize) {
+    #[must_use]
+    pub fn ticks(&self, about: u32) -> (Vec<f64>, usize) {
         let step = self.step.unwrap_or_else(|| self.step(about));
         let first = (self.low / step - 1e-9).ceil();
         let count = ((self.high / step + 1e-9).floor() - first).max(0.0) as usize;

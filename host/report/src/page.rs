@@ -2,11 +2,10 @@
 //! sheet, one content security policy and one escape. Whatever is no constant of this program is
 //! added as text or as a number, so none of it can become markup.
 
-use serde_json::Value;
 use syrch_core::text::escape::{clip_with_remark, html as escape};
 
 use crate::picture::{self, Picture};
-use crate::report::render::tables::Table;
+use crate::{Grid, Table, plain};
 
 /// Characters of one text at most; the JSON documents hold all of them.
 const LONGEST: usize = 20_000;
@@ -14,7 +13,7 @@ const LONGEST: usize = 20_000;
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" \
     content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n";
 /// The style of all pages; that of the pictures follows it.
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("page.css");
 
 /// The content of a page, or a part of one, to which markup and texts are added one after the
 /// other.
@@ -42,10 +41,46 @@ impl Html {
         self.raw(open).text(text).raw(close)
     }
 
+    /// Adds a text as a paragraph of a class of the style; of none if it is empty.
+    pub fn paragraph(&mut self, class: &'static str, text: &str) -> &mut Self {
+        match class {
+            "" => self.raw("<p>"),
+            class => self.raw("<p class=\"").raw(class).raw("\">"),
+        };
+        self.text(text).raw("</p>\n")
+    }
+
+    /// Adds a text as it is spaced, such as a statement.
+    pub fn code(&mut self, text: &str) -> &mut Self {
+        self.wrap_text("<pre>", text, "</pre>\n")
+    }
+
     /// Adds a whole number.
     pub fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         self.text.push_str(&number.into().to_string());
         self
+    }
+
+    /// Adds pieces of markup with a whole number after each.
+    pub fn numbers<const N: usize>(&mut self, parts: [(&'static str, u64); N]) -> &mut Self {
+        for (markup, number) in parts {
+            self.raw(markup).number(number);
+        }
+        self
+    }
+
+    /// Opens a drawing of that width and height, which `</svg>` ends. `label` says what it shows.
+    pub fn open_drawing(
+        &mut self,
+        class: &'static str,
+        label: &'static str,
+        width: u64,
+        height: u64,
+    ) -> &mut Self {
+        self.raw("<svg class=\"").raw(class).raw("\" role=\"img\" aria-label=\"").raw(label);
+        self.raw("\" xmlns=\"http://www.w3.org/2000/svg\"");
+        self.numbers([(" viewBox=\"0 0 ", width), (" ", height), ("\" width=\"", width)])
+            .raw("\">\n")
     }
 
     /// Adds a number with that many decimals. Adds nothing for NaN and the infinities.
@@ -65,7 +100,7 @@ impl Html {
 
     /// The length of the markup in bytes, by which long lists decide where to end.
     #[must_use]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.text.len()
     }
 
@@ -78,7 +113,7 @@ impl Html {
             .text(&picture.description);
         self.raw("</figcaption>\n");
         for table in tables {
-            self.fold(&table.title, |html| _ = html.table(&table.columns, &table.rows));
+            self.fold(&table.title, |html| _ = html.table(&table.grid));
         }
         self.raw("</figure>\n")
     }
@@ -90,22 +125,18 @@ impl Html {
         self.raw("</details>\n")
     }
 
-    /// Adds a table. Numbers are aligned to the right, a null is an empty cell, and rows are as
-    /// wide as `columns`.
-    pub fn table(&mut self, columns: &[String], rows: &[Vec<Value>]) -> &mut Self {
+    /// Adds a table. Numbers are aligned to the right.
+    pub fn table(&mut self, grid: &Grid) -> &mut Self {
         self.raw("<div class=\"wide\"><table><thead><tr>");
-        for column in columns {
+        for column in &grid.columns {
             self.wrap_text("<th scope=\"col\">", column, "</th>");
         }
         self.raw("</tr></thead>\n<tbody>\n");
-        for row in rows {
+        for row in &grid.rows {
             self.raw("<tr>");
             for cell in row {
-                match cell {
-                    Value::Null => self.raw("<td></td>"),
-                    Value::String(text) => self.wrap_text("<td>", text, "</td>"),
-                    other => self.wrap_text("<td class=\"number\">", &other.to_string(), "</td>"),
-                };
+                let open = if cell.is_number() { "<td class=\"number\">" } else { "<td>" };
+                self.wrap_text(open, &plain(cell), "</td>");
             }
             self.raw("</tr>\n");
         }

@@ -1,24 +1,30 @@
 //! A frame with two axes, their ticks and what they are of.
 
+use super::marks;
 use super::scale::Scale;
 use super::svg::Svg;
 
 /// The place of a chart in its picture.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) right: f64,
-    pub(crate) bottom: f64,
+pub struct Frame {
+    /// The left edge, in pixels from the left.
+    pub left: f64,
+    /// The upper edge, in pixels from the top.
+    pub top: f64,
+    /// The right edge, in pixels from the left.
+    pub right: f64,
+    /// The lower edge, in pixels from the top.
+    pub bottom: f64,
 }
 
 /// The unit of an axis, which decides how its numbers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub enum Unit {
     /// Parts of one as per cent.
     Percent,
     /// Numbers are written as they are.
     Plain,
+    /// Dollars as they are.
     Dollars,
     /// Milliseconds as they are.
     Milliseconds,
@@ -27,8 +33,14 @@ pub(crate) enum Unit {
 }
 
 impl Frame {
-    /// Ticks, lines across and names of both axes.
-    pub(crate) fn axes(&self, svg: &mut Svg, x: (&Scale, Unit, &str), y: (&Scale, Unit, &str)) {
+    /// Draws a legend with lines at the top, and returns the frame of a chart below it.
+    pub fn with_legend(svg: &mut Svg, names: &[&str]) -> Self {
+        let top = 38.0 + marks::legend(svg, names, (4.0, 12.0), 540.0, true);
+        Self { left: 56.0, top, right: 560.0, bottom: top + 280.0 }
+    }
+
+    /// Draws ticks, lines across and names of both axes.
+    pub fn axes(&self, svg: &mut Svg, x: (&Scale, Unit, &str), y: (&Scale, Unit, &str)) {
         let (ticks, decimals) = y.0.ticks(5);
         for tick in ticks {
             let at = y.0.at(tick);
@@ -50,7 +62,7 @@ impl Frame {
 }
 
 impl Unit {
-    pub(crate) fn format_value(self, value: f64, decimals: usize) -> String {
+    fn format_value(self, value: f64, decimals: usize) -> String {
         let text = match self {
             Self::Percent => format!("{:.*} %", decimals.saturating_sub(2), value * 100.0),
             Self::Plain => format!("{value:.decimals$}"),
@@ -63,7 +75,8 @@ impl Unit {
 }
 
 /// The points of a line that keeps its height until the next point.
-pub(crate) fn steps(points: &[(f64, f64)], until: f64) -> Vec<(f64, f64)> {
+#[must_use]
+pub fn steps(points: &[(f64, f64)], until: f64) -> Vec<(f64, f64)> {
     let mut line = Vec::with_capacity(points.len() * 2 + 1);
     for (place, (x, y)) in points.iter().enumerate() {
         line.push((*x, *y));

@@ -2,8 +2,6 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::sink::terminal;
-
 /// Characters of one text at most; the JSON document has all.
 const LONGEST: usize = 500;
 
@@ -12,13 +10,20 @@ const NARROWEST: usize = 20;
 
 /// The style of a part where colours are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub enum Style {
+    /// As the terminal writes.
     Plain,
+    /// Bold.
     Strong,
+    /// Faint.
     Dim,
+    /// Green.
     Good,
+    /// Red.
     Bad,
+    /// Yellow.
     Doubtful,
+    /// Cyan.
     Mark,
 }
 
@@ -39,7 +44,8 @@ impl Style {
 }
 
 /// A picture that is being drawn.
-pub(super) struct Picture {
+#[derive(Debug)]
+pub struct Picture {
     width: Option<usize>,
     text: String,
     /// The style that the text is in at its end.
@@ -48,7 +54,8 @@ pub(super) struct Picture {
 
 impl Picture {
     /// An empty picture of at most that many columns; of any width if it is `None`.
-    pub(super) fn new(width: Option<u16>) -> Self {
+    #[must_use]
+    pub fn new(width: Option<u16>) -> Self {
         Self {
             width: width.map(|width| usize::from(width).max(40)),
             text: String::new(),
@@ -57,13 +64,13 @@ impl Picture {
     }
 
     /// Adds an empty line.
-    pub(super) fn gap(&mut self) {
+    pub fn gap(&mut self) {
         self.part(Style::Plain, "\n");
     }
 
     /// Adds parts as one line or, where they are too wide, as several: the first begins with
     /// `first`, the others with `next`.
-    pub(super) fn line(&mut self, first: &str, next: &str, parts: &[(Style, String)]) {
+    pub fn line(&mut self, first: &str, next: &str, parts: &[(Style, String)]) {
         let most = self
             .width
             .map_or(usize::MAX, |width| width.saturating_sub(first.width()).max(NARROWEST));
@@ -112,13 +119,14 @@ impl Picture {
         self.text.push_str(text);
     }
 
-    /// Adds what another sink has drawn and escaped.
-    pub(super) fn push_raw(&mut self, text: &str) {
+    /// Adds what has been drawn and escaped.
+    pub fn push_raw(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
     /// The text, with colours.
-    pub(super) fn finish(self) -> String {
+    #[must_use]
+    pub fn finish(self) -> String {
         self.text
     }
 }
@@ -132,7 +140,7 @@ fn clip(text: &str) -> String {
     // White space in it only parts words.
     let spaced: String =
         short.chars().map(|c| if matches!(c, '\n' | '\r' | '\t') { ' ' } else { c }).collect();
-    terminal::line(&spaced).into_owned()
+    super::line(&spaced).into_owned()
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -194,7 +202,7 @@ mod tests {
         fn no_line_is_too_wide_or_obeyed(text in any::<String>(), width in 40_u16..120) {
             for line in draw_line(width, &text).lines() {
                 prop_assert!(line.width() <= usize::from(width), "{}", line);
-                prop_assert!(!line.chars().any(terminal::is_dangerous));
+                prop_assert!(!line.chars().any(super::super::is_dangerous));
             }
         }
     }

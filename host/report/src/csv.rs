@@ -8,12 +8,13 @@
 //! except tabs and line breaks, which CSV can hold. JSON holds every value unchanged.
 
 use serde_json::Value;
-use syrch::syrch_core::text::escape::{record, spreadsheet};
+use syrch_core::text::escape::{record, spreadsheet};
 
 use super::{Grid, plain};
 
 /// The header and the rows.
-pub(crate) fn render(grid: &Grid) -> String {
+#[must_use]
+pub fn render(grid: &Grid) -> String {
     let mut out = record(grid.columns.iter().map(|name| spreadsheet(name)));
     out.extend(grid.rows.iter().map(|row| record(row.iter().map(cell))));
     out
@@ -30,7 +31,7 @@ fn cell(value: &Value) -> String {
 mod tests {
     use proptest::prelude::*;
     use serde_json::json;
-    use syrch::syrch_core::text::escape::{escape_dangerous, is_formula};
+    use syrch_core::text::escape::{escape_dangerous, is_formula};
 
     use super::*;
 
@@ -101,7 +102,7 @@ mod tests {
             prop_assert_eq!(rows.len(), 2);
             for (cell, read) in cells.iter().zip(&rows[1]) {
                 prop_assert!(!is_formula(read));
-                prop_assert!(!read.chars().any(|c| crate::sink::terminal::is_dangerous(c) && !"\t\n\r".contains(c)));
+                prop_assert!(!read.chars().any(|c| syrch_core::text::escape::is_dangerous(c) && !"\t\n\r".contains(c)));
                 let bare = read.strip_prefix('\'').filter(|_| is_formula(cell)).unwrap_or(read);
                 prop_assert_eq!(bare, escape_dangerous(cell, &['\n', '\r', '\t']));
             }

@@ -1,0 +1,72 @@
+//! The backends that the role calls of a search share.
+
+use std::sync::Arc;
+
+use syrch_core::Problem;
+use syrch_core::ports::ModelProvider;
+use syrch_layers::{GrantedCells, statement_stack};
+use tokio::sync::Semaphore;
+
+use super::{Backends, Context, RunState};
+use crate::host::Host;
+use crate::model_calls;
+use crate::retrieval::{ModelEmbedder, Retrieval};
+
+impl Context {
+    /// The context of a search for one wording of its problem.
+    pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
+        let limits = &host.settings.limits;
+        let model = model_calls::for_run(host, run);
+        let problem = Arc::new(problem);
+        let embedder = embedder(host, run, &model, &problem);
+        let memo = statement_stack(
+            Arc::clone(&host.database),
+            host.cache.as_ref(),
+            &run.ledger,
+            limits,
+            host.settings.rows,
+        );
+        let backends = Backends {
+            model,
+            retrieval: Arc::new(Retrieval::new(
+                &run.catalog,
+                &host.known.index,
+                embedder,
+                &run.given_up,
+            )),
+            cells: Arc::new(GrantedCells {
+                index: Arc::clone(memo.database()) as _,
+                grant: host.settings.rows,
+            }),
+            memo,
+        };
+        Self {
+            run: Arc::clone(run),
+            problem,
+            catalog: Arc::clone(&run.catalog),
+            notes: Arc::default(),
+            backends,
+            nested: Arc::new(Semaphore::new(limits.nested)),
+            within: None,
+            apart: None,
+        }
+    }
+}
+
+/// The embedder of a run; `None` without a model for embeddings.
+fn embedder(
+    host: &Host,
+    run: &RunState,
+    model: &Arc<dyn ModelProvider>,
+    problem: &Arc<Problem>,
+) -> Option<Arc<ModelEmbedder>> {
+    let name =
+        host.settings.model.embeddings.clone().filter(|name| model.models().contains(name))?;
+    let model = Arc::clone(model);
+    let knowledge = Arc::clone(&host.known.knowledge);
+    let problem = Arc::clone(problem);
+    let catalog = Arc::clone(&run.catalog);
+    let in_flight = host.settings.limits.llm_in_flight;
+    let named = (name, host.settings.model.embedding_prefixes.clone());
+    Some(Arc::new(ModelEmbedder::new(model, named, knowledge, (problem, catalog), in_flight)))
+}
