@@ -134,10 +134,10 @@ fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
             at: at.clone(),
         });
     }
-    if !settings.semantics.is_empty() && settings.model.replay.is_some() {
-        return None;
-    }
-    Some(context.notes.origin_of(sql).unwrap_or(OriginReport::Generated))
+    // The statement may be one that the rules compiled when the recording was made.
+    let is_unknown = !settings.semantics.is_empty() && settings.model.replay.is_some();
+    let unnoted = || (!is_unknown).then_some(OriginReport::Generated);
+    context.notes.origin_of(sql).or_else(unnoted)
 }
 
 /// Why the reward doubts the statement of the answer, if it accepts it in doubt.

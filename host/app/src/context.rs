@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant,
+    CellsPort, Definitions, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant,
     SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
@@ -20,6 +20,7 @@ use syrch_layers::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
+use crate::defined::{Defined, list_needed, show_terms};
 use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
 use crate::host::{Host, StrategyPlugins};
@@ -104,6 +105,7 @@ pub(crate) struct Apart {
 struct Backends {
     model: Arc<dyn ModelProvider>,
     memo: Arc<Memo>,
+    definitions: Option<Arc<dyn Definitions>>,
     cells: Arc<dyn CellsPort>,
     search: Arc<dyn SearchPort>,
 }
@@ -145,7 +147,16 @@ impl Context {
     pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
         let limits = &host.settings.limits;
         let model = model_calls::for_run(host, run);
-        let problem = Arc::new(problem);
+        let terms = show_terms(
+            host.semantics.as_ref(),
+            &run.catalog,
+            &problem.question,
+            host.settings.rows,
+        );
+        let problem = Arc::new(Problem { terms, ..problem });
+        let definitions = host.semantics.as_ref().map(|semantics| {
+            Arc::new(Defined::new(semantics, run.catalog.dialect.clone())) as Arc<dyn Definitions>
+        });
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(
             Arc::clone(&host.database),
@@ -167,6 +178,7 @@ impl Context {
                 grant: host.settings.rows,
             }),
             memo,
+            definitions,
         };
         Self {
             run: Arc::clone(run),
@@ -214,6 +226,12 @@ impl Context {
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
         let selected =
             tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
+        // Whatever the linker thinks of them, a metric of the question needs its tables.
+        let needed = list_needed(&self.problem.terms);
+        let needed = needed.into_iter().filter(|name| {
+            !tables.iter().any(|relevant| relevant.table.eq_ignore_ascii_case(name))
+        });
+        let selected = selected.chain(needed.map(|table| (table, [].as_slice())));
         let catalog = if tables.is_empty() {
             Arc::clone(&self.catalog)
         } else {
@@ -263,7 +281,8 @@ impl Context {
             &number.to_string(),
         ]);
         let mut sql =
-            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
+            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt)
+                .with_definitions(self.backends.definitions.clone());
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort,
+    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort,
     Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request,
     RowsPort, RunPort, Sample, SearchPort, SqlPort, Ticket, TracePort, WaitPort,
 };
@@ -189,6 +189,22 @@ impl InspectPort for Journalled<dyn InspectPort> {
             Ask::Stats(table.to_owned(), columns.to_vec()),
             actual,
             |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone()),
+            read,
+        )
+        .await
+    }
+
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
+        let read = |got: &Got| match got {
+            Got::Compiled(compiled) => Some(compiled.clone().map(|compiled| *compiled)),
+            _ => None,
+        };
+        self.record_awaited(
+            Ask::CompileMetric(request.to_owned()),
+            self.inner.compile_metric(request),
+            |compiled: &Result<CompiledMetric, PortError>, _| {
+                Got::Compiled(compiled.clone().map(Box::new))
+            },
             read,
         )
         .await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
+    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
     LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort,
     RunPort, Sample, SearchPort, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
 };
@@ -89,6 +89,10 @@ impl InspectPort for Nothing {
     }
 
     async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
         Err(PortError::Unsupported)
     }
 }

@@ -12,11 +12,12 @@ mod documents;
 
 use std::ops::Range;
 
+use serde_json::Value;
 use syrch_core::ports::{SqlReply, WrittenStatement};
 use syrch_core::{Json, Limits};
 
 use super::confidence;
-use super::document::strict;
+use super::document::{documents, strict};
 use super::marks::{Mark, is_taken_back};
 use super::mend::{plain_blanks, without_brackets};
 use super::thinking::without_thinking;
@@ -57,7 +58,19 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     if is_taken_back(text.get(end..).unwrap_or_default()) {
         found.iter_mut().for_each(Found::doubt);
     }
-    reply(found)
+    reply(found).or_else(|| read_request(&text, limits.json_depth))
+}
+
+/// The document of a reply that holds a request for metrics in place of a statement, which then
+/// stands as JSON where the statement would. Of several requests it is the last.
+fn read_request(text: &str, depth: usize) -> Option<Json> {
+    let (place, request) = documents(text, depth).into_iter().rfind(|(_, value)| {
+        let metrics = value.get("metrics").and_then(Value::as_array);
+        metrics.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string))
+    })?;
+    let confidence = confidence::find_confidence(&without(text, vec![place]));
+    let sql = request.to_string();
+    Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
 }
 
 /// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go
@@ -115,7 +128,7 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
         .clone();
     let statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
     let WrittenStatement { sql, confidence, .. } = best;
-    let reply = SqlReply { sql, confidence, statements: Vec::new() };
+    let reply = SqlReply { sql, confidence, statements: Vec::new(), origin: None };
     Some(if statements.len() > 1 { SqlReply { statements, ..reply } } else { reply }.json())
 }
 
@@ -169,8 +182,6 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn read(text: &str) -> Option<(String, Option<f64>)> {
@@ -180,6 +191,26 @@ mod tests {
 
     fn sql(text: &str) -> Option<String> {
         read(text).map(|(sql, _)| sql)
+    }
+
+    #[test]
+    fn a_request_for_metrics_stands_in_place_of_a_statement() {
+        let request = r#"{"metrics":["revenue"],"by":["category"],"where":"country = 'France'"}"#;
+        for reply in [
+            request.to_owned(),
+            format!("Here it is.\n```json\n{request}\n```\nConfidence: 0.8"),
+            format!("<think>or {{\"metrics\": [\"orders\"]}}?</think>\n{request}"),
+        ] {
+            let read: Value = serde_json::from_str(&sql(&reply).unwrap()).unwrap();
+            assert_eq!(read, serde_json::from_str::<Value>(request).unwrap(), "{reply}");
+        }
+        let reply = format!("```json\n{request}\n```\nConfidence: 0.8");
+        assert_eq!(read(&reply).unwrap().1, Some(0.8));
+        let both = format!("{request}\n```sql\nSELECT 1\n```");
+        assert_eq!(sql(&both).as_deref(), Some("SELECT 1"));
+        for other in [r#"{"metrics": []}"#, r#"{"metrics": "revenue"}"#, r#"{"metrics": [1]}"#] {
+            assert_eq!(sql(other), None, "{other}");
+        }
     }
 
     #[test]

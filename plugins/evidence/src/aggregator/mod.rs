@@ -1,5 +1,6 @@
 //! Chooses or joins the results of the finished tasks, and states the confidence and its basis.
 
+pub(crate) mod backed;
 pub(crate) mod doubts;
 pub(crate) mod join;
 pub(crate) mod words;

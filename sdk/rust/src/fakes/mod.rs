@@ -42,7 +42,7 @@ use crate::handles::{
     StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample,
+    Budget, Cells, ColumnStats, Compiled, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample,
     Search, Sql, TimeLeft, Trace, Wait,
 };
 
@@ -158,6 +158,10 @@ impl Inspect for FakeHost {
 
     fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.database.statistics(table, columns)
+    }
+
+    fn compile_metric(&self, request: &str) -> Result<Compiled, PortError> {
+        self.database.metrics.get(request).cloned().ok_or(PortError::Unsupported)
     }
 }
 
