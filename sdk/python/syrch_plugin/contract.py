@@ -20,6 +20,8 @@ RECORDS: dict[type, tuple[str, str]] = {
     t.Table: ("types", "Table"),
     t.Catalog: ("types", "Catalog"),
     t.Hit: ("types", "Hit"),
+    t.TermLabel: ("types", "TermLabel"),
+    t.Term: ("types", "Term"),
     t.Problem: ("types", "Problem"),
     SqlError: ("types", "SqlError"),
     t.ColumnProfile: ("types", "ColumnProfile"),
@@ -44,6 +46,7 @@ RECORDS: dict[type, tuple[str, str]] = {
     t.Facts: ("inspect", "Facts"),
     t.Plan: ("inspect", "Plan"),
     t.ColumnStats: ("inspect", "ColumnStats"),
+    t.Compiled: ("inspect", "Compiled"),
     t.Page: ("rows", "Page"),
     t.Sample: ("cells", "Sample"),
     t.Relevant: ("linker", "Relevant"),
@@ -121,7 +124,7 @@ FUNCTIONS: dict[str, str] = {
 }
 
 #: The functions that pass JSON as text, and the place of that argument.
-JSON_ARGUMENTS: dict[str, int] = {"event": 2}
+JSON_ARGUMENTS: dict[str, int] = {"compile_metric": 0, "event": 2}
 
 #: What calls in flight end with, by the protocol that describes them.
 ENDS: dict[type, Any] = {
