@@ -135,6 +135,7 @@ pub fn describe_origin(applied: &Applied, columns: &[OutputColumn]) -> Value {
         "kind": "metric",
         "metrics": metrics,
         "request": applied.request,
+        "words": applied.words(),
         "filters": applied.filters,
         "time": applied.time,
         "from": applied.period.as_ref().and_then(|period| period.from).map(|day| day.to_string()),

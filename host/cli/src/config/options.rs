@@ -15,7 +15,7 @@ use syrch::syrch_core::{DatabaseUrl, Limits};
 
 use super::kind::{Kind, NO_LIMIT};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound};
+use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound};
 use super::value::{
     count, model_source, number, round, seconds, seconds_value, set_model_source, small, text,
     text_value, turn, whole,
@@ -391,6 +391,14 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_AMBIGUITY_THRESHOLD"])
     .when_found(WhenFound::SetsOfBuiltin(Role::Clarifier)),
+    Spec::new(SUMMARISE.0, Kind::Boolean, "Let a model write the answer's sentence, in which each number and name is checked: short for -P aggregator.summarise [default: on a terminal only]", |e| {
+        e.settings.strategy.config.get(&Role::Aggregator).and_then(|config| config.get(SUMMARISE.1)).cloned().unwrap_or_default()
+    }, |e, v| {
+        e.settings.strategy.config.entry(Role::Aggregator).or_default().insert(SUMMARISE.1.to_owned(), v.clone());
+    })
+    .flag("summarise", "")
+    .env(&["SYRCH_SUMMARISE"])
+    .when_found(WhenFound::SetsOfBuiltin(Role::Aggregator)),
     Spec::new(CALIBRATION, Kind::Boolean, "Turn claimed confidence into probabilities by the calibrator; without it the claims of a model stand [default: yes]", |e| json!(e.calibration), |e, v| {
         e.calibration = *v == json!(true);
     })

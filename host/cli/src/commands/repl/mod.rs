@@ -49,6 +49,7 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     }
     context.needs_database()?;
     search::accept(&mut context);
+    search::summarise(&mut context);
     let watch = Watch::new(Arc::clone(&context.console));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {
