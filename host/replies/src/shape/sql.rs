@@ -64,12 +64,13 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
 /// The document of a reply that holds a request for metrics in place of a statement, which then
 /// stands as JSON where the statement would. Of several requests it is the last.
 fn read_request(text: &str, depth: usize) -> Option<Json> {
-    let (place, request) = documents(text, depth).into_iter().rfind(|(_, value)| {
-        let metrics = value.get("metrics").and_then(Value::as_array);
-        metrics.is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string))
-    })?;
-    let confidence = confidence::find_confidence(&without(text, vec![place]));
-    let sql = request.to_string();
+    let (place, document) =
+        documents(text, depth).into_iter().rfind(|(_, value)| request_of(value, depth).is_some())?;
+    let sql = request_of(&document, depth)?.to_string();
+    let stated = document.get("confidence").and_then(Value::as_f64);
+    let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
+    let confidence =
+        stated.or_else(|| confidence::find_confidence(&without(text, vec![place])));
     Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
 }
 
@@ -130,6 +131,17 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
     let WrittenStatement { sql, confidence, .. } = best;
     let reply = SqlReply { sql, confidence, statements: Vec::new(), origin: None };
     Some(if statements.len() > 1 { SqlReply { statements, ..reply } } else { reply }.json())
+}
+
+/// The request that a document is, or that stands as a text where a document has its statement.
+fn request_of(document: &Value, depth: usize) -> Option<Value> {
+    let within = document.get("sql").and_then(Value::as_str);
+    let request = match within {
+        Some(text) => strict(text.trim(), depth)?,
+        None => document.clone(),
+    };
+    let metrics = request.get("metrics").and_then(Value::as_array)?;
+    (!metrics.is_empty() && metrics.iter().all(Value::is_string)).then_some(request)
 }
 
 /// The statements in the order in which they are tried, each text once.
@@ -206,6 +218,10 @@ mod tests {
         }
         let reply = format!("```json\n{request}\n```\nConfidence: 0.8");
         assert_eq!(read(&reply).unwrap().1, Some(0.8));
+        let within = serde_json::json!({"sql": request, "confidence": 0.7}).to_string();
+        let (sql_within, confidence) = read(&within).unwrap();
+        let inner: Value = serde_json::from_str(&sql_within).unwrap();
+        assert_eq!((inner["by"][0].as_str(), confidence), (Some("category"), Some(0.7)));
         let both = format!("{request}\n```sql\nSELECT 1\n```");
         assert_eq!(sql(&both).as_deref(), Some("SELECT 1"));
         for other in [r#"{"metrics": []}"#, r#"{"metrics": "revenue"}"#, r#"{"metrics": [1]}"#] {
