@@ -108,9 +108,9 @@ fn a_statement_still_works_and_one_that_computes_otherwise_is_doubted() {
 
 #[test]
 fn a_mentioned_metric_keeps_its_tables_and_values_need_the_grant() {
-    let question = "What is the margin?";
+    let question = "What is the margin of each supplier?";
     let script = || {
-        let request = Reply::text(r#"{"metrics": ["margin"]}"#);
+        let request = Reply::text(r#"{"metrics": ["margin"], "by": ["supplier"]}"#);
         Script::new().on([PLAN], whole()).on([WRITE], request)
     };
     let small = ["--rows", "none", "-P", "linker.catalog_bytes=700"];

@@ -87,9 +87,9 @@ fn the_same_computation_in_another_spelling_is_none() {
     assert_eq!(departures("What do the orders come to?", other), [""; 0]);
     assert_eq!(departures("What is the profit?", other), [""; 0]);
     // The column stands in a condition of the question, as in `products in stock`.
-    let condition = "SELECT AVG(cost) FROM products JOIN returns USING (product_id) \
+    let condition = "SELECT AVG(discount) FROM order_items JOIN returns USING (product_id) \
                      WHERE amount > 0";
-    assert_eq!(departures("mean cost of products with refunds", condition).len(), 0);
+    assert_eq!(departures("average discount of products with refunds", condition), [""; 0]);
 }
 
 #[test]
@@ -136,15 +136,15 @@ const METRICS: &[&str] = &[
     "net revenue",
 ];
 const DIMENSIONS: &[&str] = &["status", "country", "category"];
-const GRAINS: [Option<Grain>; 4] = [None, Some(Grain::Day), Some(Grain::Month), Some(Grain::Year)];
-const COMPARISONS: [Option<Comparison>; 5] = [
+static GRAINS: [Option<Grain>; 4] = [None, Some(Grain::Day), Some(Grain::Month), Some(Grain::Year)];
+static COMPARISONS: [Option<Comparison>; 5] = [
     None,
     Some(Comparison::Growth),
     Some(Comparison::PreviousPeriod),
     Some(Comparison::ShareOfTotal),
     Some(Comparison::RunningTotal),
 ];
-const DIALECTS: [Dialect; 4] =
+static DIALECTS: [Dialect; 4] =
     [Dialect::Sqlite, Dialect::Postgres, Dialect::Duckdb, Dialect::Databricks];
 
 proptest! {

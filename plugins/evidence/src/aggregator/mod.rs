@@ -1,8 +1,8 @@
 //! Chooses or joins the results of the finished tasks, and states the confidence and its basis.
 
-pub(crate) mod backed;
 pub(crate) mod doubts;
 pub(crate) mod join;
+pub(crate) mod sentence;
 pub(crate) mod words;
 
 use syrch_plugin::prelude::*;

@@ -3,7 +3,7 @@
 use syrch_plugin::prelude::*;
 use syrch_plugin::{prompt, text};
 
-use super::backed::is_backed;
+use super::sentence::check_sentence;
 
 /// The most characters of a column's name, and of a model's sentence.
 const NAME: usize = 60;
@@ -50,7 +50,7 @@ fn by_model(
     if reported.is_empty() || reported.chars().count() > SENTENCE {
         return None;
     }
-    if let Err(unbacked) = is_backed(&reported, problem, profile, page) {
+    if let Err(unbacked) = check_sentence(&reported, problem, profile, page) {
         host.note(
             Level::Info,
             &format!(

@@ -45,7 +45,7 @@ const QUOTES: &[(char, char)] =
     &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»'), ('‘', '’'), ('`', '`')];
 
 /// Returns an error with the first part of a sentence that nothing backs.
-pub(crate) fn is_backed(
+pub(crate) fn check_sentence(
     sentence: &str,
     problem: &Problem,
     profile: &Profile,
@@ -224,7 +224,7 @@ mod tests {
             clipped: false,
         };
         let problem = Problem::new("Which 3 countries had the highest revenue in Q1 2024?");
-        is_backed(sentence, &problem, &profile, &page)
+        check_sentence(sentence, &problem, &profile, &page)
     }
 
     #[test]
