@@ -20,7 +20,7 @@ use syrch_layers::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
-use crate::defined::{Defined, list_needed, show_terms};
+use crate::defined::{Defined, add_terms, list_needed};
 use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
 use crate::host::{Host, StrategyPlugins};
@@ -147,13 +147,10 @@ impl Context {
     pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
         let limits = &host.settings.limits;
         let model = model_calls::for_run(host, run);
-        let terms = show_terms(
-            host.semantics.as_ref(),
-            &run.catalog,
-            &problem.question,
-            host.settings.rows,
-        );
-        let problem = Arc::new(Problem { terms, ..problem });
+        // Those of a journal stay as they are: a replay has no files.
+        let problem =
+            if problem.terms.is_empty() { add_terms(host, problem, &run.catalog) } else { problem };
+        let problem = Arc::new(problem);
         let definitions = host.semantics.as_ref().map(|semantics| {
             Arc::new(Defined::new(semantics, run.catalog.dialect.clone())) as Arc<dyn Definitions>
         });

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use syrch_core::ports::{CompiledMetric, Definitions, Facts, RowsGrant};
-use syrch_core::{Catalog, Dialect, Term};
+use syrch_core::{Catalog, Dialect, Problem, Term};
+use syrch_journal::RowRetention;
 use syrch_offline::{describe_origin, question_day};
 use syrch_semantics::{RequestText, Semantics, compile, describe_terms, find_departures};
+
+use crate::{Host, Settings};
 
 /// The definitions of a search.
 pub(crate) struct Defined {
@@ -41,15 +44,15 @@ impl Definitions for Defined {
     }
 }
 
-/// The terms that the plugins of a search are shown. Values of dimensions are cells.
-pub(crate) fn show_terms(
-    semantics: Option<&Arc<Semantics>>,
-    catalog: &Catalog,
-    question: &str,
-    grant: RowsGrant,
-) -> Vec<Term> {
-    let shows_cells = matches!(grant, RowsGrant::Sample(_) | RowsGrant::Full);
-    semantics.map_or_else(Vec::new, |it| describe_terms(it, catalog, question, shows_cells))
+/// The problem with the terms that the plugins of a search are shown. Values of dimensions are
+/// cells: they need the grant, and a journal that retains them, since it holds the problem.
+pub(crate) fn add_terms(host: &Host, problem: Problem, catalog: &Catalog) -> Problem {
+    let Some(semantics) = host.semantics() else { return problem };
+    let Settings { rows, journal, .. } = host.settings();
+    let shows_cells = matches!(rows, RowsGrant::Sample(_) | RowsGrant::Full)
+        && (journal.folder.is_none() || journal.rows != RowRetention::None);
+    let terms = describe_terms(semantics, catalog, &problem.question, shows_cells);
+    Problem { terms, ..problem }
 }
 
 /// The tables that the metrics of a question are computed from.

@@ -246,6 +246,62 @@ mod tests {
         ) -> Result<Vec<ColumnStats>, PortError> {
             Err(PortError::UnknownName(table.to_owned()))
         }
+
+        async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
+            Err(PortError::Unsupported)
+        }
+    }
+
+    /// Defines the one request `{"metrics":["m"]}`.
+    struct One;
+
+    impl Definitions for One {
+        fn compile(&self, request: &str) -> Result<CompiledMetric, String> {
+            let is_known = request == r#"{"metrics":["m"]}"#;
+            let origin = serde_json::json!({ "kind": "metric" });
+            let compiled = CompiledMetric { sql: "SELECT 1".into(), applied: "m".into(), origin };
+            is_known.then_some(compiled).ok_or_else(|| "there is no such metric".to_owned())
+        }
+
+        fn find_departures(&self, _: &str, _: &Facts) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_in_place_of_a_statement_is_compiled_or_refused_with_the_reason() {
+        let memo = || Memo::new(Arc::new(FakeDatabase::default()));
+        let without = SqlBinding::new(memo(), Vec::new(), 7);
+        let with = SqlBinding::new(memo(), Vec::new(), 7).with_definitions(Some(Arc::new(One)));
+        let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
+        let read = async |sql: &str, expect: Shape, inspect: &SqlBinding| {
+            let reply = SqlReply {
+                sql: sql.to_owned(),
+                confidence: Some(0.5),
+                statements: Vec::new(),
+                origin: None,
+            };
+            let reply = Reply { parsed: Some(reply.json()), ..whole.clone() };
+            let reply = compile_request(reply, &expect, inspect).await;
+            serde_json::from_str::<SqlReply>(&reply.parsed.unwrap()).unwrap()
+        };
+        let request = r#"{"metrics":["m"]}"#;
+        let compiled = read(request, Shape::Sql, &with).await;
+        assert_eq!((compiled.sql.as_str(), compiled.confidence), ("SELECT 1", Some(0.5)));
+        assert!(compiled.origin.is_some_and(|origin| origin["kind"] == "metric"));
+        assert_eq!(read(request, Shape::Text, &with).await.sql, request);
+        assert_eq!(read(request, Shape::Sql, &without).await.sql, request);
+        assert_eq!(read("SELECT 2", Shape::Sql, &with).await.sql, "SELECT 2");
+        let unknown = r#"{"metrics":["x"]}"#;
+        assert_eq!(read(unknown, Shape::Sql, &with).await.sql, unknown);
+        let error = with.check(unknown).await.unwrap_err();
+        assert_eq!(
+            error.message,
+            "the request for metrics has no statement: there is no such metric"
+        );
+        assert!(with.check(request).await.unwrap_err().message.contains("compile it first"));
+        assert_eq!(without.compile_metric(request).await, Err(PortError::Unsupported));
+        assert_eq!(with.compile_metric(request).await.unwrap().applied, "m");
     }
 
     #[tokio::test]

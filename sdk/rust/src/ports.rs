@@ -80,7 +80,10 @@ pub trait Inspect {
     ///
     /// # Errors
     /// `unsupported` without semantics files; the reason why the request has no statement.
-    fn compile_metric(&self, request: &str) -> Result<Compiled, PortError>;
+    fn compile_metric(&self, request: &str) -> Result<Compiled, PortError> {
+        let _ = request;
+        Err(PortError::Unsupported)
+    }
 }
 
 /// The port that runs statements.

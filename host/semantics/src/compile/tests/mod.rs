@@ -3,7 +3,7 @@
 
 mod errors;
 mod hostile;
-pub(crate) pub(crate) mod kit;
+pub(crate) mod kit;
 mod properties;
 mod rows;
 mod text;
