@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
-    CellsPort, Definitions, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation, RowsGrant,
-    SearchPort, SqlPort, Ticket, Unrecorded,
+    CellsPort, Definitions, EvaluatePort, InspectPort, LlmPort, ModelProvider, Ports, Relation,
+    RowsGrant, SearchPort, SqlPort, Ticket, Unrecorded,
 };
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};

@@ -1,5 +1,5 @@
-//! The metrics that are defined for a host, as the ports of a search use them: requests for them are
-//! compiled, and statements are compared with them.
+//! The metrics that are defined for a host, as the ports of a search use them: requests for them
+//! are compiled, and statements are compared with them.
 
 use std::sync::Arc;
 

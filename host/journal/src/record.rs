@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger;
 use syrch_core::ports::{
-    Budget, ColumnStats, CompiledMetric, Facts, Level, LlmError, Match, Plan, PortError, Reply, Request, Sample,
-    Ticket,
+    Budget, ColumnStats, CompiledMetric, Facts, Level, LlmError, Match, Plan, PortError, Reply,
+    Request, Sample, Ticket,
 };
 use syrch_core::roles::{Relevant, Role};
 use syrch_core::{

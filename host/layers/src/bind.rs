@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, CompiledMetric, Definitions, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan,
-    PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
+    ColumnStats, CompiledMetric, Definitions, Facts, Flight, InspectPort, LlmError, LlmPort,
+    ModelCall, ModelProvider, Plan, PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery,
+    SqlReply, Ticket,
 };
 use syrch_core::{Catalog, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
@@ -270,9 +271,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_in_place_of_a_statement_is_compiled_or_refused_with_the_reason() {
-        let memo = || Memo::new(Arc::new(FakeDatabase::default()));
-        let without = SqlBinding::new(memo(), Vec::new(), 7);
-        let with = SqlBinding::new(memo(), Vec::new(), 7).with_definitions(Some(Arc::new(One)));
+        let memo = Memo::new(Arc::new(FakeDatabase::default()));
+        let without = SqlBinding::new(Arc::clone(&memo), Vec::new(), 7);
+        let with = SqlBinding::new(memo, Vec::new(), 7).with_definitions(Some(Arc::new(One)));
         let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
         let read = async |sql: &str, expect: Shape, inspect: &SqlBinding| {
             let reply = SqlReply {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value;
 use syrch_core::ports::{
-    ColumnStats, CompiledMetric, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Purpose,
-    Reply, Request, SqlPort, SqlReply, Ticket,
+    ColumnStats, CompiledMetric, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError,
+    Ports, Purpose, Reply, Request, SqlPort, SqlReply, Ticket,
 };
 use syrch_core::{ResultSet, SqlError};
 
@@ -167,13 +167,12 @@ mod tests {
                 number,
             };
             let statements = vec![statement(1), statement(2)];
-            let several =
-                SqlReply {
-                    sql: "SELECT 2".to_owned(),
-                    confidence: Some(0.5),
-                    statements,
-                    origin: None,
-                };
+            let several = SqlReply {
+                sql: "SELECT 2".to_owned(),
+                confidence: Some(0.5),
+                statements,
+                origin: None,
+            };
             let reply = FakeModel::using(1, 1).complete(&call("x")).await.result;
             Box::pin(
                 async move { reply.map(|reply| Reply { parsed: Some(several.json()), ..reply }) },

@@ -266,8 +266,10 @@ mod tests {
     }
 
     fn catalog() -> Catalog {
-        let table = |name: &str| syrch_core::Table { name: name.into(), ..Default::default() };
-        let tables = vec![table("Items"), table("orders")];
+        let names = ["Items", "orders"].into_iter();
+        let tables =
+            names.map(|name| syrch_core::Table { name: name.into(), ..Default::default() });
+        let tables = tables.collect();
         Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables }
     }
 
@@ -291,13 +293,16 @@ mod tests {
     #[test]
     fn a_part_of_a_longer_name_is_no_mention() {
         let shop = shop();
-        let names = |question: &str| -> Vec<&str> {
-            find_mentioned(&shop, question).iter().map(|metric| metric.name.as_str()).collect()
-        };
-        assert_eq!(names("Which sales agent is the oldest?"), Vec::<&str>::new());
-        assert_eq!(names("Sales of each sales agent"), ["revenue"]);
-        assert_eq!(names("What is the order value?"), ["order value"]);
-        assert_eq!(names(""), Vec::<&str>::new());
+        for (question, expected) in [
+            ("Which sales agent is the oldest?", None),
+            ("Sales of each sales agent", Some("revenue")),
+            ("What is the order value?", Some("order value")),
+            ("", None),
+        ] {
+            let found = find_mentioned(&shop, question);
+            let names: Vec<&str> = found.iter().map(|metric| metric.name.as_str()).collect();
+            assert_eq!(names, Vec::from_iter(expected), "{question}");
+        }
     }
 
     #[test]

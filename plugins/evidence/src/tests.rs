@@ -304,12 +304,10 @@ fn without_the_grant_the_text_tells_the_shape_alone() {
 #[test]
 fn several_rows_are_reported_in_part() {
     let names = ["a", "b", "c", "d"].iter().map(|name| vec![text(name)]).collect();
-    assert_eq!(
-        alone("q", &FakeRows::new(&["name"], names), 1.0).text,
-        "Name: a, b, c and 1 more."
-    );
-    let count = |country: &str, number: i64| vec![text(country), Value::Integer(number)];
-    let counts = vec![count("France", 12), count("Spain", 7), count("Italy", 5), count("Peru", 1)];
+    assert_eq!(alone("q", &FakeRows::new(&["name"], names), 1.0).text, "Name: a, b, c and 1 more.");
+    let counts = [("France", 12), ("Spain", 7), ("Italy", 5), ("Peru", 1)];
+    let counts =
+        counts.map(|(country, number)| vec![text(country), Value::Integer(number)]).to_vec();
     assert_eq!(
         alone("q", &FakeRows::new(&["country", "COUNT(*)"], counts), 1.0).text,
         "Number by country: France 12, Spain 7, Italy 5 and 1 more."

@@ -45,8 +45,11 @@ pub fn problem(problem: &Problem) -> String {
 /// `sql`; empty unless the question mentions a defined metric.
 #[must_use]
 pub fn metric_request(problem: &Problem) -> &'static str {
-    let is_mentioned = |term: &Term| term.mentioned && term.kind == TermKind::Metric;
-    if problem.terms.iter().any(is_mentioned) { METRIC_REQUEST } else { "" }
+    let mut mentioned = problem.terms.iter().filter(|term| term.mentioned);
+    match mentioned.any(|term| term.kind == TermKind::Metric) {
+        true => METRIC_REQUEST,
+        false => "",
+    }
 }
 
 const METRIC_REQUEST: &str = "\n\

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
-    LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RowsPort,
-    RunPort, Sample, SearchPort, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
+    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight,
+    InspectPort, Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply,
+    Request, RowsPort, RunPort, Sample, SearchPort, SqlPort, Ticket, TimeLeft, TracePort,
+    Unrecorded,
 };
 use syrch_core::{
     Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict,

@@ -11,7 +11,8 @@ use super::{PLAN, REPAIR, Said, WRITE, ask, statements, whole};
 /// A text that is only in a prompt for a sentence.
 const SAY: &str = "Answer the question in one or two plain sentences";
 const QUESTION: &str = "Which 3 countries had the highest revenue in 2024?";
-const REQUEST: &str = r#"{"metrics": ["revenue"], "by": ["country"], "period": "2024", "order": "revenue:desc", "limit": 3}"#;
+const REQUEST: &str = "{\"metrics\": [\"revenue\"], \"by\": [\"country\"], \
+                       \"period\": \"2024\", \"order\": \"revenue:desc\", \"limit\": 3}";
 
 /// The shop and its definitions.
 fn defined_shop(folder: &Path) -> (PathBuf, String) {
@@ -73,8 +74,14 @@ fn a_request_without_a_statement_is_repaired_by_its_reason() {
     let document = said.document(0);
     assert_eq!(document["origin"]["kind"], "metric", "{}", said.all());
     let repair = statements(&endpoint)[1].prompt();
-    assert!(repair.contains("What was wrong: the request for metrics has no statement"), "{repair}");
-    assert!(repair.contains("cuontry"), "{repair}");
+    let wrong = "What was wrong: the request for metrics has no statement";
+    assert!(repair.contains(wrong) && repair.contains("cuontry"), "{repair}");
+}
+
+/// The answer of a model that always writes this statement.
+fn answer_by(sql: &str) -> Said {
+    let script = Script::new().on([PLAN], whole()).on([""], Reply::sql(sql, 0.95));
+    ask_defined(script, QUESTION, &["--max-attempts", "1"]).0
 }
 
 #[test]
@@ -84,11 +91,7 @@ fn a_statement_still_works_and_one_that_computes_otherwise_is_doubted() {
                  JOIN customers c ON c.id = o.customer_id \
                  WHERE o.status <> 'cancelled' AND o.order_date >= '2024-01-01' \
                  GROUP BY c.country ORDER BY 2 DESC LIMIT 3";
-    let answer = |sql: &str| {
-        let script = Script::new().on([PLAN], whole()).on([""], Reply::sql(sql, 0.95));
-        ask_defined(script, QUESTION, &["--max-attempts", "1"]).0
-    };
-    let said = answer(right);
+    let said = answer_by(right);
     let document = said.document(0);
     assert_eq!(document["origin"]["kind"], "generated");
     assert!(!document["warnings"].to_string().contains("defines"), "{}", said.all());
@@ -97,7 +100,7 @@ fn a_statement_still_works_and_one_that_computes_otherwise_is_doubted() {
         (right.replace(" * (1 - oi.discount)", ""), "and the statement computes SUM("),
         (right.replace("o.status <> 'cancelled' AND ", ""), "the statement lacks that condition"),
     ] {
-        let said = answer(&other);
+        let said = answer_by(&other);
         let document: Value = serde_json::from_str(&said.stdout).unwrap();
         let all = document.to_string();
         assert!(all.contains("defines revenue as sum(") && all.contains(why), "{}", said.all());
@@ -109,12 +112,10 @@ fn a_statement_still_works_and_one_that_computes_otherwise_is_doubted() {
 #[test]
 fn a_mentioned_metric_keeps_its_tables_and_values_need_the_grant() {
     let question = "What is the margin of each supplier?";
-    let script = || {
-        let request = Reply::text(r#"{"metrics": ["margin"], "by": ["supplier"]}"#);
-        Script::new().on([PLAN], whole()).on([WRITE], request)
-    };
+    let request = Reply::text(r#"{"metrics": ["margin"], "by": ["supplier"]}"#);
+    let script = Script::new().on([PLAN], whole()).on([WRITE], request);
     let small = ["--rows", "none", "-P", "linker.catalog_bytes=700"];
-    let (said, endpoint) = ask_defined(script(), question, &small);
+    let (said, endpoint) = ask_defined(script, question, &small);
     assert_eq!(said.document(0)["origin"]["kind"], "metric", "{}", said.all());
     let prompt = first_prompt(&endpoint);
     let tables = prompt.split("Question: ").next().unwrap();
@@ -125,18 +126,20 @@ fn a_mentioned_metric_keeps_its_tables_and_values_need_the_grant() {
     assert!(!prompt.contains(" values: "), "{prompt}");
 }
 
+/// The answer's text where the model says this, how often it was asked to, and the document.
+fn say(sentence: &str, flags: &[&str]) -> (String, usize, Value) {
+    let script = Script::new()
+        .on([PLAN], whole())
+        .on([WRITE], Reply::sql("SELECT COUNT(*) FROM customers", 0.95))
+        .on([SAY], Reply::text(sentence));
+    let (said, endpoint) = ask_defined(script, "How many customers are there?", flags);
+    let document = said.document(0);
+    let asked = endpoint.requests().iter().filter(|one| one.prompt().contains(SAY)).count();
+    (document["answer"]["text"].as_str().unwrap().to_owned(), asked, document)
+}
+
 #[test]
 fn a_sentence_of_a_model_stands_if_the_rows_have_what_it_says() {
-    let say = |sentence: &str, flags: &[&str]| {
-        let script = Script::new()
-            .on([PLAN], whole())
-            .on([WRITE], Reply::sql("SELECT COUNT(*) FROM customers", 0.95))
-            .on([SAY], Reply::text(sentence));
-        let (said, endpoint) = ask_defined(script, "How many customers are there?", flags);
-        let document = said.document(0);
-        let asked = endpoint.requests().iter().filter(|one| one.prompt().contains(SAY)).count();
-        (document["answer"]["text"].as_str().unwrap().to_owned(), asked, document)
-    };
     let (text, asked, document) = say("There are 240 customers.", &["--summarise"]);
     assert_eq!((text.as_str(), asked), ("There are 240 customers.", 1), "{document:#}");
     assert_eq!(document["cost"]["by_purpose"]["summarise"]["calls"], 1, "{document:#}");
@@ -149,7 +152,8 @@ fn a_sentence_of_a_model_stands_if_the_rows_have_what_it_says() {
         ("There are 240 customers.", &[], 0),
     ] {
         let (text, asked, _) = say(sentence, flags);
-        let expected = if flags.contains(&"none") { "The result has 1 row of number." } else { by_rule };
+        let hidden = "The result has 1 row of number.";
+        let expected = if flags.contains(&"none") { hidden } else { by_rule };
         assert_eq!((text.as_str(), asked), (expected, calls), "{sentence} {flags:?}");
     }
 }

@@ -391,11 +391,20 @@ pub(crate) static SPECS: &[Spec] = &[
     })
     .env(&["SYRCH_AMBIGUITY_THRESHOLD"])
     .when_found(WhenFound::SetsOfBuiltin(Role::Clarifier)),
-    Spec::new(SUMMARISE.0, Kind::Boolean, "Let a model write the answer's sentence, in which each number and name is checked: short for -P aggregator.summarise [default: on a terminal only]", |e| {
-        e.settings.strategy.config.get(&Role::Aggregator).and_then(|config| config.get(SUMMARISE.1)).cloned().unwrap_or_default()
-    }, |e, v| {
-        e.settings.strategy.config.entry(Role::Aggregator).or_default().insert(SUMMARISE.1.to_owned(), v.clone());
-    })
+    Spec::new(
+        SUMMARISE.0,
+        Kind::Boolean,
+        "Let a model write the answer's sentence, in which each number and name is checked: short \
+         for -P aggregator.summarise [default: on a terminal only]",
+        |e| {
+            let config = e.settings.strategy.config.get(&Role::Aggregator);
+            config.and_then(|config| config.get(SUMMARISE.1)).cloned().unwrap_or_default()
+        },
+        |e, v| {
+            let config = e.settings.strategy.config.entry(Role::Aggregator).or_default();
+            config.insert(SUMMARISE.1.to_owned(), v.clone());
+        },
+    )
     .flag("summarise", "")
     .env(&["SYRCH_SUMMARISE"])
     .when_found(WhenFound::SetsOfBuiltin(Role::Aggregator)),

@@ -64,13 +64,13 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
 /// The document of a reply that holds a request for metrics in place of a statement, which then
 /// stands as JSON where the statement would. Of several requests it is the last.
 fn read_request(text: &str, depth: usize) -> Option<Json> {
-    let (place, document) =
-        documents(text, depth).into_iter().rfind(|(_, value)| request_of(value, depth).is_some())?;
+    let (place, document) = documents(text, depth)
+        .into_iter()
+        .rfind(|(_, value)| request_of(value, depth).is_some())?;
     let sql = request_of(&document, depth)?.to_string();
     let stated = document.get("confidence").and_then(Value::as_f64);
     let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
-    let confidence =
-        stated.or_else(|| confidence::find_confidence(&without(text, vec![place])));
+    let confidence = stated.or_else(|| confidence::find_confidence(&without(text, vec![place])));
     Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
 }
 

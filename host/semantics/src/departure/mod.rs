@@ -1,5 +1,5 @@
-//! Finds how a statement computes a metric that its question mentions in another way than the metric
-//! is defined. It says nothing where that is not certain.
+//! Finds how a statement computes a metric that its question mentions in another way than the
+//! metric is defined. It says nothing where that is not certain.
 
 mod aggregates;
 mod polynomial;
@@ -28,8 +28,7 @@ const SHOWN: usize = 160;
 #[must_use]
 pub fn find_departures(semantics: &Semantics, question: &str, facts: &Facts) -> Vec<String> {
     let mentioned = find_mentioned(semantics, question);
-    let is_measure = |metric: &&&Metric| matches!(metric.kind, MetricKind::Measure(_));
-    if !mentioned.iter().any(|metric| is_measure(&metric)) {
+    if !mentioned.iter().any(|metric| matches!(metric.kind, MetricKind::Measure(_))) {
         return Vec::new();
     }
     let Some(computed) = find_aggregates(facts) else { return Vec::new() };

@@ -72,7 +72,9 @@ pub(super) type Columns<'c> = &'c dyn Fn(&[String]) -> Option<String>;
 pub(super) fn expand(expr: &Expr, columns: Columns<'_>) -> Option<Polynomial> {
     match expr {
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => expand(inner, columns),
-        Expr::Identifier(name) => Some(Polynomial::atom(columns(&spell(std::slice::from_ref(name)))?)),
+        Expr::Identifier(name) => {
+            Some(Polynomial::atom(columns(&spell(std::slice::from_ref(name)))?))
+        }
         Expr::CompoundIdentifier(names) => Some(Polynomial::atom(columns(&spell(names))?)),
         Expr::Value(value) => match &value.value {
             Value::Number(..) => Some(Polynomial::constant()),
@@ -101,8 +103,10 @@ pub(super) fn expand(expr: &Expr, columns: Columns<'_>) -> Option<Polynomial> {
             let rest = else_result.as_deref();
             let is_nothing = match rest {
                 None => true,
-                Some(Expr::Value(value)) => matches!(&value.value, Value::Null)
-                    || matches!(&value.value, Value::Number(number, _) if is_zero(number)),
+                Some(Expr::Value(value)) => {
+                    matches!(&value.value, Value::Null)
+                        || matches!(&value.value, Value::Number(number, _) if is_zero(number))
+                }
                 Some(_) => false,
             };
             if is_nothing { expand(&condition.result, columns) } else { None }

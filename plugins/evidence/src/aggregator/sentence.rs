@@ -8,11 +8,57 @@ use syrch_plugin::prompt;
 
 /// Words with which a sentence may begin although nothing has them.
 const OPENINGS: &[&str] = &[
-    "a", "about", "all", "altogether", "among", "an", "and", "as", "at", "based", "between", "both",
-    "but", "by", "each", "every", "for", "from", "he", "here", "however", "in", "it", "its", "most",
-    "no", "none", "of", "on", "only", "other", "others", "out", "overall", "she", "so", "that",
-    "the", "their", "there", "these", "they", "this", "those", "to", "together", "total", "while",
-    "with", "yes", "yet",
+    "a",
+    "about",
+    "all",
+    "altogether",
+    "among",
+    "an",
+    "and",
+    "as",
+    "at",
+    "based",
+    "between",
+    "both",
+    "but",
+    "by",
+    "each",
+    "every",
+    "for",
+    "from",
+    "he",
+    "here",
+    "however",
+    "in",
+    "it",
+    "its",
+    "most",
+    "no",
+    "none",
+    "of",
+    "on",
+    "only",
+    "other",
+    "others",
+    "out",
+    "overall",
+    "she",
+    "so",
+    "that",
+    "the",
+    "their",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "to",
+    "together",
+    "total",
+    "while",
+    "with",
+    "yes",
+    "yet",
 ];
 
 /// Words for numbers, from two on: `one` is as often no number.
@@ -113,10 +159,11 @@ impl Sources {
         let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
         let Some(written) = Written::from_text(digits) else { return Err(word.to_owned()) };
         let is_share = token.contains('%');
-        let is_meant = |number: &f64| {
-            written.rounds(*number) || is_share && written.rounds(*number * 100.0)
-        };
-        if self.numbers.iter().any(is_meant) { Ok(()) } else { Err(word.to_owned()) }
+        let is_backed = self
+            .numbers
+            .iter()
+            .any(|number| written.rounds(*number) || is_share && written.rounds(*number * 100.0));
+        if is_backed { Ok(()) } else { Err(word.to_owned()) }
     }
 
     /// A word with a capital letter is a name, and one of `NUMBERS` a number.
@@ -176,9 +223,8 @@ fn has_thousands(text: &str) -> bool {
 
 fn split_words(text: &str) -> Vec<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let marked = text.split_whitespace().map(|word| {
-        word.trim_matches(|c: char| !c.is_alphanumeric())
-    });
+    let marked =
+        text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
     words.chain(marked).map(str::to_owned).collect()
 }
 

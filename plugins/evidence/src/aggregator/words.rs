@@ -42,7 +42,9 @@ fn by_model(
         text::count(profile.rows, "row"),
         prompt::rows(page)
     );
-    let instructions = "Answer the question in one or two plain sentences, in its language, from the rows alone. Write numbers and names as the rows have them, compute nothing, and add nothing else.";
+    let instructions = "Answer the question in one or two plain sentences, in its language, from \
+                        the rows alone. Write numbers and names as the rows have them, compute \
+                        nothing, and add nothing else.";
     let request =
         Ask::new(Purpose::Summarise).system(instructions).user(user).max_tokens(300).text();
     let reply = host.complete(&request).ok().filter(|reply| !reply.truncated)?;
@@ -121,8 +123,7 @@ fn say_rows(names: &[String], rows: u64, shown: &[Vec<Value>]) -> String {
 fn has_number_last(row: &[Value]) -> bool {
     let Some((last, keys)) = row.split_last() else { return false };
     let is_number = matches!(last, Value::Integer(_) | Value::Real(_) | Value::Decimal(_));
-    let is_key = |value: &Value| matches!(value, Value::Text(_) | Value::Temporal(_));
-    is_number && keys.iter().any(is_key)
+    is_number && keys.iter().any(|key| matches!(key, Value::Text(_) | Value::Temporal(_)))
 }
 
 /// The last cell of a row behind the others: `France 12`, or `(France, 2024) 12`.
@@ -165,7 +166,5 @@ fn space(name: &str) -> String {
 
 fn capitalise(sentence: &str) -> String {
     let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -42,8 +42,8 @@ use crate::handles::{
     StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Compiled, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run, Sample,
-    Search, Sql, TimeLeft, Trace, Wait,
+    Budget, Cells, ColumnStats, Compiled, Evaluate, Inspect, Llm, Match, Page, Policy, Rows, Run,
+    Sample, Search, Sql, TimeLeft, Trace, Wait,
 };
 
 /// All ports in one value; it serves every role.
