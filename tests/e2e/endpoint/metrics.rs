@@ -15,7 +15,7 @@ const REQUEST: &str = "{\"metrics\": [\"revenue\"], \"by\": [\"country\"], \
                        \"period\": \"2024\", \"order\": \"revenue:desc\", \"limit\": 3}";
 
 /// The shop and its definitions.
-fn defined_shop(folder: &Path) -> (PathBuf, String) {
+fn make_database(folder: &Path) -> (PathBuf, String) {
     let database = folder.join("shop.sqlite");
     syrch_examples::make_shop(&database).unwrap();
     let file = folder.join("shop.yml");
@@ -25,7 +25,7 @@ fn defined_shop(folder: &Path) -> (PathBuf, String) {
 
 fn ask_defined(script: Script, question: &str, flags: &[&str]) -> (Said, MockEndpoint) {
     let folder = syrch_kit::scratch();
-    let (database, file) = defined_shop(folder.path());
+    let (database, file) = make_database(folder.path());
     let endpoint = MockEndpoint::start(script);
     let all: Vec<&str> = ["--semantics", &file].into_iter().chain(flags.iter().copied()).collect();
     let said = ask(&endpoint, &database, question, &all);

@@ -336,7 +336,7 @@ fn term(name: &str, changes: Json) -> Json {
 }
 
 /// A problem with defined terms, of which the question mentions a metric.
-fn defined_problem() -> Json {
+fn problem_with_terms() -> Json {
     let synonyms = json!(["sales", "turn\nover"]);
     let mentioned = json!({"mentioned": true, "synonyms": synonyms, "description": "All\nof it."});
     let labels = json!([
@@ -366,7 +366,7 @@ fn prompts() -> Vec<Case> {
         prompt("question alone", json!({"question": "How many?"})),
         prompt("empty question", json!({"question": ""})),
         prompt("all", full_problem()),
-        prompt("terms", defined_problem()),
+        prompt("terms", problem_with_terms()),
         prompt(
             "more terms than fit",
             json!({
@@ -618,7 +618,7 @@ fn briefs() -> Vec<Case> {
     cases.push(case(
         "brief.instructions",
         "a metric is mentioned",
-        with(json!({"problem": defined_problem()})),
+        with(json!({"problem": problem_with_terms()})),
     ));
     let draws = |name: &str, changes: Json| case("draws.request", name, with(changes));
     cases.extend([
