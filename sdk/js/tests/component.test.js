@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { component } from "../src/component.js";
 import { Failure, LlmError, accepted, plugin, setting } from "../src/index.js";
 
-const PROBLEM = { question: "?", evidence: null, goal: null, answers: [["a", "b"]], hints: [], extra: [["kind", '"x"']] };
+const PROBLEM = { question: "?", evidence: null, goal: null, answers: [["a", "b"]], hints: [], terms: [], extra: [["kind", '"x"']] };
 const CATALOG = { database: "shop", dialect: { tag: "other", val: "kdb" }, tables: [] };
 const TASK = {
   id: "A", parent: null, text: "?", operation: { tag: "retrieve", val: { corpus: { tag: "notes" }, retriever: { tag: "vector" }, text: "x", limit: 3 } },

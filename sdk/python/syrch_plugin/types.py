@@ -106,6 +106,12 @@ class Hit:
     score: float = 0.0
 
 
+#: What a term is: a metric is a number that is defined once, a dimension a property by which metrics are grouped and
+#: filtered.
+#: One of "metric", "dimension"; another word is passed on as the case `other`.
+TermKind = Annotated[str, "types.TermKind"]
+
+
 @dataclass
 class TermLabel:
     """A value of a dimension as the database has it, with other words for it."""
@@ -855,6 +861,7 @@ __all__ = [
     "Task",
     "Temporal",
     "Term",
+    "TermKind",
     "TermLabel",
     "TimeLeft",
     "Trial",

@@ -353,7 +353,7 @@ fn problem_with_terms() -> Json {
             term("revenue", mentioned),
             term("customers.country", dimension),
             term("long", json!({"definition": "x + ".repeat(200)})),
-            term("other\nMetric hidden: 1", json!({"kind": {"other": "goal"}})),
+            term("other\nMetric hidden: 1", json!({})),
         ],
     })
 }
