@@ -16,10 +16,12 @@ use crate::{
 /// The limit on the number of terms, and on their texts, in bytes.
 const TERMS: usize = 64;
 const BYTES: usize = 16 << 10;
+/// The fewest bytes in which another term may fit.
+const LEAST: usize = 32;
 /// The limit on the values of one dimension.
 const LABELS: usize = 24;
-/// The limit on the steps from a metric to those that it is computed from.
-const STEPS: usize = 16;
+/// The limit on the metrics that one is computed from.
+const PARTS: usize = 256;
 /// The limit on the words of a question that are read.
 const WORDS: usize = 1_000;
 
@@ -34,26 +36,40 @@ pub fn describe_terms(
     shows_values: bool,
 ) -> Vec<Term> {
     let mentioned = Mentioned::new(semantics, question);
-    let of_metrics = semantics.metrics.iter().enumerate().map(|(at, metric)| {
-        let tables = list_sources(semantics, catalog, &list_tables(semantics, metric, STEPS));
-        let is_mentioned = mentioned.metrics.contains(&at);
-        (is_mentioned, describe_metric(semantics, metric, tables, is_mentioned))
-    });
-    let of_dimensions = semantics.dimensions.iter().enumerate().map(|(at, dimension)| {
-        let tables = list_sources(semantics, catalog, std::slice::from_ref(&dimension.table));
-        let is_mentioned = mentioned.dimensions.contains(&at);
-        (is_mentioned, describe_dimension(dimension, tables, shows_values, is_mentioned))
-    });
-    let mut all: Vec<(bool, Term)> = of_metrics.chain(of_dimensions).collect();
+    let metrics = semantics.metrics.iter().enumerate();
+    let metrics = metrics.map(|(at, it)| (mentioned.metrics.contains(&at), Defined::Metric(it)));
+    let dimensions = semantics.dimensions.iter().enumerate();
+    let dimensions =
+        dimensions.map(|(at, it)| (mentioned.dimensions.contains(&at), Defined::Dimension(it)));
+    let mut all: Vec<(bool, Defined<'_>)> = metrics.chain(dimensions).collect();
     all.sort_by_key(|(is_mentioned, _)| !is_mentioned);
     let mut left = BYTES;
-    let fitting = all.into_iter().map(|(_, term)| term).filter(|term| {
-        let bytes = count_bytes(term);
-        let is_fitting = bytes <= left;
-        left -= if is_fitting { bytes } else { 0 };
-        is_fitting
-    });
-    fitting.take(TERMS).collect()
+    let mut terms: Vec<Term> = Vec::new();
+    for (is_mentioned, one) in all {
+        if terms.len() == TERMS || left < LEAST {
+            break;
+        }
+        let term = match one {
+            Defined::Metric(metric) => describe_metric(semantics, catalog, metric, is_mentioned),
+            Defined::Dimension(dimension) => {
+                let tables = std::slice::from_ref(&dimension.table);
+                let tables = list_sources(semantics, catalog, tables);
+                describe_dimension(dimension, tables, shows_values, is_mentioned)
+            }
+        };
+        let bytes = count_bytes(&term);
+        if bytes <= left {
+            left -= bytes;
+            terms.push(term);
+        }
+    }
+    terms
+}
+
+/// A term as the files have it.
+enum Defined<'a> {
+    Metric(&'a Metric),
+    Dimension(&'a Dimension),
 }
 
 /// The metrics whose words the question has.
@@ -118,10 +134,11 @@ fn find_places(name: &str, words: &[&str], known: &HashSet<&str>) -> Vec<Range<u
 
 fn describe_metric(
     semantics: &Semantics,
+    catalog: &Catalog,
     metric: &Metric,
-    tables: Vec<String>,
     mentioned: bool,
 ) -> Term {
+    let tables = list_sources(semantics, catalog, &list_tables(semantics, metric));
     Term {
         kind: TermKind::Metric,
         name: metric.name.clone(),
@@ -195,23 +212,33 @@ pub(crate) fn define_measure(measure: &Measure) -> String {
 }
 
 /// The tables that a metric is computed from, by their names in the files.
-fn list_tables(semantics: &Semantics, metric: &Metric, steps: usize) -> Vec<String> {
-    let parts: Vec<String> = match &metric.kind {
-        MetricKind::Measure(measure) => {
-            let expressions = [measure.argument.as_ref(), measure.filter.as_ref()];
-            let others = expressions.into_iter().flatten().flat_map(|it| it.tables.clone());
-            return std::iter::once(measure.base.clone()).chain(others).collect();
+fn list_tables(semantics: &Semantics, metric: &Metric) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    let mut parts: Vec<&Metric> = vec![metric];
+    let mut at = 0;
+    while let Some(metric) = parts.get(at).copied().filter(|_| at < PARTS) {
+        at += 1;
+        let names = match &metric.kind {
+            MetricKind::Measure(measure) => {
+                let expressions = [measure.argument.as_ref(), measure.filter.as_ref()];
+                tables.push(measure.base.clone());
+                tables.extend(expressions.into_iter().flatten().flat_map(|it| it.tables.clone()));
+                continue;
+            }
+            MetricKind::Ratio { numerator, denominator } => {
+                vec![numerator.clone(), denominator.clone()]
+            }
+            MetricKind::Derived(expression) => {
+                list_columns(&expression.tree).into_iter().filter_map(|mut it| it.pop()).collect()
+            }
+        };
+        for part in names.iter().filter_map(|name| find_metric(semantics, name).ok()) {
+            if !parts.iter().any(|known| known.name == part.name) {
+                parts.push(part);
+            }
         }
-        MetricKind::Ratio { numerator, denominator } => {
-            vec![numerator.clone(), denominator.clone()]
-        }
-        MetricKind::Derived(expression) => {
-            list_columns(&expression.tree).into_iter().filter_map(|mut it| it.pop()).collect()
-        }
-    };
-    let parts = parts.iter().filter(|_| steps > 0);
-    let metrics = parts.filter_map(|name| find_metric(semantics, name).ok());
-    metrics.flat_map(|metric| list_tables(semantics, metric, steps - 1)).collect()
+    }
+    tables
 }
 
 /// The names of the catalog for tables of the files, each once.
