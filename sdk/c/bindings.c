@@ -56,13 +56,28 @@ PLACE(syrch_hit_t, column, 40);
 PLACE(syrch_hit_t, snippet, 52);
 PLACE(syrch_hit_t, payload, 64);
 PLACE(syrch_hit_t, score, 80);
-SIZE(syrch_problem_t, 56);
+SIZE(syrch_term_kind_t, 12);
+PLACE(syrch_term_kind_t, val, 4);
+SIZE(syrch_term_label_t, 16);
+PLACE(syrch_term_label_t, value, 0);
+PLACE(syrch_term_label_t, words, 8);
+SIZE(syrch_term_t, 68);
+PLACE(syrch_term_t, kind, 0);
+PLACE(syrch_term_t, name, 12);
+PLACE(syrch_term_t, synonyms, 20);
+PLACE(syrch_term_t, definition, 28);
+PLACE(syrch_term_t, description, 36);
+PLACE(syrch_term_t, tables, 48);
+PLACE(syrch_term_t, labels, 56);
+PLACE(syrch_term_t, mentioned, 64);
+SIZE(syrch_problem_t, 64);
 PLACE(syrch_problem_t, question, 0);
 PLACE(syrch_problem_t, evidence, 8);
 PLACE(syrch_problem_t, goal, 20);
 PLACE(syrch_problem_t, answers, 32);
 PLACE(syrch_problem_t, hints, 40);
-PLACE(syrch_problem_t, extra, 48);
+PLACE(syrch_problem_t, terms, 48);
+PLACE(syrch_problem_t, extra, 56);
 SIZE(syrch_sql_error_t, 28);
 PLACE(syrch_sql_error_t, kind, 0);
 PLACE(syrch_sql_error_t, message, 4);
@@ -230,6 +245,9 @@ PLACE(syrch_column_stats_t, distinct, 8);
 PLACE(syrch_column_stats_t, null_fraction, 24);
 PLACE(syrch_column_stats_t, correlation, 40);
 PLACE(syrch_column_stats_t, average_width, 56);
+SIZE(syrch_compiled_t, 16);
+PLACE(syrch_compiled_t, sql, 0);
+PLACE(syrch_compiled_t, applied, 8);
 SIZE(syrch_equality_t, 12);
 PLACE(syrch_equality_t, val, 4);
 SIZE(syrch_page_t, 20);
@@ -432,6 +450,16 @@ extern void import_syrch_inspect_column_stats_of(void *, size_t, void *, size_t,
 bool syrch_inspect_column_stats_of(syrch_string_t *table, syrch_list_string_t *columns, syrch_list_column_stats_t *ret, syrch_port_error_t *err) {
   syrch_result_list_column_stats_port_error_t area;
   import_syrch_inspect_column_stats_of((*table).ptr, (*table).len, (*columns).ptr, (*columns).len, &area);
+  if (area.is_err) *err = area.val.err;
+  else *ret = area.val.ok;
+  return !area.is_err;
+}
+
+__attribute__((__import_module__("syrch:plugin/inspect@0.1.0"), __import_name__("compile-metric")))
+extern void import_syrch_inspect_compile_metric(void *, size_t, void *);
+bool syrch_inspect_compile_metric(syrch_string_t *request, syrch_compiled_t *ret, syrch_port_error_t *err) {
+  syrch_result_compiled_port_error_t area;
+  import_syrch_inspect_compile_metric((*request).ptr, (*request).len, &area);
   if (area.is_err) *err = area.val.err;
   else *ret = area.val.ok;
   return !area.is_err;

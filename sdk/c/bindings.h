@@ -164,6 +164,45 @@ typedef struct syrch_hit_t {
   double score;
 } syrch_hit_t;
 
+// What a term is: a metric is a number that is defined once, a dimension a property by which metrics are grouped and
+// filtered.
+typedef struct syrch_term_kind_t {
+  uint8_t tag;
+  union {
+    syrch_string_t other;
+  } val;
+} syrch_term_kind_t;
+
+#define SYRCH_TERM_KIND_METRIC 0
+#define SYRCH_TERM_KIND_DIMENSION 1
+#define SYRCH_TERM_KIND_OTHER 2
+
+// A value of a dimension as the database has it, with other words for it.
+typedef struct syrch_term_label_t {
+  syrch_string_t value;
+  syrch_list_string_t words;
+} syrch_term_label_t;
+
+typedef struct {
+  syrch_term_label_t *ptr;
+  size_t len;
+} syrch_list_term_label_t;
+
+// A metric or a dimension that the user's semantics files define. `name` is its name in a request (see
+// `inspect.compile-metric`). `definition` is its computation in SQL as the file has it. `tables`: the tables of the
+// catalog that the computation reads. `labels`: values of a dimension, only where the grant of `rows` shows cells.
+// `mentioned`: the question has its words.
+typedef struct syrch_term_t {
+  syrch_term_kind_t kind;
+  syrch_string_t name;
+  syrch_list_string_t synonyms;
+  syrch_string_t definition;
+  syrch_option_string_t description;
+  syrch_list_string_t tables;
+  syrch_list_term_label_t labels;
+  bool mentioned;
+} syrch_term_t;
+
 typedef struct {
   syrch_pair_t *ptr;
   size_t len;
@@ -174,15 +213,22 @@ typedef struct {
   size_t len;
 } syrch_list_hit_t;
 
+typedef struct {
+  syrch_term_t *ptr;
+  size_t len;
+} syrch_list_term_t;
+
 // What the user wants to know. `evidence` explains terms of the question (`--evidence`, or a suite's own), `goal` says
-// what the answer is wanted for. `answers` are the clarifications so far, as (question, answer), the oldest first. It
-// never contains the expected answer of a graded question.
+// what the answer is wanted for. `answers` are the clarifications so far, as (question, answer), the oldest first.
+// `terms` are at most 64, those that the question mentions first. It never contains the expected answer of a graded
+// question.
 typedef struct syrch_problem_t {
   syrch_string_t question;
   syrch_option_string_t evidence;
   syrch_option_string_t goal;
   syrch_list_pair_t answers;
   syrch_list_hit_t hints;
+  syrch_list_term_t terms;
   syrch_extras_t extra;
 } syrch_problem_t;
 
@@ -776,6 +822,12 @@ typedef struct syrch_column_stats_t {
   syrch_option_u32_t average_width;
 } syrch_column_stats_t;
 
+// The statement of a request for metrics. `applied` says in words which conditions, dates and grain it applies.
+typedef struct syrch_compiled_t {
+  syrch_string_t sql;
+  syrch_string_t applied;
+} syrch_compiled_t;
+
 typedef struct {
   bool is_err;
   union {
@@ -804,6 +856,14 @@ typedef struct {
     syrch_port_error_t err;
   } val;
 } syrch_result_list_column_stats_port_error_t;
+
+typedef struct {
+  bool is_err;
+  union {
+    syrch_compiled_t ok;
+    syrch_port_error_t err;
+  } val;
+} syrch_result_compiled_port_error_t;
 
 // Which results count as equal: those with the same rows as multisets, as sets, or in the same order. Columns are
 // compared by position.
@@ -1368,6 +1428,11 @@ bool syrch_inspect_explain(syrch_string_t *text, syrch_plan_t *ret, syrch_sql_er
 // Statistics of a table's columns, in the given order. Errors: `unknown-name`; `unsupported` by an engine that has
 // none.
 bool syrch_inspect_column_stats_of(syrch_string_t *table, syrch_list_string_t *columns, syrch_list_column_stats_t *ret, syrch_port_error_t *err);
+// Compiles a request for metrics to one SELECT by the definitions of the user's semantics files; nothing runs. The
+// request is the JSON of `syrch-host metric --request`, with the names of `problem.terms`. A reply of the shape `sql`
+// may hold such a request instead of a statement: `parsed` then has the compiled one. Errors: `unsupported` without
+// such files; `other` with the reason why the request has no statement.
+bool syrch_inspect_compile_metric(syrch_string_t *request, syrch_compiled_t *ret, syrch_port_error_t *err);
 
 // The port `sql`.
 // The shape of the result.

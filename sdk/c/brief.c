@@ -137,6 +137,7 @@ syrch_brief_t syrch_brief(const syrch_solve_t *in, uint32_t catalog_bytes, uint3
       .examples = examples,
       .example_bytes = EXAMPLES,
       .rest = syrch_built(&out),
+      .metric_request = syrch_metric_request(in->problem),
   };
 }
 
@@ -203,7 +204,8 @@ syrch_string_t syrch_brief_instructions(const syrch_brief_t *brief) {
                  "- Give computed columns short names.\n"
                  "Rules of "),
       name, syrch_text(":\n"), brief->catalog->syntax.rules,
-      syrch_text("Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."));
+      syrch_text("Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."),
+      brief->metric_request);
 }
 
 syrch_string_t syrch_feedback(syrch_list_tried_t tried) {

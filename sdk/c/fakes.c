@@ -242,6 +242,12 @@ bool syrch_inspect_column_stats_of(syrch_string_t *table, syrch_list_string_t *c
   return false;
 }
 
+bool syrch_inspect_compile_metric(syrch_string_t *request, syrch_compiled_t *ret, syrch_port_error_t *err) {
+  (void)request, (void)ret;
+  *err = (syrch_port_error_t){.tag = SYRCH_PORT_ERROR_UNSUPPORTED};
+  return false;
+}
+
 syrch_results_t syrch_fake_results(syrch_page_t rows) { return (syrch_results_t){opened((handle){.kind = RESULTS, .rows = rows})}; }
 
 static syrch_run_result_t ran(syrch_string_t sql) {

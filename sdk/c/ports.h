@@ -82,6 +82,10 @@ static inline bool syrch_explain(syrch_string_t sql, syrch_plan_t *plan, syrch_s
 static inline bool syrch_column_stats(syrch_string_t table, syrch_list_string_t columns, syrch_list_column_stats_t *stats, syrch_port_error_t *error) {
   return syrch_inspect_column_stats_of(&table, &columns, stats, error);
 }
+// The statement of a request for metrics, which is JSON.
+static inline bool syrch_compile_metric(syrch_string_t request, syrch_compiled_t *compiled, syrch_port_error_t *error) {
+  return syrch_inspect_compile_metric(&request, compiled, error);
+}
 
 // sql
 static inline void syrch_results_drop_(int32_t handle) { syrch_sql_result_set_drop_own((syrch_results_t){handle}); }

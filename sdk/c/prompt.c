@@ -10,6 +10,10 @@
 // The most hints, and the most bytes of all. One that does not fit is left out whole.
 #define MOST 20u
 #define HINTS (12u * 1024u)
+// The most bytes of all terms. One that does not fit is left out whole.
+#define TERMS (8u * 1024u)
+// The most characters of a term's definition, and of its values.
+#define DEFINITION 400u
 #define CELL 60u
 #define QUESTION (8u * 1024u)
 
@@ -67,6 +71,61 @@ syrch_string_t syrch_prompt_hints(syrch_list_hit_t hits) {
   return syrch_built(&out);
 }
 
+static const char METRIC_REQUEST[] =
+    "\nThe lines that begin with `Metric` and `Dimension` are definitions. If the question asks for metrics and nothing else, write in "
+    "place of the statement a request, whose statement is made by the definitions: a ```json fence with "
+    "{\"metrics\": [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], "
+    "\"where\": \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, 2024-03..2024-06, 2024.. or last_month\", "
+    "\"order\": \"revenue:desc\", \"limit\": 3, "
+    "\"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, share_of_total or running_total\"}, "
+    "without the keys that it does not need.";
+
+syrch_string_t syrch_metric_request(const syrch_problem_t *problem) {
+  for (size_t i = 0; i < problem->terms.len; i++) {
+    const syrch_term_t *term = &problem->terms.ptr[i];
+    if (term->mentioned && term->kind.tag == SYRCH_TERM_KIND_METRIC) return syrch_text(METRIC_REQUEST);
+  }
+  return syrch_text("");
+}
+
+static syrch_string_t labels_text(syrch_list_term_label_t labels) {
+  syrch_list_string_t texts = {0};
+  for (size_t i = 0; i < labels.len; i++) {
+    const syrch_term_label_t *label = &labels.ptr[i];
+    syrch_string_t words = syrch_join(label->words.ptr, label->words.len, ", ");
+    syrch_push(&texts, label->words.len == 0 ? label->value : syrch_concat(label->value, syrch_text(" ("), words, syrch_text(")")));
+  }
+  return syrch_line(syrch_join(texts.ptr, texts.len, "; "), DEFINITION);
+}
+
+static syrch_string_t term_text(const syrch_term_t *term) {
+  syrch_buffer out = {0};
+  bool is_metric = term->kind.tag == SYRCH_TERM_KIND_METRIC;
+  syrch_puts(&out, is_metric ? "Metric " : term->kind.tag == SYRCH_TERM_KIND_DIMENSION ? "Dimension " : "Term ");
+  syrch_put(&out, syrch_concat(syrch_line(term->name, COMMENT), syrch_text(": "), syrch_line(term->definition, DEFINITION)));
+  if (term->synonyms.len > 0) {
+    syrch_string_t synonyms = syrch_line(syrch_join(term->synonyms.ptr, term->synonyms.len, ", "), COMMENT);
+    syrch_put(&out, syrch_concat(syrch_text(" (also: "), synonyms, syrch_text(")")));
+  }
+  if (term->labels.len > 0) syrch_put(&out, syrch_concat(syrch_text(" values: "), labels_text(term->labels)));
+  if (term->description.is_some) syrch_put(&out, syrch_concat(syrch_text(" -- "), syrch_line(term->description.val, COMMENT)));
+  syrch_puts(&out, "\n");
+  return syrch_built(&out);
+}
+
+// The terms that fit, as prompt text.
+static syrch_string_t terms_text(syrch_list_term_t terms) {
+  syrch_buffer out = {0};
+  size_t left = TERMS;
+  for (size_t i = 0; i < terms.len; i++) {
+    syrch_string_t term = term_text(&terms.ptr[i]);
+    if (term.len > left) continue;
+    left -= term.len;
+    syrch_put(&out, term);
+  }
+  return syrch_built(&out);
+}
+
 syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
   syrch_buffer out = {0};
   put_line(&out, "Question: ", syrch_clip(syrch_trim(problem->question), QUESTION));
@@ -76,6 +135,7 @@ syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem) {
     syrch_string_t question = syrch_line(problem->answers.ptr[i].f0, 400), answer = syrch_line(problem->answers.ptr[i].f1, 400);
     put_line(&out, "Clarified: ", syrch_concat(question, syrch_text(" Answer: "), answer));
   }
+  syrch_put(&out, terms_text(problem->terms));
   syrch_put(&out, syrch_prompt_hints(problem->hints));
   return syrch_built(&out);
 }

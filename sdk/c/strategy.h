@@ -23,6 +23,9 @@ bool syrch_is_view(const syrch_table_t *table);
 
 // The question with all that the user added to it.
 syrch_string_t syrch_prompt_problem(const syrch_problem_t *problem);
+// The form of a request for metrics, for the instructions of a prompt whose reply has the shape `sql`; empty unless the question mentions a
+// defined metric.
+syrch_string_t syrch_metric_request(const syrch_problem_t *problem);
 // All tables in at most about that many bytes: comments go first, then types and keys, and at last whole tables.
 syrch_string_t syrch_prompt_catalog(const syrch_catalog_t *catalog, size_t bytes);
 // Rows as a small table, and a cell on one line.
@@ -68,6 +71,8 @@ typedef struct syrch_brief_t {
   syrch_list_example_t examples;
   size_t example_bytes;
   syrch_string_t rest;
+  // The form of a request for metrics, if the question mentions one.
+  syrch_string_t metric_request;
 } syrch_brief_t;
 
 // Collects the task, its question and the results of its dependencies, with at most `parent_rows` rows of each. It calls `rows.read`.

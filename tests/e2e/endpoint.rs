@@ -6,6 +6,7 @@ mod faults;
 mod forms;
 #[cfg(unix)]
 mod interrupt;
+mod metrics;
 mod privacy;
 mod replies;
 mod searches;

@@ -91,3 +91,34 @@ fn what_was_not_recorded_is_named() {
     assert_eq!(said.code, 17, "{}", said.all());
     assert!(said.stderr.contains("nearest"), "{}", said.all());
 }
+
+/// The terms that prompts show, compiled requests and their origins are all in the journal.
+#[test]
+fn a_run_with_defined_metrics_is_replayed_without_its_files() {
+    let folder = syrch_kit::scratch();
+    let database = folder.path().join("defined.sqlite");
+    syrch_examples::make_shop(&database).unwrap();
+    let file = folder.path().join("shop.yml");
+    std::fs::copy(syrch_kit::repository().join("examples/shop.semantics.yml"), &file).unwrap();
+    let request = Reply::text(r#"{"metrics": ["revenue"], "by": ["country"]}"#);
+    let endpoint = MockEndpoint::start(
+        Script::new().on([PLAN], whole()).on([WRITE], request).on([""], Reply::text("It is so.")),
+    );
+    let flags = ["--format", "json", "--no-cache", "--summarise", "--semantics"];
+    let said = Said::from_output(
+        search(&endpoint.url(), &database)
+            .env("SYRCH_STATE_DIR", folder.path().join("state"))
+            .args(["-q", "What is the revenue of each country?"])
+            .args(flags)
+            .arg(&file)
+            .output()
+            .unwrap(),
+    );
+    let document = said.document(0);
+    assert_eq!(document["origin"]["kind"], "metric", "{}", said.all());
+    assert_eq!(document["answer"]["text"], "It is so.", "{}", said.all());
+    std::fs::remove_file(&database).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let again = run_replay(folder.path(), &["--strict", "--format", "json"]);
+    assert_eq!((again.code, &again.stdout), (said.code, &said.stdout), "{}", again.all());
+}

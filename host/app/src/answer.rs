@@ -84,11 +84,14 @@ pub(crate) fn document(
         run: context.run.id.clone(),
         question: question.to_owned(),
         answer: grounded.map(|grounded| {
+            let body = body(&grounded.answer, &grounded.results);
+            // A sentence of the rule has no formats and units; one of a model stays.
             let defined = match context.notes.origin_of(&grounded.results.sql) {
-                Some(OriginReport::Metric(report)) => state_values(&report, &grounded.results),
+                Some(OriginReport::Metric(report)) if is_by_rule(&body.text, &report) => {
+                    state_values(&report, &grounded.results)
+                }
                 _ => None,
             };
-            let body = body(&grounded.answer, &grounded.results);
             AnswerBody { text: defined.unwrap_or(body.text.clone()), ..body }
         }),
         sql: grounded.map(|grounded| grounded.results.sql.clone()),
@@ -135,10 +138,9 @@ fn origin(context: &Context, sql: &str) -> Option<OriginReport> {
             at: at.clone(),
         });
     }
-    if !settings.semantics.is_empty() && settings.model.replay.is_some() {
-        return None;
-    }
-    Some(context.notes.origin_of(sql).unwrap_or(OriginReport::Generated))
+    // The statement may be one that the rules compiled when the recording was made.
+    let is_unknown = !settings.semantics.is_empty() && settings.model.replay.is_some();
+    context.notes.origin_of(sql).or((!is_unknown).then_some(OriginReport::Generated))
 }
 
 /// Why the reward doubts the statement of the answer, if it accepts it in doubt.
@@ -153,6 +155,13 @@ fn doubt_of_reward(context: &Context, grounded: &Grounded) -> Option<String> {
     let is_doubted = reward.verdict == VerdictWord::Accepted
         && reward.score.is_some_and(|score| score < DOUBTED);
     is_doubted.then(|| format!("the reward doubts the answer: {}", reward.reason))
+}
+
+/// Returns whether a sentence begins as the aggregator's rule begins one about a row of values.
+fn is_by_rule(text: &str, report: &MetricReport) -> bool {
+    let first = report.values.first().map(|value| value.name.replace('_', " ").to_lowercase());
+    let names_first = first.is_some_and(|name| text.to_lowercase().starts_with(&(name + ": ")));
+    text.starts_with("The answer is ") || names_first
 }
 
 /// States the values of metrics in a sentence, in their formats; `None` for more than one row and

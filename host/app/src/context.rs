@@ -7,7 +7,9 @@ pub(crate) mod prepare;
 use std::sync::Arc;
 
 use syrch_core::ledger::Ledger;
-use syrch_core::ports::{CellsPort, EvaluatePort, ModelProvider, RowsGrant, RetrievalPort};
+use syrch_core::ports::{
+    CellsPort, Definitions, EvaluatePort, ModelProvider, RetrievalPort, RowsGrant,
+};
 use syrch_core::roles::Linked;
 use syrch_core::{Catalog, Corpus, Problem};
 use syrch_journal::{EventLog, Verified};
@@ -15,6 +17,7 @@ use syrch_layers::{Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
+use crate::defined::list_needed;
 use crate::given_up::GivenUp;
 use crate::host::StrategyPlugins;
 use crate::recordings::Missed;
@@ -94,6 +97,7 @@ pub(crate) struct Apart {
 struct Backends {
     model: Arc<dyn ModelProvider>,
     memo: Arc<Memo>,
+    definitions: Option<Arc<dyn Definitions>>,
     cells: Arc<dyn CellsPort>,
     retrieval: Arc<dyn RetrievalPort>,
 }
@@ -133,6 +137,12 @@ impl Context {
         hints.retain(|hint| shows_cells || hint.corpus != Corpus::Cells);
         let selected =
             tables.iter().map(|relevant| (relevant.table.as_str(), relevant.columns.as_slice()));
+        // Whatever the linker thinks of them, a metric of the question needs its tables.
+        let needed = list_needed(&self.problem.terms);
+        let needed = needed.into_iter().filter(|name| {
+            !tables.iter().any(|relevant| relevant.table.eq_ignore_ascii_case(name))
+        });
+        let selected = selected.chain(needed.map(|table| (table, [].as_slice())));
         let catalog = if tables.is_empty() {
             Arc::clone(&self.catalog)
         } else {

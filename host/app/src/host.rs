@@ -263,10 +263,10 @@ impl Host {
         let meaning = meaning::open(&settings.semantics, &database).await?;
         let semantics = meaning.as_ref().map(|meaning| &meaning.semantics);
         let model = open_model(&settings, &database, semantics, shared)?;
-        Ok((
-            Self::from_parts(settings, database, model, StrategyPlugins::only(&plugin), shared),
-            plugin,
-        ))
+        let semantics = meaning.map(|meaning| meaning.semantics);
+        let plugins = StrategyPlugins::only(&plugin);
+        let host = Self::from_parts(settings, database, model, plugins, shared);
+        Ok((Self { semantics, ..host }, plugin))
     }
 
     /// A host of these parts, with the knowledge and the metrics still to be opened.

@@ -97,6 +97,7 @@ mod clock;
 mod content_digest;
 mod context;
 pub mod databases;
+mod defined;
 #[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
 mod endpoints;
 mod error;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde_json::Value;
 use syrch_core::ports::{Level, LlmError, Reply, Request, SqlReply, Ticket};
 use syrch_core::{ResultSet, SqlError, TaskId};
 use syrch_journal::CallId;
@@ -22,13 +23,10 @@ pub(crate) struct NotedCall {
     pub(crate) label: String,
 }
 
-/// The part of the reply of rules that holds their confidence, 0 to 1, and where the statement
-/// comes from if it is that of a metric.
+/// The part of the reply of rules that holds their confidence, 0 to 1.
 #[derive(Deserialize)]
 struct ByRules {
-    sql: Option<String>,
     confidence: f64,
-    origin: Option<OriginReport>,
 }
 
 impl CallObserver for NotedCall {
@@ -49,11 +47,8 @@ impl CallObserver for NotedCall {
                     .parsed
                     .as_ref()
                     .and_then(|parsed| serde_json::from_str::<ByRules>(parsed).ok());
-                if let Some(ByRules { sql, confidence, origin }) = parsed {
+                if let Some(ByRules { confidence }) = parsed {
                     notes.note_rules(confidence);
-                    if let (Some(sql), Some(origin)) = (sql, origin) {
-                        notes.note_origin(sql, origin);
-                    }
                 }
             }
             Err(LlmError::Unavailable(message)) => {
@@ -79,6 +74,12 @@ impl CallObserver for NotedCall {
     fn on_judgement(&self, request: &Request, reply: &Reply) {
         for (sql, yes) in thought::judgements(request, reply) {
             self.context.notes.note_judged(&self.task, &sql, yes);
+        }
+    }
+
+    fn on_compiled(&self, sql: &str, origin: &Value) {
+        if let Ok(origin) = OriginReport::deserialize(origin) {
+            self.context.notes.note_origin(sql.to_owned(), origin);
         }
     }
 

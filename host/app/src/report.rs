@@ -141,6 +141,10 @@ pub struct MetricReport {
     pub metrics: Vec<DefinedMetric>,
     /// The request in words.
     pub request: String,
+    /// The request with everything that the statement applies, in words, as terminal and page show
+    /// it.
+    #[serde(default)]
+    pub words: String,
     /// Every condition in words: those of the question, of metrics and of tables.
     pub filters: Vec<String>,
     /// The dimensions that date the rows.

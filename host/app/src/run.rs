@@ -18,6 +18,7 @@ use syrch_scheduler::Stop;
 use crate::answer::cost;
 use crate::clock::Clock;
 use crate::context::RunState;
+use crate::defined::add_terms;
 use crate::given_up::GivenUp;
 use crate::host::Host;
 use crate::recordings::Missed;
@@ -75,6 +76,7 @@ impl Host {
         meter: &Meter,
     ) -> Result<SearchReport, Error> {
         let _slot = self.searches.acquire().await;
+        let problem = self.with_terms(problem).await;
         let id = search::run_id(&problem.question);
         let place = self
             .settings
@@ -103,6 +105,7 @@ impl Host {
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
+        let problem = self.with_terms(problem).await;
         match self
             .start(id, &problem, RunKind::Search, journal, &observer, stop)
             .await
@@ -237,6 +240,18 @@ impl Host {
         let listener = telemetry::listener(self, id, &catalog, &mode);
         let run = self.run_state(id, mode, catalog, observer, stop, listener);
         Ok(RunState { warning, verified, stale, ..run })
+    }
+
+    /// The problem with the metrics and dimensions that are defined, which its journal holds.
+    async fn with_terms(&self, problem: Problem) -> Problem {
+        if self.semantics.is_none() {
+            return problem;
+        }
+        // Without a catalog the search ends before it begins.
+        match self.catalog_for_roles().await {
+            Ok(catalog) => add_terms(self, problem, &catalog),
+            Err(_) => problem,
+        }
     }
 
     /// The catalog as a run's roles see it.

@@ -162,7 +162,9 @@ fn canonical_value(value: &impl Serialize) -> Value {
 fn request(ask: &Ask) -> Value {
     match ask {
         Ask::Llm(request) => model_request(request),
-        Ask::Sql(text) | Ask::Check(text) | Ask::Explain(text) => text.as_str().into(),
+        Ask::Sql(text) | Ask::Check(text) | Ask::Explain(text) | Ask::CompileMetric(text) => {
+            text.as_str().into()
+        }
         Ask::Stats(table, columns) => json!({ "columns": columns, "table": table }),
         Ask::Samples(table, columns, limit) => {
             json!({ "columns": columns, "limit": limit, "table": table })
@@ -237,6 +239,7 @@ fn reply(got: &Got) -> Result<Value, Value> {
         Got::Facts(result) => convert(result),
         Got::Plan(result) => convert(result),
         Got::Stats(result) => convert(result),
+        Got::Compiled(result) => convert(result),
         Got::Samples(result) => result.as_ref().map_or(Ok(Value::Null), convert),
         Got::Hits(result) => result.as_ref().map_or(Ok(Value::Null), convert),
         Got::Found(found) => Ok(found

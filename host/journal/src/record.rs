@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use syrch_core::ledger;
 use syrch_core::ports::{
-    Budget, ColumnStats, Facts, Level, LlmError, Match, Plan, PortError, Reply, Request, Sample,
-    Ticket,
+    Budget, ColumnStats, CompiledMetric, Facts, Level, LlmError, Match, Plan, PortError, Reply,
+    Request, Sample, Ticket,
 };
 use syrch_core::roles::{Relevant, Role};
 use syrch_core::{
@@ -306,6 +306,8 @@ pub enum Ask {
     Explain(String),
     /// A table and columns for `inspect.column-stats-of`.
     Stats(String, Vec<String>),
+    /// A request for metrics for `inspect.compile-metric`.
+    CompileMetric(String),
     /// A table, columns and the most values of a column for `cells.samples`.
     Samples(String, Vec<String>, u32),
     /// Phrases, their comparison and the most hits of a phrase for `cells.find`.
@@ -355,6 +357,8 @@ pub enum Got {
     Plan(Result<Plan, SqlError>),
     /// The statistics of each column, in the order of the request.
     Stats(Result<Vec<ColumnStats>, PortError>),
+    /// The statement of a request for metrics.
+    Compiled(Result<Box<CompiledMetric>, PortError>),
     /// Samples of columns; `None` when the journal does not retain cells.
     Samples(Option<Result<Vec<Sample>, PortError>>),
     /// Cells; `None` when the journal does not retain them.
@@ -496,6 +500,7 @@ impl Ask {
             Self::Check(_) => "inspect.check",
             Self::Explain(_) => "inspect.explain",
             Self::Stats(..) => "inspect.column-stats-of",
+            Self::CompileMetric(_) => "inspect.compile-metric",
             Self::Samples(..) => "cells.samples",
             Self::Find(..) => "cells.find",
             Self::Retrieval(_) => "retrieval.find",

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, ModelCall, ModelProvider, Plan,
-    PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery, SqlReply, Ticket,
+    ColumnStats, CompiledMetric, Definitions, Facts, Flight, InspectPort, LlmError, LlmPort,
+    ModelCall, ModelProvider, Plan, PortError, Relation, Reply, Request, Shape, SqlPort, SqlQuery,
+    SqlReply, Ticket,
 };
 use syrch_core::{Catalog, Hit, Problem, ResultSet, SqlError, SqlErrorKind, Task};
 
@@ -47,8 +48,29 @@ impl LlmPort for ModelPort {
         let inspect = Arc::clone(&self.inspect);
         Box::pin(async move {
             let reply = provider.complete(&call).await.result?;
-            Ok(choose_statement(reply, &call.request.expect, inspect.as_ref()).await)
+            let expect = &call.request.expect;
+            let reply = compile_request(reply, expect, inspect.as_ref()).await;
+            Ok(choose_statement(reply, expect, inspect.as_ref()).await)
         })
+    }
+}
+
+/// Returns true if a text that stands in place of a statement is a request for metrics.
+fn is_request(text: &str) -> bool {
+    text.starts_with('{')
+}
+
+/// The reply with the statement of its request for metrics, if it holds one in place of a
+/// statement. A request that has no statement stays as it is: its check says why.
+async fn compile_request(reply: Reply, expect: &Shape, inspect: &dyn InspectPort) -> Reply {
+    let read = SqlReply::from_reply(expect, &reply).filter(|read| is_request(&read.sql));
+    let Some(read) = read else { return reply };
+    match inspect.compile_metric(&read.sql).await {
+        Ok(CompiledMetric { sql, origin, .. }) => {
+            let parsed = Some(SqlReply { sql, origin: Some(origin), ..read }.json());
+            Reply { parsed, ..reply }
+        }
+        Err(_) => reply,
     }
 }
 
@@ -80,6 +102,7 @@ pub struct SqlBinding {
     relations: Vec<Relation>,
     salt: u64,
     question: Option<Arc<Question>>,
+    definitions: Option<Arc<dyn Definitions>>,
 }
 
 impl SqlBinding {
@@ -88,7 +111,7 @@ impl SqlBinding {
     /// can be compared.
     #[must_use]
     pub fn new(memo: Arc<Memo>, relations: Vec<Relation>, salt: u64) -> Self {
-        Self { memo, relations, salt, question: None }
+        Self { memo, relations, salt, question: None, definitions: None }
     }
 
     /// Binds the port to statements that answer this question as it stands: their results carry the
@@ -97,6 +120,24 @@ impl SqlBinding {
     pub fn answering(self, question: &str, hints: &[Hit]) -> Self {
         let question = Question::new(question).with_examples(hints);
         Self { question: Some(Arc::new(question)), ..self }
+    }
+
+    /// Adds the metrics that are defined: requests for them are compiled, and a statement that
+    /// computes one in another way carries a doubt.
+    #[must_use]
+    pub fn with_definitions(self, definitions: Option<Arc<dyn Definitions>>) -> Self {
+        Self { definitions, ..self }
+    }
+
+    /// The reason why a request for metrics that stands in place of a statement has none; `None`
+    /// for any other text.
+    fn refuse_request(&self, text: &str) -> Option<SqlError> {
+        let definitions = self.definitions.as_ref().filter(|_| is_request(text.trim()))?;
+        let why = match definitions.compile(text.trim()) {
+            Ok(_) => "a request for metrics is no statement: compile it first".to_owned(),
+            Err(why) => format!("the request for metrics has no statement: {why}"),
+        };
+        Some(SqlError::new(SqlErrorKind::Other, why))
     }
 
     /// The statement together with the relations that it may name.
@@ -112,11 +153,14 @@ impl SqlPort for SqlBinding {
         let memo = Arc::clone(&self.memo);
         let query = self.query(&text);
         let question = self.question.clone();
+        let definitions = self.definitions.clone();
         Box::pin(async move {
             let results = memo.run(&query).await?;
             Ok(match question {
                 Some(question) => {
-                    asked::with_doubts(results, &question, &query, memo.database().as_ref()).await
+                    let database = memo.database().as_ref();
+                    let definitions = definitions.as_deref();
+                    asked::with_doubts(results, &question, &query, database, definitions).await
                 }
                 None => results,
             })
@@ -131,6 +175,9 @@ impl SqlPort for SqlBinding {
 #[async_trait]
 impl InspectPort for SqlBinding {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
+        if let Some(error) = self.refuse_request(text) {
+            return Err(error);
+        }
         self.memo.database().check(&self.query(text)).await
     }
 
@@ -144,6 +191,11 @@ impl InspectPort for SqlBinding {
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
         self.memo.database().column_stats(table, columns).await
+    }
+
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
+        let definitions = self.definitions.as_ref().ok_or(PortError::Unsupported)?;
+        definitions.compile(request).map_err(PortError::Other)
     }
 }
 
@@ -195,6 +247,62 @@ mod tests {
         ) -> Result<Vec<ColumnStats>, PortError> {
             Err(PortError::UnknownName(table.to_owned()))
         }
+
+        async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
+            Err(PortError::Unsupported)
+        }
+    }
+
+    /// Defines the one request `{"metrics":["m"]}`.
+    struct One;
+
+    impl Definitions for One {
+        fn compile(&self, request: &str) -> Result<CompiledMetric, String> {
+            let is_known = request == r#"{"metrics":["m"]}"#;
+            let origin = serde_json::json!({ "kind": "metric" });
+            let compiled = CompiledMetric { sql: "SELECT 1".into(), applied: "m".into(), origin };
+            is_known.then_some(compiled).ok_or_else(|| "there is no such metric".to_owned())
+        }
+
+        fn find_departures(&self, _: &str, _: &Facts) -> Vec<String> {
+            Vec::new()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_in_place_of_a_statement_is_compiled_or_refused_with_the_reason() {
+        let memo = Memo::new(Arc::new(FakeDatabase::default()));
+        let without = SqlBinding::new(Arc::clone(&memo), Vec::new(), 7);
+        let with = SqlBinding::new(memo, Vec::new(), 7).with_definitions(Some(Arc::new(One)));
+        let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
+        let read = async |sql: &str, expect: Shape, inspect: &SqlBinding| {
+            let reply = SqlReply {
+                sql: sql.to_owned(),
+                confidence: Some(0.5),
+                statements: Vec::new(),
+                origin: None,
+            };
+            let reply = Reply { parsed: Some(reply.json()), ..whole.clone() };
+            let reply = compile_request(reply, &expect, inspect).await;
+            serde_json::from_str::<SqlReply>(&reply.parsed.unwrap()).unwrap()
+        };
+        let request = r#"{"metrics":["m"]}"#;
+        let compiled = read(request, Shape::Sql, &with).await;
+        assert_eq!((compiled.sql.as_str(), compiled.confidence), ("SELECT 1", Some(0.5)));
+        assert!(compiled.origin.is_some_and(|origin| origin["kind"] == "metric"));
+        assert_eq!(read(request, Shape::Text, &with).await.sql, request);
+        assert_eq!(read(request, Shape::Sql, &without).await.sql, request);
+        assert_eq!(read("SELECT 2", Shape::Sql, &with).await.sql, "SELECT 2");
+        let unknown = r#"{"metrics":["x"]}"#;
+        assert_eq!(read(unknown, Shape::Sql, &with).await.sql, unknown);
+        let error = with.check(unknown).await.unwrap_err();
+        assert_eq!(
+            error.message,
+            "the request for metrics has no statement: there is no such metric"
+        );
+        assert!(with.check(request).await.unwrap_err().message.contains("compile it first"));
+        assert_eq!(without.compile_metric(request).await, Err(PortError::Unsupported));
+        assert_eq!(with.compile_metric(request).await.unwrap().applied, "m");
     }
 
     #[tokio::test]
@@ -206,7 +314,7 @@ mod tests {
         };
         let statements =
             vec![statement(2, "a", None), statement(1, "b", Some(0.5)), statement(3, "c", None)];
-        let several = SqlReply { sql: "a".to_owned(), confidence: None, statements };
+        let several = SqlReply { sql: "a".to_owned(), confidence: None, statements, origin: None };
         let whole = FakeModel::using(1, 1).complete(&call("x")).await.result.unwrap();
         let reply = Reply { parsed: Some(several.json()), ..whole };
         let read = async |expect: Shape, passes: Passes| {

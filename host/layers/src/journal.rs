@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, HOST, InspectPort,
-    Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request,
-    RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort, WaitPort,
+    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight, HOST,
+    InspectPort, Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply,
+    Request, RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort,
+    WaitPort,
 };
 use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, EventLog, Got, RowRetention};
@@ -190,6 +191,21 @@ impl InspectPort for Journalled<dyn InspectPort> {
             actual,
             |stats: &Result<Vec<ColumnStats>, PortError>, _| Got::Stats(stats.clone()),
             read,
+        )
+        .await
+    }
+
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
+        self.record_awaited(
+            Ask::CompileMetric(request.to_owned()),
+            self.inner.compile_metric(request),
+            |compiled: &Result<CompiledMetric, PortError>, _| {
+                Got::Compiled(compiled.clone().map(Box::new))
+            },
+            |got: &Got| match got {
+                Got::Compiled(compiled) => Some(compiled.clone().map(|compiled| *compiled)),
+                _ => None,
+            },
         )
         .await
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch_core::ports::{ColumnStats, Facts, InspectPort, Plan, PortError};
+use syrch_core::ports::{ColumnStats, CompiledMetric, Facts, InspectPort, Plan, PortError};
 use syrch_core::{SqlError, SqlErrorKind};
 
 /// The port `inspect`, whose statements and statistics may name these tables and no others.
@@ -55,6 +55,11 @@ impl InspectPort for NarrowedInspect {
             false => Err(PortError::UnknownName(table.to_owned())),
         }
     }
+
+    // A metric may be of any table.
+    async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
+        Err(PortError::Unsupported)
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +85,10 @@ mod tests {
 
         async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
             Ok(Vec::new())
+        }
+
+        async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
+            panic!("a narrowed port compiles nothing");
         }
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use syrch_core::ports::{
-    ColumnStats, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError, Ports, Purpose,
-    Reply, Request, SqlPort, SqlReply, Ticket,
+    ColumnStats, CompiledMetric, Facts, Flight, InspectPort, LlmError, LlmPort, Plan, PortError,
+    Ports, Purpose, Reply, Request, SqlPort, SqlReply, Ticket,
 };
 use syrch_core::{ResultSet, SqlError};
 
@@ -19,6 +20,10 @@ pub trait CallObserver: Send + Sync {
     /// Called when the reply of a model call held several statements, before
     /// [`on_reply`](Self::on_reply).
     fn on_several_statements(&self, reply: &SqlReply);
+    /// Called with the statement of a request for metrics that the host compiled, and its origin as
+    /// an answer's document has it; for that of a model's reply before
+    /// [`on_reply`](Self::on_reply).
+    fn on_compiled(&self, sql: &str, origin: &Value);
     /// Called when a statement has ended.
     fn on_result(&self, text: &str, result: &Result<Arc<ResultSet>, SqlError>);
     /// Called when a statement could not be checked or explained.
@@ -62,6 +67,12 @@ impl LlmPort for Observed<dyn LlmPort> {
                 observer.on_several_statements(&several);
                 // A guest gets the statement that is used.
                 reply.parsed = Some(several.alone().json());
+            }
+            if let Ok(reply) = &reply
+                && let Some(SqlReply { sql, origin: Some(origin), .. }) =
+                    SqlReply::from_reply(&expect, reply)
+            {
+                observer.on_compiled(&sql, &origin);
             }
             if let (Some(request), Ok(reply)) = (&judging, &reply) {
                 observer.on_judgement(request, reply);
@@ -121,6 +132,14 @@ impl InspectPort for Observed<dyn InspectPort> {
     ) -> Result<Vec<ColumnStats>, PortError> {
         self.inner.column_stats(table, columns).await
     }
+
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
+        let compiled = self.inner.compile_metric(request).await;
+        if let Ok(CompiledMetric { sql, origin, .. }) = &compiled {
+            self.observer.on_compiled(sql, origin);
+        }
+        compiled
+    }
 }
 
 #[cfg(test)]
@@ -148,8 +167,12 @@ mod tests {
                 number,
             };
             let statements = vec![statement(1), statement(2)];
-            let several =
-                SqlReply { sql: "SELECT 2".to_owned(), confidence: Some(0.5), statements };
+            let several = SqlReply {
+                sql: "SELECT 2".to_owned(),
+                confidence: Some(0.5),
+                statements,
+                origin: None,
+            };
             let reply = FakeModel::using(1, 1).complete(&call("x")).await.result;
             Box::pin(
                 async move { reply.map(|reply| Reply { parsed: Some(several.json()), ..reply }) },
@@ -168,6 +191,8 @@ mod tests {
         fn on_several_statements(&self, reply: &SqlReply) {
             self.0.fetch_add(reply.statements.len(), Ordering::Relaxed);
         }
+
+        fn on_compiled(&self, _: &str, _: &Value) {}
 
         fn on_result(&self, _: &str, _: &Result<Arc<ResultSet>, SqlError>) {}
 

@@ -182,6 +182,8 @@ fn kind(ask: &Ask) -> Kind {
         Ask::Retrieval(_) | Ask::Check(_) | Ask::Rows(..) | Ask::Calibrate(_) | Ask::Find(..) => {
             Kind::Other
         }
+        // A request is compiled from the semantics files alone.
+        Ask::CompileMetric(_) => Kind::Other,
         Ask::Remaining | Ask::Wait(_) | Ask::GiveUp(_) => Kind::Other,
         Ask::Note(..) | Ask::Propose(_) | Ask::Keep(..) | Ask::Discard(..) | Ask::Step(..) => {
             Kind::Other

@@ -64,7 +64,7 @@ fn read_with(
         Ok(compiled) => Metric::Statement {
             sql: compiled.sql,
             confidence: understood.confidence,
-            origin: origin(&compiled.applied, &compiled.columns),
+            origin: describe_origin(&compiled.applied, &compiled.columns),
         },
         Err(_) => Metric::Unread,
     }
@@ -115,7 +115,8 @@ pub async fn find_cells(question: &str, semantics: &Semantics, index: &dyn CellI
 }
 
 /// The origin of a statement, as the answer's document has it.
-fn origin(applied: &Applied, columns: &[OutputColumn]) -> Value {
+#[must_use]
+pub fn describe_origin(applied: &Applied, columns: &[OutputColumn]) -> Value {
     let values = columns.iter().filter(|column| column.role != Role::Dimension);
     let values = values.filter(|column| column.role != Role::Time);
     let values: Vec<Value> = values
@@ -134,6 +135,7 @@ fn origin(applied: &Applied, columns: &[OutputColumn]) -> Value {
         "kind": "metric",
         "metrics": metrics,
         "request": applied.request,
+        "words": applied.words(),
         "filters": applied.filters,
         "time": applied.time,
         "from": applied.period.as_ref().and_then(|period| period.from).map(|day| day.to_string()),

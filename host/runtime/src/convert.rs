@@ -121,7 +121,12 @@ fn syntax_of(dialect: &core::Dialect) -> wit::types::Syntax {
 }
 
 record!(core::Hit = wit::types::Hit { corpus, id, path, table, column, snippet, payload, score });
-record_to!(core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, extra });
+variant_to!(core::TermKind => wit::types::TermKind { Metric, Dimension ; Other });
+record_to!(core::TermLabel => wit::types::TermLabel { value, words });
+record_to!(core::Term => wit::types::Term {
+    kind, name, synonyms, definition, description, tables, labels, mentioned
+});
+record_to!(core::Problem => wit::types::Problem { question, evidence, goal, answers, hints, terms, extra });
 variant_to!(core::SqlErrorKind => wit::types::SqlErrorKind {
     Syntax, UnknownTable, UnknownColumn, AmbiguousName, TypeMismatch, WriteRefused, FunctionRefused, Denied, Timeout, TooLarge,
     Cancelled, Budget, Unavailable, Other ;
@@ -201,6 +206,14 @@ impl Conv<wit::types::SqlError> for core::SqlError {
             None => message,
         };
         wit::types::SqlError { kind: kind.conv(), message, position, suggestions }
+    }
+}
+
+impl Conv<wit::inspect::Compiled> for port::CompiledMetric {
+    fn conv(self) -> wit::inspect::Compiled {
+        // The origin is for the host alone.
+        let Self { sql, applied, origin: _ } = self;
+        wit::inspect::Compiled { sql, applied }
     }
 }
 

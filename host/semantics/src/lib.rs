@@ -4,6 +4,7 @@
 mod check;
 mod compile;
 mod compiled;
+mod departure;
 mod form;
 mod import;
 mod joins;
@@ -12,11 +13,13 @@ mod propose;
 mod question;
 mod read;
 mod request;
+mod terms;
 mod write;
 
 pub use check::{Finding, Probe, Severity, check, probes};
 pub use compile::{CompileError, compile, describe_period};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
+pub use departure::find_departures;
 pub use form::{
     REQUEST_SCHEMA, RequestError, RequestText, read_comparison, read_condition, read_grain,
     read_order, read_period,
@@ -32,6 +35,7 @@ pub use question::{
 };
 pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};
+pub use terms::describe_terms;
 
 /// The JSON Schema of a semantics file, which editors complete and check by.
 pub const SCHEMA: &str = include_str!("../../../docs/semantics.schema.json");

@@ -246,7 +246,7 @@ fn join_keys_become_one_statement_over_relation_names() {
     let answer = two(&host, &[key("B", "customer id", "A", "ID", JoinHow::Right)]);
     assert_eq!(answer.sql.as_deref(), Some(JOIN));
     assert_eq!((answer.task.as_str(), answer.candidate), ("answer", None));
-    assert_eq!(answer.text, "The answer is one row: id 1, name Ann, Customer Id 1, name_2 book.");
+    assert_eq!(answer.text, "Id: 1, name: Ann, Customer Id: 1, name 2: book.");
     assert!(
         answer.basis.iter().any(|step| step == "joined A, B (left by ID = customer id)"),
         "{:?}",
@@ -304,9 +304,26 @@ fn without_the_grant_the_text_tells_the_shape_alone() {
 #[test]
 fn several_rows_are_reported_in_part() {
     let names = ["a", "b", "c", "d"].iter().map(|name| vec![text(name)]).collect();
+    assert_eq!(alone("q", &FakeRows::new(&["name"], names), 1.0).text, "Name: a, b, c and 1 more.");
+    let counts = [("France", 12), ("Spain", 7), ("Italy", 5), ("Peru", 1)];
+    let counts =
+        counts.map(|(country, number)| vec![text(country), Value::Integer(number)]).to_vec();
     assert_eq!(
-        alone("q", &FakeRows::new(&["name"], names), 1.0).text,
-        "There are 4 rows of name; the first are a; b; c."
+        alone("q", &FakeRows::new(&["country", "COUNT(*)"], counts), 1.0).text,
+        "Number by country: France 12, Spain 7, Italy 5 and 1 more."
+    );
+    let by_year = vec![
+        vec![text("France"), Value::Integer(2024), Value::Real(0.5)],
+        vec![text("Spain"), Value::Integer(2023), Value::Real(1.5)],
+    ];
+    assert_eq!(
+        alone("q", &FakeRows::new(&["country", "year", "SUM(o.total_price)"], by_year), 1.0).text,
+        "Sum of total price by country and year: (France, 2024) 0.5, (Spain, 2023) 1.5."
+    );
+    let names = vec![vec![Value::Integer(1), text("Ann")], vec![Value::Integer(2), text("Bob")]];
+    assert_eq!(
+        alone("q", &FakeRows::new(&["id", "name"], names), 1.0).text,
+        "There are 2 rows of id, name; they are 1, Ann; 2, Bob."
     );
     assert_eq!(
         alone("q", &FakeRows::new(&["n"], vec![vec![Value::Null]]), 1.0).text,
@@ -337,4 +354,8 @@ fn a_model_may_write_the_text_and_need_not() {
     assert_eq!(ask(&host), "Seven of them.");
     assert!(host.model.prompt(0).contains("How many?"));
     assert_eq!(ask(&host), "The answer is 7.");
+    host.model.script(&Purpose::Summarise, Ok(reply("There are 8 of them.", None)));
+    assert_eq!(ask(&host), "The answer is 7.");
+    let notes = host.trace.notes();
+    assert!(notes.iter().any(|note| note.contains("have `8`")), "{notes:?}");
 }

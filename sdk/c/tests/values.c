@@ -126,6 +126,27 @@ static syrch_list_hit_t hits_of(const syrch_json *list) {
   return hits;
 }
 
+static syrch_list_term_label_t labels_of(const syrch_json *list) {
+  syrch_list_term_label_t labels = {0};
+  for (size_t i = 0; i < syrch_json_length(list); i++) {
+    const syrch_json *value = syrch_json_at(list, i);
+    syrch_push(&labels, (syrch_term_label_t){.value = text_of(value, "value"), .words = texts_of(syrch_json_get(value, "words"))});
+  }
+  return labels;
+}
+
+static syrch_term_t term_of(const syrch_json *value) {
+  static const char *const kinds[] = {"metric", "dimension", "other", NULL};
+  const syrch_json *name;
+  return (syrch_term_t){.kind = {.tag = case_of(kinds, syrch_json_get(value, "kind"), &name)},
+                        .name = text_of(value, "name"),
+                        .synonyms = texts_of(syrch_json_get(value, "synonyms")),
+                        .definition = text_of(value, "definition"),
+                        .description = option_of(value, "description"),
+                        .labels = labels_of(syrch_json_get(value, "labels")),
+                        .mentioned = flag_of(value, "mentioned")};
+}
+
 syrch_problem_t problem_of(const syrch_json *value) {
   syrch_problem_t problem = {.question = text_of(value, "question"), .evidence = option_of(value, "evidence"), .goal = option_of(value, "goal")};
   const syrch_json *answers = syrch_json_get(value, "answers");
@@ -134,6 +155,8 @@ syrch_problem_t problem_of(const syrch_json *value) {
     syrch_push(&problem.answers, (syrch_pair_t){syrch_json_at(pair, 0)->text, syrch_json_at(pair, 1)->text});
   }
   problem.hints = hits_of(syrch_json_get(value, "hints"));
+  const syrch_json *terms = syrch_json_get(value, "terms");
+  for (size_t i = 0; i < syrch_json_length(terms); i++) syrch_push(&problem.terms, term_of(syrch_json_at(terms, i)));
   return problem;
 }
 

@@ -6,12 +6,14 @@ use crate::contract::{Contract, Definition, Field, Shape, Type};
 
 /// The records of which fields must be given. All other fields have defaults: no value, an empty
 /// list or text, zero, false, the first case.
-const REQUIRED: [(&str, &[&str]); 26] = [
+const REQUIRED: [(&str, &[&str]); 29] = [
     ("types.column", &["name"]),
     ("types.foreign-key", &["columns", "ref-table"]),
     ("types.index", &["name"]),
     ("types.table", &["name"]),
     ("types.hit", &["corpus", "id"]),
+    ("types.term-label", &["value"]),
+    ("types.term", &["name"]),
     ("types.problem", &["question"]),
     ("types.column-profile", &["column"]),
     ("types.candidate", &["id", "sql"]),
@@ -32,6 +34,7 @@ const REQUIRED: [(&str, &[&str]); 26] = [
     ("llm.request", &["purpose"]),
     ("llm.reply", &["text"]),
     ("inspect.column-stats", &["column"]),
+    ("inspect.compiled", &["sql"]),
     ("cells.sample", &["column"]),
 ];
 

@@ -45,6 +45,8 @@ type Brief struct {
 	examples     []*Example
 	exampleBytes int
 	rest         string
+	// The form of a request for metrics, if the question mentions one.
+	metricRequest string
 }
 
 // NewBrief collects the task, its question, and the results of its dependencies.
@@ -82,7 +84,9 @@ func NewBrief(host RowsPort, size PromptSize, problem *Problem, catalog *Catalog
 	}
 	out.WriteString(joinHints(catalog.Syntax, task, parents))
 	facts := factsText(problem)
-	return &Brief{catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String()}
+	return &Brief{
+		catalog, int(size.CatalogBytes), facts, ProblemText(&plain), ProblemText(&asked), examples, examplesBytes, out.String(), MetricRequest(problem),
+	}
 }
 
 // Shorten halves what the catalog of the prompts may fill until it is shorter, and what solved examples may fill; false if it is too short
@@ -167,8 +171,8 @@ func (b *Brief) Instructions() string {
 		"- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n"+
 		"- Give computed columns short names.\n"+
 		"Rules of %[1]s:\n%[2]s"+
-		"Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
-		b.catalog.Syntax.Title, b.catalog.Syntax.Rules)
+		"Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.%[3]s",
+		b.catalog.Syntax.Title, b.catalog.Syntax.Rules, b.metricRequest)
 }
 
 func found(host RowsPort, rows uint32, syntax Syntax, parent *Parent) string {

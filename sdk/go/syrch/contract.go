@@ -142,15 +142,48 @@ type Hit struct {
 	Score   float64
 }
 
+// TermKind is `term-kind` of wit/. What a term is: a metric is a number that is defined once, a dimension a property by
+// which metrics are grouped and filtered. Another word is one that this version does not know.
+type TermKind string
+
+// The words of TermKind.
+const (
+	MetricTerm    TermKind = "metric"
+	DimensionTerm TermKind = "dimension"
+)
+
+// TermLabel is `term-label` of wit/. A value of a dimension as the database has it, with other words for it.
+type TermLabel struct {
+	Value string
+	Words []string
+}
+
+// Term is `term` of wit/. A metric or a dimension that the user's semantics files define. `Name` is its name in a
+// request (see `inspect.compile-metric`). `Definition` is its computation in SQL as the file has it. `Tables`: the
+// tables of the catalog that the computation reads. `Labels`: values of a dimension, only where the grant of `rows`
+// shows cells. `Mentioned`: the question has its words.
+type Term struct {
+	Kind        TermKind
+	Name        string
+	Synonyms    []string
+	Definition  string
+	Description *string
+	Tables      []string
+	Labels      []TermLabel
+	Mentioned   bool
+}
+
 // Problem is `problem` of wit/. What the user wants to know. `Evidence` explains terms of the question (`--evidence`,
 // or a suite's own), `Goal` says what the answer is wanted for. `Answers` are the clarifications so far, as (question,
-// answer), the oldest first. It never contains the expected answer of a graded question.
+// answer), the oldest first. `Terms` are at most 64, those that the question mentions first. It never contains the
+// expected answer of a graded question.
 type Problem struct {
 	Question string
 	Evidence *string
 	Goal     *string
 	Answers  []Clarification
 	Hints    []Hit
+	Terms    []Term
 	Extra    []Extra
 }
 
@@ -655,6 +688,13 @@ type ColumnStats struct {
 	NullFraction *float64
 	Correlation  *float64
 	AverageWidth *uint32
+}
+
+// Compiled is `compiled` of wit/. The statement of a request for metrics. `Applied` says in words which conditions,
+// dates and grain it applies.
+type Compiled struct {
+	SQL     string
+	Applied string
 }
 
 // Equality is `equality` of wit/. Which results count as equal: those with the same rows as multisets, as sets, or in

@@ -61,6 +61,8 @@ type InspectPort interface {
 	Explain(text string) (Plan, error)
 	// ColumnStatsOf returns the statistics of a table's columns. Errors are of the type *PortError.
 	ColumnStatsOf(table string, columns []string) ([]ColumnStats, error)
+	// CompileMetric returns the statement of a request for metrics, which is JSON. Errors are of the type *PortError.
+	CompileMetric(request string) (Compiled, error)
 }
 
 // A ResultSet is the result of a statement. Its rows stay in the host. Close it when it is no longer needed: `defer results.Close()`.

@@ -15,8 +15,12 @@ const (
 	// The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
 	noteLength = 4000
 	// The most hints, and the most bytes of all. One that does not fit is left out whole.
-	mostHints      = 20
-	hintsBytes     = 12 * 1024
+	mostHints  = 20
+	hintsBytes = 12 * 1024
+	// The most bytes of all terms. One that does not fit is left out whole.
+	termsBytes = 8 * 1024
+	// The most characters of a term's definition, and of its values.
+	definitionLength = 400
 	cellLength     = 60
 	questionLength = 8 * 1024
 )
@@ -34,8 +38,70 @@ func ProblemText(problem *Problem) string {
 	for _, said := range problem.Answers {
 		fmt.Fprintf(&out, "Clarified: %s Answer: %s\n", Line(said.Question, 400), Line(said.Answer, 400))
 	}
+	out.WriteString(termTexts(problem.Terms))
 	out.WriteString(hintTexts(problem.Hints))
 	return out.String()
+}
+
+const metricRequestText = "\nThe lines that begin with `Metric` and `Dimension` are definitions. If the question asks for metrics and nothing else, write in " +
+	"place of the statement a request, whose statement is made by the definitions: a ```json fence with " +
+	"{\"metrics\": [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], " +
+	"\"where\": \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, 2024-03..2024-06, 2024.. or last_month\", " +
+	"\"order\": \"revenue:desc\", \"limit\": 3, " +
+	"\"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, share_of_total or running_total\"}, " +
+	"without the keys that it does not need."
+
+// MetricRequest returns the form of a request for metrics, for the instructions of a prompt whose reply has the shape `sql`; empty unless the
+// question mentions a defined metric.
+func MetricRequest(problem *Problem) string {
+	for at := range problem.Terms {
+		if term := &problem.Terms[at]; term.Mentioned && term.Kind == MetricTerm {
+			return metricRequestText
+		}
+	}
+	return ""
+}
+
+// termTexts returns the terms that fit, as prompt text.
+func termTexts(terms []Term) string {
+	var out strings.Builder
+	left := termsBytes
+	for at := range terms {
+		if term := termText(&terms[at]); len(term) <= left {
+			left -= len(term)
+			out.WriteString(term)
+		}
+	}
+	return out.String()
+}
+
+func termText(term *Term) string {
+	kind := "Term"
+	switch term.Kind {
+	case MetricTerm:
+		kind = "Metric"
+	case DimensionTerm:
+		kind = "Dimension"
+	}
+	out := kind + " " + Line(term.Name, commentLength) + ": " + Line(term.Definition, definitionLength)
+	if len(term.Synonyms) > 0 {
+		out += " (also: " + Line(strings.Join(term.Synonyms, ", "), commentLength) + ")"
+	}
+	if len(term.Labels) > 0 {
+		var labels []string
+		for _, label := range term.Labels {
+			text := label.Value
+			if len(label.Words) > 0 {
+				text += " (" + strings.Join(label.Words, ", ") + ")"
+			}
+			labels = append(labels, text)
+		}
+		out += " values: " + Line(strings.Join(labels, "; "), definitionLength)
+	}
+	if term.Description != nil {
+		out += " -- " + Line(*term.Description, commentLength)
+	}
+	return out + "\n"
 }
 
 // factsText returns the facts about tables among the hints of a problem, as prompt text.

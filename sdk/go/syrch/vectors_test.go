@@ -164,7 +164,22 @@ func problemOf(o object) *syrch.Problem {
 	for _, pair := range o.list("answers") {
 		problem.Answers = append(problem.Answers, syrch.Clarification{Question: pair.([]any)[0].(string), Answer: pair.([]any)[1].(string)})
 	}
+	for _, term := range o.objects("terms") {
+		problem.Terms = append(problem.Terms, termOf(term))
+	}
 	return problem
+}
+
+func termOf(o object) syrch.Term {
+	mentioned, _ := o["mentioned"].(bool)
+	term := syrch.Term{
+		Kind: syrch.TermKind(o.text("kind")), Name: o.text("name"), Synonyms: o.texts("synonyms"), Definition: o.text("definition"),
+		Description: o.option("description"), Mentioned: mentioned,
+	}
+	for _, label := range o.objects("labels") {
+		term.Labels = append(term.Labels, syrch.TermLabel{Value: label.text("value"), Words: label.texts("words")})
+	}
+	return term
 }
 
 func taskOf(o object) *syrch.Task {

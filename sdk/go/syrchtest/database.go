@@ -18,6 +18,8 @@ type Database struct {
 	Values map[string][]syrch.Sample
 	// Stats are the statistics of tables.
 	Stats map[string][]syrch.ColumnStats
+	// Metrics has what CompileMetric answers for a request.
+	Metrics map[string]syrch.Compiled
 	// Plans are those of statements.
 	Plans map[string]syrch.Plan
 	// Log has the statements that were run, in order.
@@ -132,6 +134,14 @@ func (d *Database) columnStats(table string, columns []string) ([]syrch.ColumnSt
 		return nil, &syrch.PortError{Kind: syrch.PortUnknownName, Text: table}
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(stats syrch.ColumnStats) bool { return !slices.Contains(columns, stats.Column) }), nil
+}
+
+func (d *Database) compileMetric(request string) (syrch.Compiled, error) {
+	compiled, isKnown := d.Metrics[request]
+	if !isKnown {
+		return syrch.Compiled{}, &syrch.PortError{Kind: syrch.PortUnsupported}
+	}
+	return compiled, nil
 }
 
 func (d *Database) granted() error {

@@ -99,6 +99,11 @@ func (h *Host) ColumnStatsOf(table string, columns []string) ([]syrch.ColumnStat
 	return h.Database.columnStats(table, columns)
 }
 
+// CompileMetric returns the scripted statement of a request for metrics.
+func (h *Host) CompileMetric(request string) (syrch.Compiled, error) {
+	return h.Database.compileMetric(request)
+}
+
 // Run returns the scripted result of a statement.
 func (h *Host) Run(text string) (syrch.ResultSet, error) { return h.Database.run(text) }
 

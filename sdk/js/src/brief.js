@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { PortError } from "./errors.js";
 import { shown } from "./names.js";
-import { catalogText, exampleOf, factsText, isFact, mostOf, problemText, rowsText } from "./prompt.js";
+import { catalogText, exampleOf, factsText, isFact, metricRequest, mostOf, problemText, rowsText } from "./prompt.js";
 import { joinKeysOf, planOf } from "./replies.js";
 import { byteLength, clip, count, line, trim } from "./text.js";
 
@@ -26,6 +26,7 @@ export class Brief {
   #examples;
   #exampleBytes = EXAMPLES;
   #rest;
+  #metricRequest;
 
   /** Collects the task, its question, and the results of its dependencies. The limits are those of `solverSettings`. */
   constructor(host, { catalogBytes = 48_000, parentRows = 3 }, { problem, catalog, task, parents = [] }) {
@@ -45,6 +46,7 @@ export class Brief {
     this.#rest = out + joinHints(catalog.syntax, task, parents);
     this.#catalog = catalog;
     this.#bytes = catalogBytes;
+    this.#metricRequest = metricRequest(problem);
   }
 
   /**
@@ -121,7 +123,8 @@ export class Brief {
       "- Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n" +
       "- Give computed columns short names.\n" +
       `Rules of ${name}:\n${rules}` +
-      "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."
+      "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right." +
+      this.#metricRequest
     );
   }
 }

@@ -110,9 +110,41 @@ export interface Hit {
 export type HitFields = With<Hit, "corpus" | "id">;
 
 /**
+ * What a term is: a metric is a number that is defined once, a dimension a property by which metrics are grouped
+ * and filtered.
+ */
+export type TermKind = Open<"metric" | "dimension">;
+
+/** A value of a dimension as the database has it, with other words for it. */
+export interface TermLabel {
+  value: string;
+  words: string[];
+}
+export type TermLabelFields = With<TermLabel, "value">;
+
+/**
+ * A metric or a dimension that the user's semantics files define. `name` is its name in a request (see
+ * `inspect.compile-metric`). `definition` is its computation in SQL as the file has it. `tables`: the tables of the
+ * catalog that the computation reads. `labels`: values of a dimension, only where the grant of `rows` shows cells.
+ * `mentioned`: the question has its words.
+ */
+export interface Term {
+  kind: TermKind;
+  name: string;
+  synonyms: string[];
+  definition: string;
+  description: string | null;
+  tables: string[];
+  labels: TermLabel[];
+  mentioned: boolean;
+}
+export type TermFields = With<Term, "name", { labels?: TermLabelFields[] }>;
+
+/**
  * What the user wants to know. `evidence` explains terms of the question (`--evidence`, or a suite's own), `goal`
  * says what the answer is wanted for. `answers` are the clarifications so far, as (question, answer), the oldest
- * first. It never contains the expected answer of a graded question.
+ * first. `terms` are at most 64, those that the question mentions first. It never contains the expected answer of a
+ * graded question.
  */
 export interface Problem {
   question: string;
@@ -120,9 +152,14 @@ export interface Problem {
   goal: string | null;
   answers: [string, string][];
   hints: Hit[];
+  terms: Term[];
   extra: Map<string, Json>;
 }
-export type ProblemFields = With<Problem, "question", { hints?: HitFields[]; extra?: Named<Json> }>;
+export type ProblemFields = With<Problem, "question", {
+  hints?: HitFields[];
+  terms?: TermFields[];
+  extra?: Named<Json>;
+}>;
 
 /** `nulls` is counted over the rows of the result; `distinct` is none if it was not counted. */
 export interface ColumnProfile {
@@ -454,6 +491,12 @@ export interface ColumnStats {
   nullFraction: number | null;
   correlation: number | null;
   averageWidth: number | null;
+}
+
+/** The statement of a request for metrics. `applied` says in words which conditions, dates and grain it applies. */
+export interface Compiled {
+  sql: string;
+  applied: string;
 }
 
 /**

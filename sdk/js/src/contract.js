@@ -50,9 +50,18 @@ export const hit = record("hit", {
   score: or(number, zero),
 });
 
+export const termKind = openWord("metric", "dimension");
+
+export const termLabel = record("term label", { value: text, words: many(text) });
+
+export const term = record("term", {
+  kind: or(termKind, () => ({ tag: "metric" })), name: text, synonyms: many(text), definition: blank,
+  description: maybe(text), tables: many(text), labels: many(termLabel), mentioned: or(bool, no),
+});
+
 export const problem = record("problem", {
   question: text, evidence: maybe(text), goal: maybe(text), answers: many(pair(text, text)), hints: many(hit),
-  extra: extra(json),
+  terms: many(term), extra: extra(json),
 });
 
 export const columnProfile = record("column profile", {
@@ -165,6 +174,8 @@ export const columnStats = record("column statistics", {
   column: text, distinct: maybe(number), nullFraction: maybe(number), correlation: maybe(number),
   averageWidth: maybe(u32),
 });
+
+export const compiled = record("compiled", { sql: text, applied: blank });
 
 export const equality = openWord("bag", "set", "ordered");
 

@@ -1,5 +1,5 @@
 import type {
-  Attempt, Candidate, CandidateFields, Catalog, ColumnStats, Corpus, Facts, Finished, Graph, HitFields, Json, LlmError, Observation, Parent, Plan, Plugin,
+  Attempt, Candidate, CandidateFields, Catalog, ColumnStats, Compiled, Corpus, Facts, Finished, Graph, HitFields, Json, LlmError, Observation, Parent, Plan, Plugin,
   PortError, Ports, Problem, Profile, Proposal, Purpose, Reply, Request, ResultSet, RetrievalQuery, Retriever, Signals, SignalsFields, SqlError,
   TaskFields, Trial, Value, Verdict, VerdictFields,
 } from "./index.js";
@@ -30,6 +30,7 @@ export interface FakeDatabase {
   grantedRows: number | null;
   readonly hits: Map<string, HitFields[]>;
   readonly samples: Map<string, { column: string; least?: Cell; greatest?: Cell; frequent?: [Cell, number][] }[]>;
+  readonly metrics: Map<string, Compiled>;
   readonly stats: Map<string, (Pick<ColumnStats, "column"> & Partial<ColumnStats>)[]>;
   readonly plans: Map<string, Pick<Plan, "text"> & Partial<Plan>>;
   /** The statements that were run, in order. */

@@ -125,6 +125,8 @@ class FakeDatabase {
   hits = new Map();
   /** What `cells.samples` answers for a table. */
   samples = new Map();
+  /** What `inspect.compileMetric` answers for a request. */
+  metrics = new Map();
   /** What `inspect.columnStats` answers for a table. */
   stats = new Map();
   /** What `inspect.explain` answers for a statement. */
@@ -173,6 +175,10 @@ class FakeDatabase {
     if (this.grantedRows === null) return this.#denied();
     return phrases.map((phrase) => (this.hits.get(phrase) ?? []).slice(0, limit).map((hit) => contract.hit.lower(hit, "the scripted hit")));
   }
+  compiled(request) {
+    return this.metrics.get(request) ?? new PortError("unsupported");
+  }
+
   statistics(table, columns) {
     if (!this.stats.has(table)) return new PortError("unknown-name", table);
     const all = { distinct: null, nullFraction: null, correlation: null, averageWidth: null };
@@ -302,6 +308,7 @@ export class FakeHost {
         check: (sql) => unwrap(database.check(sql)),
         explain: (sql) => unwrap(database.explained(sql)),
         columnStatsOf: (table, columns) => unwrap(database.statistics(table, columns)),
+        compileMetric: (request) => unwrap(database.compiled(request)),
       },
       sql: {
         run: (sql) => unwrap(database.run(sql)),

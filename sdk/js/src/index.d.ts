@@ -18,7 +18,7 @@ declare global {
 
 export * from "./contract.js";
 import type {
-  AnswerFields, Attempt, Budget, Candidate, CandidateFields, Catalog, CatalogFields, ColumnStats, Equality, Facts, FailureKind,
+  AnswerFields, Attempt, Budget, Candidate, CandidateFields, Catalog, CatalogFields, ColumnStats, Compiled, Equality, Facts, FailureKind,
   FailureRecord, Finished, Graph, GraphFields, Hit, HitFields, Json, Level, LinkedFields, Match, Observation, ObservationFields, Open,
   Opinion, OutcomeFields, Page, Parent, Plan, Policy, Problem, ProblemFields, Profile, ProposalFields, Purpose, QuestionFields, Reply,
   Request, RequestFields, RetrievalQueryFields, Rival, Sample, Signals, SignalsFields, StepFields, Syntax, Table, Task, TaskFields, Value,
@@ -97,6 +97,8 @@ export interface InspectPort {
   check(sql: string): Facts;
   explain(sql: string): Plan;
   columnStats(table: string, columns: Iterable<string>): ColumnStats[];
+  /** The statement of a request for metrics, which is JSON as text. Throws a `PortError`. */
+  compileMetric(request: string): Compiled;
 }
 export interface SqlPort {
   /** Runs one read-only statement. Throws a `SqlError`. */

@@ -65,6 +65,8 @@ const of = {
       const [name, names] = [text.lower(table, "inspect.columnStats"), list(text).lower(columns, "inspect.columnStats")];
       return attempt(() => port.columnStatsOf(name, names), portError).map(contract.columnStats.lift);
     },
+    compileMetric: (request) =>
+      contract.compiled.lift(attempt(() => port.compileMetric(text.lower(request, "inspect.compileMetric")), portError)),
   }),
 
   sql: (port) => ({

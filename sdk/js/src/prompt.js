@@ -10,6 +10,10 @@ const NOTE = 4000;
 // The most hints, and the most bytes of all. One that does not fit is left out whole.
 const MOST = 20;
 const HINTS = 12 * 1024;
+// The most bytes of all terms. One that does not fit is left out whole.
+const TERMS = 8 * 1024;
+// The most characters of a term's definition, and of its values.
+const DEFINITION = 400;
 const CELL = 60;
 const QUESTION = 8 * 1024;
 
@@ -19,8 +23,47 @@ export function problemText(problem) {
   if (isGiven(problem.evidence)) out += `Explanation: ${clip(trim(problem.evidence), QUESTION)}\n`;
   if (isGiven(problem.goal)) out += `Goal: ${line(problem.goal, 400)}\n`;
   for (const [question, answer] of problem.answers ?? []) out += `Clarified: ${line(question, 400)} Answer: ${line(answer, 400)}\n`;
-  return out + hintTexts(problem.hints ?? []);
+  return out + termTexts(problem.terms ?? []) + hintTexts(problem.hints ?? []);
 }
+
+const METRIC_REQUEST =
+  "\nThe lines that begin with `Metric` and `Dimension` are definitions. If the question asks for metrics and nothing else, write in " +
+  "place of the statement a request, whose statement is made by the definitions: a ```json fence with " +
+  "{\"metrics\": [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], " +
+  "\"where\": \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, 2024-03..2024-06, 2024.. or last_month\", " +
+  "\"order\": \"revenue:desc\", \"limit\": 3, " +
+  "\"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, share_of_total or running_total\"}, " +
+  "without the keys that it does not need.";
+
+/**
+ * The form of a request for metrics, for the instructions of a prompt whose reply has the shape `sql`; empty unless the question mentions a
+ * defined metric.
+ */
+export function metricRequest(problem) {
+  return (problem.terms ?? []).some(({ mentioned, kind }) => mentioned && kind === "metric") ? METRIC_REQUEST : "";
+}
+
+// The terms that fit, as prompt text.
+function termTexts(terms) {
+  let out = "";
+  let left = TERMS;
+  for (const term of terms.map(termText)) {
+    if (byteLength(term) > left) continue;
+    left -= byteLength(term);
+    out += term;
+  }
+  return out;
+}
+
+function termText({ kind, name, definition, synonyms, labels, description }) {
+  const shownKind = { metric: "Metric", dimension: "Dimension" }[kind] ?? "Term";
+  let out = `${shownKind} ${line(name, COMMENT)}: ${line(definition, DEFINITION)}`;
+  if (synonyms?.length > 0) out += ` (also: ${line(synonyms.join(", "), COMMENT)})`;
+  if (labels?.length > 0) out += ` values: ${line(labels.map(labelText).join("; "), DEFINITION)}`;
+  return `${out}${isGiven(description) ? ` -- ${line(description, COMMENT)}` : ""}\n`;
+}
+
+const labelText = ({ value, words }) => (words?.length > 0 ? `${value} (${words.join(", ")})` : value);
 
 /** The facts about tables among the hints of a problem, as prompt text. */
 export function factsText(problem) {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { component } from "../src/component.js";
 import { Failure, LlmError, accepted, plugin, setting } from "../src/index.js";
 
-const PROBLEM = { question: "?", evidence: null, goal: null, answers: [["a", "b"]], hints: [], extra: [["kind", '"x"']] };
+const PROBLEM = { question: "?", evidence: null, goal: null, answers: [["a", "b"]], hints: [], terms: [], extra: [["kind", '"x"']] };
 const SYNTAX = { title: "kdb+", rules: "", backticks: true, foldsNames: false, backslashEscapes: false };
 const CATALOG = { database: "shop", dialect: { tag: "other", val: "kdb" }, tables: [], syntax: SYNTAX };
 const TASK = {

@@ -61,6 +61,7 @@ class Brief:
         self.asked = prompt.problem(replace(problem, hints=[hit for hit in plain if hit.corpus != "examples"]))
         self.examples = [example for example in map(prompt.Example.from_hit, problem.hints) if example is not None]
         self.example_bytes = _EXAMPLES
+        self.metric_request = prompt.metric_request(problem)
         out = ""
         if trim(task.text) != trim(problem.question):
             out += f"The question above is the setting. Your task is this part of it: {line(task.text, _TASK)}\n"
@@ -134,6 +135,7 @@ class Brief:
             "- Give computed columns short names.\n"
             f"Rules of {name}:\n{self.catalog.syntax.rules}"
             "Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right."
+            f"{self.metric_request}"
         )
 
 

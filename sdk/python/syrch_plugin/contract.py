@@ -21,6 +21,8 @@ RECORDS: dict[type, tuple[str, str]] = {
     t.Table: ("types", "Table"),
     t.Catalog: ("types", "Catalog"),
     t.Hit: ("types", "Hit"),
+    t.TermLabel: ("types", "TermLabel"),
+    t.Term: ("types", "Term"),
     t.Problem: ("types", "Problem"),
     SqlError: ("types", "SqlError"),
     t.ColumnProfile: ("types", "ColumnProfile"),
@@ -45,6 +47,7 @@ RECORDS: dict[type, tuple[str, str]] = {
     t.Facts: ("inspect", "Facts"),
     t.Plan: ("inspect", "Plan"),
     t.ColumnStats: ("inspect", "ColumnStats"),
+    t.Compiled: ("inspect", "Compiled"),
     t.Page: ("rows", "Page"),
     t.Sample: ("cells", "Sample"),
     t.Relevant: ("linker", "Relevant"),
@@ -122,7 +125,7 @@ FUNCTIONS: dict[str, str] = {
 }
 
 #: The functions that pass JSON as text, and the place of that argument.
-JSON_ARGUMENTS: dict[str, int] = {"event": 2}
+JSON_ARGUMENTS: dict[str, int] = {"compile_metric": 0, "event": 2}
 
 #: What calls in flight end with, by the protocol that describes them.
 ENDS: dict[type, Any] = {

@@ -27,6 +27,7 @@ from .types import (
     Column,
     ColumnProfile,
     ColumnStats,
+    Compiled,
     Facts,
     Hit,
     Page,
@@ -166,6 +167,8 @@ class FakeDatabase:
         self.samples: dict[str, list[Sample]] = {}
         self.stats: dict[str, list[ColumnStats]] = {}
         self.plans: dict[str, Plan] = {}
+        #: What `compile_metric` answers, by the JSON of the request.
+        self.metrics: dict[str, Compiled] = {}
         #: The statements that were run, in order.
         self.log: list[str] = []
         self._checks: dict[str, Union[Facts, SqlError]] = {}
@@ -337,6 +340,12 @@ class FakeHost:
 
     def column_stats(self, table: str, columns: list[str]) -> list[ColumnStats]:
         return [stats for stats in _of(self.database.stats, table) if stats.column in columns]
+
+    def compile_metric(self, request: Any) -> Compiled:
+        text = json_text(request)
+        if text not in self.database.metrics:
+            raise PortError("unsupported")
+        return self.database.metrics[text]
 
     def run(self, text: str) -> ResultSet:
         rows: ResultSet = _raised(self.database.ran(text))

@@ -15,6 +15,7 @@ from .types import (
     Budget,
     Candidate,
     ColumnStats,
+    Compiled,
     F32,
     Facts,
     Hit,
@@ -154,6 +155,14 @@ class Inspect(Protocol):
     def column_stats(self, table: str, columns: list[str]) -> list[ColumnStats]:
         """Statistics of a table's columns, in the given order. Errors: `unknown-name`; `unsupported` by an engine that
         has none. Raises `PortError`."""
+        ...
+
+    def compile_metric(self, request: Any) -> Compiled:
+        """Compiles a request for metrics to one SELECT by the definitions of the user's semantics files; nothing runs.
+        The request is the JSON of `syrch-host metric --request`, with the names of `problem.terms`. A reply of the
+        shape `sql` may hold such a request instead of a statement: `parsed` then has the compiled one. Errors:
+        `unsupported` without such files; `other` with the reason why the request has no statement. Raises
+        `PortError`."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 
 from .names import shown
 from .text import clip, count, line, real, trim
-from .types import Catalog, Column, ForeignKey, Hit, Page, Problem, Syntax, Table
+from .types import Catalog, Column, ForeignKey, Hit, Page, Problem, Syntax, Table, Term, TermLabel
 
 _COMMENT = 160
 # The most characters of a note, and bytes of a solved example: a longer example is left out, since a part of a statement is none.
@@ -16,6 +16,10 @@ _NOTE = 4000
 # The most hints, and the most bytes of all. One that does not fit is left out whole.
 _MOST = 20
 _HINTS = 12 * 1024
+# The most bytes of all terms. One that does not fit is left out whole.
+_TERMS = 8 * 1024
+# The most characters of a term's definition, and of its values.
+_DEFINITION = 400
 _CELL = 60
 _QUESTION = 8 * 1024
 # What a catalog shows, the most first.
@@ -31,7 +35,48 @@ def problem(problem: Problem) -> str:
         out += f"Goal: {line(problem.goal, 400)}\n"
     for question, answer in problem.answers:
         out += f"Clarified: {line(question, 400)} Answer: {line(answer, 400)}\n"
-    return out + _hints(problem.hints)
+    return out + _terms(problem) + _hints(problem.hints)
+
+
+_METRIC_REQUEST = (
+    "\nThe lines that begin with `Metric` and `Dimension` are definitions. If the question asks for metrics and nothing else, write in "
+    "place of the statement a request, whose statement is made by the definitions: a ```json fence with "
+    "{\"metrics\": [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], "
+    "\"where\": \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, 2024-03..2024-06, 2024.. or last_month\", "
+    "\"order\": \"revenue:desc\", \"limit\": 3, "
+    "\"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, share_of_total or running_total\"}, "
+    "without the keys that it does not need."
+)
+
+
+def metric_request(problem: Problem) -> str:
+    """The form of a request for metrics, for the instructions of a prompt whose reply has the shape `sql`; empty unless the question mentions
+    a defined metric."""
+    return _METRIC_REQUEST if any(term.mentioned and term.kind == "metric" for term in problem.terms) else ""
+
+
+def _terms(problem: Problem) -> str:
+    """The terms that fit, as prompt text."""
+    out, left = "", _TERMS
+    for term in map(_term, problem.terms):
+        if _bytes(term) <= left:
+            left -= _bytes(term)
+            out += term
+    return out
+
+
+def _term(term: Term) -> str:
+    kind = {"metric": "Metric", "dimension": "Dimension"}.get(term.kind, "Term")
+    out = f"{kind} {line(term.name, _COMMENT)}: {line(term.definition, _DEFINITION)}"
+    if term.synonyms:
+        out += f" (also: {line(', '.join(term.synonyms), _COMMENT)})"
+    if term.labels:
+        out += f" values: {line('; '.join(map(_label, term.labels)), _DEFINITION)}"
+    return out + ("" if term.description is None else f" -- {line(term.description, _COMMENT)}") + "\n"
+
+
+def _label(label: TermLabel) -> str:
+    return f"{label.value} ({', '.join(label.words)})" if label.words else label.value
 
 
 def facts(problem: Problem) -> str:

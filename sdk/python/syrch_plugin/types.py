@@ -122,17 +122,50 @@ class Hit:
     score: float = 0.0
 
 
+#: What a term is: a metric is a number that is defined once, a dimension a property by which metrics are grouped and
+#: filtered.
+#: One of "metric", "dimension"; another word is passed on as the case `other`.
+TermKind = Annotated[str, "types.TermKind"]
+
+
+@dataclass
+class TermLabel:
+    """A value of a dimension as the database has it, with other words for it."""
+
+    value: str
+    words: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Term:
+    """A metric or a dimension that the user's semantics files define. `name` is its name in a request (see
+    `inspect.compile-metric`). `definition` is its computation in SQL as the file has it. `tables`: the tables of the
+    catalog that the computation reads. `labels`: values of a dimension, only where the grant of `rows` shows cells.
+    `mentioned`: the question has its words."""
+
+    name: str
+    kind: TermKind = "metric"
+    synonyms: list[str] = field(default_factory=list)
+    definition: str = ""
+    description: Optional[str] = None
+    tables: list[str] = field(default_factory=list)
+    labels: list[TermLabel] = field(default_factory=list)
+    mentioned: bool = False
+
+
 @dataclass
 class Problem:
     """What the user wants to know. `evidence` explains terms of the question (`--evidence`, or a suite's own), `goal`
     says what the answer is wanted for. `answers` are the clarifications so far, as (question, answer), the oldest
-    first. It never contains the expected answer of a graded question."""
+    first. `terms` are at most 64, those that the question mentions first. It never contains the expected answer of a
+    graded question."""
 
     question: str
     evidence: Optional[str] = None
     goal: Optional[str] = None
     answers: list[tuple[str, str]] = field(default_factory=list)
     hints: list[Hit] = field(default_factory=list)
+    terms: list[Term] = field(default_factory=list)
     extra: Extras = field(default_factory=list)
 
 
@@ -530,6 +563,14 @@ class ColumnStats:
     average_width: Optional[U32] = None
 
 
+@dataclass
+class Compiled:
+    """The statement of a request for metrics. `applied` says in words which conditions, dates and grain it applies."""
+
+    sql: str
+    applied: str = ""
+
+
 #: Which results count as equal: those with the same rows as multisets, as sets, or in the same order. Columns are
 #: compared by position.
 #: One of "bag", "set", "ordered"; another word is passed on as the case `other`.
@@ -774,6 +815,7 @@ __all__ = [
     "Column",
     "ColumnProfile",
     "ColumnStats",
+    "Compiled",
     "Constant",
     "Corpus",
     "Decimal",
@@ -835,6 +877,9 @@ __all__ = [
     "Table",
     "Task",
     "Temporal",
+    "Term",
+    "TermKind",
+    "TermLabel",
     "TimeLeft",
     "Trial",
     "U32",

@@ -51,6 +51,8 @@ pub struct Brief<'a> {
     examples: Vec<Example>,
     example_bytes: usize,
     task: String,
+    /// The form of a request for metrics, if the question mentions one.
+    metric_request: &'static str,
 }
 
 impl<'a> Brief<'a> {
@@ -92,6 +94,7 @@ impl<'a> Brief<'a> {
             examples: problem.hints.iter().filter_map(Example::from_hit).collect(),
             example_bytes: EXAMPLES,
             task: out,
+            metric_request: prompt::metric_request(problem),
         }
     }
 
@@ -186,8 +189,9 @@ impl<'a> Brief<'a> {
              - Select exactly what is asked for: no further columns, and no rows that nobody asked about.\n\
              - Give computed columns short names.\n\
              Rules of {0}:\n{1}\
-             Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.",
-            self.catalog.syntax.title, self.catalog.syntax.rules
+             Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.{2}",
+            self.catalog.syntax.title, self.catalog.syntax.rules,
+            self.metric_request
         )
     }
 }

@@ -76,6 +76,10 @@ impl Inspect for Host {
     ) -> Result<Vec<inspect::ColumnStats>, types::PortError> {
         inspect::column_stats_of(table, columns)
     }
+
+    fn compile_metric(&self, request: &str) -> Result<inspect::Compiled, types::PortError> {
+        inspect::compile_metric(request)
+    }
 }
 
 impl Sql for Host {

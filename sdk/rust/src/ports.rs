@@ -3,7 +3,7 @@
 //! `wit/ports.wit` is the contract of each function; the comments here state what differs in Rust.
 
 pub use crate::bindings::cells::{Match, Sample};
-pub use crate::bindings::inspect::{ColumnStats, Facts, Literal, Plan};
+pub use crate::bindings::inspect::{ColumnStats, Compiled, Facts, Literal, Plan};
 pub use crate::bindings::rows::Page;
 pub use crate::bindings::run::{Budget, Policy, TimeLeft};
 pub use crate::bindings::sql::Equality;
@@ -76,6 +76,14 @@ pub trait Inspect {
     /// # Errors
     /// Unknown names, or an engine without statistics.
     fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError>;
+    /// The statement of a request for metrics, which is a JSON document.
+    ///
+    /// # Errors
+    /// `unsupported` without semantics files; the reason why the request has no statement.
+    fn compile_metric(&self, request: &str) -> Result<Compiled, PortError> {
+        let _ = request;
+        Err(PortError::Unsupported)
+    }
 }
 
 /// The port that runs statements.

@@ -4,7 +4,9 @@
 use serde_json::Value as JsonValue;
 
 use crate::bindings::rows::Page;
-use crate::bindings::types::{Catalog, Corpus, ForeignKey, Hit, Problem, Syntax, Table, Value};
+use crate::bindings::types::{
+    Catalog, Corpus, ForeignKey, Hit, Problem, Syntax, Table, Term, TermKind, TermLabel, Value,
+};
 use crate::names::prompt_name;
 use crate::text::{clip, count, line};
 
@@ -16,6 +18,10 @@ const NOTE: usize = 4000;
 const MOST: usize = 20;
 // The most bytes of all hints. One that does not fit is left out whole.
 const HINTS: usize = 12 * 1024;
+// The most bytes of all terms. One that does not fit is left out whole.
+const TERMS: usize = 8 * 1024;
+// The most characters of a term's definition, and of its values.
+const DEFINITION: usize = 400;
 const CELL: usize = 60;
 const QUESTION: usize = 8 * 1024;
 
@@ -32,7 +38,69 @@ pub fn problem(problem: &Problem) -> String {
     for (question, answer) in &problem.answers {
         out += &format!("Clarified: {} Answer: {}\n", line(question, 400), line(answer, 400));
     }
-    out + &hints(problem.hints.iter().take(MOST))
+    out + &terms(problem) + &hints(problem.hints.iter().take(MOST))
+}
+
+/// The form of a request for metrics, for the instructions of a prompt whose reply has the shape
+/// `sql`; empty unless the question mentions a defined metric.
+#[must_use]
+pub fn metric_request(problem: &Problem) -> &'static str {
+    let mut mentioned = problem.terms.iter().filter(|term| term.mentioned);
+    match mentioned.any(|term| term.kind == TermKind::Metric) {
+        true => METRIC_REQUEST,
+        false => "",
+    }
+}
+
+const METRIC_REQUEST: &str = "\n\
+    The lines that begin with `Metric` and `Dimension` are definitions. If the question \
+    asks for metrics and nothing else, write in place of the statement a request, whose \
+    statement is made by the definitions: a ```json fence with {\"metrics\": \
+    [\"revenue\"], \"by\": [dimensions, or day, week, month, quarter or year], \"where\": \
+    \"country = 'France' AND channel IN ('web', 'shop')\", \"period\": \"2024, 2024-Q1, \
+    2024-03..2024-06, 2024.. or last_month\", \"order\": \"revenue:desc\", \"limit\": 3, \
+    \"compare\": \"previous_period, same_period_last_year, growth, growth_last_year, \
+    share_of_total or running_total\"}, without the keys that it does not need.";
+
+/// The terms that fit, as prompt text.
+fn terms(problem: &Problem) -> String {
+    let mut left = TERMS;
+    let mut out = String::new();
+    for term in problem.terms.iter().map(term) {
+        if term.len() <= left {
+            left -= term.len();
+            out += &term;
+        }
+    }
+    out
+}
+
+fn term(term: &Term) -> String {
+    let kind = match &term.kind {
+        TermKind::Metric => "Metric",
+        TermKind::Dimension => "Dimension",
+        TermKind::Other(_) => "Term",
+    };
+    let mut out =
+        format!("{kind} {}: {}", line(&term.name, COMMENT), line(&term.definition, DEFINITION));
+    if !term.synonyms.is_empty() {
+        out += &format!(" (also: {})", line(&term.synonyms.join(", "), COMMENT));
+    }
+    if !term.labels.is_empty() {
+        let labels: Vec<String> = term.labels.iter().map(label).collect();
+        out += &format!(" values: {}", line(&labels.join("; "), DEFINITION));
+    }
+    match &term.description {
+        Some(text) => format!("{out} -- {}\n", line(text, COMMENT)),
+        None => out + "\n",
+    }
+}
+
+fn label(label: &TermLabel) -> String {
+    match label.words.is_empty() {
+        true => label.value.clone(),
+        false => format!("{} ({})", label.value, label.words.join(", ")),
+    }
 }
 
 /// The facts about tables among the hints of a problem, as prompt text.

@@ -149,7 +149,7 @@ macro_rules! defaults {
 }
 
 defaults! {
-    Problem { question, evidence, goal, answers, hints, extra }
+    Problem { question, evidence, goal, answers, hints, terms, extra }
     Task { id, parent, text, operation, depends_on, join, tolerant, priority, confidence, expected, database, context }
     Candidate { id, parents, origin, sql, raw_confidence, confidence, score, rationale, signals, extra }
     Signals {

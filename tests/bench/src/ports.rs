@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use syrch_core::ports::{
-    Budget, CellsPort, ColumnStats, Embedder, EvaluatePort, Facts, Flight, InspectPort, Level,
-    LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply, Request, RetrievalPort,
-    RowsPort, RunPort, Sample, SqlPort, Ticket, TimeLeft, TracePort, Unrecorded,
+    Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight,
+    InspectPort, Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply,
+    Request, RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TimeLeft, TracePort,
+    Unrecorded,
 };
 use syrch_core::{
     Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, SqlErrorKind, Verdict,
@@ -89,6 +90,10 @@ impl InspectPort for Nothing {
     }
 
     async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
         Err(PortError::Unsupported)
     }
 }

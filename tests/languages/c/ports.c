@@ -71,7 +71,10 @@ static void call_inspect(const syrch_solve_t *in, syrch_string_t table, syrch_li
   note(to, "inspect.check", syrch_check(in->task->text, &facts, &error) ? facts.normalized : WORD(SQL_ERRORS, error.kind));
   note(to, "inspect.explain", syrch_explain(in->task->text, &plan, &error) ? plan.format : WORD(SQL_ERRORS, error.kind));
   bool done = syrch_column_stats(table, columns, &stats, &refused);
+  syrch_compiled_t compiled;
   note(to, "inspect.column-stats-of", done ? syrch_format("%zu", stats.len) : WORD(PORT_ERRORS, refused.tag));
+  done = syrch_compile_metric(syrch_text("{}"), &compiled, &refused);
+  note(to, "inspect.compile-metric", done ? compiled.sql : WORD(PORT_ERRORS, refused.tag));
 }
 
 // The number of rows, and whether the same statement gives the same fingerprint again.

@@ -33,6 +33,8 @@ func (c Conformance) ports(host syrch.SolverHost, problem syrch.Problem, catalog
 	add("inspect.explain", either(plan.Format, err))
 	stats, err := host.ColumnStatsOf(table, names)
 	add("inspect.column-stats-of", either(number(len(stats)), err))
+	compiled, err := host.CompileMetric("{}")
+	add("inspect.compile-metric", either(compiled.SQL, err))
 	c.run(host, task.Text, add)
 	samples, err := host.Samples(table, names, 2)
 	add("cells.samples", either(number(len(samples)), err))

@@ -19,6 +19,7 @@ export function ports(host, { text, size, share }, problem, catalog, task) {
     ["inspect.check", said(() => host.inspect.check(task.text).normalized)],
     ["inspect.explain", said(() => host.inspect.explain(task.text).format)],
     ["inspect.column-stats-of", said(() => String(host.inspect.columnStats(table, names).length))],
+    ["inspect.compile-metric", said(() => host.inspect.compileMetric("{}").sql)],
   ];
   let results = null;
   const ran = said(() => {

@@ -349,6 +349,7 @@ class Ports:
         self.note("inspect.check", lambda: host.check(text).normalized)
         self.note("inspect.explain", lambda: host.explain(text).format)
         self.note("inspect.column-stats-of", lambda: len(host.column_stats(self.table, self.columns)))
+        self.note("inspect.compile-metric", lambda: host.compile_metric({}).sql)
         self.run()
         self.note("cells.samples", lambda: len(host.samples(self.table, self.columns, 2)))
         self.note("cells.find", lambda: sum(map(len, host.find([question], "ngram", 3))))

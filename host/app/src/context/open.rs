@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use syrch_core::Problem;
-use syrch_core::ports::ModelProvider;
+use syrch_core::ports::{Definitions, ModelProvider};
 use syrch_layers::{GrantedCells, statement_stack};
 use tokio::sync::Semaphore;
 
 use super::{Backends, Context, RunState};
+use crate::defined::{Defined, add_terms};
 use crate::host::Host;
 use crate::model_calls;
 use crate::retrieval::{ModelEmbedder, Retrieval};
@@ -17,7 +18,13 @@ impl Context {
     pub(crate) fn new(host: &Host, problem: Problem, run: &Arc<RunState>) -> Self {
         let limits = &host.settings.limits;
         let model = model_calls::for_run(host, run);
+        // Those of a journal stay as they are: a replay has no files.
+        let problem =
+            if problem.terms.is_empty() { add_terms(host, problem, &run.catalog) } else { problem };
         let problem = Arc::new(problem);
+        let definitions = host.semantics.as_ref().map(|semantics| {
+            Arc::new(Defined::new(semantics, run.catalog.dialect.clone())) as Arc<dyn Definitions>
+        });
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(
             Arc::clone(&host.database),
@@ -39,6 +46,7 @@ impl Context {
                 grant: host.settings.rows,
             }),
             memo,
+            definitions,
         };
         Self {
             run: Arc::clone(run),

@@ -79,7 +79,8 @@ impl Context {
             &number.to_string(),
         ]);
         let mut sql =
-            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt);
+            SqlBinding::new(Arc::clone(&self.backends.memo), relations.clone(), self.run.salt)
+                .with_definitions(self.backends.definitions.clone());
         let question = self.problem.question.trim();
         // A part of a question may well ask for keys and numbers that its answer leaves out.
         if task.is_some_and(|task| task.text.trim() == question) || role == Role::Aggregator {

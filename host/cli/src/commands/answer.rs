@@ -196,13 +196,9 @@ fn name_origin(origin: &OriginReport) -> String {
     };
     let metrics: Vec<String> =
         report.metrics.iter().map(|metric| format!("{} ({})", metric.name, metric.file)).collect();
-    let mut parts = vec![format!("metric {}: {}", metrics.join(", "), report.request)];
-    if !report.time.is_empty() {
-        parts.push(format!("dated by {}", report.time.join(" and ")));
-    }
-    parts.extend(report.filters.iter().filter(|it| !report.request.contains(*it)).cloned());
-    parts.extend(report.notes.iter().cloned());
-    parts.join("; ")
+    // A run of an earlier version has no words.
+    let words = if report.words.is_empty() { &report.request } else { &report.words };
+    format!("metric {}: {words}", metrics.join(", "))
 }
 
 /// Says how often answers with about this confidence were right in the run that the calibrator was

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use syrch::plugins::LoadError;
-use syrch::settings::PluginSource;
+use syrch::settings::{PluginSource, Strategy};
 use syrch::syrch_core::Problem;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
@@ -14,9 +14,11 @@ use syrch::{Ask, Host, Provider, SearchReport, Settings, Stop, plugins, strategi
 use super::Context;
 use crate::config::flags::Flags;
 use crate::config::parameter::{Parameter, Target, flag_of};
+use crate::config::spec::SUMMARISE;
 use crate::config::{Config, Origin};
 use crate::console::progress::Watch;
 use crate::failure::{Failure, Outcome, alternatives};
+use crate::sink::Format;
 
 // Flags of a search.
 #[derive(Args, Default)]
@@ -63,6 +65,31 @@ pub(super) fn accept(context: &mut Context) {
     let settings = &mut context.config.effective.settings;
     if settings.model.is_by_rules() && settings.min_confidence.is_none() {
         settings.min_confidence = Some(LEAST_WITHOUT_A_MODEL);
+    }
+}
+
+/// The built-in aggregator that can let a model write the answer's sentence.
+const SUMMARISING: &str = "evidence";
+
+/// Lets the model in use write the sentence of an answer that a person reads on a terminal, where
+/// the user has not decided it.
+pub(super) fn summarise(context: &mut Context) {
+    let is_read = context.output.is_terminal()
+        && matches!(context.format, Format::Auto | Format::Table | Format::Markdown);
+    let config = &mut context.config;
+    let settings = &config.effective.settings;
+    let Strategy { roles, config: set, .. } = &settings.strategy;
+    let is_known = matches!(
+        roles.get(&Role::Aggregator),
+        Some(PluginSource::Builtin(name)) if name == SUMMARISING
+    );
+    let is_decided =
+        set.get(&Role::Aggregator).is_some_and(|config| config.contains_key(SUMMARISE.1));
+    let model = &settings.model;
+    let has_model = !model.is_by_rules() && model.replay.is_none() && model.simulated.is_none();
+    if is_read && is_known && has_model && !is_decided {
+        let target = Target::Role(Role::Aggregator);
+        config.parameter(target, SUMMARISE.1.to_owned(), true.into(), Origin::Default);
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syrch::Ask;
 use syrch::syrch_core::Problem;
 
-use super::asking::{SearchArgs, Start, accept, open, search};
+use super::asking::{SearchArgs, Start, accept, open, search, summarise};
 use super::{Context, Run, answer, dry_run, optimize, repl, resume};
 use crate::config::Given;
 use crate::console::progress::Watch;
@@ -91,5 +91,6 @@ fn start(context: &mut Context, arguments: SearchArgs) -> Outcome<Start> {
     })?;
     context.needs_database()?;
     accept(context);
+    summarise(context);
     Ok(Start::Problem(Problem { question, evidence: arguments.evidence, ..Problem::default() }))
 }

@@ -417,7 +417,7 @@ mod tests {
         "plugins.aggregator",
         "plugins.rewriter",
     ];
-    const SET: &[&str] = &["execution.ambiguity_threshold"];
+    const SET: &[&str] = &["execution.ambiguity_threshold", "execution.summarise"];
     const ONLY_DEFAULTS: &[&str] = &[
         "execution.executor_type",
         "execution.calibration_enabled",

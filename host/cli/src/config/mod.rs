@@ -37,7 +37,7 @@ use file::Trust;
 use flags::Flags;
 use options::SPECS;
 use parameter::{Parameter, Target};
-use spec::{AMBIGUITY, CALIBRATION, DATABASE, EXECUTOR, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{CALIBRATION, DATABASE, EXECUTOR, STRATEGY, Spec, TRUST, WhenFound};
 
 /// The values in force.
 #[derive(Debug, Clone)]
@@ -436,9 +436,8 @@ impl Config {
             self.forget(role, spec.key);
             self.warn_of_replaced(role, &before, &was, &origin);
         }
-        if spec.key == AMBIGUITY.0 {
-            let parameter =
-                self.parameters.get_mut(&(Target::Role(Role::Clarifier), AMBIGUITY.1.to_owned()));
+        if let Some((role, setting)) = spec::find_setting(spec.key) {
+            let parameter = self.parameters.get_mut(&(Target::Role(role), setting.to_owned()));
             parameter.into_iter().for_each(|from| *from = origin.clone());
         }
     }
@@ -529,8 +528,8 @@ impl Config {
             if let Some(config) = self.effective.settings.strategy.config.get_mut(&role) {
                 config.shift_remove(&parameter.1);
             }
-            if (role, parameter.1.as_str()) == (Role::Clarifier, AMBIGUITY.1) {
-                self.origins.remove(AMBIGUITY.0);
+            if let Some(option) = spec::find_short(role, &parameter.1) {
+                self.origins.remove(option);
             }
         }
         self.effective.settings.strategy.config.retain(|_, config| !config.is_empty());
@@ -551,8 +550,10 @@ impl Config {
             Target::Setting => drop(settings.settings.insert(key.clone(), value.to_string())),
             Target::Any => return,
         }
-        if (target, key.as_str()) == (Target::Role(Role::Clarifier), AMBIGUITY.1) {
-            self.origins.insert(AMBIGUITY.0, origin.clone());
+        if let Target::Role(role) = target
+            && let Some(option) = spec::find_short(role, &key)
+        {
+            self.origins.insert(option, origin.clone());
         }
         self.parameters.insert((target, key), origin);
     }

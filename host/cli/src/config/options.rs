@@ -13,10 +13,10 @@ use syrch::syrch_core::roles::Role;
 
 use super::kind::{DAY, Kind, NO_LIMIT, TIME};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, Spec, TRUST, WhenFound, options};
+use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound, options};
 use super::value::{
     count, database, executor, linker, model_source, number, plugin, round, seconds, seconds_value,
-    set_linker, set_model_source, set_plugin, set_threshold, small, text, text_value, texts,
+    set_linker, set_model_source, set_plugin, set_summarise, set_threshold, small, summarise, text, text_value, texts,
     threshold, turn, whole,
 };
 
@@ -434,6 +434,13 @@ options! {
         set_threshold,
         env(&["SYRCH_AMBIGUITY_THRESHOLD"]), when_found(WhenFound::SetsOfBuiltin(Role::Clarifier));
 
+    /// Let a model write the answer's sentence, in which each number and name is checked: short for
+    /// -P aggregator.summarise [default: on a terminal only]
+    key(SUMMARISE.0) => Kind::Boolean,
+        summarise, set_summarise,
+        flag("summarise", ""), env(&["SYRCH_SUMMARISE"]),
+        when_found(WhenFound::SetsOfBuiltin(Role::Aggregator));
+
     /// Turn claimed confidence into probabilities by the calibrator; without it the claims of a
     /// model stand [default: yes]
     key(CALIBRATION) => Kind::Boolean,
@@ -578,4 +585,21 @@ options! {
     key("plugins.rewriter") => Kind::Text,
         |e| plugin(e, Role::Rewriter), |e, v| set_plugin(e, Role::Rewriter, v),
         env(&["SYRCH_REWRITER"]), when_found(WhenFound::NamesBuiltin);
+}
+
+/// The option of that key.
+pub(crate) fn find(key: &str) -> Option<&'static Spec> {
+    SPECS.iter().find(|spec| spec.key == key || spec.earlier.contains(&key))
+}
+
+/// The option that sets a value of the policy. `None` if the key is unknown.
+pub(crate) fn find_policy(key: &str) -> Option<&'static Spec> {
+    find(match key {
+        "max_attempts" => "execution.max_attempts_per_node",
+        "max_parallel" => "execution.max_concurrency",
+        "max_depth" => "execution.max_depth",
+        "max_rounds" => "execution.max_rounds",
+        "high_confidence" => "execution.high_confidence",
+        _ => return None,
+    })
 }

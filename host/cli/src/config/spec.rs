@@ -182,5 +182,26 @@ pub(crate) const TRUST: &str = "execution.trust";
 /// The option that stands for a setting of the clarifier, and that setting.
 pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");
 
+/// The option that stands for a setting of the aggregator, and that setting.
+pub(crate) const SUMMARISE: (&str, &str) = ("execution.summarise", "summarise");
+
+/// The option that stands for a setting of a role's plugin.
+pub(crate) fn find_short(role: Role, setting: &str) -> Option<&'static str> {
+    match (role, setting) {
+        (Role::Clarifier, setting) if setting == AMBIGUITY.1 => Some(AMBIGUITY.0),
+        (Role::Aggregator, setting) if setting == SUMMARISE.1 => Some(SUMMARISE.0),
+        _ => None,
+    }
+}
+
+/// The role and the setting that an option stands for.
+pub(crate) fn find_setting(key: &str) -> Option<(Role, &'static str)> {
+    match key {
+        key if key == AMBIGUITY.0 => Some((Role::Clarifier, AMBIGUITY.1)),
+        key if key == SUMMARISE.0 => Some((Role::Aggregator, SUMMARISE.1)),
+        _ => None,
+    }
+}
+
 /// The option that leaves out the calibrator.
 pub(crate) const CALIBRATION: &str = "execution.calibration_enabled";

@@ -64,8 +64,8 @@ impl Config {
                 self.parameters
                     .insert((Target::Role(*role), key.clone()), from.clone().unwrap_or_default());
             }
-            if *role == Role::Clarifier && part.config.contains_key(spec::AMBIGUITY.1) {
-                self.note(options::find(spec::AMBIGUITY.0), from.as_ref());
+            for option in part.config.keys().filter_map(|key| spec::find_short(*role, key)) {
+                self.note(options::find(option), from.as_ref());
             }
             self.note(options::find(&format!("plugins.{role}")), from.as_ref());
         }

@@ -12,7 +12,7 @@ use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::roles::Role;
 
 use super::Effective;
-use super::spec::AMBIGUITY;
+use super::spec::{AMBIGUITY, SUMMARISE};
 
 // The kind of the option has checked each value before, so these conversions lose nothing.
 
@@ -114,6 +114,18 @@ pub(super) fn threshold(e: &Effective) -> Value {
 pub(super) fn set_threshold(e: &mut Effective, value: &Value) {
     let settings = e.settings.strategy.config.entry(Role::Clarifier).or_default();
     settings.insert(AMBIGUITY.1.to_owned(), value.clone());
+}
+
+/// Returns true in JSON if a model writes the sentence of an answer, if it is set.
+pub(super) fn summarise(effective: &Effective) -> Value {
+    let settings = effective.settings.strategy.config.get(&Role::Aggregator);
+    settings.and_then(|settings| settings.get(SUMMARISE.1)).cloned().unwrap_or_default()
+}
+
+/// Sets if a model writes the sentence of an answer.
+pub(super) fn set_summarise(effective: &mut Effective, value: &Value) {
+    let settings = effective.settings.strategy.config.entry(Role::Aggregator).or_default();
+    settings.insert(SUMMARISE.1.to_owned(), value.clone());
 }
 
 /// The model source in force, such as `openai` or `replay:FILE`.

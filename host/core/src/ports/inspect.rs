@@ -251,6 +251,29 @@ pub struct ColumnStats {
     pub average_width: Option<u32>,
 }
 
+/// A statement that is compiled from the definitions of metrics.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompiledMetric {
+    /// One SELECT in the dialect of the database.
+    pub sql: String,
+    /// The conditions, dates and grain that it applies, in words.
+    pub applied: String,
+    /// The origin of the statement, as an answer's document has it. It is for the host alone.
+    pub origin: serde_json::Value,
+}
+
+/// The metrics that the user's semantics files define.
+pub trait Definitions: Send + Sync {
+    /// Compiles a request for metrics, which is a JSON document.
+    ///
+    /// # Errors
+    /// When the request has no statement: the reason.
+    fn compile(&self, request: &str) -> Result<CompiledMetric, String>;
+    /// Finds how a statement computes a metric that the question mentions in another way than it is
+    /// defined: a sentence for each.
+    fn find_departures(&self, question: &str, facts: &Facts) -> Vec<String>;
+}
+
 /// The port `inspect` of one role call.
 #[async_trait]
 pub trait InspectPort: Send + Sync {
@@ -273,4 +296,11 @@ pub trait InspectPort: Send + Sync {
         table: &str,
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError>;
+    /// Called to compile a request for metrics, which is a JSON document. It reads the semantics
+    /// files alone.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] without such files, [`PortError::Other`] with the reason why a
+    /// request has no statement.
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError>;
 }

@@ -304,6 +304,10 @@ pub struct SqlReply {
     /// Guests do not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<WrittenStatement>,
+    /// The origin of the statement, as an answer's document has it, if it is compiled from the
+    /// definitions of metrics. Guests have no use for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<serde_json::Value>,
 }
 
 /// One of several statements of a reply.
@@ -318,12 +322,18 @@ pub struct WrittenStatement {
 }
 
 impl SqlReply {
+    /// The document of a reply where the request expected this shape.
+    #[must_use]
+    pub fn from_reply(expect: &Shape, reply: &Reply) -> Option<Self> {
+        let parsed = reply.parsed.as_deref().filter(|_| *expect == Shape::Sql)?;
+        serde_json::from_str(parsed).ok()
+    }
+
     /// The statements of a reply that holds several, where the request expected this shape; `None`
     /// for any other reply.
     #[must_use]
     pub fn with_several(expect: &Shape, reply: &Reply) -> Option<Self> {
-        let parsed = reply.parsed.as_deref().filter(|_| *expect == Shape::Sql)?;
-        serde_json::from_str::<Self>(parsed).ok().filter(|read| read.statements.len() > 1)
+        Self::from_reply(expect, reply).filter(|read| read.statements.len() > 1)
     }
 
     /// Returns the reply with another of its statements.

@@ -93,6 +93,8 @@ pub enum DoubtKind {
     NoTable,
     /// The statement is that of a solved example, whose question asks for something else.
     CopiedExample,
+    /// The question names a defined metric, and the statement computes it in another way.
+    OtherDefinition,
 }
 
 impl DoubtKind {
@@ -136,7 +138,8 @@ impl DoubtKind {
             | Self::OtherYear
             | Self::NoGroups
             | Self::TooMany
-            | Self::CopiedExample => DOUBTFUL,
+            | Self::CopiedExample
+            | Self::OtherDefinition => DOUBTFUL,
         }
     }
 }
@@ -161,6 +164,7 @@ impl DoubtKind {
                 | Self::NoGroups
                 | Self::NoTable
                 | Self::CopiedExample
+                | Self::OtherDefinition
         )
     }
 }

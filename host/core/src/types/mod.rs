@@ -19,7 +19,9 @@ pub use dialect::{Dialect, DoubleQuotes, Escapes, Nulls, Syntax};
 pub use doubt::{Doubt, DoubtKind, most_confidence};
 pub use failure::{Failure, FailureKind};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
-pub use problem::{Corpus, Hit, Problem, Question, RetrievalQuery, Retriever};
+pub use problem::{
+    Corpus, Hit, Problem, Question, RetrievalQuery, Retriever, Term, TermKind, TermLabel,
+};
 pub use sql::{ColumnProfile, Equality, Profile, SqlError, SqlErrorKind, Value};
 pub use stated::{Stated, StatedPart};
 pub use structured::StructuredReplies;

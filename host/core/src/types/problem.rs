@@ -17,8 +17,54 @@ pub struct Problem {
     pub answers: Vec<(String, String)>,
     /// Hits of the linker, for the other roles.
     pub hints: Vec<Hit>,
+    /// The metrics and dimensions that the user's semantics files define, those that the question
+    /// mentions first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub terms: Vec<Term>,
     /// Further properties, for versions to come.
     pub extra: Extras,
+}
+
+/// A metric or a dimension that the user's semantics files define.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Term {
+    /// The kind.
+    pub kind: TermKind,
+    /// The name in a request for metrics.
+    pub name: String,
+    /// Other names that people use.
+    pub synonyms: Vec<String>,
+    /// The computation in SQL, as the file has it.
+    pub definition: String,
+    /// A sentence about it.
+    pub description: Option<String>,
+    /// The tables of the catalog that the computation reads.
+    pub tables: Vec<String>,
+    /// Values of a dimension, where cells are shown.
+    pub labels: Vec<TermLabel>,
+    /// True if the question has its words.
+    pub mentioned: bool,
+}
+
+/// A value of a dimension and other words for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TermLabel {
+    /// The value as the database has it.
+    pub value: String,
+    /// The other words.
+    pub words: Vec<String>,
+}
+
+/// The kind of a term.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TermKind {
+    /// A number that is defined once.
+    Metric,
+    /// A property by which metrics are grouped and filtered.
+    Dimension,
+    /// Another kind, by name.
+    Other(String),
 }
 
 impl Problem {

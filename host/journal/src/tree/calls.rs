@@ -218,6 +218,7 @@ fn error(got: &Got) -> Option<String> {
         Got::Facts(Err(error)) => Some(error.to_string()),
         Got::Plan(Err(error)) => Some(error.to_string()),
         Got::Stats(Err(error))
+        | Got::Compiled(Err(error))
         | Got::Samples(Some(Err(error)))
         | Got::Hits(Some(Err(error)))
         | Got::Vectors(Err(error))

@@ -12,11 +12,12 @@ mod documents;
 
 use std::ops::Range;
 
+use serde_json::Value;
 use syrch_core::ports::{SqlReply, WrittenStatement};
 use syrch_core::{Json, Limits};
 
 use super::confidence;
-use super::document::strict;
+use super::document::{documents, strict};
 use super::marks::{Mark, is_taken_back};
 use super::mend::{plain_blanks, without_brackets};
 use super::thinking::without_thinking;
@@ -57,7 +58,20 @@ pub(super) fn parse(text: &str, limits: &Limits) -> Option<Json> {
     if is_taken_back(text.get(end..).unwrap_or_default()) {
         found.iter_mut().for_each(Found::doubt);
     }
-    reply(found)
+    reply(found).or_else(|| read_request(&text, limits.json_depth))
+}
+
+/// The document of a reply that holds a request for metrics in place of a statement, which then
+/// stands as JSON where the statement would. Of several requests it is the last.
+fn read_request(text: &str, depth: usize) -> Option<Json> {
+    let (place, document) = documents(text, depth)
+        .into_iter()
+        .rfind(|(_, value)| request_of(value, depth).is_some())?;
+    let sql = request_of(&document, depth)?.to_string();
+    let stated = document.get("confidence").and_then(Value::as_f64);
+    let stated = stated.filter(|stated| (0.0..=1.0).contains(stated));
+    let confidence = stated.or_else(|| confidence::find_confidence(&without(text, vec![place])));
+    Some(SqlReply { sql, confidence, statements: Vec::new(), origin: None }.json())
 }
 
 /// The document [`SqlReply`] of a reply that was cut off; `None` if one of its statements may go
@@ -115,8 +129,19 @@ fn reply(mut found: Vec<Found>) -> Option<Json> {
         .clone();
     let statements: Vec<_> = statements.into_iter().map(|(_, statement)| statement).collect();
     let WrittenStatement { sql, confidence, .. } = best;
-    let reply = SqlReply { sql, confidence, statements: Vec::new() };
+    let reply = SqlReply { sql, confidence, statements: Vec::new(), origin: None };
     Some(if statements.len() > 1 { SqlReply { statements, ..reply } } else { reply }.json())
+}
+
+/// The request that a document is, or that stands as a text where a document has its statement.
+fn request_of(document: &Value, depth: usize) -> Option<Value> {
+    let within = document.get("sql").and_then(Value::as_str);
+    let request = match within {
+        Some(text) => strict(text.trim(), depth)?,
+        None => document.clone(),
+    };
+    let metrics = request.get("metrics").and_then(Value::as_array)?;
+    (!metrics.is_empty() && metrics.iter().all(Value::is_string)).then_some(request)
 }
 
 /// The statements in the order in which they are tried, each text once.
@@ -169,8 +194,6 @@ fn without(text: &str, mut parts: Vec<Range<usize>>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn read(text: &str) -> Option<(String, Option<f64>)> {
@@ -180,6 +203,30 @@ mod tests {
 
     fn sql(text: &str) -> Option<String> {
         read(text).map(|(sql, _)| sql)
+    }
+
+    #[test]
+    fn a_request_for_metrics_stands_in_place_of_a_statement() {
+        let request = r#"{"metrics":["revenue"],"by":["category"],"where":"country = 'France'"}"#;
+        for reply in [
+            request.to_owned(),
+            format!("Here it is.\n```json\n{request}\n```\nConfidence: 0.8"),
+            format!("<think>or {{\"metrics\": [\"orders\"]}}?</think>\n{request}"),
+        ] {
+            let read: Value = serde_json::from_str(&sql(&reply).unwrap()).unwrap();
+            assert_eq!(read, serde_json::from_str::<Value>(request).unwrap(), "{reply}");
+        }
+        let reply = format!("```json\n{request}\n```\nConfidence: 0.8");
+        assert_eq!(read(&reply).unwrap().1, Some(0.8));
+        let within = serde_json::json!({"sql": request, "confidence": 0.7}).to_string();
+        let (sql_within, confidence) = read(&within).unwrap();
+        let inner: Value = serde_json::from_str(&sql_within).unwrap();
+        assert_eq!((inner["by"][0].as_str(), confidence), (Some("category"), Some(0.7)));
+        let both = format!("{request}\n```sql\nSELECT 1\n```");
+        assert_eq!(sql(&both).as_deref(), Some("SELECT 1"));
+        for other in [r#"{"metrics": []}"#, r#"{"metrics": "revenue"}"#, r#"{"metrics": [1]}"#] {
+            assert_eq!(sql(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -55,4 +55,20 @@ impl wit::Host for State {
             .await;
         Ok(stats.conv())
     }
+
+    async fn compile_metric(
+        &mut self,
+        request: String,
+    ) -> wasmtime::Result<Result<wit::Compiled, wit::PortError>> {
+        let entered = self.enter(Port::Inspect)?;
+        let compiled = self
+            .waiting(async {
+                match entered {
+                    Ok(call) => call.ports.inspect.compile_metric(&request).await,
+                    Err(reason) => Err(PortError::Denied(reason)),
+                }
+            })
+            .await;
+        Ok(compiled.conv())
+    }
 }

@@ -16,7 +16,7 @@ mod labels;
 mod names;
 mod plan;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod words;
 
 use std::collections::HashMap;
@@ -37,7 +37,7 @@ pub(crate) use compare::comparison_name;
 pub(crate) use engine::{begin, label};
 pub use error::CompileError;
 pub(crate) use filters::describe_filter;
-pub(crate) use names::{are_equal, find_dimensions, qualify};
+pub(crate) use names::{are_equal, find_dimensions, find_metric, find_table, qualify};
 pub(crate) use plan::grain_name;
 pub use words::describe_period;
 

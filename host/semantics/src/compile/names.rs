@@ -21,7 +21,7 @@ fn are_alike(one: &str, other: &str) -> bool {
 }
 
 /// Returns the table of that name.
-pub(super) fn find_table<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Table> {
+pub(crate) fn find_table<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Table> {
     semantics.tables.iter().find(|table| are_equal(&table.name, name))
 }
 

@@ -6,7 +6,7 @@ import { type Answered, Problem, ask, readEvents, stop } from "./api";
 import { Drawing, TaskList } from "./graph";
 import { Facts, Failure, Foreign, percent, plural, seconds } from "./parts";
 import { go, href } from "./route";
-import { type AnswerDocument, type RestsOn, type Search, apply, empty } from "./search";
+import { type AnswerDocument, type Origin, type RestsOn, type Search, apply, empty } from "./search";
 import { Result, SqlEditor } from "./sql";
 
 /** The questions that were asked in this tab, the latest last. */
@@ -181,8 +181,15 @@ function status(search: Search): string {
   }
 }
 
+/** Where an answer comes from, in the words of the terminal; null if it was generated. */
+function nameOrigin({ kind, metrics = [], words = "", by = "", at = "", question = "" }: Origin): string | null {
+  if (kind === "metric") return `metric ${metrics.map(({ name, file }) => `${name} (${file})`).join(", ")}: ${words}`;
+  return kind === "verified" ? `verified by ${by}, ${at}, for the question: ${question}` : null;
+}
+
 function Answer({ search, document, answers, evidence }: { search: Search; document: AnswerDocument; answers: Answered[]; evidence: string }) {
   const { answer, sql, confidence } = document;
+  const origin = answer && document.origin ? nameOrigin(document.origin) : null;
   const chosen = search.candidates.find((candidate) => candidate.status === "answer");
   const rivals = search.candidates.filter((other) => chosen && other.task === chosen.task && other.cluster != null);
   const equal = rivals.filter((other) => other.cluster === chosen?.cluster).length;
@@ -214,6 +221,11 @@ function Answer({ search, document, answers, evidence }: { search: Search; docum
             </p>
           )}
         </div>
+      )}
+      {origin && (
+        <p class="dim origin">
+          <Foreign text={origin} most={4000} />
+        </p>
       )}
       {document.clarify && <Clarify document={document} answers={answers} evidence={evidence} />}
       {document.warnings.map((warning) => (

@@ -45,12 +45,23 @@ export interface RestsOn {
   model: string;
 }
 
+export interface Origin {
+  /** `metric`, `verified` or `generated`. */
+  kind: string;
+  question?: string;
+  by?: string;
+  at?: string;
+  metrics?: { name: string; file: string }[];
+  words?: string;
+}
+
 export interface AnswerDocument {
   run: string;
   question: string;
   answer: { text: string; columns: string[]; rows: Json[][]; row_count: number; truncated: boolean; basis: string[] } | null;
   sql: string | null;
   confidence: { raw: number | null; calibrated: number; rests_on?: RestsOn } | null;
+  origin?: Origin;
   tasks?: Task[];
   candidates: Candidate[];
   clarify: { question: string; choices: string[]; ambiguity: number } | null;

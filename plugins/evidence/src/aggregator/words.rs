@@ -3,7 +3,14 @@
 use syrch_plugin::prelude::*;
 use syrch_plugin::{prompt, text};
 
-/// A sentence about a result: the model's when that is wanted and works, else one by rule.
+use super::sentence::check_sentence;
+
+/// The most characters of a column's name, and of a model's sentence.
+const NAME: usize = 60;
+const SENTENCE: usize = 600;
+
+/// A sentence about a result: the model's when that is wanted and holds nothing but what the rows
+/// and the question have, else one by rule.
 pub(crate) fn text(
     host: &impl AggregatorHost,
     problem: &Problem,
@@ -35,17 +42,32 @@ fn by_model(
         text::count(profile.rows, "row"),
         prompt::rows(page)
     );
-    let instructions = "Answer the question in one or two plain sentences, in its language, from the rows alone. Add nothing else.";
+    let instructions = "Answer the question in one or two plain sentences, in its language, from \
+                        the rows alone. Write numbers and names as the rows have them, compute \
+                        nothing, and add nothing else.";
     let request =
         Ask::new(Purpose::Summarise).system(instructions).user(user).max_tokens(300).text();
-    let reply = host.complete(&request).ok()?;
-    let reported = text::line(&reply.text, 1000);
-    (!reported.is_empty()).then_some(reported)
+    let reply = host.complete(&request).ok().filter(|reply| !reply.truncated)?;
+    let reported = text::line(&reply.text, SENTENCE + 1);
+    if reported.is_empty() || reported.chars().count() > SENTENCE {
+        return None;
+    }
+    if let Err(unbacked) = check_sentence(&reported, problem, profile, page) {
+        host.note(
+            Level::Info,
+            &format!(
+                "the model's sentence is not used: neither the rows nor the question have `{}`",
+                text::line(&unbacked, NAME)
+            ),
+        );
+        return None;
+    }
+    Some(reported)
 }
 
 fn by_rule(profile: &Profile, page: Option<&Page>) -> String {
     let names: Vec<String> =
-        profile.columns.iter().map(|column| text::line(&column.column.name, 60)).collect();
+        profile.columns.iter().map(|column| entitle(&column.column.name)).collect();
     if profile.rows == 0 {
         return "The result has no rows: nothing fits the question.".to_owned();
     }
@@ -62,19 +84,87 @@ fn by_rule(profile: &Profile, page: Option<&Page>) -> String {
             value => format!("The answer is {}.", prompt::cell(value)),
         },
         (1, [row]) => {
-            let reported = names
+            let stated = names
                 .iter()
                 .zip(row)
-                .map(|(name, value)| format!("{name} {}", prompt::cell(value)));
-            format!("The answer is one row: {}.", reported.collect::<Vec<_>>().join(", "))
+                .map(|(name, value)| format!("{name}: {}", prompt::cell(value)));
+            capitalise(&format!("{}.", stated.collect::<Vec<_>>().join(", ")))
         }
-        (rows, shown) => {
+        (rows, shown) => say_rows(&names, rows, shown),
+    }
+}
+
+/// Says the first of several rows: a list of values, a value for each key, or the rows as they are.
+fn say_rows(names: &[String], rows: u64, shown: &[Vec<Value>]) -> String {
+    let left = rows.saturating_sub(shown.len() as u64);
+    let rest = if left > 0 { format!(" and {left} more") } else { String::new() };
+    match names {
+        [name] => {
+            let values: Vec<String> = shown.iter().flatten().map(prompt::cell).collect();
+            capitalise(&format!("{name}: {}{rest}.", values.join(", ")))
+        }
+        [keys @ .., name] if shown.iter().all(|row| has_number_last(row)) => {
+            let values: Vec<String> = shown.iter().map(|row| say_value(row)).collect();
+            let keys = keys.join(" and ");
+            capitalise(&format!("{name} by {keys}: {}{rest}.", values.join(", ")))
+        }
+        _ => {
             let list: Vec<String> = shown
                 .iter()
                 .map(|row: &Vec<Value>| row.iter().map(prompt::cell).collect::<Vec<_>>().join(", "))
                 .collect();
-            let lead = if (shown.len() as u64) < rows { "the first are" } else { "they are" };
+            let lead = if left > 0 { "the first are" } else { "they are" };
             format!("There are {rows} rows of {}; {lead} {}.", names.join(", "), list.join("; "))
         }
     }
+}
+
+/// Returns whether the last cell of a row is a number, and the others say to what it belongs.
+fn has_number_last(row: &[Value]) -> bool {
+    let Some((last, keys)) = row.split_last() else { return false };
+    let is_number = matches!(last, Value::Integer(_) | Value::Real(_) | Value::Decimal(_));
+    is_number && keys.iter().any(|key| matches!(key, Value::Text(_) | Value::Temporal(_)))
+}
+
+/// The last cell of a row behind the others: `France 12`, or `(France, 2024) 12`.
+fn say_value(row: &[Value]) -> String {
+    let Some((last, keys)) = row.split_last() else { return String::new() };
+    let keys: Vec<String> = keys.iter().map(prompt::cell).collect();
+    match keys.as_slice() {
+        [key] => format!("{key} {}", prompt::cell(last)),
+        _ => format!("({}) {}", keys.join(", "), prompt::cell(last)),
+    }
+}
+
+/// The name of a column in words: `COUNT(*)` is `number`, `SUM(t.price)` is `sum of price`.
+fn entitle(name: &str) -> String {
+    let name = text::line(name, NAME);
+    let lower = name.to_lowercase();
+    let call = lower.strip_suffix(')').and_then(|rest| rest.split_once('('));
+    let Some((function, argument)) = call else { return space(&name) };
+    let distinct = argument.strip_prefix("distinct ").unwrap_or(argument).trim();
+    let column = distinct.rsplit('.').next().unwrap_or_default().trim_matches(['"', '`', '[', ']']);
+    let is_column =
+        !column.is_empty() && column.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ');
+    let lead = match function.trim() {
+        "count" if argument == "*" || argument == "1" => return "number".to_owned(),
+        "count" => "number of",
+        "sum" | "total" => "sum of",
+        "avg" => "mean of",
+        "min" => "least",
+        "max" => "greatest",
+        _ => return name,
+    };
+    if is_column { format!("{lead} {}", space(column)) } else { name }
+}
+
+/// A name with spaces for its underscores.
+fn space(name: &str) -> String {
+    let spaced = name.replace('_', " ");
+    if spaced.trim().is_empty() { name.to_owned() } else { spaced }
+}
+
+fn capitalise(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

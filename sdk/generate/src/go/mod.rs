@@ -93,7 +93,7 @@ struct Constants {
     own: &'static [(&'static str, &'static str)],
 }
 
-const CONSTANTS: [Constants; 20] = [
+const CONSTANTS: [Constants; 21] = [
     constants(
         "types.dialect",
         "",
@@ -119,6 +119,7 @@ const CONSTANTS: [Constants; 20] = [
     constants("types.port-error", "Port", "", &[]),
     constants("types.value", "Kind", "", &[]),
     constants("types.join", "", "", &[]),
+    constants("types.term-kind", "", "Term", &[]),
     constants("types.retriever", "", "", &[]),
     constants("types.operation", "", "", &[("other", "OtherOperation")]),
     constants("types.ending", "", "", &[("other", "OtherEnding")]),

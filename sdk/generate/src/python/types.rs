@@ -237,7 +237,7 @@ fn default(contract: &Contract, record: &Definition, field: &Field) -> Result<St
 fn write_words(definition: &Definition, text: &mut Text, names: &mut Names) {
     let path = path_of(definition);
     // The kinds of errors are plain texts of the exceptions.
-    if path.ends_with("-kind") {
+    if ["types.failure-kind", "types.sql-error-kind"].contains(&path.as_str()) {
         return;
     }
     let name = names.add(&name_of(&definition.interface, &definition.name));

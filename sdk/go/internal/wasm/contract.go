@@ -124,12 +124,38 @@ func Hit(c *Codec, value *syrch.Hit) {
 	number(c, &value.Score)
 }
 
+var termKindWords = []syrch.TermKind{
+	syrch.MetricTerm,
+	syrch.DimensionTerm,
+}
+
+func TermKind(c *Codec, value *syrch.TermKind) {
+	words(c, value, termKindWords)
+}
+
+func TermLabel(c *Codec, value *syrch.TermLabel) {
+	text(c, &value.Value)
+	texts(c, &value.Words)
+}
+
+func Term(c *Codec, value *syrch.Term) {
+	TermKind(c, &value.Kind)
+	text(c, &value.Name)
+	texts(c, &value.Synonyms)
+	text(c, &value.Definition)
+	option(c, &value.Description, text)
+	texts(c, &value.Tables)
+	list(c, &value.Labels, TermLabel)
+	boolean(c, &value.Mentioned)
+}
+
 func Problem(c *Codec, value *syrch.Problem) {
 	text(c, &value.Question)
 	option(c, &value.Evidence, text)
 	option(c, &value.Goal, text)
 	list(c, &value.Answers, Clarification)
 	list(c, &value.Hints, Hit)
+	list(c, &value.Terms, Term)
 	list(c, &value.Extra, Extra)
 }
 
@@ -493,6 +519,11 @@ func ColumnStats(c *Codec, value *syrch.ColumnStats) {
 	option(c, &value.NullFraction, number[float64])
 	option(c, &value.Correlation, number[float64])
 	option(c, &value.AverageWidth, number[uint32])
+}
+
+func Compiled(c *Codec, value *syrch.Compiled) {
+	text(c, &value.SQL)
+	text(c, &value.Applied)
 }
 
 var equalityWords = []syrch.Equality{

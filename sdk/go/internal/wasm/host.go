@@ -96,6 +96,13 @@ func (Host) ColumnStatsOf(table string, columns []string) ([]syrch.ColumnStats, 
 	return pair(receive(counted, func(area uintptr) { inspectColumnStatsOf(at, length, names, count, area) }))
 }
 
+// CompileMetric is a function of the port inspect.
+func (Host) CompileMetric(request string) (syrch.Compiled, error) {
+	at, length := textAt(request)
+	compiled := answer[syrch.Compiled, syrch.PortError](Compiled, PortError)
+	return pair(receive(compiled, func(area uintptr) { inspectCompileMetric(at, length, area) }))
+}
+
 type resultSet struct{ handle uint32 }
 
 // results is a handle, which moves to the component.

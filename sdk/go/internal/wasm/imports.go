@@ -57,6 +57,9 @@ func inspectExplain(text uint32, textLength uint32, area uintptr)
 //go:wasmimport syrch:plugin/inspect@0.1.0 column-stats-of
 func inspectColumnStatsOf(table uint32, tableLength uint32, columns uint32, columnsLength uint32, area uintptr)
 
+//go:wasmimport syrch:plugin/inspect@0.1.0 compile-metric
+func inspectCompileMetric(request uint32, requestLength uint32, area uintptr)
+
 //go:wasmimport syrch:plugin/sql@0.1.0 run
 func sqlRun(text uint32, textLength uint32, area uintptr)
 

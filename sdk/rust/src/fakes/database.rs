@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::bindings::inspect::{ColumnStats, Facts, Plan};
+use crate::bindings::inspect::{ColumnStats, Compiled, Facts, Plan};
 use crate::bindings::rows::Page;
 use crate::bindings::sql::Equality;
 use crate::bindings::types::{
@@ -149,6 +149,8 @@ pub struct FakeDatabase {
     pub samples: BTreeMap<String, Vec<Sample>>,
     /// The answers of `column_stats`, by table.
     pub stats: BTreeMap<String, Vec<ColumnStats>>,
+    /// The answers of `compile_metric`, by request.
+    pub metrics: BTreeMap<String, Compiled>,
     /// The answers of `explain`, by statement.
     pub plans: BTreeMap<String, Plan>,
     checks: BTreeMap<String, Result<Facts, SqlError>>,
@@ -163,6 +165,7 @@ impl Default for FakeDatabase {
             hits: BTreeMap::new(),
             samples: BTreeMap::new(),
             stats: BTreeMap::new(),
+            metrics: BTreeMap::new(),
             plans: BTreeMap::new(),
             checks: BTreeMap::new(),
             runs: BTreeMap::new(),

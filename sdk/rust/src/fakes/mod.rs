@@ -42,8 +42,8 @@ use crate::handles::{
     StatementHandle,
 };
 use crate::ports::{
-    Budget, Cells, ColumnStats, Evaluate, Inspect, Llm, Match, Page, Policy, Retrieval, Rows, Run,
-    Sample, Sql, TimeLeft, Trace, Wait,
+    Budget, Cells, ColumnStats, Compiled, Evaluate, Inspect, Llm, Match, Page, Policy, Retrieval,
+    Rows, Run, Sample, Sql, TimeLeft, Trace, Wait,
 };
 
 /// All ports in one value; it serves every role.
@@ -158,6 +158,10 @@ impl Inspect for FakeHost {
 
     fn column_stats(&self, table: &str, columns: &[String]) -> Result<Vec<ColumnStats>, PortError> {
         self.database.statistics(table, columns)
+    }
+
+    fn compile_metric(&self, request: &str) -> Result<Compiled, PortError> {
+        self.database.metrics.get(request).cloned().ok_or(PortError::Unsupported)
     }
 }
 

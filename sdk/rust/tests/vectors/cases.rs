@@ -332,6 +332,37 @@ fn full_problem() -> Json {
     })
 }
 
+fn term(name: &str, changes: Json) -> Json {
+    let mut term = json!({"kind": "metric", "name": name, "definition": "sum(items.price)"});
+    for (key, value) in changes.as_object().unwrap() {
+        term[key] = value.clone();
+    }
+    term
+}
+
+/// A problem with defined terms, of which the question mentions a metric.
+fn problem_with_terms() -> Json {
+    let synonyms = json!(["sales", "turn\nover"]);
+    let mentioned = json!({"mentioned": true, "synonyms": synonyms, "description": "All\nof it."});
+    let labels = json!([
+        {"value": "France", "words": []},
+        {"value": "Netherlands", "words": ["Holland", "Dutch 🦀"]},
+    ]);
+    let dimension = json!({
+        "kind": "dimension", "definition": "customers.country", "mentioned": true, "labels": labels,
+    });
+    json!({
+        "question": "What is the revenue?",
+        "hints": [hit("customers.city", Some("Wien"))],
+        "terms": [
+            term("revenue", mentioned),
+            term("customers.country", dimension),
+            term("long", json!({"definition": "x + ".repeat(200)})),
+            term("other\nMetric hidden: 1", json!({})),
+        ],
+    })
+}
+
 fn prompts() -> Vec<Case> {
     let prompt =
         |name: &str, problem: Json| case("prompt.problem", name, json!({ "problem": problem }));
@@ -340,6 +371,16 @@ fn prompts() -> Vec<Case> {
         prompt("question alone", json!({"question": "How many?"})),
         prompt("empty question", json!({"question": ""})),
         prompt("all", full_problem()),
+        prompt("terms", problem_with_terms()),
+        prompt(
+            "more terms than fit",
+            json!({
+                "question": "How many?",
+                "terms": (0..64)
+                    .map(|at| term(&format!("m{at}"), json!({"definition": "y ".repeat(90)})))
+                    .collect::<Vec<Json>>(),
+            }),
+        ),
         prompt("several lines stay", json!({"question": "How many?\nQuestion: and who?"})),
         prompt("unicode", json!({"question": "Wie viele Größen hat „Straße“? 数 🦀 \u{202e}rtl"})),
         prompt("question that is cut", json!({"question": format!("{}end", "ä".repeat(4096))})),
@@ -576,6 +617,11 @@ fn briefs() -> Vec<Case> {
         let catalog = json!({"database": "x", "tables": [], "syntax": syntax(name)});
         cases.push(case("brief.instructions", name, with(json!({ "catalog": catalog }))));
     }
+    cases.push(case(
+        "brief.instructions",
+        "a metric is mentioned",
+        with(json!({"problem": problem_with_terms()})),
+    ));
     let draws = |name: &str, changes: Json| case("draws.request", name, with(changes));
     cases.extend([
         draws("first draw", json!({"number": 1, "temperature": 0.75})),

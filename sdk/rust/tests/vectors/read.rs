@@ -129,8 +129,29 @@ pub(crate) fn problem(value: &Json) -> Problem {
         goal: maybe_text(&value["goal"]),
         answers: list(&value["answers"], pair),
         hints: list(&value["hints"], hit),
+        terms: list(&value["terms"], term),
         extra: list(&value["extra"], pair),
     }
+}
+
+fn term(value: &Json) -> Term {
+    Term {
+        kind: match value["kind"].as_str() {
+            Some("dimension") => TermKind::Dimension,
+            _ => TermKind::Metric,
+        },
+        name: text(&value["name"]),
+        synonyms: texts(&value["synonyms"]),
+        definition: text(&value["definition"]),
+        description: maybe_text(&value["description"]),
+        tables: texts(&value["tables"]),
+        labels: list(&value["labels"], term_label),
+        mentioned: value["mentioned"].as_bool().unwrap_or_default(),
+    }
+}
+
+fn term_label(value: &Json) -> TermLabel {
+    TermLabel { value: text(&value["value"]), words: texts(&value["words"]) }
 }
 
 pub(crate) fn task(value: &Json) -> Task {

@@ -22,7 +22,7 @@ use syrch::plugins::CompileSettings;
 use syrch::{Host, Settings, Silent};
 use syrch_core::ledger::{Budgets, Ledger};
 use syrch_core::ports::{
-    ColumnStats, Database, Facts, InspectPort, Plan, PortError, Ports, SqlQuery,
+    ColumnStats, CompiledMetric, Database, Facts, InspectPort, Plan, PortError, Ports, SqlQuery,
 };
 use syrch_core::roles::{Call, Reward, Rival, Role};
 use syrch_core::{Candidate, Catalog, Limits, Problem, ResultSet, SqlError, Task, Verdict};
@@ -224,6 +224,10 @@ impl InspectPort for Checks {
     }
 
     async fn column_stats(&self, _: &str, _: &[String]) -> Result<Vec<ColumnStats>, PortError> {
+        Err(PortError::Unsupported)
+    }
+
+    async fn compile_metric(&self, _: &str) -> Result<CompiledMetric, PortError> {
         Err(PortError::Unsupported)
     }
 }

@@ -65,6 +65,7 @@ fn of_statements(
     let check = text(host.check(sql), sql_case, |facts| facts.normalized);
     let explain = text(host.explain(sql), sql_case, |plan| plan.format);
     let stats = text(host.column_stats(of.0, of.1), port_case, |stats| stats.len().to_string());
+    let compiled = text(host.compile_metric("{}"), port_case, |compiled| compiled.sql);
     let results = host.run(sql);
     let read = match &results {
         Ok(results) => text(rows(host, results, settings.size), port_case, |rows| rows.to_string()),
@@ -75,6 +76,7 @@ fn of_statements(
         ("inspect.check", check),
         ("inspect.explain", explain),
         ("inspect.column-stats-of", stats),
+        ("inspect.compile-metric", compiled),
         ("sql.run", run),
         ("rows.read", read),
     ]

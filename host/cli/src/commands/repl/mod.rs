@@ -49,6 +49,7 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     }
     context.needs_database()?;
     asking::accept(&mut context);
+    asking::summarise(&mut context);
     let watch = Watch::new(Arc::clone(&context.console));
     let interrupt = context.interrupt.clone();
     let host = tokio::select! {

@@ -16,7 +16,7 @@ mod tests;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use syrch_core::ports::{ColumnName, Database, Facts, Outline, Selected, SqlQuery};
+use syrch_core::ports::{ColumnName, Database, Definitions, Facts, Outline, Selected, SqlQuery};
 use syrch_core::{Catalog, Column, Doubt, DoubtKind, ResultSet, Table, Value};
 use syrch_words::stem;
 
@@ -110,6 +110,7 @@ pub(crate) async fn with_doubts(
     question: &Question,
     query: &SqlQuery,
     database: &dyn Database,
+    definitions: Option<&dyn Definitions>,
 ) -> Arc<ResultSet> {
     let read = async { Some((database.check(query).await.ok()?, database.catalog().await.ok()?)) };
     let Some((facts, catalog)) = read.await else { return results };
@@ -124,6 +125,13 @@ pub(crate) async fn with_doubts(
             doubts.extend(asked.doubts());
         }
         doubts.extend(copied::find(question, &facts, &catalog, query));
+        let departures = definitions.map(|it| it.find_departures(question.text(), &facts));
+        doubts.extend(
+            departures
+                .unwrap_or_default()
+                .into_iter()
+                .map(|text| Doubt { kind: DoubtKind::OtherDefinition, text }),
+        );
     }
     if doubts.is_empty() {
         return results;

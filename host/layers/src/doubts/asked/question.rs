@@ -15,6 +15,7 @@ const BEFORE: [&str; 7] = ["and", "at", "for", "from", "in", "on", "please"];
 /// A question as its words.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
+    text: String,
     words: Vec<String>,
     stems: HashSet<String>,
     /// The stems of numbers, and of words with a capital letter behind the first word.
@@ -28,12 +29,17 @@ impl Question {
         let text: String = text.chars().take(LONGEST).collect();
         let words = words(&text);
         let stems = words.iter().map(|word| stem(word)).collect();
-        Self { names: names(&text), words, stems, examples: Vec::new() }
+        Self { names: names(&text), words, stems, examples: Vec::new(), text }
     }
 
     /// Adds the solved examples among the hints that prompts show.
     pub(crate) fn with_examples(self, hints: &[Hit]) -> Self {
         Self { examples: hints.iter().filter_map(Solved::from_hit).collect(), ..self }
+    }
+
+    /// The question as it was asked.
+    pub(super) fn text(&self) -> &str {
+        &self.text
     }
 
     pub(super) fn examples(&self) -> &[Solved] {
