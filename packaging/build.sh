@@ -11,11 +11,11 @@ out=$root/target/dist
 tools=$root/target/dist-tools
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 case $target in
-x86_64-unknown-linux-gnu) deb=amd64 node=x64 strip=strip ;;
+x86_64-unknown-linux-gnu) deb=amd64 node=x64 strip='strip' ;;
 aarch64-unknown-linux-gnu) deb=arm64 node=arm64 strip=aarch64-linux-gnu-strip ;;
 *) echo "there are no packages for $target" >&2 && exit 1 ;;
 esac
-if test "$target" = "$(uname -m)-unknown-linux-gnu"; then strip=strip; fi
+if test "$target" = "$(uname -m)-unknown-linux-gnu"; then strip='strip'; fi
 # Archives of the same program and commit are the same.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
@@ -100,7 +100,7 @@ if has dpkg-deb .deb && has readelf .deb; then
 		 Protocol.
 	END
 	(cd "$package" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
-	dpkg-deb --root-owner-group ${DEB_COMPRESSION:-} --build "$package" "$out/syrch-host_${version}_$deb.deb" >/dev/null
+	dpkg-deb --root-owner-group --build "$package" "$out/syrch-host_${version}_$deb.deb" >/dev/null
 fi
 
 fill() { sed "s/@VERSION@/$version/g; s/@CPU@/$node/g" "$1"; }
@@ -132,7 +132,7 @@ if has "$tools/bin/cargo-cyclonedx" "the SBOM"; then
 		--manifest-path host/cli/Cargo.toml --override-filename bom)
 	# Folders of this machine are nobody's business.
 	sed "s|path+file://$work/sources/||g; s|?download_url=file://[^\"#]*||g" "$work/sources/host/cli/bom.json" \
-		>"$out/syrch-host-$version.cdx.json"
+		>"$out/$name.cdx.json"
 fi
 
 cp packaging/Containerfile "$out"

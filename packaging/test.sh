@@ -35,7 +35,8 @@ clean() {
 	mkdir -p "$work/home"
 	env -i HOME="$work/home" LANG=C.UTF-8 PATH="${CLEAN_PATH:-/usr/bin:/bin}" "$@"
 }
-if clean sh -c 'command -v cargo rustc syrch-host'; then fail "the clean environment has Rust, or this program already"; fi
+if clean sh -c 'command -v syrch-host'; then fail "the program is installed here already"; fi
+if clean sh -c 'command -v cargo || command -v rustc'; then skip "an environment without Rust: these are outside of ~/.cargo"; fi
 
 # Answers a question with an installed program, twice: as text, and as a document.
 answers() { # COMMAND…
@@ -66,6 +67,7 @@ tarball() { # FILE
 	tar --extract --gzip --file "$1" --directory prefix --strip-components 1
 	shown "tar --extract --gzip --file $(named "$1") --directory ~/.local --strip-components 1"
 	answers "$work/prefix/bin/syrch-host"
+	# shellcheck disable=SC2016
 	clean bash -c 'source "$1" && complete -p syrch-host' _ prefix/share/bash-completion/completions/syrch-host >complete.txt
 	grep -q -- "-F _syrch" complete.txt || fail "bash has no completions: $(cat complete.txt)"
 	for page in syrch-host syrch-host-mcp syrch-host-plugin-new; do
@@ -81,6 +83,7 @@ tarball() { # FILE
 
 deb() { # FILE
 	shown "sudo apt install ./$(named "$1")"
+	grep -qF "sudo apt install ./target/dist/$(named "$1")" "$root/README.md" || fail "README.md shows another .deb"
 	mkdir -p system/var/lib/dpkg
 	: >system/var/lib/dpkg/status
 	# Into a folder, as any user; there are no scripts, so nothing else would happen in a system. The libraries are this machine's.
@@ -132,7 +135,7 @@ npm_package() { # FILE
 bundle() { # FILE
 	"$tools/npm/node_modules/.bin/mcpb" unpack "$1" "$work/bundle" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
 	"$tools/npm/node_modules/.bin/mcpb" validate "$work/bundle/manifest.json" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
-	clean python3 "$root/packaging/use_mcpb.py" "$work/bundle" "$work/sales.csv" || fail "the bundle's server does not work"
+	clean python3 "$root/packaging/use_mcpb.py" "$work/bundle" "$work/sales.csv" 2>mcpb.txt || fail "$(cat mcpb.txt)"
 }
 
 wheel() { # FILE
