@@ -136,9 +136,9 @@ if has "$tools/bin/cargo-cyclonedx" "the SBOM"; then
 fi
 
 cp packaging/Containerfile "$out"
-# Wheels hold a library for Python besides the program, which is a build of its own.
+# Wheels hold a library for Python besides this program: a build of its own.
 if grep -q '^wheel:' Makefile; then
-	"${MAKE:-make}" --no-print-directory wheel WHEELS="$out"
+	"${MAKE:-make}" --no-print-directory wheel WHEELS="$out" PROGRAM="$tree/bin/syrch-host"
 fi
 
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)

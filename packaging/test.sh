@@ -133,6 +133,7 @@ npm_package() { # FILE
 }
 
 bundle() { # FILE
+	shown "open \`$(named "$1")\`"
 	"$tools/npm/node_modules/.bin/mcpb" unpack "$1" "$work/bundle" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
 	"$tools/npm/node_modules/.bin/mcpb" validate "$work/bundle/manifest.json" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
 	clean python3 "$root/packaging/use_mcpb.py" "$work/bundle" "$work/sales.csv" 2>mcpb.txt || fail "$(cat mcpb.txt)"
@@ -146,6 +147,7 @@ wheel() { # FILE
 }
 
 bill() { # FILE
+	shown "$(named "$1")"
 	"$tools/python/bin/python" "$root/packaging/check_sbom.py" "$1" "$root/Cargo.lock"
 }
 
@@ -206,6 +208,7 @@ else
 fi
 try "the SBOM" 'syrch-host-*.cdx.json' bill
 begin
+shown "podman build --build-arg VERSION=$version --tag syrch-host DIST"
 "$tools/python/bin/hadolint" "$dist/Containerfile" || fail "the Containerfile has mistakes"
 finish "the Containerfile, read by hadolint"
 engine=

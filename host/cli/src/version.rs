@@ -15,7 +15,7 @@ pub(crate) fn commit() -> Option<&'static str> {
 
 /// The text of `--version` after the name of the program.
 pub(crate) fn describe() -> String {
-    let commit = commit().unwrap_or("unknown, not a build of a release");
+    let commit = commit().unwrap_or("unknown (a debug build, or one without git)");
     format!(
         "{PROGRAM}\ncommit: {commit}\nengine: wasmtime {WASMTIME}\ncontract: {CONTRACT_VERSION}"
     )

@@ -275,6 +275,27 @@ fn the_registration_starts_this_server() {
     }
 }
 
+/// The bundle that packages hold starts this server, as a client of bundles reads its manifest.
+#[test]
+fn the_manifest_of_the_bundle_starts_this_server() {
+    let folder = syrch_kit::scratch();
+    let shop = shop(folder.path()).display().to_string();
+    let path = syrch_kit::repository().join("packaging/mcpb/manifest.json");
+    let manifest: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let config = &manifest["server"]["mcp_config"];
+    let entry = format!("${{__dirname}}/{}", manifest["server"]["entry_point"].as_str().unwrap());
+    assert_eq!(config["command"], entry);
+    let rows = manifest["user_config"]["rows"]["default"].as_str().unwrap();
+    let mut command = host();
+    for word in config["args"].as_array().unwrap() {
+        let word = word.as_str().unwrap().replace("${user_config.database}", &shop);
+        command.arg(word.replace("${user_config.rows}", rows));
+    }
+    let mut client = Client::begin(command, json!({}));
+    let tools = client.ask("tools/list", json!({}));
+    assert_eq!(names(&tools, "tools"), names(&manifest, "tools"));
+}
+
 #[test]
 fn an_output_is_refused_where_the_protocol_has_it() {
     let folder = syrch_kit::scratch();
