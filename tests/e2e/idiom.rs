@@ -10,7 +10,7 @@ const MOST: [(&str, usize); 6] = [
     ("documents that begin with What, Whether, How, Where or Who", 4),
     ("tuples that a `let` takes apart at once", 8),
     ("closures with a name", 2338),
-    ("lines over 100 characters", 2072),
+    ("lines over 100 characters", 2071),
 ];
 
 /// Participles that do not end in `ed`. Those that are verbs as well (`read`, `put`) are none.
