@@ -18,6 +18,11 @@ LIVE ?=
 LIVE_FLAGS ?=
 # Flags of the benchmark, such as `--only schema,cached`.
 BENCH ?=
+# Packages: the profile of the program, the machine that it is for (this one by default), or the file of one that is built already.
+PROFILE ?= release
+TARGET ?=
+BINARY ?=
+BUILT := target/$(if $(TARGET),$(TARGET)/)$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/syrch-host
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
 
@@ -27,7 +32,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page dist test-packages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -117,6 +122,18 @@ test-mcp:
 test-page:
 	sh tests/page/install.sh
 	SYRCH_REQUIRE_PAGE=1 $(CARGO) test --workspace --test e2e -- serve::page
+
+# The packages of one build, in target/dist; what is left out, since its tools are missing, is named at the end. The project's own script installs some
+# of these tools in target/dist-tools (from PyPI, npm and crates.io). packaging/README.md has the rest.
+dist: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER ?= $(if $(filter aarch64,$(shell uname -m)),,aarch64-linux-gnu-gcc)
+dist: $(if $(BINARY),,target)
+	$(if $(BINARY),,$(CARGO) build --profile $(PROFILE) $(if $(TARGET),--target $(TARGET)) -p syrch-host --bin syrch-host)
+	sh packaging/install.sh
+	HELPER="$(HELPER)" MAKE="$(MAKE)" sh packaging/build.sh $(or $(BINARY),$(BUILT)) $(TARGET)
+
+# Each package is installed and answers a question, without Rust; what could not be tried is counted.
+test-packages: dist
+	bash packaging/test.sh
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

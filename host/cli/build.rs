@@ -1,10 +1,14 @@
-//! Sets `WASMTIME_VERSION` to the version in the workspace's lock file, which `doctor` shows, and
-//! says how the program is linked: stripped in a release, quick to start in a debug build.
+//! Sets `WASMTIME_VERSION` to the version in the workspace's lock file and `SYRCH_COMMIT` to the
+//! commit, which `--version` and `doctor` show, and says how the program is linked: stripped in a
+//! release, quick to start in a debug build.
 #![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets its input from the environment.
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
+
+/// The variable with the commit of the sources, where there is no repository around them.
+const COMMIT: &str = "SYRCH_COMMIT";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let lock = Path::new(&std::env::var("CARGO_MANIFEST_DIR")?).join("../../Cargo.lock");
@@ -17,6 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         "cargo::rustc-env=WASMTIME_VERSION={}",
         version.ok_or("the lock file has no wasmtime")?
     );
+    println!("cargo::rerun-if-env-changed={COMMIT}");
+    let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let commit = std::env::var(COMMIT).ok().or_else(|| is_release.then(commit).flatten());
+    println!("cargo::rustc-env={COMMIT}={}", commit.as_deref().unwrap_or("none"));
     let is =
         |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
     let is_linux = is("CARGO_CFG_TARGET_OS", "linux");
@@ -36,6 +44,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// The commit of this repository, with `-dirty` after it where files have changed since. A release
+/// alone reads it: a debug build would compile this crate again after each commit.
+fn commit() -> Option<String> {
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    println!("cargo::rerun-if-changed={log}");
+    git(&["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"])
+}
+
+/// The first line that git prints; `None` if it fails.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned()).filter(|line| !line.is_empty())
 }
 
 /// The version of this machine's glibc; `None` if it does not report one.

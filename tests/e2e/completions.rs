@@ -1,4 +1,4 @@
-//! The scripts that complete commands and flags in shells.
+//! The scripts that complete commands and flags in shells, the manual pages, and the versions.
 
 use std::process::Command;
 
@@ -61,4 +61,38 @@ fn bash_completes_with_its_script() {
     assert_eq!(completed("syrch-host doc", 1), "doctor");
     assert_eq!(completed("syrch-host doctor --max-dep", 2), "--max-depth");
     assert_eq!(completed("syrch-host --log-format js", 2), "json");
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let place = Place::new();
+    // A broken configuration is no reason for no manual.
+    place.file("home/.syrch/config.yml", "llm: [");
+    let output = finish(&mut place.words("man pages/man1"), "");
+    assert_eq!(output.status.code(), Some(0), "{}", read_streams(&output).1);
+    let folder = place.path().join("pages/man1");
+    for command in commands(&place).iter().filter(|command| *command != "help") {
+        let page = folder.join(format!("syrch-host-{command}.1"));
+        let text =
+            std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page:?}: {error}"));
+        assert!(text.contains(".SH SYNOPSIS"), "{text:.400}");
+    }
+    let first = std::fs::read_to_string(folder.join("syrch-host.1")).unwrap();
+    assert!(first.starts_with(".ie") && first.contains("read\\-only"), "{first:.400}");
+    place.file("occupied", "");
+    assert_eq!(finish(&mut place.words("man occupied"), "").status.code(), Some(10));
+}
+
+#[test]
+fn the_version_names_engine_and_contract() {
+    let place = Place::new();
+    let (short, _) = read_streams(&finish(&mut place.words("-V"), ""));
+    assert_eq!(short, format!("syrch-host {}\n", env!("CARGO_PKG_VERSION")));
+    let (long, _) = read_streams(&finish(&mut place.words("--version"), ""));
+    let lines: Vec<&str> = long.lines().collect();
+    let starts = [short.trim(), "commit: ", "engine: wasmtime 4", "contract: 0."];
+    assert_eq!(lines.len(), starts.len(), "{long}");
+    for (line, start) in lines.iter().zip(starts) {
+        assert!(line.starts_with(start), "{long}");
+    }
 }

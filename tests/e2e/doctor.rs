@@ -44,6 +44,7 @@ fn a_first_run_is_well_and_leaves_nothing() {
     let document = examine(&mut command, 0);
     for name in [
         "host",
+        "advisories",
         "toolchain",
         "target",
         "config",
@@ -57,6 +58,8 @@ fn a_first_run_is_well_and_leaves_nothing() {
     }
     let [_, versions, _] = check(&document, "host");
     assert!(versions.contains("contract 0.") && versions.contains("wasmtime 4"), "{versions}");
+    let [_, advisories, _] = check(&document, "advisories");
+    assert!(advisories.starts_with("RustSec had none on wasmtime 4"), "{advisories}");
     assert!(check(&document, "plugins")[1].contains("refine"));
     assert!(
         check(&document, "compiled")[1].contains("0 files"),

@@ -12,11 +12,18 @@ use crate::console::Color;
 use crate::console::logging::LogFormat;
 use crate::exit::Exit;
 use crate::sink::Format;
+use crate::version;
 
 /// Answers questions over databases by search: tries several lines of reasoning, runs them
 /// read-only against the database, and keeps the best. Without a command it searches.
 #[derive(Parser)]
-#[command(name = "syrch-host", version, after_help = after_help(), subcommand_precedence_over_arg = true)]
+#[command(
+    name = "syrch-host",
+    version,
+    long_version = version::describe(),
+    after_help = after_help(),
+    subcommand_precedence_over_arg = true
+)]
 pub(crate) struct Cli {
     /// The flags of every command.
     #[command(flatten)]

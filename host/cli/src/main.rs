@@ -15,6 +15,7 @@ mod scrub;
 mod sink;
 #[cfg(feature = "otel")]
 mod telemetry;
+mod version;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

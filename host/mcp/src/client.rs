@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 pub(crate) struct Remote(pub(crate) IpAddr);
 
 /// The header with the id of a session, in the protocol before 2026-07-28.
-const SESSION: &str = "mcp-session-id";
+pub(crate) const SESSION: &str = "mcp-session-id";
 /// The limit on the length of a client's own name, in characters; the rest is ignored.
 const NAME: usize = 64;
 

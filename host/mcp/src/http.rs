@@ -3,11 +3,10 @@
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
@@ -20,15 +19,20 @@ use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-use crate::client::Remote;
+use crate::client::{Remote, SESSION};
 use crate::server::{Error, Server};
+use crate::sessions::{Place, Sessions};
 
 /// The path of the one endpoint.
 const PATH: &str = "/mcp";
-/// The limit on open connections; further ones wait.
-const CONNECTIONS: usize = 128;
-/// The limit on open sessions and requests without a session; further ones are refused.
+/// The limit on open connections; further ones wait. It is above that on sessions, each of which
+/// may have a stream of events open, so that a refusal can be sent.
+const CONNECTIONS: usize = 160;
+/// The limit on open sessions and requests without a session. A further one takes the place of the
+/// session that has been idle for the longest time, and is refused where none is idle.
 const OPEN: usize = 128;
+/// The time after which a refused client may try again, in seconds.
+const RETRY: &str = "5";
 /// The time in which the head of a request has to arrive.
 const HEAD: Duration = Duration::from_secs(10);
 /// The limit on the size of a request, in bytes.
@@ -39,6 +43,11 @@ const IDLE: Duration = Duration::from_secs(3_600);
 const RANDOM: usize = 24;
 /// The least length of a token that the user chooses, in characters.
 const SHORTEST: usize = 24;
+
+tokio::task_local! {
+    /// The place of the session, or of the request without one, that is being handled.
+    static PLACE: Place;
+}
 
 /// The secret that every request carries, in the header `Authorization: Bearer TOKEN` or in the
 /// path of the address, `/TOKEN/mcp`, which no client leaves out. `Debug` never prints it.
@@ -114,7 +123,13 @@ pub struct HttpOptions {
 pub struct Http {
     listener: TcpListener,
     address: SocketAddr,
+    endpoint: Endpoint,
+}
+
+/// The parts that answer requests.
+struct Endpoint {
     token: Token,
+    sessions: Sessions,
     service: StreamableHttpService<Server, LocalSessionManager>,
 }
 
@@ -139,20 +154,19 @@ impl Http {
             .enforce_origin_validation()
             .with_allowed_hosts(hosts.clone())
             .with_max_request_body_bytes(BODY);
-        let mut sessions = LocalSessionManager::default();
-        sessions.session_config.keep_alive = Some(IDLE);
-        let open = Arc::new(AtomicUsize::new(0));
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = Some(IDLE);
+        let manager = Arc::new(manager);
+        let sessions = Sessions::new(Arc::clone(&manager), OPEN);
         let server = server.clone();
+        // Called in `answer`, and outside of it to look up a tool.
         let service = StreamableHttpService::new(
-            move || {
-                server
-                    .open(&open, OPEN)
-                    .ok_or_else(|| std::io::Error::other("too many sessions are open"))
-            },
-            Arc::new(sessions),
+            move || Ok(server.with_place(PLACE.try_with(Arc::clone).ok())),
+            manager,
             config,
         );
-        Ok(Self { listener, address, token: options.token, service })
+        let endpoint = Endpoint { token: options.token, sessions, service };
+        Ok(Self { listener, address, endpoint })
     }
 
     /// The address of the endpoint, without the token.
@@ -164,14 +178,14 @@ impl Http {
     /// The address of the endpoint with the token, which is all that a client needs.
     #[must_use]
     pub fn url_with_token(&self) -> String {
-        format!("http://{}/{}{PATH}", self.address, self.token.0)
+        format!("http://{}/{}{PATH}", self.address, self.endpoint.token.0)
     }
 
     /// Serves clients for as long as the future is polled; when it is dropped, sessions end.
     pub async fn serve(self) -> Infallible {
-        let _stop = self.service.config.cancellation_token.clone().drop_guard();
+        let _stop = self.endpoint.service.config.cancellation_token.clone().drop_guard();
         let slots = Arc::new(Semaphore::new(CONNECTIONS));
-        let endpoint = Arc::new((self.token, self.service));
+        let endpoint = Arc::new(self.endpoint);
         loop {
             // Never closed.
             let slot = Arc::clone(&slots).acquire_owned().await;
@@ -209,10 +223,11 @@ async fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr
 
 /// Refuses requests without the token or to another path, and passes on the others.
 async fn answer(
-    (token, service): &(Token, StreamableHttpService<Server, LocalSessionManager>),
+    endpoint: &Endpoint,
     mut request: Request<Incoming>,
     remote: IpAddr,
 ) -> Response<BoxBody<Bytes, Infallible>> {
+    let Endpoint { token, sessions, service } = endpoint;
     if !token.admits(request.headers(), request.uri()) {
         return refuse(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
     }
@@ -220,7 +235,32 @@ async fn answer(
         return refuse(StatusCode::NOT_FOUND, "the endpoint is /mcp");
     }
     request.extensions_mut().insert(Remote(remote));
-    service.handle(request).await
+    if let Some(id) = session_id(request.headers()) {
+        let held = sessions.hold(id);
+        return service.handle(request).await.map(|body| {
+            // The request lasts until its body, perhaps a stream of events, has gone out.
+            body.map_frame(move |frame| {
+                let _held = &held;
+                frame
+            })
+            .boxed()
+        });
+    }
+    let Some(place) = sessions.reserve().await else {
+        let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, "all sessions are in use");
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY));
+        return response;
+    };
+    let response = PLACE.scope(place, service.handle(request)).await;
+    if let Some(id) = session_id(response.headers()) {
+        sessions.note(id).await;
+    }
+    response
+}
+
+/// The id of the session that headers name.
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get(SESSION)?.to_str().ok()
 }
 
 fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infallible>> {

@@ -20,8 +20,10 @@ mod recent;
 pub mod register;
 mod rows;
 mod server;
+mod sessions;
 mod spending;
 mod sql;
+mod stdio;
 mod tools;
 
 pub use crate::http::{Http, HttpOptions, Token};

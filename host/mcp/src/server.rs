@@ -1,13 +1,11 @@
 //! The server: what the requests of all its clients share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::ServiceExt;
+use rmcp::{ServerHandler, ServiceExt};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, RequestStateCodec, Tool};
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,15 +15,15 @@ use syrch::Host;
 use crate::options::Options;
 use crate::queue::Queue;
 use crate::recent::Recent;
+use crate::sessions::Place;
 use crate::spending::Spending;
+use crate::stdio::Stdio;
 use crate::{quote, tools};
 
 /// The time for which clients may cache lists and resources, in milliseconds.
 pub(crate) const CACHED: u64 = 300_000;
 /// The time for which a client may answer a result that asks for input.
 pub(crate) const STATE_LIFETIME: Duration = Duration::from_secs(3_600);
-/// The limit on the size of one message over standard streams, in bytes.
-const MESSAGE: usize = 1 << 20;
 /// The length of the key that signs request states, in bytes.
 const KEY: usize = 32;
 
@@ -63,17 +61,8 @@ pub enum Error {
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
-    /// Counts the server while it is one session of HTTP, or one request without a session.
-    _open: Option<Arc<Open>>,
-}
-
-/// A session, or a request without one, which is counted until it is dropped.
-struct Open(Arc<AtomicUsize>);
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    /// The place that it has while it is one session of HTTP, or one request without a session.
+    _place: Option<Place>,
 }
 
 struct Shared {
@@ -106,7 +95,7 @@ impl Server {
             host,
             options,
         };
-        Ok(Self { shared: Arc::new(shared), _open: None })
+        Ok(Self { shared: Arc::new(shared), _place: None })
     }
 
     /// Serves one client over the standard streams of the process, until it closes them.
@@ -115,7 +104,8 @@ impl Server {
     /// When the client does not begin as the protocol says.
     pub async fn serve_stdio(&self) -> Result<(), Error> {
         let (input, output) = stdio_pipes();
-        let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE);
+        let versions = ServerHandler::supported_protocol_versions(self);
+        let transport = Stdio::new(input, output, &versions);
         match self.clone().serve(transport).await {
             Ok(running) => {
                 // It ends when the client closes the streams.
@@ -127,12 +117,10 @@ impl Server {
         }
     }
 
-    /// The server for one session of HTTP, or one request without a session, which `count` counts
-    /// while it is open. `None` if `most` are open.
-    pub(crate) fn open(&self, count: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
-        let open = Open(Arc::clone(count));
-        let is_allowed = count.fetch_add(1, Ordering::Relaxed) < most;
-        is_allowed.then(|| Self { shared: Arc::clone(&self.shared), _open: Some(Arc::new(open)) })
+    /// The server for one session of HTTP, or one request without a session, which has that place
+    /// while it is open.
+    pub(crate) fn with_place(&self, place: Option<Place>) -> Self {
+        Self { shared: Arc::clone(&self.shared), _place: place }
     }
 
     pub(crate) fn host(&self) -> &Host {

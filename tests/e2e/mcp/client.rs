@@ -50,7 +50,13 @@ impl Client {
     /// Starts the server and a session of the era with sessions.
     pub(super) fn begin(command: Command, capabilities: Value) -> Self {
         let mut client = Self::start(command);
-        let begun = client.ask(
+        client.initialize(capabilities);
+        client
+    }
+
+    /// Begins a session of the era with sessions.
+    pub(super) fn initialize(&mut self, capabilities: Value) {
+        let begun = self.ask(
             "initialize",
             json!({
                 "protocolVersion": SESSIONS,
@@ -59,13 +65,17 @@ impl Client {
             }),
         );
         assert_eq!(begun["protocolVersion"], SESSIONS, "{begun:#}");
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        client
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     }
 
     pub(super) fn send(&mut self, message: &Value) {
+        self.write(&message.to_string());
+    }
+
+    /// Sends a line as it stands.
+    pub(super) fn write(&mut self, line: &str) {
         let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
+        writeln!(input, "{line}").unwrap();
         input.flush().unwrap();
     }
 

@@ -190,6 +190,66 @@ fn a_session_has_an_id_and_an_end() {
     assert_eq!(late.status, 404);
 }
 
+impl Listening {
+    /// Begins a session and returns its id.
+    fn begin(&self) -> String {
+        let begun = self.post(&[], &initialize());
+        assert_eq!(begun.status, 200, "{}", begun.body);
+        begun.header("mcp-session-id").unwrap().to_owned()
+    }
+
+    /// The status of a `ping` in a session.
+    fn ping(&self, id: &str) -> u16 {
+        let headers = [("Mcp-Session-Id", id), ("MCP-Protocol-Version", SESSIONS)];
+        self.post(&headers, &request(5, "ping", json!({}))).status
+    }
+
+    /// Opens the stream of events of a session, which lasts as long as the connection.
+    fn open_stream(&self, id: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address()).unwrap();
+        let host = self.address();
+        let token = self.token();
+        write!(
+            stream,
+            "GET /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+             Accept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\
+             MCP-Protocol-Version: {SESSIONS}\r\n\r\n"
+        )
+        .unwrap();
+        let mut line = String::new();
+        BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.contains("200"), "{line}");
+        stream
+    }
+}
+
+/// Clients that never end their sessions lock nobody else out.
+#[test]
+fn a_new_session_takes_the_place_of_the_one_that_is_idle_for_longest() {
+    /// The limit on open sessions.
+    const OPEN: usize = 128;
+    let folder = syrch_kit::scratch();
+    let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
+    let mut ids: Vec<String> = (0..OPEN).map(|_| server.begin()).collect();
+    // The first has a stream, the second made a request, so the third is idle for longest.
+    let stream = server.open_stream(&ids[0]);
+    assert_eq!(server.ping(&ids[1]), 200);
+    ids.push(server.begin());
+    let gone: Vec<usize> = (0..ids.len()).filter(|at| server.ping(&ids[*at]) != 200).collect();
+    assert_eq!(gone, [2]);
+    // A call without a session finds a place as well.
+    let tools = server.post_stateless("tools/list", None, json!({})).result();
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(server.ping(&ids[0]), 200, "a session with a stream is in use");
+    drop(stream);
+    // Where all are in use, a client learns when to try again.
+    let ids: Vec<String> = (0..OPEN).map(|_| server.begin()).collect();
+    let streams: Vec<TcpStream> = ids.iter().map(|id| server.open_stream(id)).collect();
+    let refused = server.post(&[], &initialize());
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("5")));
+    drop(streams);
+}
+
 #[test]
 fn the_stateless_era_has_no_session() {
     let folder = syrch_kit::scratch();

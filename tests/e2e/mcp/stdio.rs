@@ -115,10 +115,72 @@ fn mistakes_are_told_to_the_model() {
         assert_eq!(result.get("structuredContent"), None);
     }
     assert_eq!(client.fail("tools/call", call("drop_table", json!({})))["code"], -32602);
-    // A line that is no message, and one that is too long, end nothing.
-    client.send(&json!([1, 2]));
-    client.send(&json!({"jsonrpc": "2.0", "method": "x", "params": {"a": "x".repeat(2 << 20)}}));
+}
+
+/// A client that writes a wrong line learns of it, at any time, and the server goes on.
+#[test]
+fn a_line_that_is_no_message_has_a_reply() {
+    let folder = syrch_kit::scratch();
+    let mut client = Client::start(server(&shop(folder.path()), &[]));
+    let long = json!({"jsonrpc": "2.0", "id": 1, "method": "x".repeat(2 << 20)}).to_string();
+    for (line, code, said) in [
+        ("GET / HTTP/1.1", -32700, "no JSON"),
+        ("\u{0}", -32700, "no JSON"),
+        (long.as_str(), -32700, "at most 1048576 bytes"),
+        ("[1, 2]", -32600, "no message"),
+    ] {
+        client.write(line);
+        let reply = client.next();
+        assert_eq!((&reply["error"]["code"], reply.get("id")), (&json!(code), None), "{line:.80}");
+        assert!(reply["error"]["message"].as_str().unwrap().contains(said), "{reply:#}");
+    }
+    // An error that belongs to a request has its id.
+    client.write(r#"{"jsonrpc": "2.0", "id": "odd", "method": 5}"#);
+    let reply = client.next();
+    assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!("odd"), &json!(-32600)));
     assert_eq!(client.ask("ping", json!({})), json!({}));
+    client.initialize(json!({}));
+    client.write("garbage");
+    assert_eq!(client.next()["error"]["code"], -32700);
+    assert_eq!(names(&client.ask("tools/list", json!({})), "tools").len(), 4);
+    let (code, errors) = client.close();
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+fn cancellation(params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
+/// A message that is no request, and comes before the session or belongs
+/// to no call, has no effect.
+#[test]
+fn an_early_cancellation_ends_nothing() {
+    let folder = syrch_kit::scratch();
+    let shop = shop(folder.path());
+    let cancel = cancellation(json!({"requestId": 9}));
+    let bare = cancellation(json!({}));
+    let response = json!({"jsonrpc": "2.0", "id": 3, "result": {}});
+    let mut client = Client::start(server(&shop, &[]));
+    let early = [&cancel, &bare, &response];
+    early.iter().for_each(|message| client.send(message));
+    assert_eq!(client.ask("ping", json!({})), json!({}));
+    early.iter().for_each(|message| client.send(message));
+    client.initialize(json!({}));
+    early.iter().for_each(|message| client.send(message));
+    assert_eq!(names(&client.ask("tools/list", json!({})), "tools").len(), 4);
+
+    let mut client = Client::start(server(&shop, &[]));
+    client.send(&cancel);
+    client.ask("server/discover", with(json!({})));
+    client.send(&cancel);
+    client.fail("tools/list", json!({}));
+    client.send(&cancel);
+    client.ask("tools/list", with(json!({})));
+    client.send(&cancel);
+    let question = json!({"question": "How many customers are there?"});
+    let asked = client.ask("tools/call", with(call("ask_database", question)));
+    assert_eq!(asked["structuredContent"]["schema"], "syrch.answer/1");
+    assert_eq!(client.close().0, 0);
 }
 
 /// `--rows` bounds what a client's model sees, as it bounds prompts.
@@ -211,6 +273,27 @@ fn the_registration_starts_this_server() {
         let mut client = Client::begin(command, json!({}));
         assert_eq!(names(&client.ask("tools/list", json!({})), "tools").len(), 4);
     }
+}
+
+/// The bundle that packages hold starts this server, as a client of bundles reads its manifest.
+#[test]
+fn the_manifest_of_the_bundle_starts_this_server() {
+    let folder = syrch_kit::scratch();
+    let shop = shop(folder.path()).display().to_string();
+    let path = syrch_kit::repository().join("packaging/mcpb/manifest.json");
+    let manifest: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let config = &manifest["server"]["mcp_config"];
+    let entry = format!("${{__dirname}}/{}", manifest["server"]["entry_point"].as_str().unwrap());
+    assert_eq!(config["command"], entry);
+    let rows = manifest["user_config"]["rows"]["default"].as_str().unwrap();
+    let mut command = host();
+    for word in config["args"].as_array().unwrap() {
+        let word = word.as_str().unwrap().replace("${user_config.database}", &shop);
+        command.arg(word.replace("${user_config.rows}", rows));
+    }
+    let mut client = Client::begin(command, json!({}));
+    let tools = client.ask("tools/list", json!({}));
+    assert_eq!(names(&tools, "tools"), names(&manifest, "tools"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `doctor`: checks everything that a search needs, and reports the state of each part and how to
 //! fix it.
 
+mod advisories;
 mod endpoint;
 mod folders;
 mod inputs;
@@ -134,7 +135,7 @@ fn finish(context: &Context, checks: &[Check]) -> Outcome {
 async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     let settings = &context.config.effective.settings;
     let is_broken = broken.is_some();
-    let mut checks = vec![machine::host()];
+    let mut checks = vec![machine::host(), advisories::engine()];
     checks.extend(machine::toolchain().await);
     checks.push(inputs::config(&context.config.files, broken));
     checks.push(inputs::builtins(context).await);

@@ -19,6 +19,7 @@ pub(crate) mod examples;
 pub(crate) mod graded;
 pub(crate) mod grid;
 mod lines;
+mod man;
 pub(crate) mod mcp;
 pub(crate) mod metric;
 #[cfg_attr(not(feature = "optimizer"), path = "without_optimizer.rs")]
@@ -227,6 +228,8 @@ commands! {
     Serve(serve::ServeArgs),
     /// Print a script that completes commands and flags in a shell
     Completions(completions::CompletionsArgs),
+    /// Write the manual pages of the program and of each command into a folder
+    Man(man::ManArgs),
 }
 
 /// The configuration, the environment and the outputs, which every command gets.

@@ -10,6 +10,7 @@ use syrch::syrch_core::{CONTRACT_VERSION, Limits};
 
 use super::Check;
 use crate::environment::Environment;
+use crate::version::{self, PROGRAM, WASMTIME};
 
 /// The target that plugins are compiled for.
 const TARGET: &str = "wasm32-wasip2";
@@ -18,16 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which versions this program is made of.
 pub(super) fn host() -> Check {
-    let version = env!("CARGO_PKG_VERSION");
-    let wasmtime = env!("WASMTIME_VERSION");
+    let commit = version::commit().map(|commit| format!(", commit {commit}")).unwrap_or_default();
     let os = std::env::consts::OS;
     let arch = std::env::consts::ARCH;
-    Check::ok(
-        "host",
-        format!(
-            "syrch-host {version}, contract {CONTRACT_VERSION}, wasmtime {wasmtime}, {os} {arch}"
-        ),
-    )
+    let made_of = format!("contract {CONTRACT_VERSION}, wasmtime {WASMTIME}");
+    Check::ok("host", format!("syrch-host {PROGRAM}{commit}, {made_of}, {os} {arch}"))
 }
 
 /// Reports how third-party plugins are compiled.
