@@ -15,7 +15,9 @@ use syrch_core::{Json, Limits, StructuredReplies};
 use syrch_journal::RowRetention;
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
+use syrch_suites::run::Shard;
 
+use crate::Error;
 use crate::imports::ImportSettings;
 use crate::own::{OwnDatabase, OwnModel};
 use crate::providers::Provider;
@@ -219,6 +221,10 @@ pub struct ModelSettings {
     pub offline_threshold: Option<f64>,
     /// The limits on the rate of requests to the endpoint.
     pub rates: RateSettings,
+    /// The shard that this process works on: of all rates it uses its part. `None` means that it
+    /// uses all. It is no part of what a run records.
+    #[serde(skip)]
+    pub shard: Option<Shard>,
     /// The limit on the number of tries of one call.
     pub attempts: u32,
     /// The longest wait that an endpoint may ask for before calls give up.
@@ -296,6 +302,40 @@ pub struct RateSettings {
     pub tokens_per_minute: Option<u64>,
     /// Requests in flight at once.
     pub in_flight: Option<usize>,
+}
+
+impl RateSettings {
+    /// The part of a shard: the parts of all shards sum to these limits. The error names a limit
+    /// that leaves nothing for the shard.
+    pub(crate) fn part(self, shard: Shard) -> Result<Self, Error> {
+        let own = Self {
+            requests_per_minute: part(self.requests_per_minute.map(u64::from), shard)
+                .map_err(|most| too_many_shards("requests_per_minute", most, shard))?
+                .and_then(|own| u32::try_from(own).ok()),
+            tokens_per_minute: part(self.tokens_per_minute, shard)
+                .map_err(|most| too_many_shards("tokens_per_minute", most, shard))?,
+            in_flight: part(self.in_flight.map(|most| most as u64), shard)
+                .map_err(|most| too_many_shards("in_flight", most, shard))?
+                .and_then(|own| usize::try_from(own).ok()),
+        };
+        Ok(own)
+    }
+}
+
+/// The share of a shard in a limit. The error is a limit that leaves nothing for it.
+fn part(most: Option<u64>, shard: Shard) -> Result<Option<u64>, u64> {
+    match most.map(|most| (most, shard.share(most))) {
+        Some((most, 0)) => Err(most),
+        own => Ok(own.map(|(_, own)| own)),
+    }
+}
+
+fn too_many_shards(limit: &str, most: u64, shard: Shard) -> Error {
+    Error::Config(format!(
+        "`{limit}` of {most} leaves nothing for shard {shard}: the shards share it, so give at \
+         least {} or use fewer shards",
+        shard.of
+    ))
 }
 
 /// An endpoint beside the default one, which models refer to by its name.
@@ -400,6 +440,7 @@ impl Default for ModelSettings {
             timeout: Duration::from_secs(120),
             offline_threshold: None,
             rates: RateSettings::default(),
+            shard: None,
             attempts: 3,
             max_retry_wait: Duration::from_secs(60),
             endpoints: BTreeMap::new(),

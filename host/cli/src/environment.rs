@@ -9,7 +9,7 @@ use syrch::databases::Executor;
 use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
 use syrch::secrecy::SecretString;
 
-use crate::commands::compile_component;
+use crate::commands::{compile_component, shard};
 use crate::failure::{Failure, Outcome};
 
 /// The user's state directory, below the home.
@@ -40,6 +40,9 @@ pub(crate) struct Environment {
     pub(crate) otlp_headers: Vec<(String, SecretString)>,
     /// The variables that clients of database servers read, such as `PGHOST`.
     pub(crate) servers: BTreeMap<String, String>,
+    /// The variables by which schedulers name the part of a process, such as
+    /// `SLURM_ARRAY_TASK_ID`.
+    pub(crate) scheduler: BTreeMap<&'static str, String>,
     /// The home of the user.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
@@ -97,6 +100,10 @@ impl Environment {
             otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS")
                 .map(|headers| pairs(&headers))
                 .unwrap_or_default(),
+            scheduler: shard::VARIABLES
+                .into_iter()
+                .filter_map(|variable| Some((variable, key(variable)?)))
+                .collect(),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),

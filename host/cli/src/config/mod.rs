@@ -29,6 +29,7 @@ use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
 use syrch_grading::Knob;
 
+use crate::commands::shard::{SHARD, SHARDS};
 use crate::environment::{Environment, MCP_TOKEN, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};
@@ -300,8 +301,8 @@ fn files(
     untrusted.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
 }
 
-/// The variables that `environment` reads for itself.
-const OWN: [&str; 3] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR", MCP_TOKEN];
+/// The variables that name no option.
+const OWN: [&str; 5] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR", MCP_TOKEN, SHARD, SHARDS];
 
 /// The options that the environment sets. The error names every wrong variable.
 fn variables(
