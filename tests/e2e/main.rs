@@ -19,6 +19,7 @@ mod calibrate;
 mod circles;
 mod clarify;
 mod compare;
+mod cluster;
 mod completions;
 mod contract;
 mod cost;

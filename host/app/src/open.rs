@@ -115,12 +115,12 @@ fn database_arguments(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
     }
 }
 
-/// The cache of the settings; `None` if nothing is cached. Its file is opened by the first request.
+/// The cache of the settings; `None` if nothing is cached. It is opened by the first request.
 #[must_use]
 pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
-    let CacheSettings { folder, ttl, bytes } = &settings.cache;
+    let CacheSettings { ttl, bytes, .. } = &settings.cache;
     let options = Options { ttl: *ttl, bytes: *bytes, ..Options::default() };
-    Some(Cache::open(folder.as_deref()?, options))
+    Some(Cache::open_at(settings.cache.place()?, options))
 }
 
 /// Opens the models of the settings; nothing is sent yet.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use syrch_cache::Place;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
@@ -407,19 +408,37 @@ pub struct PriceSettings {
 /// The settings of the cache of answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSettings {
-    /// The folder of the cache; `None` if nothing is cached.
+    /// The folder of the cache on this machine; `None` if it has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
+    /// The place of a cache that several hosts share, which is used instead of `folder`. `None` if
+    /// there is none.
+    #[serde(skip)]
+    pub shared: Option<Place>,
     /// The time for which an answer is used.
     pub ttl: Duration,
     /// The most bytes that the entries take; the oldest are removed first.
     pub bytes: u64,
 }
 
+impl CacheSettings {
+    /// The place of the cache; `None` if nothing is cached.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.shared.clone().or_else(|| self.folder.clone().map(Place::Local))
+    }
+
+    /// The settings without a cache.
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        Self { folder: None, shared: None, ..self }
+    }
+}
+
 impl Default for CacheSettings {
     fn default() -> Self {
         let syrch_cache::Options { ttl, bytes, .. } = syrch_cache::Options::default();
-        Self { folder: None, ttl, bytes }
+        Self { folder: None, shared: None, ttl, bytes }
     }
 }
 

@@ -208,7 +208,7 @@ fn sharing_obstacle(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;
     let is_sampled = model.replay.is_none() && model.provider != Provider::OFFLINE;
-    let why = match settings.cache.folder {
+    let why = match settings.cache.place() {
         _ if model.record.is_some() => "what is recorded comes from no cache",
         None => "there is no cache",
         Some(_) => return None,

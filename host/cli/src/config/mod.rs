@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use syrch::cache::Place;
 use syrch::databases::Executor;
 use syrch::models::SimulatedKnobs;
 use syrch::settings::{DriverSettings, PluginSource, ServerSettings};
@@ -58,6 +59,8 @@ pub(crate) struct Effective {
     pub(crate) journal: bool,
     /// True if answers are cached.
     pub(crate) cache: bool,
+    /// The place of a cache that several hosts share, also where nothing is cached.
+    pub(crate) shared_cache: Option<Place>,
     /// True if confidence is calibrated.
     pub(crate) calibration: bool,
     /// True if any layer names a model provider.
@@ -88,6 +91,7 @@ impl Default for Effective {
             verbose: false,
             journal: true,
             cache: true,
+            shared_cache: None,
             calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
@@ -261,6 +265,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder =
         config.answers.clone().filter(|_| config.effective.cache);
+    config.effective.settings.cache.shared =
+        config.effective.shared_cache.clone().filter(|_| config.effective.cache);
     config.tables = environment.cache_dir().map(|folder| folder.join("tables"));
     let retained = config.effective.settings.cache.ttl;
     let retained_bytes = config.effective.settings.cache.bytes;
