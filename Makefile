@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page test-cluster live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -117,6 +117,13 @@ test-mcp:
 test-page:
 	sh tests/page/install.sh
 	SYRCH_REQUIRE_PAGE=1 $(CARGO) test --workspace --test e2e -- serve::page
+
+# Runs on many machines: Slurm with its controller and daemon on this one, a local Ray cluster, a Redis server, and the schema of a Kubernetes job,
+# all of which the script installs in target/cluster (Debian's packages, unpacked, and from PyPI). Workers are killed meanwhile.
+test-cluster:
+	sh tests/cluster/install.sh
+	SYRCH_REQUIRE_CLUSTER=1 $(CARGO) test --workspace --lib hosts_pay_equal_calls_once
+	SYRCH_REQUIRE_CLUSTER=1 $(CARGO) test --workspace --test e2e -- cluster::
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

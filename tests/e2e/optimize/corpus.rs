@@ -156,7 +156,6 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     assert_refused(&mut slow.words(other), 10, &["cannot be resumed", "settings"]);
 }
 
-/// AR-31 on several machines.
 #[test]
 fn shards_of_a_corpus_are_merged_and_a_missing_one_is_named() {
     let slow = Slow::new();
