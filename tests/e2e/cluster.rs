@@ -1,5 +1,5 @@
-//! Runs that outgrow one machine, through the binary: shards by their environment, merges, waves, and
-//! a cache that hosts share; over Slurm and Ray where they are installed, with workers that are
+//! Runs that outgrow one machine, through the binary: shards by their environment, merges, waves,
+//! and a cache that hosts share; over Slurm and Ray where they are installed, with workers that are
 //! killed.
 
 mod caches;

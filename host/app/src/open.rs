@@ -194,8 +194,7 @@ pub(crate) fn open_model(
             name: name.to_owned(),
             provider: Arc::new(PricedModel::new(Arc::clone(own.provider()?), Arc::clone(&prices))),
             model: None,
-            limiter: shared
-                .limiter(&format!("own {}", own.name()), rates(model.rates, model)?),
+            limiter: shared.limiter(&format!("own {}", own.name()), rates(model.rates, model)?),
         },
         None => open(name, &own, false)?,
     };

@@ -181,9 +181,8 @@ impl Cache {
     /// # Errors
     /// When the file cannot be read at present.
     pub async fn stats(&self) -> Result<Stats, CacheError> {
-        let (kinds, file_bytes) = self
-            .ask(|worker| Ok((worker.backend.entry_sizes()?, worker.backend.bytes())))
-            .await?;
+        let (kinds, file_bytes) =
+            self.ask(|worker| Ok((worker.backend.entry_sizes()?, worker.backend.bytes()))).await?;
         let all = kinds.values().fold(Size::default(), |all, held| Size {
             entries: all.entries + held.entries,
             bytes: all.bytes + held.bytes,

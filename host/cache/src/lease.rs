@@ -1,9 +1,9 @@
 //! One leader for equal requests of several processes.
 //!
 //! The process of the leader holds a lease of the key, which has an owner and an end, and which the
-//! cache's thread extends while the leader exists. In the file of this machine it is a row. The other processes check at intervals whether
-//! there is a value or no lease any more. A process that was killed delays the others by
-//! [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads
+//! cache's thread extends while the leader exists. In the file of this machine it is a row. The
+//! other processes check at intervals whether there is a value or no lease any more. A process that
+//! was killed delays the others by [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads
 //! without it, and the failure is reported when the value cannot be stored.
 
 use std::collections::HashSet;
@@ -181,7 +181,12 @@ impl Store {
     }
 
     /// Extends leases that no other process has taken over.
-    pub(crate) fn renew(&self, held: &HashSet<Key>, owner: i64, now: i64) -> Result<(), StoreError> {
+    pub(crate) fn renew(
+        &self,
+        held: &HashSet<Key>,
+        owner: i64,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let transaction = self.begin()?;
         for key in held {
             self.lease(key, owner, now)?;

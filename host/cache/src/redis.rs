@@ -151,9 +151,9 @@ impl RedisStore {
         Ok(done)
     }
 
-    /// Visits all entries of a kind, in batches of names with the sizes of their values, and deletes
-    /// them if that is wanted. A server that names keys without end is asked no longer at some
-    /// point.
+    /// Visits all entries of a kind, in batches of names with the sizes of their values, and
+    /// deletes them if that is wanted. A server that names keys without end is asked no longer at
+    /// some point.
     fn walk(&mut self, kind: Kind, deletes: Deletes) -> Result<Size, CacheError> {
         let mut visited = Size::default();
         let mut cursor = 0_u64;

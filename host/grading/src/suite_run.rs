@@ -348,11 +348,7 @@ impl SuiteRun {
                 second: 1,
                 decides: Arc::new(stats::is_decided),
             }),
-            until: self
-                .options
-                .wave
-                .map(|wave| wave.end(questions))
-                .filter(|end| *end < questions),
+            until: self.options.wave.map(|wave| wave.end(questions)).filter(|end| *end < questions),
         }
     }
 

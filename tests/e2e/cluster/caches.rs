@@ -1,5 +1,5 @@
-//! A cache that the processes of several hosts share: equal calls are paid once, and no server's end
-//! ends a run.
+//! A cache that the processes of several hosts share: equal calls are paid once, and no server's
+//! end ends a run.
 
 use std::net::TcpListener;
 use std::process::{Child, Stdio};
@@ -27,7 +27,16 @@ fn finish(child: Child) -> Said {
 fn assert_paid_once(cache: &str) {
     let bench = Bench::with_questions(15);
     let alone = MockEndpoint::start(script());
-    assert_eq!(finish(start(&bench, &alone, &format!("{}-alone", bench.place.path().join("cache").display()), "alone")).code, 0);
+    assert_eq!(
+        finish(start(
+            &bench,
+            &alone,
+            &format!("{}-alone", bench.place.path().join("cache").display()),
+            "alone"
+        ))
+        .code,
+        0
+    );
     let endpoint = MockEndpoint::start(script());
     let both = ["one", "two"].map(|state| start(&bench, &endpoint, cache, state));
     for child in both {

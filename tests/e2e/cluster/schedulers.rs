@@ -42,9 +42,9 @@ exit $code
 
 /// A model that takes a while.
 fn endpoint() -> MockEndpoint {
-    MockEndpoint::start(Script::new().with(|request, _| {
-        answer(request).map(|reply: Reply| reply.delay_ms(150))
-    }))
+    MockEndpoint::start(
+        Script::new().with(|request, _| answer(request).map(|reply: Reply| reply.delay_ms(150))),
+    )
 }
 
 /// The flags of a worker.
@@ -53,7 +53,8 @@ fn words(bench: &Bench, endpoint: &MockEndpoint) -> Vec<String> {
     let folder = folder.display();
     let url = endpoint.url();
     format!(
-        "benchmark suite.jsonl --llm openai --model mock --base-url {url} --workers 2 --folder {folder}"
+        "benchmark suite.jsonl --llm openai --model mock --base-url {url} --workers 2 \
+         --folder {folder}"
     )
     .split_whitespace()
     .map(str::to_owned)
@@ -181,15 +182,18 @@ fn ray_makes_the_run_of_one_process_however_many_workers_are_killed() {
     assert_same(&bench.report("run"), &whole);
 }
 
+/// The value behind a key, without its quotes.
+fn read_value<'a>(manifest: &'a str, key: &str) -> &'a str {
+    let (_, rest) = manifest.split_once(key).unwrap_or_else(|| panic!("no {key}"));
+    rest.split_whitespace().next().unwrap().trim_matches('"')
+}
+
 #[test]
 fn the_manifest_of_an_indexed_job_fits_its_schema() {
     let manifest = fs::read_to_string(example("kubernetes.yml")).unwrap();
-    let number = |key: &str| {
-        let (_, rest) = manifest.split_once(key).unwrap_or_else(|| panic!("no {key}"));
-        rest.split_whitespace().next().unwrap().trim_matches('"').to_owned()
-    };
-    let shards = number("name: SYRCH_SHARDS\n              value:");
-    assert_eq!((number("  completions:"), number("  parallelism:")), (shards.clone(), shards));
+    let shards = read_value(&manifest, "name: SYRCH_SHARDS\n              value:");
+    assert_eq!(read_value(&manifest, "  completions:"), shards);
+    assert_eq!(read_value(&manifest, "  parallelism:"), shards);
     assert!(manifest.contains("completionMode: Indexed"));
     let Some(installed) = find_cluster("python/installed") else { return };
     let validate = installed.join("python/bin/kubernetes-validate");
@@ -199,7 +203,8 @@ fn the_manifest_of_an_indexed_job_fits_its_schema() {
     assert!(output.status.success(), "{output:?}");
     // The schema is one that refuses.
     let place = Bench::new();
-    let wrong = place.place.file("wrong.yml", manifest.replace("completionMode", "completionModus"));
+    let wrong =
+        place.place.file("wrong.yml", manifest.replace("completionMode", "completionModus"));
     let mut command = Command::new(installed.join("python/bin/kubernetes-validate"));
     let refused = command.args(["--strict", "--quiet"]).arg(wrong).output().unwrap();
     assert!(!refused.status.success(), "{refused:?}");

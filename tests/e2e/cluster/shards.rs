@@ -121,8 +121,9 @@ fn each_shard_takes_its_part_of_budgets_and_rates() {
 #[test]
 fn a_batch_answers_the_lines_of_its_shard() {
     let place = Place::new();
-    let questions: String =
-        (0..7).map(|at| format!("{{\"id\": {at}, \"question\": \"How many customers?\"}}\n")).collect();
+    let questions: String = (0..7)
+        .map(|at| format!("{{\"id\": {at}, \"question\": \"How many customers?\"}}\n"))
+        .collect();
     let mut lines = Vec::new();
     for shard in ["1/2", "2/2"] {
         let mut command = place.words("batch --llm offline --db shop.sqlite");

@@ -14,8 +14,11 @@ const ONCE: &str = "retry3:policy.max_attempts=1";
 fn script() -> Script {
     Script::new().with(|request, _| {
         let least = question_number(request)? % 5;
-        let column =
-            if request.prompt().contains("nothing_of_the_kind") { "quantity" } else { "nothing_of_the_kind" };
+        let column = if request.prompt().contains("nothing_of_the_kind") {
+            "quantity"
+        } else {
+            "nothing_of_the_kind"
+        };
         let sql = format!("SELECT COUNT(*) AS n FROM orders WHERE {column} >= {least}");
         Some(Reply::sql(&sql, 0.95))
     })

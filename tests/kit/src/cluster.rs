@@ -15,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Ends the server and removes its folder when the test's process has ended, since its end of the
 /// pipe is closed then.
-const WATCH: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & server=$!; echo $server; cat >/dev/null; kill -KILL $server; wait $server 2>/dev/null; rm -rf "$folder""#;
+const WATCH: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 & server=$!; echo $server
+cat >/dev/null; kill -KILL $server; wait $server 2>/dev/null; rm -rf "$folder""#;
 
 /// The folder that `tests/cluster/install.sh` fills, which `SYRCH_TEST_CLUSTER` names, else
 /// `target/cluster`, if a part of it is there. If not, this is reported and counted as

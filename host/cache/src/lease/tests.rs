@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use rusqlite::Connection;
 
 use super::*;
-use crate::local::Access;
 use crate::folder::FILE;
+use crate::local::Access;
 use crate::{Found, Kind, Options};
 
 fn key(number: usize) -> Key {

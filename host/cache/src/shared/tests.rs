@@ -93,7 +93,9 @@ async fn a_damaged_entry_is_a_miss() {
     let folder = tempfile::tempdir().unwrap();
     let cache = open(folder.path());
     let entry = folder.path().join(ROOT).join(path_of(&key(1), ENTRY));
-    for damage in ["", "short", "syrch-1\nbut no entry of this key, however long it may be, is this"] {
+    for damage in
+        ["", "short", "syrch-1\nbut no entry of this key, however long it may be, is this"]
+    {
         fetch(&cache, 1).await;
         std::fs::write(&entry, damage).unwrap();
         assert!(!fetch(&cache, 1).await && fetch(&cache, 1).await);

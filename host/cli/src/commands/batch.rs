@@ -40,8 +40,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Batch")]
     pub(crate) workers: u16,
     /// Answer only part i of n of the lines, such as 2/8. Budgets and rates are those of all parts,
-    /// of which each uses its own [default: that of SYRCH_SHARD, of a task of a Slurm array, or of a
-    /// pod of an Indexed Job with SYRCH_SHARDS]
+    /// of which each uses its own [default: that of SYRCH_SHARD, of a task of a Slurm array, or of
+    /// a pod of an Indexed Job with SYRCH_SHARDS]
     #[arg(long, value_name = "i/n", help_heading = "Batch")]
     pub(crate) shard: Option<Shard>,
     /// Write the answers in the order of the questions (this is so unless --as-they-come is given)

@@ -121,9 +121,7 @@ fn open(context: &Context) -> Outcome<Arc<Cache>> {
 fn failure(error: &CacheError, place: &Place) -> Failure {
     let hint = match error {
         CacheError::Folder { .. } => {
-            format!(
-                "make `{place}` a folder of yours alone, or set SYRCH_CACHE_DIR to another"
-            )
+            format!("make `{place}` a folder of yours alone, or set SYRCH_CACHE_DIR to another")
         }
         CacheError::Locked { .. } => "try again when the other process is done".to_owned(),
         CacheError::Full { .. } => "free space on the disk".to_owned(),

@@ -12,7 +12,7 @@ use syrch_grading::grade::report::render::markdown;
 use syrch_grading::grade::report::{CompareOptions, GridReport, RunReport};
 use syrch_grading::grade::rules::Rule;
 use syrch_grading::grade::run::{
-    Merged, MergeError, Missing, RunEntry, RunError, RunRecord, RunSummary, Runs, is_going_on,
+    MergeError, Merged, Missing, RunEntry, RunError, RunRecord, RunSummary, Runs, is_going_on,
     merge, read,
 };
 
@@ -158,12 +158,8 @@ impl ReportArgs {
                     ),
                 )
                 .hint("ask the next wave in all shards, then report again"),
-                MergeError::Holes { .. } => {
-                    Failure::new(Exit::Gate, message).hint(format!(
-                        "{}; --partial reports on what is there",
-                        advise_runs(&shards)
-                    ))
-                }
+                MergeError::Holes { .. } => Failure::new(Exit::Gate, message)
+                    .hint(format!("{}; --partial reports on what is there", advise_runs(&shards))),
                 MergeError::Different { .. } | MergeError::Foreign { .. } => {
                     Failure::usage(message).hint(advise_runs(&shards))
                 }

@@ -1,5 +1,5 @@
-//! The part of a run that this process works on: that of `--shard`, else that of the environment, so
-//! that every worker of a cluster is started by the same command.
+//! The part of a run that this process works on: that of `--shard`, else that of the environment,
+//! so that every worker of a cluster is started by the same command.
 
 use syrch_grading::grade::run::Shard;
 
@@ -89,9 +89,8 @@ pub(crate) const VARIABLES: [&str; 6] = [TASK, COUNT, FIRST, LAST, STEP, INDEX];
 /// or 1, nor by ones.
 fn find_slurm(environment: &Environment, parts: Option<u32>) -> Outcome<Option<Shard>> {
     let Some(task) = read_variable(environment, TASK)? else { return Ok(None) };
-    let missing = |name: &str| contradict(format!("{TASK} is {task}, and {name} is missing"));
-    let count = read_variable(environment, COUNT)?.ok_or_else(|| missing(COUNT))?;
-    let first = read_variable(environment, FIRST)?.ok_or_else(|| missing(FIRST))?;
+    let count = require_variable(environment, COUNT)?;
+    let first = require_variable(environment, FIRST)?;
     let step = read_variable(environment, STEP)?.unwrap_or(1);
     // A task that is started again alone would otherwise ask everything.
     if count == 1 && parts != Some(1) {
@@ -137,6 +136,12 @@ fn check_parts(variable: &str, shard: Shard, parts: Option<u32>) -> Outcome<()> 
         ))),
         _ => Ok(()),
     }
+}
+
+/// The number of a variable that is there beside [`TASK`].
+fn require_variable(environment: &Environment, name: &'static str) -> Outcome<u32> {
+    read_variable(environment, name)?
+        .ok_or_else(|| contradict(format!("{TASK} is set, and {name} is missing")))
 }
 
 fn read_variable(environment: &Environment, name: &'static str) -> Outcome<Option<u32>> {

@@ -426,9 +426,14 @@ pub(crate) static SPECS: &[Spec] = &[
     .env(&["SYRCH_CACHE"])
     .when_found(WhenFound::KeepsDefault)
     .database(),
-    Spec::new("cache.shared", Kind::SharedCache, "A cache that the processes of several hosts share, in place of that of this machine: a folder of yours on a file system that all of them see, or a server, redis://host:port", |e| json!(e.shared_cache.as_ref().map(ToString::to_string)), |e, v| {
-        e.shared_cache = Place::read_shared(&text(v)).ok();
-    })
+    Spec::new(
+        "cache.shared",
+        Kind::SharedCache,
+        "A cache that several hosts share, in place of that of this machine: a folder of yours on \
+         a file system that all of them see, or a server, redis://host:port",
+        |e| json!(e.shared_cache.as_ref().map(ToString::to_string)),
+        |e, v| e.shared_cache = Place::read_shared(&text(v)).ok(),
+    )
     .flag("shared-cache", "FOLDER|URL")
     .env(&["SYRCH_SHARED_CACHE"]),
     Spec::new("cache.ttl_seconds", TTL, "Seconds that a cached answer is good", |e| seconds_value(e.settings.cache.ttl), |e, v| {

@@ -321,11 +321,8 @@ fn without_answers(header: &Header) -> Header {
 
 /// Sentences about missing shards and answers.
 fn describe_missing(holes: &[Hole]) -> Vec<String> {
-    let absent: Vec<String> = holes
-        .iter()
-        .filter(|hole| hole.run.is_none())
-        .map(|hole| hole.shard.to_string())
-        .collect();
+    let absent: Vec<String> =
+        holes.iter().filter(|hole| hole.run.is_none()).map(|hole| hole.shard.to_string()).collect();
     let mut warnings = Vec::new();
     match absent.as_slice() {
         [] => {}
@@ -333,9 +330,10 @@ fn describe_missing(holes: &[Hole]) -> Vec<String> {
         all => warnings.push(format!("{} shards are missing: {}", all.len(), text::few(all))),
     }
     for Hole { shard, run, has, of } in holes {
-        warnings.extend(run.as_ref().map(|run| {
-            format!("shard {shard} (run {run}) holds {has} of its {of} answers")
-        }));
+        warnings.extend(
+            run.as_ref()
+                .map(|run| format!("shard {shard} (run {run}) holds {has} of its {of} answers")),
+        );
     }
     warnings
 }

@@ -51,9 +51,9 @@ pub(crate) async fn carry_out(
     occasions: Occasions<'_>,
 ) -> Outcome<Ended> {
     let asks = options.answers.is_empty();
-    let resumes = options.resume.is_some();
-    let wave = options.wave;
     let is_in_folder = options.folder.is_some();
+    let resumes = options.resume.is_some() || is_in_folder;
+    let wave = options.wave;
     let fuzz = options.fuzz.clone();
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let settings = arms.first().map(|(_, settings)| settings.clone()).unwrap_or_default();
@@ -93,7 +93,7 @@ pub(crate) async fn carry_out(
             }
             Ok(Ended::from_outcome(outcome, asks, &on))
         }
-        Err(error @ syrch::Error::Unfit(_)) if resumes || is_in_folder => Err(Failure::from(error).hint(
+        Err(error @ syrch::Error::Unfit(_)) if resumes => Err(Failure::from(error).hint(
             "the command that began it is needed, with the same flags; `syrch-host report RUN --rule NAME` reports under another rule \
              without asking",
         )),

@@ -29,9 +29,9 @@ pub(crate) struct RunArgs {
     /// was
     #[arg(long, value_name = "RUN", conflicts_with = "folder")]
     pub(crate) resume: Option<String>,
-    /// Only part i of n of the statements, such as 2/8; `optimize report` merges the parts [default:
-    /// that of SYRCH_SHARD, of a task of a Slurm array, or of a pod of an Indexed Job with
-    /// SYRCH_SHARDS]
+    /// Only part i of n of the statements, such as 2/8; `optimize report` merges the parts
+    /// [default: that of SYRCH_SHARD, of a task of a Slurm array, or of a pod of an Indexed Job
+    /// with SYRCH_SHARDS]
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
     /// The folder of the run, where it begins, or continues if it is there. Each shard has a folder
