@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use syrch_kit::cluster::find_cluster;
 use syrch_kit::{MockEndpoint, Reply, Script, repository};
 
+use super::waves;
 use crate::benchmark::{Bench, answer, assert_same};
 use crate::endpoint::KEY;
 
@@ -167,12 +168,33 @@ fn slurm_makes_the_run_of_one_process_however_many_workers_are_killed() {
 }
 
 #[test]
+fn a_comparison_in_waves_over_slurm_stops_where_one_process_stops() {
+    if find_cluster("debian/installed").is_none() {
+        return;
+    }
+    let bench = Bench::with_questions(20);
+    let endpoint = MockEndpoint::start(waves::script());
+    assert_eq!(waves::compare(&bench, &endpoint, "--workers 1").code, 0);
+    let whole = bench.report("last");
+    let mut command = Command::new("sh");
+    command.arg(repository().join("tests/cluster/slurm.sh")).arg(example("waves.sh"));
+    command.args(["2", waves::ONCE, "retry3", "suite.jsonl", "--llm", "openai", "--model", "mock"]);
+    command.args(["--base-url", &endpoint.url(), "--folder", "run"]);
+    prepare(&mut command, &bench);
+    let output = command.output().unwrap();
+    let all = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{all}");
+    assert_eq!(all.matches("ask the next wave").count(), 1, "{all}");
+    assert_same(&bench.report("run"), &whole);
+}
+
+#[test]
 fn ray_makes_the_run_of_one_process_however_many_workers_are_killed() {
     let Some(installed) = find_cluster("python/installed") else { return };
     let endpoint = endpoint();
     let (bench, whole) = bench(&endpoint);
     // The path of a socket is short.
-    let scratch = syrch_kit::scratch();
+    let scratch = tempfile::tempdir_in("/tmp").unwrap();
     let mut command = Command::new(installed.join("python/bin/python"));
     command.arg(example("ray_run.py")).arg("6").args(words(&bench, &endpoint));
     prepare(&mut command, &bench);

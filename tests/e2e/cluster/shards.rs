@@ -38,7 +38,7 @@ fn the_same_command_on_each_worker_makes_the_report_of_one_process() {
     for (words, variables, message) in [
         ("", "SYRCH_SHARD=2/3 SYRCH_SHARDS=4", "SYRCH_SHARDS says 4"),
         ("", "JOB_COMPLETION_INDEX=1", "SYRCH_SHARDS is missing"),
-        ("--wave 1/2", "", "--wave"),
+        ("--wave 1/2", "", "--folder"),
         ("--folder run --wave 3/2", "", "there is no wave 3 of 2"),
         ("--folder run --resume last", "", "--resume"),
     ] {
@@ -116,6 +116,19 @@ fn each_shard_takes_its_part_of_budgets_and_rates() {
         assert_eq!(run_command(worker(&bench, &endpoint, &words, rate)).code, 0);
     }
     assert_eq!(bench.say("report quick").code, 0);
+}
+
+#[test]
+fn shards_of_a_grid_are_merged() {
+    let bench = Bench::with_questions(7);
+    let grid = "grid suite.jsonl --llm offline -P policy.max_attempts=1,3";
+    assert_eq!(bench.say(grid).code, 0);
+    let whole = bench.report("last");
+    for shard in ["1/2", "2/2"] {
+        let said = bench.say(&format!("{grid} --folder run --shard {shard}"));
+        assert_eq!(said.code, 0, "{}", said.all());
+    }
+    assert_same(&bench.report("run"), &whole);
 }
 
 #[test]

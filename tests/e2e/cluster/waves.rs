@@ -8,10 +8,10 @@ use crate::benchmark::{Bench, assert_same, question_number, suite};
 use crate::endpoint::Said;
 
 /// The arm whose first try is its last.
-const ONCE: &str = "retry3:policy.max_attempts=1";
+pub(super) const ONCE: &str = "retry3:policy.max_attempts=1";
 
 /// Writes what does not run first, and repairs it when it is shown.
-fn script() -> Script {
+pub(super) fn script() -> Script {
     Script::new().with(|request, _| {
         let least = question_number(request)? % 5;
         let column = if request.prompt().contains("nothing_of_the_kind") {
@@ -24,7 +24,7 @@ fn script() -> Script {
     })
 }
 
-fn compare(bench: &Bench, endpoint: &MockEndpoint, words: &str) -> Said {
+pub(super) fn compare(bench: &Bench, endpoint: &MockEndpoint, words: &str) -> Said {
     let mut command = bench.command("compare");
     command.args([ONCE, "retry3", "suite.jsonl", "--stop-early", "--llm", "openai"]);
     command.args(["--model", "mock", "--base-url", &endpoint.url()]);
