@@ -207,6 +207,13 @@ impl Cache {
         self.activity.take()
     }
 
+    /// The first failure since the cache was opened, with the number of failures; `None` if there
+    /// was none. Unlike [`Cache::take_warnings`] it does not end with being read.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.activity.failure()
+    }
+
     /// Runs on the cache's thread, to the end even if the future is dropped.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,

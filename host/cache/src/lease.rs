@@ -3,8 +3,9 @@
 //! The process of the leader holds a lease of the key, which has an owner and an end, and which the
 //! cache's thread extends while the leader exists. In the file of this machine it is a row. The
 //! other processes check at intervals whether there is a value or no lease any more. A process that
-//! was killed delays the others by [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads
-//! without it, and the failure is reported when the value cannot be stored.
+//! was killed delays the others by [`LEASE_MILLIS`] at most. Leases only save requests: a process
+//! that fails to take one leads without it, and the failure is reported when the value cannot be
+//! stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};

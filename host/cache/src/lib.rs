@@ -8,8 +8,8 @@
 //!
 //! Of equal requests at the same time only one is made: the first is the leader, and the others
 //! wait for its value ([`Cache::find`]). Within a process they share a cell (`in_flight`). Between
-//! processes the leader holds a lease: a row of the file, a file or a key. It ends when the value is
-//! written, when the leader gives up, or a few seconds after its process was killed. If no lease
+//! processes the leader holds a lease: a row of the file, a file or a key. It ends when the value
+//! is written, when the leader gives up, or a few seconds after its process was killed. If no lease
 //! can be taken, the request is made without one, and two processes may make it.
 
 mod activity;
@@ -25,6 +25,7 @@ mod options;
 mod pause;
 mod place;
 mod record;
+#[cfg_attr(not(feature = "redis"), path = "without_redis.rs")]
 mod redis;
 mod shared;
 mod store;

@@ -9,7 +9,7 @@ use crate::activity::Activity;
 use crate::backend::Backend;
 use crate::folder::FILE;
 use crate::local::LocalFile;
-use crate::redis::{RedisAddress, RedisStore};
+use crate::redis::{IS_BUILT, RedisAddress};
 use crate::shared::SharedFolder;
 
 /// The place of a cache.
@@ -32,6 +32,9 @@ pub enum PlaceError {
     /// The address cannot be read. Its text may hold a password, and is not repeated.
     #[error("the address of the server cannot be read: write `redis://user:password@host:port/0`")]
     Address,
+    /// The program was built without a client of Redis.
+    #[error("this program was built without the feature `redis`, which a server needs")]
+    Unbuilt,
 }
 
 impl Place {
@@ -42,6 +45,7 @@ impl Place {
     /// When it is a URL of another kind, or no address.
     pub fn read_shared(text: &str) -> Result<Self, PlaceError> {
         match text.split_once("://") {
+            Some(("redis", _)) if !IS_BUILT => Err(PlaceError::Unbuilt),
             Some(("redis", _)) => {
                 RedisAddress::read(text).map(Self::Redis).ok_or(PlaceError::Address)
             }
@@ -75,7 +79,7 @@ impl Place {
                 Box::new(LocalFile::new(folder.clone(), options.clone(), Arc::clone(activity)))
             }
             Self::Shared(folder) => Box::new(SharedFolder::new(folder.clone())),
-            Self::Redis(address) => Box::new(RedisStore::new(address.clone(), options.wait)),
+            Self::Redis(address) => address.open(options.wait),
         }
     }
 }
@@ -94,6 +98,7 @@ impl fmt::Display for Place {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "redis")]
     #[test]
     fn a_place_is_a_folder_or_a_server() {
         let place = Place::read_shared("/nfs/cache").unwrap();

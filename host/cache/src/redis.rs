@@ -41,6 +41,9 @@ const POLL_EVERY: Duration = Duration::from_millis(50);
 const BATCH: usize = 500;
 const BATCHES: usize = 20_000;
 
+/// True if this build has a client of Redis.
+pub(crate) const IS_BUILT: bool = true;
+
 /// The address of a server, with the password if it has one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisAddress {
@@ -64,6 +67,12 @@ impl RedisAddress {
             user: redis.username().map(str::to_owned),
             password: redis.password().map(str::to_owned),
         })
+    }
+
+    /// The server at this address, to which nothing connects yet. An operation takes at most so
+    /// long.
+    pub(crate) fn open(&self, wait: Duration) -> Box<dyn Backend> {
+        Box::new(RedisStore::new(self.clone(), wait))
     }
 
     /// The password, which no output may show.
@@ -97,7 +106,7 @@ impl fmt::Debug for RedisAddress {
 }
 
 /// A server, to which the first operation connects.
-pub(crate) struct RedisStore {
+struct RedisStore {
     address: RedisAddress,
     /// The limit on the time of an operation.
     wait: Duration,
@@ -115,7 +124,7 @@ struct Opened {
 
 impl RedisStore {
     /// The server at this address. An operation takes at most so long.
-    pub(crate) fn new(address: RedisAddress, wait: Duration) -> Self {
+    fn new(address: RedisAddress, wait: Duration) -> Self {
         Self { address, wait, pause: Pause::default(), opened: None }
     }
 
