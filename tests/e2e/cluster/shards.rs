@@ -138,17 +138,39 @@ fn a_batch_answers_the_lines_of_its_shard() {
         .map(|at| format!("{{\"id\": {at}, \"question\": \"How many customers?\"}}\n"))
         .collect();
     let mut lines = Vec::new();
+    let whole = finish(&mut place.words("batch --llm offline --db shop.sqlite"), questions.clone());
     for shard in ["1/2", "2/2"] {
         let mut command = place.words("batch --llm offline --db shop.sqlite");
         let output = finish(command.env("SYRCH_SHARD", shard), questions.clone());
         let (stdout, stderr) = read_streams(&output);
         assert_eq!(output.status.code(), Some(0), "{stderr}");
+        place.file(&format!("part-{}", &shard[..1]), &stdout);
         lines.extend(stdout.lines().map(|line| {
             let answer: Value = serde_json::from_str(line).unwrap();
             (answer["line"].as_u64().unwrap(), answer["id"].as_u64().unwrap())
         }));
     }
     assert_eq!(lines, [(1, 0), (3, 2), (5, 4), (7, 6), (2, 1), (4, 3), (6, 5)]);
+    let output = finish(&mut place.words("batch --merge part-2 part-1"), questions.clone());
+    let (merged, stderr) = read_streams(&output);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    let whole = crate::batch::answers(&read_streams(&whole).0);
+    let merged = crate::batch::answers(&merged);
+    let steady = crate::batch::steady;
+    assert!(merged.iter().map(steady).eq(whole.iter().map(steady)), "{merged:?}");
+    for (files, input, code, message) in [
+        ("part-1", questions.clone(), 5, "--shard 2/2"),
+        ("part-1 part-1", questions.clone(), 2, "line 1 is answered in"),
+        ("part-1 part-2", questions.replace("\"id\": 3", "\"id\": 9"), 2, "another question"),
+        ("part-1 part-2", questions[..60].to_owned(), 2, "another question"),
+        ("part-3", questions.clone(), 2, "part-3"),
+    ] {
+        let mut command = place.words(&format!("batch --merge {files}"));
+        let output = finish(command.env("SYRCH_SHARDS", "2"), input);
+        let (stdout, stderr) = read_streams(&output);
+        assert!(output.status.code() == Some(code) && stdout.is_empty(), "{files}: {stderr}");
+        assert!(stderr.contains(message), "{files}: {stderr}");
+    }
     let mut command = place.words("batch --llm offline --db shop.sqlite");
     let output = finish(command.env("SYRCH_SHARD", "3"), questions);
     let (_, stderr) = read_streams(&output);

@@ -1,6 +1,8 @@
 //! `batch`: reads lines of questions on standard input and writes a line of JSON for each on
 //! standard output, as a cluster needs it.
 
+mod merge;
+
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -44,6 +46,17 @@ pub(crate) struct BatchArgs {
     /// a pod of an Indexed Job with SYRCH_SHARDS]
     #[arg(long, value_name = "i/n", help_heading = "Batch")]
     pub(crate) shard: Option<Shard>,
+    /// Put the answers together that all shards wrote to these files, in the order of the questions
+    /// on standard input, and ask nothing. What is missing, doubled or of other questions is
+    /// refused
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with = "shard",
+        help_heading = "Batch"
+    )]
+    pub(crate) merge: Vec<PathBuf>,
     /// Write the answers in the order of the questions (this is so unless --as-they-come is given)
     #[arg(long, overrides_with = "as_they_come", help_heading = "Batch")]
     pub(crate) in_order: bool,
@@ -111,8 +124,15 @@ impl Run for BatchArgs {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        self.merge.iter().map(|path| ("the answers of a shard", path.clone())).collect()
+    }
+
     async fn run(self, mut context: Context) -> Outcome {
         refuse(&context)?;
+        if !self.merge.is_empty() {
+            return merge::merge(&context, &self.merge).await;
+        }
         let shard = choose_shard(self.shard, &mut context)?;
         context.needs_database()?;
         spare_databases(&context)?;

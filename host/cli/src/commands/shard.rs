@@ -49,10 +49,7 @@ pub(crate) fn advise_runs(shards: &[Shard]) -> String {
 
 /// The part that the environment names, with the variable that names it.
 fn find_shard(environment: &Environment) -> Outcome<Option<(Shard, &'static str)>> {
-    let parts = match environment.syrch.get(SHARDS) {
-        Some(word) => Some(read_number(SHARDS, word.as_deref().unwrap_or_default())?),
-        None => None,
-    };
+    let parts = read_parts(environment)?;
     if let Some(word) = environment.syrch.get(SHARD) {
         let shard: Shard = word
             .as_deref()
@@ -73,6 +70,12 @@ fn find_shard(environment: &Environment) -> Outcome<Option<(Shard, &'static str)
         ))),
         (of_slurm, of_kubernetes) => Ok(of_slurm.or(of_kubernetes)),
     }
+}
+
+/// The number of shards that [`SHARDS`] names.
+pub(crate) fn read_parts(environment: &Environment) -> Outcome<Option<u32>> {
+    let word = environment.syrch.get(SHARDS);
+    word.map(|word| read_number(SHARDS, word.as_deref().unwrap_or_default())).transpose()
 }
 
 const TASK: &str = "SLURM_ARRAY_TASK_ID";
