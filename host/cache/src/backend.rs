@@ -1,5 +1,5 @@
-//! What a cache needs of the place in which its entries and leases are: a file of this machine, a
-//! folder that several hosts share, or a server.
+//! The place in which the entries and leases of a cache are: a file of this machine, a folder that
+//! several hosts share, or a server.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;

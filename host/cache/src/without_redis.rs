@@ -1,5 +1,5 @@
-//! What takes the place of the client of Redis in builds without the feature `redis`: no address can
-//! be read.
+//! A stand-in for the client of Redis in builds without the feature `redis`: no address can be
+//! read.
 
 use std::convert::Infallible;
 use std::fmt;

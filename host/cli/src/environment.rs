@@ -1,5 +1,7 @@
 //! The only file that reads the environment.
 
+pub(crate) mod scheduler;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +11,7 @@ use syrch::databases::Executor;
 use syrch::plugins::{CodeCache, CompileProcess, CompileSettings};
 use syrch::secrecy::SecretString;
 
-use crate::commands::{compile_component, shard};
+use crate::commands::compile_component;
 use crate::failure::{Failure, Outcome};
 
 /// The user's state directory, below the home.
@@ -100,7 +102,7 @@ impl Environment {
             otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS")
                 .map(|headers| pairs(&headers))
                 .unwrap_or_default(),
-            scheduler: shard::VARIABLES
+            scheduler: scheduler::VARIABLES
                 .into_iter()
                 .filter_map(|variable| Some((variable, key(variable)?)))
                 .collect(),

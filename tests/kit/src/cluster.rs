@@ -1,5 +1,5 @@
-//! What `tests/cluster/install.sh` installs: Slurm, Ray and Redis, and a Redis server of the tests'
-//! own.
+//! Slurm, Ray and Redis, as `tests/cluster/install.sh` installs them, and a Redis server of the
+//! tests' own.
 
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};

@@ -5,12 +5,9 @@ use syrch_grading::grade::run::Shard;
 
 use super::Context;
 use crate::environment::Environment;
+use crate::environment::scheduler::{COUNT, FIRST, INDEX, LAST, SHARD, SHARDS, STEP, TASK};
 use crate::failure::{Failure, Outcome};
 
-/// The variable that names the part, such as `2/8`.
-pub(crate) const SHARD: &str = "SYRCH_SHARD";
-/// The variable with the number of parts.
-pub(crate) const SHARDS: &str = "SYRCH_SHARDS";
 /// The advice for an environment that names no part.
 const NAME_IT: &str = "name the part by --shard i/n or SYRCH_SHARD=i/n; 1/1 is the whole";
 
@@ -77,16 +74,6 @@ pub(crate) fn read_parts(environment: &Environment) -> Outcome<Option<u32>> {
     let word = environment.syrch.get(SHARDS);
     word.map(|word| read_number(SHARDS, word.as_deref().unwrap_or_default())).transpose()
 }
-
-const TASK: &str = "SLURM_ARRAY_TASK_ID";
-const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
-const FIRST: &str = "SLURM_ARRAY_TASK_MIN";
-const LAST: &str = "SLURM_ARRAY_TASK_MAX";
-const STEP: &str = "SLURM_ARRAY_TASK_STEP";
-const INDEX: &str = "JOB_COMPLETION_INDEX";
-
-/// The variables of schedulers that name the part of a process.
-pub(crate) const VARIABLES: [&str; 6] = [TASK, COUNT, FIRST, LAST, STEP, INDEX];
 
 /// The part of a task of a Slurm array: its place among the tasks, which need not be counted from 0
 /// or 1, nor by ones.
@@ -166,6 +153,7 @@ fn contradict(message: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::scheduler::VARIABLES;
 
     /// Variables as `NAME=VALUE`, with blanks between them.
     fn environment(variables: &str) -> Environment {

@@ -30,7 +30,7 @@ use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
 use syrch_grading::Knob;
 
-use crate::commands::shard::{SHARD, SHARDS};
+use crate::environment::scheduler::{SHARD, SHARDS};
 use crate::environment::{Environment, MCP_TOKEN, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
 use file::{Entry, Trust};

@@ -121,7 +121,7 @@ pub struct Hole {
 pub enum Missing {
     /// The merge is refused.
     Refuse,
-    /// What is there is merged, and [`Merged::warnings`] say what is missing.
+    /// The rest is merged, and [`Merged::warnings`] say what is missing.
     Report,
 }
 

@@ -23,14 +23,14 @@ use crate::failure::{Failure, Outcome};
 /// The limit on the size of an answer, in bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// What is read of an answer.
+/// The members that are read of an answer.
 #[derive(Deserialize)]
 struct Answer {
     id: Value,
     line: u64,
 }
 
-/// Where an answer is, and the hash of its id.
+/// The place of an answer, and the hash of its id.
 #[derive(Clone, Copy)]
 struct Place {
     file: usize,

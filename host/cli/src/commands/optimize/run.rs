@@ -85,7 +85,7 @@ pub(super) async fn run(mut context: Context, arguments: RunArgs) -> Outcome {
     Ok(if document.passed { Exit::Answered } else { Exit::Gate })
 }
 
-/// Where a run begins or continues, and its part of the statements.
+/// The place at which a run begins or continues, and its part of the statements.
 struct Place {
     resume: Option<String>,
     folder: Option<PathBuf>,
