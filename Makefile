@@ -32,7 +32,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page dist test-packages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -122,6 +122,13 @@ test-mcp:
 test-page:
 	sh tests/page/install.sh
 	SYRCH_REQUIRE_PAGE=1 $(CARGO) test --workspace --test e2e -- serve::page
+
+# Runs on many machines: Slurm with its controller and daemon on this one, a local Ray cluster, a Redis server, and the schema of a Kubernetes job,
+# all of which the script installs in target/cluster (Debian's packages, unpacked, and from PyPI). Workers are killed meanwhile.
+test-cluster:
+	sh tests/cluster/install.sh
+	SYRCH_REQUIRE_CLUSTER=1 $(CARGO) test --workspace --lib hosts_pay_equal_calls_once
+	SYRCH_REQUIRE_CLUSTER=1 $(CARGO) test --workspace --test e2e -- cluster::
 
 # The packages of one build, in target/dist; what is left out, since its tools are missing, is named at the end. The project's own script installs some
 # of these tools in target/dist-tools (from PyPI, npm and crates.io). packaging/README.md has the rest.

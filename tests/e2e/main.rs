@@ -18,6 +18,7 @@ mod cache;
 mod calibrate;
 mod circles;
 mod clarify;
+mod cluster;
 mod compare;
 mod completions;
 mod contract;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use syrch_cache::{Cache, Options};
 use syrch_core::ports::{CellIndex, Database, ModelProvider, RowsGrant, SqlPort};
@@ -116,12 +115,12 @@ fn database_arguments(url: DatabaseUrl, settings: &Settings) -> OpenDatabase {
     }
 }
 
-/// The cache of the settings; `None` if nothing is cached. Its file is opened by the first request.
+/// The cache of the settings; `None` if nothing is cached. It is opened by the first request.
 #[must_use]
 pub fn open_cache(settings: &Settings) -> Option<Arc<Cache>> {
-    let CacheSettings { folder, ttl, bytes } = &settings.cache;
+    let CacheSettings { ttl, bytes, .. } = &settings.cache;
     let options = Options { ttl: *ttl, bytes: *bytes, ..Options::default() };
-    Some(Cache::open(folder.as_deref()?, options))
+    Some(Cache::open_at(settings.cache.place()?, options))
 }
 
 /// Opens the models of the settings; nothing is sent yet.
@@ -151,8 +150,7 @@ pub(crate) fn open_model(
     let mut endpoints: BTreeMap<Option<&str>, (&EndpointSettings, Arc<Limiter>)> = BTreeMap::new();
     let named = model.endpoints.iter().map(|(name, endpoint)| (Some(name.as_str()), endpoint));
     for (name, endpoint) in named.chain([(None, &default)]) {
-        let limiter =
-            shared.limiter(&place(name, endpoint), rates(endpoint.rates, model.max_retry_wait));
+        let limiter = shared.limiter(&place(name, endpoint), rates(endpoint.rates, model)?);
         endpoints.insert(name, (endpoint, limiter));
     }
     let prices = Arc::new(prices(model, None)?);
@@ -196,8 +194,7 @@ pub(crate) fn open_model(
             name: name.to_owned(),
             provider: Arc::new(PricedModel::new(Arc::clone(own.provider()?), Arc::clone(&prices))),
             model: None,
-            limiter: shared
-                .limiter(&format!("own {}", own.name()), rates(model.rates, model.max_retry_wait)),
+            limiter: shared.limiter(&format!("own {}", own.name()), rates(model.rates, model)?),
         },
         None => open(name, &own, false)?,
     };
@@ -244,9 +241,12 @@ fn place(name: Option<&str>, endpoint: &EndpointSettings) -> String {
     format!("{name:?} {:?} {}", endpoint.provider, endpoint.base_url)
 }
 
-fn rates(rates: RateSettings, patience: Duration) -> Rates {
+/// The limits of an endpoint for this process.
+fn rates(rates: RateSettings, model: &ModelSettings) -> Result<Rates, Error> {
+    let rates = model.shard.map_or(Ok(rates), |shard| rates.part(shard))?;
     let RateSettings { requests_per_minute, tokens_per_minute, in_flight } = rates;
-    Rates { requests_per_minute, tokens_per_minute, in_flight, patience }
+    let patience = model.max_retry_wait;
+    Ok(Rates { requests_per_minute, tokens_per_minute, in_flight, patience })
 }
 
 /// The price table of the settings; a model that is `free` costs nothing unless the table names it.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use syrch_cache::Place;
 use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Policy, RowsGrant};
 use syrch_core::roles::Role;
@@ -15,6 +16,7 @@ use syrch_core::{Json, Limits, StructuredReplies};
 use syrch_journal::{Header, RowRetention};
 use syrch_runtime::CompileSettings;
 use syrch_simulated::SimulatedKnobs;
+use syrch_suites::run::Shard;
 
 use crate::Error;
 use crate::imports::ImportSettings;
@@ -248,6 +250,10 @@ pub struct ModelSettings {
     pub offline_threshold: Option<f64>,
     /// The limits on the rate of requests to the endpoint.
     pub rates: RateSettings,
+    /// The shard that this process works on: of all rates it uses its part. `None` means that it
+    /// uses all. It is no part of what a run records.
+    #[serde(skip)]
+    pub shard: Option<Shard>,
     /// The limit on the number of tries of one call.
     pub attempts: u32,
     /// The longest wait that an endpoint may ask for before calls give up.
@@ -333,6 +339,40 @@ pub struct RateSettings {
     pub in_flight: Option<usize>,
 }
 
+impl RateSettings {
+    /// The part of a shard: the parts of all shards sum to these limits. The error names a limit
+    /// that leaves nothing for the shard.
+    pub(crate) fn part(self, shard: Shard) -> Result<Self, Error> {
+        let own = Self {
+            requests_per_minute: part(self.requests_per_minute.map(u64::from), shard)
+                .map_err(|most| too_many_shards("requests_per_minute", most, shard))?
+                .and_then(|own| u32::try_from(own).ok()),
+            tokens_per_minute: part(self.tokens_per_minute, shard)
+                .map_err(|most| too_many_shards("tokens_per_minute", most, shard))?,
+            in_flight: part(self.in_flight.map(|most| most as u64), shard)
+                .map_err(|most| too_many_shards("in_flight", most, shard))?
+                .and_then(|own| usize::try_from(own).ok()),
+        };
+        Ok(own)
+    }
+}
+
+/// The share of a shard in a limit. The error is a limit that leaves nothing for it.
+fn part(most: Option<u64>, shard: Shard) -> Result<Option<u64>, u64> {
+    match most.map(|most| (most, shard.share(most))) {
+        Some((most, 0)) => Err(most),
+        own => Ok(own.map(|(_, own)| own)),
+    }
+}
+
+fn too_many_shards(limit: &str, most: u64, shard: Shard) -> Error {
+    Error::Config(format!(
+        "`{limit}` of {most} leaves nothing for shard {shard}: the shards share it, so give at \
+         least {} or use fewer shards",
+        shard.of
+    ))
+}
+
 /// An endpoint beside the default one, which models refer to by its name.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EndpointSettings {
@@ -402,19 +442,37 @@ pub struct PriceSettings {
 /// The settings of the cache of answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheSettings {
-    /// The folder of the cache; `None` if nothing is cached.
+    /// The folder of the cache on this machine; `None` if it has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
+    /// The place of a cache that several hosts share, which is used instead of `folder`. `None` if
+    /// there is none.
+    #[serde(skip)]
+    pub shared: Option<Place>,
     /// The time for which an answer is used.
     pub ttl: Duration,
     /// The most bytes that the entries take; the oldest are removed first.
     pub bytes: u64,
 }
 
+impl CacheSettings {
+    /// The place of the cache; `None` if nothing is cached.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.shared.clone().or_else(|| self.folder.clone().map(Place::Local))
+    }
+
+    /// The settings without a cache.
+    #[must_use]
+    pub fn without_place(self) -> Self {
+        Self { folder: None, shared: None, ..self }
+    }
+}
+
 impl Default for CacheSettings {
     fn default() -> Self {
         let syrch_cache::Options { ttl, bytes, .. } = syrch_cache::Options::default();
-        Self { folder: None, ttl, bytes }
+        Self { folder: None, shared: None, ttl, bytes }
     }
 }
 
@@ -435,6 +493,7 @@ impl Default for ModelSettings {
             timeout: Duration::from_secs(120),
             offline_threshold: None,
             rates: RateSettings::default(),
+            shard: None,
             attempts: 3,
             max_retry_wait: Duration::from_secs(60),
             endpoints: BTreeMap::new(),

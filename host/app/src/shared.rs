@@ -126,6 +126,13 @@ impl Shared {
         self.parts().cache.get_or_insert_with(|| open_cache(settings)).clone()
     }
 
+    /// The first failure of the cache, with the number of failures; `None` if there was none, or
+    /// nothing is cached.
+    #[must_use]
+    pub fn cache_failure(&self) -> Option<String> {
+        self.parts().cache.as_ref()?.as_ref()?.failure()
+    }
+
     /// The limiter of an endpoint, by the key that identifies the endpoint.
     pub(crate) fn limiter(&self, endpoint: &str, rates: Rates) -> Arc<Limiter> {
         let mut parts = self.parts();

@@ -2,7 +2,7 @@
 //! not reported yet.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::CacheError;
 
@@ -11,6 +11,8 @@ use crate::CacheError;
 pub(crate) struct Activity {
     hits: AtomicU64,
     misses: AtomicU64,
+    failures: AtomicU64,
+    first: OnceLock<CacheError>,
     pending: Mutex<Pending>,
 }
 
@@ -44,6 +46,8 @@ impl Activity {
     }
 
     pub(crate) fn note_failure(&self, error: CacheError) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        self.first.get_or_init(|| error.clone());
         let mut pending = self.pending();
         pending.failures += 1;
         pending.first.get_or_insert(error);
@@ -53,10 +57,19 @@ impl Activity {
     /// number of failures.
     pub(crate) fn take(&self) -> Vec<String> {
         let Pending { mut warnings, first, failures } = std::mem::take(&mut *self.pending());
-        warnings.extend(first.map(|error| match failures {
-            1 => error.to_string(),
-            _ => format!("{error}; {failures} accesses failed"),
-        }));
+        warnings.extend(first.map(|error| describe(&error, failures)));
         warnings
+    }
+
+    /// The first failure of all, with the number of failures.
+    pub(crate) fn failure(&self) -> Option<String> {
+        Some(describe(self.first.get()?, self.failures.load(Ordering::Relaxed)))
+    }
+}
+
+fn describe(error: &CacheError, failures: u64) -> String {
+    match failures {
+        1 => error.to_string(),
+        _ => format!("{error}; {failures} accesses failed"),
     }
 }

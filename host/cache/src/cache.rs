@@ -9,29 +9,21 @@ use syrch_core::blocking;
 use tokio::sync::oneshot;
 
 use crate::activity::Activity;
-use crate::folder::FILE;
 use crate::in_flight::{InFlight, Leader, Turn};
 use crate::lease::Lease;
-use crate::store::{Entry, Size, Store};
-use crate::worker::{Access, Worker};
-use crate::{CacheError, Key, Kind, Options};
-
-/// Entries that this process writes between two sweeps of expired entries; the first write sweeps.
-const SWEEP_EVERY: u64 = 256;
-/// The limit on the number of batches that one sweep deletes.
-const SWEEP_BATCHES: usize = 4;
-/// One entry may have this fraction of all bytes: an eighth.
-const LARGEST_FRACTION: u64 = 8;
+use crate::store::{Entry, Size};
+use crate::worker::Worker;
+use crate::{CacheError, Key, Kind, Options, Place};
 
 pub(crate) type Job = Box<dyn FnOnce(&mut Worker) + Send>;
 
-/// A cache in a folder. One value serves all searches of a process, and any number of processes may
-/// have one of the same folder.
+/// A cache at a place. One value serves all searches of a process, and any number of processes may
+/// have one of the same place.
 ///
-/// The file is opened on first use, and only a thread of the cache's own works with it. A request
+/// The place is opened on first use, and only a thread of the cache's own works with it. A request
 /// never fails because of the cache: a failure is a miss, which [`Cache::take_warnings`] reports.
 pub struct Cache {
-    folder: PathBuf,
+    place: Place,
     options: Options,
     activity: Arc<Activity>,
     in_flight: Arc<InFlight>,
@@ -41,13 +33,13 @@ pub struct Cache {
 /// The content of a cache, and how often this process found what it asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// The path of the file.
+    /// The path of the file or folder, or the address of the server.
     pub path: PathBuf,
     /// All entries, including expired ones that were not deleted yet.
     pub all: Size,
     /// The entries of each kind.
     pub kinds: BTreeMap<Kind, Size>,
-    /// Bytes on disk, including the engine's log and index of it.
+    /// Bytes on disk, including the engine's log and index of it; 0 if they are not known.
     pub file_bytes: u64,
     /// Requests of this process that got a value: a stored one, or that of an equal request in this
     /// or another process.
@@ -94,30 +86,31 @@ impl Lead<'_> {
 }
 
 impl Cache {
-    /// A cache in this folder. The folder (mode 0700) and the file (mode 0600) are made on first
-    /// use.
+    /// A cache of this machine in this folder. The folder (mode 0700) and the file (mode 0600) are
+    /// made on first use.
     #[must_use]
     pub fn open(folder: &Path, options: Options) -> Arc<Self> {
+        Self::open_at(Place::Local(folder.to_owned()), options)
+    }
+
+    /// A cache at this place, which is not opened before the first request.
+    #[must_use]
+    pub fn open_at(place: Place, options: Options) -> Arc<Self> {
         let activity = Arc::<Activity>::default();
         let (jobs, work) = mpsc::channel::<Job>();
-        let mut worker = Worker::new(folder.to_owned(), options.clone(), Arc::clone(&activity));
+        let backend = place.backend(&options, &activity);
+        let mut worker = Worker::new(backend, options.clone());
         let thread = std::thread::Builder::new().name("syrch-cache".to_owned());
         // The thread ends when the cache is dropped and the last job is done.
         let started = thread.spawn(move || serve(&work, &mut worker));
         let jobs = started.is_ok().then_some(jobs);
-        Arc::new(Self {
-            folder: folder.to_owned(),
-            options,
-            activity,
-            in_flight: Arc::default(),
-            jobs,
-        })
+        Arc::new(Self { place, options, activity, in_flight: Arc::default(), jobs })
     }
 
-    /// The folder that the cache was opened with.
+    /// The place that the cache was opened at.
     #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    pub fn place(&self) -> &Place {
+        &self.place
     }
 
     /// The value of a key, or the task of finding it. While an equal request of this or another
@@ -148,8 +141,7 @@ impl Cache {
 
     /// Deletes one entry. Callers do so with a value that they cannot read.
     pub async fn forget(&self, key: Key) {
-        let forgotten =
-            self.ask(move |worker| worker.work(Access::Write, |store| store.delete(&key))).await;
+        let forgotten = self.ask(move |worker| worker.backend.delete(&key)).await;
         forgotten.unwrap_or_else(|error| self.activity.note_failure(error));
     }
 
@@ -171,19 +163,13 @@ impl Cache {
 
     async fn put(&self, key: Key, value: Arc<[u8]>) {
         let most = self.options.bytes;
-        if value.len() as u64 > most / LARGEST_FRACTION {
-            return;
-        }
         let created = self.options.now();
         let expires = created.saturating_add(self.options.ttl_millis());
         let stored = self.ask(move |worker| {
-            let sweeps = worker.count_write().is_multiple_of(SWEEP_EVERY);
-            worker.work(Access::Write, |store| {
-                if sweeps {
-                    store.sweep(created, SWEEP_BATCHES)?;
-                }
-                store.put(&key, Entry { created, expires, value: &value }, most)
-            })?;
+            if value.len() as u64 > worker.backend.largest(most) {
+                return Ok(());
+            }
+            worker.backend.put(&key, Entry { created, expires, value: &value }, most)?;
             worker.leases.forget(&key);
             Ok(())
         });
@@ -195,25 +181,23 @@ impl Cache {
     /// # Errors
     /// When the file cannot be read at present.
     pub async fn stats(&self) -> Result<Stats, CacheError> {
-        let work = |worker: &mut Worker| {
-            Ok((worker.work(Access::Read, Store::entry_sizes)?, worker.file_bytes()))
-        };
-        let (kinds, file_bytes) = self.ask(work).await?;
+        let (kinds, file_bytes) =
+            self.ask(|worker| Ok((worker.backend.entry_sizes()?, worker.backend.bytes()))).await?;
         let all = kinds.values().fold(Size::default(), |all, held| Size {
             entries: all.entries + held.entries,
             bytes: all.bytes + held.bytes,
         });
         let (hits, misses) = self.activity.counts();
-        Ok(Stats { path: self.folder.join(FILE), all, kinds, file_bytes, hits, misses })
+        Ok(Stats { path: self.place.path(), all, kinds, file_bytes, hits, misses })
     }
 
-    /// Deletes all present entries, or those of one kind; other processes can use the file
+    /// Deletes all present entries, or those of one kind; other processes can use the cache
     /// meanwhile.
     ///
     /// # Errors
     /// When the file cannot be written at present; some entries may have been deleted.
     pub async fn clear(&self, kind: Option<Kind>) -> Result<Size, CacheError> {
-        self.ask(move |worker| worker.work(Access::Write, |store| store.clear(kind))).await
+        self.ask(move |worker| worker.backend.clear(kind)).await
     }
 
     /// Returns the warnings since the last call: files that were set aside, and the first failure
@@ -221,6 +205,13 @@ impl Cache {
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
         self.activity.take()
+    }
+
+    /// The first failure since the cache was opened, with the number of failures; `None` if there
+    /// was none. Unlike [`Cache::take_warnings`] it does not end with being read.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.activity.failure()
     }
 
     /// Runs on the cache's thread, to the end even if the future is dropped.
@@ -245,7 +236,7 @@ impl Cache {
 
     fn unavailable_error(&self) -> CacheError {
         CacheError::Unavailable {
-            path: self.folder.display().to_string(),
+            path: self.place.to_string(),
             reason: "its thread has ended".to_owned(),
         }
     }

@@ -2,6 +2,7 @@
 //! made and set aside here, under a lock that all processes share.
 
 use std::fs::TryLockError;
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -40,16 +41,7 @@ pub(crate) struct FolderLock<'a> {
 impl Folder {
     /// Opens the folder, and makes it when it is not there.
     pub(crate) fn open(path: &Path) -> Result<Self, CacheError> {
-        let refuse =
-            |reason: String| CacheError::Folder { path: path.display().to_string(), reason };
-        make_folder(path).map_err(|error| refuse(error.to_string()))?;
-        let real = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
-        let dir = Dir::open_ambient_dir(&real, ambient_authority())
-            .map_err(|error| refuse(error.to_string()))?;
-        let is_private = is_private(&dir).map_err(|error| refuse(error.to_string()))?;
-        if !is_private {
-            return Err(refuse("another user owns it, or others may write to it".to_owned()));
-        }
+        let (dir, real) = open_private(path)?;
         Ok(Self { dir, path: real })
     }
 
@@ -146,13 +138,29 @@ impl FolderLock<'_> {
     }
 }
 
+/// Opens a folder, and makes it when it is not there. It must be this user's, and nobody else may
+/// write to it. Returns its path without symbolic links, too.
+pub(crate) fn open_private(path: &Path) -> Result<(Dir, PathBuf), CacheError> {
+    let refuse = |reason: String| CacheError::Folder { path: path.display().to_string(), reason };
+    make_folder(path).map_err(|error| refuse(error.to_string()))?;
+    let real = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
+    let dir = Dir::open_ambient_dir(&real, ambient_authority())
+        .map_err(|error| refuse(error.to_string()))?;
+    let is_private = is_private(&dir).map_err(|error| refuse(error.to_string()))?;
+    if !is_private {
+        return Err(refuse("another user owns it, or others may write to it".to_owned()));
+    }
+    Ok((dir, real))
+}
+
 /// Returns whether the folder is this user's, and nobody else may write to it. The owner of a new
 /// file is compared, since file systems over a network may store another owner than the process's
 /// user.
 fn is_private(dir: &Dir) -> io::Result<bool> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
-    let probe =
-        format!("cache.owner-{}-{}", std::process::id(), PROBES.fetch_add(1, Ordering::Relaxed));
+    // Processes of several hosts may have the same id.
+    let random = RandomState::new().hash_one(std::process::id());
+    let probe = format!("cache.owner-{random:016x}-{}", PROBES.fetch_add(1, Ordering::Relaxed));
     let made = dir.create(&probe)?.metadata();
     dir.remove_file(&probe)?;
     let made = made?;

@@ -1,10 +1,11 @@
 //! One leader for equal requests of several processes.
 //!
-//! The process of the leader holds a lease of the key: a row with an owner and an end, which the
-//! cache's thread extends while the leader exists. The other processes check at intervals whether
-//! there is a value or no lease any more. A process that was killed delays the others by
-//! [`LEASE_MILLIS`] at most. Leases only save requests: a process that fails to take one leads
-//! without it, and the failure is reported when the value cannot be stored.
+//! The process of the leader holds a lease of the key, which has an owner and an end, and which the
+//! cache's thread extends while the leader exists. In the file of this machine it is a row. The
+//! other processes check at intervals whether there is a value or no lease any more. A process that
+//! was killed delays the others by [`LEASE_MILLIS`] at most. Leases only save requests: a process
+//! that fails to take one leads without it, and the failure is reported when the value cannot be
+//! stored.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -14,18 +15,17 @@ use std::time::{Duration, Instant};
 use rusqlite::params;
 use tokio::sync::oneshot;
 
+use crate::backend::{Claim, LEASE, Request};
 use crate::error::StoreError;
 use crate::store::Store;
-use crate::worker::{Access, Worker};
+use crate::worker::Worker;
 use crate::{Cache, CacheError, Key};
 
 /// The time after which a lease expires that is not extended. One that lasts longer was made before
 /// the clock was set back, and is expired.
-const LEASE_MILLIS: i64 = 5_000;
+const LEASE_MILLIS: i64 = LEASE.as_millis() as i64;
 /// The interval at which leases are extended.
 const RENEW_EVERY: Duration = Duration::from_millis(1_500);
-/// The interval at which leases of other processes are checked.
-const POLL_EVERY: Duration = Duration::from_millis(25);
 
 /// Receives the value, or `None` if the request is to be made.
 type Answer = oneshot::Sender<Result<Option<Arc<[u8]>>, CacheError>>;
@@ -82,31 +82,22 @@ impl Leases {
         self.held.insert(key);
     }
 
-    fn wait(&mut self, key: Key, answer: Answer) {
+    fn wait(&mut self, key: Key, answer: Answer, poll_every: Duration) {
         if self.waiting.is_empty() {
-            self.poll_at = Instant::now() + POLL_EVERY;
+            self.poll_at = Instant::now() + poll_every;
         }
         self.waiting.push((key, answer));
     }
-}
-
-/// The state of a key.
-enum Claim {
-    /// There is a value.
-    Value(Vec<u8>),
-    /// Another process holds the lease.
-    Elsewhere,
-    /// No process holds a lease.
-    Free,
-    /// This process leads: it has just taken the lease.
-    Taken,
 }
 
 impl Worker {
     /// Sends the value, or `None` as soon as the request is to be made by this process.
     pub(crate) fn seek(&mut self, key: Key, answer: Answer) {
         let found = match self.claim(&key) {
-            Ok(Claim::Elsewhere) => return self.leases.wait(key, answer),
+            Ok(Claim::Elsewhere) => {
+                let poll_every = self.backend.poll_every();
+                return self.leases.wait(key, answer, poll_every);
+            }
             Ok(Claim::Value(value)) => Ok(Some(Arc::from(value))),
             Ok(Claim::Taken) => {
                 self.leases.hold(key);
@@ -120,15 +111,12 @@ impl Worker {
     }
 
     fn claim(&mut self, key: &Key) -> Result<Claim, CacheError> {
-        let owner = self.leases.owner;
-        let now = self.options.now();
-        let ttl = self.options.ttl_millis();
-        match self.work(Access::Read, |store| store.lookup(key, owner, now, ttl))? {
-            Claim::Free => Ok(self
-                .work(Access::Write, |store| store.take(key, owner, now, ttl))
-                .unwrap_or(Claim::Free)),
-            seen => Ok(seen),
-        }
+        let request = Request {
+            owner: self.leases.owner,
+            now: self.options.now(),
+            ttl: self.options.ttl_millis(),
+        };
+        self.backend.claim(key, request)
     }
 
     /// Releases a lease, if it is held.
@@ -136,7 +124,7 @@ impl Worker {
         let owner = self.leases.owner;
         if self.leases.forget(key) {
             // If this fails, the lease expires.
-            let _ = self.work(Access::Write, |store| store.release(key, owner));
+            let _ = self.backend.release(key, owner);
         }
     }
 
@@ -155,7 +143,7 @@ impl Worker {
             let now = self.options.now();
             let held = self.leases.held.clone();
             // If this fails, another process may lead, too.
-            let _ = self.work(Access::Write, |store| store.renew(&held, owner, now));
+            let _ = self.backend.renew(&held, owner, now);
             self.leases.renew_at = Instant::now() + RENEW_EVERY;
         }
     }
@@ -163,7 +151,8 @@ impl Worker {
 
 impl Store {
     /// The value, or whether another owner has a lease of the key.
-    fn lookup(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, StoreError> {
+    pub(crate) fn lookup(&self, key: &Key, request: Request) -> Result<Claim, StoreError> {
+        let Request { owner, now, ttl } = request;
         if let Some(value) = self.get(key, now, ttl)? {
             return Ok(Claim::Value(value));
         }
@@ -179,11 +168,11 @@ impl Store {
     }
 
     /// The value, if it was written meanwhile; else the lease, unless another process took it.
-    fn take(&self, key: &Key, owner: i64, now: i64, ttl: i64) -> Result<Claim, StoreError> {
+    pub(crate) fn take(&self, key: &Key, request: Request) -> Result<Claim, StoreError> {
         let transaction = self.begin()?;
-        let seen = match self.lookup(key, owner, now, ttl)? {
+        let seen = match self.lookup(key, request)? {
             Claim::Free => {
-                self.lease(key, owner, now)?;
+                self.lease(key, request.owner, request.now)?;
                 Claim::Taken
             }
             seen => seen,
@@ -193,7 +182,12 @@ impl Store {
     }
 
     /// Extends leases that no other process has taken over.
-    fn renew(&self, held: &HashSet<Key>, owner: i64, now: i64) -> Result<(), StoreError> {
+    pub(crate) fn renew(
+        &self,
+        held: &HashSet<Key>,
+        owner: i64,
+        now: i64,
+    ) -> Result<(), StoreError> {
         let transaction = self.begin()?;
         for key in held {
             self.lease(key, owner, now)?;
@@ -211,7 +205,7 @@ impl Store {
         Ok(())
     }
 
-    fn release(&self, key: &Key, owner: i64) -> Result<(), StoreError> {
+    pub(crate) fn release(&self, key: &Key, owner: i64) -> Result<(), StoreError> {
         let sql = "DELETE FROM leases WHERE key = ?1 AND owner = ?2";
         self.connection.prepare_cached(sql)?.execute(params![key.digest(), owner])?;
         Ok(())

@@ -58,7 +58,14 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn checksum(&self, key: &Key) -> [u8; 32] {
+    /// Returns true if the entry is neither expired nor older than `ttl`, both in milliseconds.
+    pub(crate) fn is_valid(&self, now: i64, ttl: i64) -> bool {
+        now < self.expires
+            && now.saturating_sub(self.created) < ttl
+            && self.created.saturating_sub(now) <= SKEW
+    }
+
+    pub(crate) fn checksum(&self, key: &Key) -> [u8; 32] {
         let mut hasher = Sha256::new();
         hasher.update(key.digest());
         hasher.update(self.created.to_le_bytes());
@@ -156,13 +163,12 @@ impl Store {
             ))
         });
         let Some((created, expires, checksum, value)) = found.optional()? else { return Ok(None) };
-        if (Entry { created, expires, value: &value }).checksum(key) != checksum {
+        let entry = Entry { created, expires, value: &value };
+        if entry.checksum(key) != checksum {
             self.delete(key)?;
             return Ok(None);
         }
-        let is_valid = now < expires
-            && now.saturating_sub(created) < ttl
-            && created.saturating_sub(now) <= SKEW;
+        let is_valid = entry.is_valid(now, ttl);
         Ok(is_valid.then_some(value))
     }
 

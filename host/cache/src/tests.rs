@@ -10,7 +10,7 @@ use futures::future::join_all;
 use rusqlite::Connection;
 
 use crate::folder::FILE;
-use crate::worker::Access;
+use crate::local::Access;
 use crate::{Cache, CacheError, Found, Key, Kind, Options};
 
 fn key(number: usize) -> Key {
@@ -394,7 +394,7 @@ async fn a_full_disk_makes_requests_misses() {
     let cache = open(folder.path());
     cache
         .ask(|worker: &mut crate::worker::Worker| {
-            worker.work(Access::Read, |store| {
+            worker.backend.local().unwrap().work(Access::Read, |store| {
                 Ok(store.connection.pragma_update(None, "max_page_count", 1)?)
             })
         })

@@ -1,5 +1,7 @@
 //! The only file that reads the environment.
 
+pub(crate) mod scheduler;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,6 +42,9 @@ pub(crate) struct Environment {
     pub(crate) otlp_headers: Vec<(String, SecretString)>,
     /// The variables that clients of database servers read, such as `PGHOST`.
     pub(crate) servers: BTreeMap<String, String>,
+    /// The variables by which schedulers name the part of a process, such as
+    /// `SLURM_ARRAY_TASK_ID`.
+    pub(crate) scheduler: BTreeMap<&'static str, String>,
     /// The home of the user.
     pub(crate) home: Option<PathBuf>,
     /// `XDG_CACHE_HOME`, when it is absolute.
@@ -97,6 +102,10 @@ impl Environment {
             otlp_headers: key("OTEL_EXPORTER_OTLP_HEADERS")
                 .map(|headers| pairs(&headers))
                 .unwrap_or_default(),
+            scheduler: scheduler::VARIABLES
+                .into_iter()
+                .filter_map(|variable| Some((variable, key(variable)?)))
+                .collect(),
             home: path("HOME").or_else(|| path("USERPROFILE")),
             cache_home: path("XDG_CACHE_HOME").filter(|path| path.is_absolute()),
             state_home: path("XDG_STATE_HOME").filter(|path| path.is_absolute()),

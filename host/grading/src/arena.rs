@@ -48,6 +48,11 @@ impl Arena {
         &self.arms
     }
 
+    /// The first failure of the cache that the hosts share, with the number of failures.
+    pub(crate) fn cache_failure(&self) -> Option<String> {
+        self.shared.cache_failure()
+    }
+
     /// The names that the suite has for the databases.
     pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
         self.urls.keys()

@@ -108,6 +108,7 @@ impl Asker for Searches {
                 format!("searches that could not be resumed and were started again, {many} in all: {reported}")
             })
             .into_iter()
+            .chain(self.arena.cache_failure())
             .collect()
     }
 }

@@ -18,7 +18,7 @@ use syrch_grade::Question;
 use syrch_grade::rules::Rule;
 use syrch_grade::run::{
     self, Finished, Header, Observer, Options, Plan, RUN_FORMAT, RunBudgets, RunFolder, RunRecord,
-    Runs, Shard, StopEarly, Stopped, SuiteOfRun,
+    Runs, Shard, StopEarly, Stopped, SuiteOfRun, Wave,
 };
 use syrch_grade::stats;
 use syrch_grade::suite::{self, Gold, Suite};
@@ -51,6 +51,11 @@ pub struct SuiteOptions {
     /// The run to resume: its id, the beginning of its id, `last`, or its folder; `None` for a new
     /// run.
     pub resume: Option<String>,
+    /// The folder of the run itself, where it is begun, or resumed if it is there; `None` for a
+    /// folder of its own below `runs`.
+    pub folder: Option<PathBuf>,
+    /// The part of the suite up to which the run goes now; `None` if it goes to its end.
+    pub wave: Option<Wave>,
     /// True if questions whose search failed are asked again.
     pub retry_failed: bool,
     /// The budgets of the whole run.
@@ -258,7 +263,8 @@ impl SuiteRun {
             .resume
             .as_ref()
             .and_then(|run| Runs::new(self.options.runs.clone()).find(run).ok());
-        let own = resumed.iter().flat_map(|run| manifest::below(&run.path, "of the run itself"));
+        let own = resumed.iter().map(|run| &run.path).chain(&self.options.folder);
+        let own = own.flat_map(|run| manifest::below(run, "of the run itself"));
         let suite = std::iter::once(("the suite", self.options.suite.clone()));
         let all = suite
             .chain(answers)
@@ -330,31 +336,32 @@ impl SuiteRun {
     }
 
     fn engine_options(&self) -> Options {
-        let decides = Arc::new(|b, c| stats::e_value(b, c) >= stats::E_STOP);
+        let questions = self.header.suite.questions;
+        // A shard does not see what the others find: the merge decides.
+        let stops_early = self.header.stop_early && self.header.shard.is_none();
         Options {
             workers: self.options.workers,
             budgets: self.options.budgets,
             max_outages: self.options.max_outages,
-            stop_early: self.header.stop_early.then_some(StopEarly {
+            stop_early: stops_early.then(|| StopEarly {
                 first: 0,
                 second: 1,
-                decides,
+                decides: Arc::new(stats::is_decided),
             }),
+            until: self.options.wave.map(|wave| wave.end(questions)).filter(|end| *end < questions),
         }
     }
 
     /// The run's folder: a new one, or that of the run to resume, if nothing has changed since.
     fn folder(&self) -> Result<RunFolder, Error> {
         let runs = Runs::new(self.options.runs.clone());
-        let Some(run) = &self.options.resume else {
-            let now = std::time::SystemTime::now()
-                .duration_since(std::time::SystemTime::UNIX_EPOCH)
-                .unwrap_or_default();
-            let parts = [now.as_nanos().to_string(), std::process::id().to_string()];
-            let id = format!("{:016x}", digest64(&[&self.header.suite.path, &parts[0], &parts[1]]));
-            return Ok(runs.create(&Header { id, ..self.header.clone() })?);
+        let path = match (&self.options.resume, &self.options.folder) {
+            (Some(run), _) => runs.find(run)?.path,
+            (None, Some(path)) if path.join(run::HEADER).is_file() => path.clone(),
+            (None, None) => return Ok(runs.create(&self.new_header())?),
+            (None, Some(path)) => return Ok(RunFolder::create(path, &self.new_header())?),
         };
-        let folder = RunFolder::resume(&runs.find(run)?.path)?;
+        let folder = RunFolder::resume(&path)?;
         let changed = run::find_changes(folder.header(), &self.header);
         if changed.is_empty() {
             return Ok(folder);
@@ -364,6 +371,19 @@ impl SuiteRun {
             "the run `{id}` cannot be resumed: changed since: {}",
             text::few(changed)
         )))
+    }
+
+    /// The header with a new id.
+    fn new_header(&self) -> Header {
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        // Containers on several hosts have the same process ids.
+        let shard = self.header.shard.map(|shard| shard.to_string()).unwrap_or_default();
+        let parts = [now.as_nanos().to_string(), std::process::id().to_string()];
+        let path = &self.header.suite.path;
+        let id = format!("{:016x}", digest64(&[path, &parts[0], &parts[1], &shard]));
+        Header { id, ..self.header.clone() }
     }
 }
 

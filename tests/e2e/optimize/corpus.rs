@@ -155,3 +155,29 @@ fn gates_that_fail_end_with_5_and_the_run_is_reported_again() {
     let other = "optimize run m.toml --db slow.sqlite --min-gain-ms 2 --resume last";
     assert_refused(&mut slow.words(other), 10, &["cannot be resumed", "settings"]);
 }
+
+#[test]
+fn shards_of_a_corpus_are_merged_and_a_missing_one_is_named() {
+    let slow = Slow::new();
+    add(&slow, &[("a.sql", SLOW), ("b.sql", SLOW), ("c.sql", SLOW)]);
+    let run = "optimize run m.toml --db slow.sqlite --quiescent-db --min-gain-ms 1 --folder run";
+    for shard in ["2/2", "1/2"] {
+        let part = document(slow.words(run).env("SYRCH_SHARD", shard), 0);
+        assert_eq!(part["of"], json!(if shard == "1/2" { 2 } else { 1 }), "{part}");
+    }
+    let merged = document(&mut slow.words("optimize report run"), 0);
+    let files: Vec<&Value> =
+        merged["statements"].as_array().unwrap().iter().map(|line| &line["file"]).collect();
+    assert_eq!(files, ["a.sql", "b.sql", "c.sql"]);
+    assert_eq!((&merged["of"], &merged["passed"]), (&json!(3), &json!(true)));
+    // What is done is not measured again.
+    let again = document(slow.words(run).env("SYRCH_SHARD", "1/2"), 0);
+    assert_eq!(again["statements"][0]["at_ms"], merged["statements"][0]["at_ms"]);
+    let lines = slow.path().join("run/shard-2-of-2/results.jsonl");
+    std::fs::write(lines, "").unwrap();
+    assert_refused(
+        &mut slow.words("optimize report run"),
+        5,
+        &["shard 2/2 has 0 of its 1 statements", "--shard 2/2"],
+    );
+}

@@ -24,6 +24,8 @@
 )]
 
 pub mod acceptance;
+#[cfg(unix)]
+pub mod cluster;
 pub mod corpus;
 mod data;
 pub mod databricks;

@@ -7,6 +7,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::folder::FILE;
+use crate::local::Access;
 use crate::{Found, Kind, Options};
 
 fn key(number: usize) -> Key {
@@ -53,7 +54,8 @@ async fn leave_nothing_over(cache: &Cache) {
     cache
         .ask(|worker: &mut Worker| {
             let now = worker.options.now();
-            worker.work(Access::Write, |store| store.sweep(now, 1))
+            let local = worker.backend.local().unwrap();
+            local.work(Access::Write, |store| store.sweep(now, 1))
         })
         .await
         .unwrap();

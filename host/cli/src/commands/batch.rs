@@ -1,6 +1,8 @@
 //! `batch`: reads lines of questions on standard input and writes a line of JSON for each on
 //! standard output, as a cluster needs it.
 
+mod merge;
+
 use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -16,10 +18,12 @@ use syrch::databases::{database_path, is_database_file};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::result_set::digest64;
 use syrch::{Observer, Stop};
+use syrch_grading::grade::run::Shard;
 
 use super::Run;
 use super::graded::{DATABASE, number, seconds, stop_at_interrupt};
 use super::lines::Line as Read;
+use super::shard::choose_shard;
 use super::{Context, asking, statements};
 use crate::config::flags::Flags;
 use crate::config::parameter::Parameter;
@@ -37,6 +41,22 @@ pub(crate) struct BatchArgs {
     /// Questions at once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256), help_heading = "Batch")]
     pub(crate) workers: u16,
+    /// Answer only part i of n of the lines, such as 2/8. Budgets and rates are those of all parts,
+    /// of which each uses its own [default: that of SYRCH_SHARD, of a task of a Slurm array, or of
+    /// a pod of an Indexed Job with SYRCH_SHARDS]
+    #[arg(long, value_name = "i/n", help_heading = "Batch")]
+    pub(crate) shard: Option<Shard>,
+    /// Put the answers together that all shards wrote to these files, in the order of the questions
+    /// on standard input, and ask nothing. What is missing, doubled or of other questions is
+    /// refused
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with = "shard",
+        help_heading = "Batch"
+    )]
+    pub(crate) merge: Vec<PathBuf>,
     /// Write the answers in the order of the questions (this is so unless --as-they-come is given)
     #[arg(long, overrides_with = "as_they_come", help_heading = "Batch")]
     pub(crate) in_order: bool,
@@ -79,16 +99,17 @@ fn database(flag: Arg) -> Arg {
 }
 
 impl BatchArgs {
-    fn options(&self) -> Options {
+    fn options(&self, shard: Option<Shard>) -> Options {
+        let budgets = RunBudgets {
+            calls: self.total_calls,
+            tokens: self.total_tokens,
+            usd: self.total_usd,
+            time: self.total_time,
+        };
         Options {
             workers: usize::from(self.workers),
             order: if self.as_they_come { Order::Ended } else { Order::Given },
-            budgets: RunBudgets {
-                calls: self.total_calls,
-                tokens: self.total_tokens,
-                usd: self.total_usd,
-                time: self.total_time,
-            },
+            budgets: shard.map_or(budgets, |shard| budgets.part(shard)),
             max_outages: self.max_outages,
             traces: self.traces.clone(),
         }
@@ -103,8 +124,16 @@ impl Run for BatchArgs {
         Some(Given::new(&self.flags, &self.parameters))
     }
 
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        self.merge.iter().map(|path| ("the answers of a shard", path.clone())).collect()
+    }
+
     async fn run(self, mut context: Context) -> Outcome {
         refuse(&context)?;
+        if !self.merge.is_empty() {
+            return merge::merge(&context, &self.merge).await;
+        }
+        let shard = choose_shard(self.shard, &mut context)?;
         context.needs_database()?;
         spare_databases(&context)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
@@ -113,7 +142,7 @@ impl Run for BatchArgs {
         let settings = context.config.effective.settings.clone();
         let observer = Arc::clone(&watch) as Arc<dyn Observer>;
         let opened = tokio::select! {
-            opened = Batch::open(settings.clone(), self.options(), &observer) => opened,
+            opened = Batch::open(settings.clone(), self.options(shard), &observer) => opened,
             () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
         };
         let batch = match opened {
@@ -132,7 +161,13 @@ impl Run for BatchArgs {
         let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
         let written = write(
             &context,
-            batch.answers(lines(Arc::clone(&unread), Arc::clone(&context.console)), &stop),
+            batch.answers(
+                lines(Arc::clone(&unread), Arc::clone(&context.console)).filter(move |line| {
+                    let place = line.number.saturating_sub(1);
+                    future::ready(shard.is_none_or(|shard| shard.holds(place)))
+                }),
+                &stop,
+            ),
         )
         .await;
         listener.abort();

@@ -70,7 +70,7 @@ impl Run for BenchmarkArgs {
     async fn run(self, mut context: Context) -> Outcome {
         let BenchmarkArgs { answers, run, .. } = &self;
         run.report.iter().try_for_each(ReportFile::check)?;
-        let mut options = run.options(&context, self.suite_path().map(Path::to_owned))?;
+        let mut options = run.options(&mut context, self.suite_path().map(Path::to_owned))?;
         options.answers.clone_from(answers);
         if answers.is_empty() {
             let watch = Arc::new(Watch::new(Arc::clone(&context.console)));

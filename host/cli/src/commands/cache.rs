@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use serde_json::{Map, Value, json};
-use syrch::cache::{Cache, CacheError, Kind, Size, Stats, open_cache};
+use syrch::cache::{Cache, CacheError, Kind, Place, Size, Stats, open_cache};
 use syrch::imports::{Stored, clear, store_size};
 use syrch_report::words::size;
 
@@ -75,7 +75,7 @@ impl Run for CacheCommand {
             context.console.warn(&warning);
         }
         let is_for_files = matches!(self, CacheCommand::Clear { kind: None | Some(What::Files) });
-        match done.map_err(|error| failure(&error, cache.folder()))? {
+        match done.map_err(|error| failure(&error, cache.place()))? {
             Done::Stats(stats) => show(&context, &stats, measure_files(&context, store_size)?)?,
             Done::Cleared(Size { entries, bytes }) => {
                 let files =
@@ -111,25 +111,26 @@ enum Done {
 fn open(context: &Context) -> Outcome<Arc<Cache>> {
     let mut settings = context.config.effective.settings.clone();
     settings.cache.folder.clone_from(&context.config.answers);
+    settings.cache.shared.clone_from(&context.config.effective.shared_cache);
     open_cache(&settings).ok_or_else(|| {
         Failure::config("there is no folder for answers")
             .hint("set SYRCH_CACHE_DIR to a folder of yours")
     })
 }
 
-fn failure(error: &CacheError, folder: &Path) -> Failure {
+fn failure(error: &CacheError, place: &Place) -> Failure {
     let hint = match error {
         CacheError::Folder { .. } => {
-            format!(
-                "make `{}` a folder of yours alone, or set SYRCH_CACHE_DIR to another",
-                folder.display()
-            )
+            format!("make `{place}` a folder of yours alone, or set SYRCH_CACHE_DIR to another")
         }
         CacheError::Locked { .. } => "try again when the other process is done".to_owned(),
         CacheError::Full { .. } => "free space on the disk".to_owned(),
-        CacheError::Damaged { .. } | CacheError::Unavailable { .. } => {
-            format!("searches go on without it; delete `{}` for a new one", folder.display())
-        }
+        CacheError::Damaged { .. } | CacheError::Unavailable { .. } => match place {
+            Place::Redis(_) => "searches go on without it; start the server".to_owned(),
+            Place::Local(_) | Place::Shared(_) => {
+                format!("searches go on without it; delete `{place}` for a new one")
+            }
+        },
     };
     Failure::new(Exit::Unexpected, error.to_string()).hint(hint)
 }

@@ -51,8 +51,8 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "ARM|SUITE", num_args = 1.., required = true)]
     pub(crate) words: Vec<String>,
     /// Stop as soon as the e-process shows that the two arms differ (E of 20 or more), which may be
-    /// tested after every question
-    #[arg(long, help_heading = "Comparison", conflicts_with = "shard")]
+    /// tested after every question. Of shards, `report` decides it between waves
+    #[arg(long, help_heading = "Comparison")]
     pub(crate) stop_early: bool,
     /// Exit with 5 when an arm, held against the first, is worse beyond chance (regression), better
     /// or worse (difference), not better (not-better), or less than so many points better, chance
@@ -97,7 +97,7 @@ impl Run for CompareArgs {
         let run = &self.run;
         run.report.iter().try_for_each(ReportFile::check)?;
         let (words, suite) = arms_and_suite(&self)?;
-        let mut options = run.options(&context, Some(suite.clone()))?;
+        let mut options = run.options(&mut context, Some(suite.clone()))?;
         options.stop_early = self.stop_early;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
@@ -209,7 +209,7 @@ fn sharing_obstacle(arms: &[(String, Settings)]) -> Option<String> {
     let (_, settings) = arms.first()?;
     let model = &settings.model;
     let is_sampled = model.replay.is_none() && model.provider != Provider::OFFLINE;
-    let why = match settings.cache.folder {
+    let why = match settings.cache.place() {
         _ if model.record.is_some() => "what is recorded comes from no cache",
         None => "there is no cache",
         Some(_) => return None,

@@ -119,7 +119,7 @@ impl Run for GridArgs {
             self.expected.iter().map(|path| ("the expected rows", path.clone())).collect();
         context.output.spares(&expected)?;
         self.out.as_deref().map(written::check).transpose()?;
-        let (options, one) = options(&context, &self)?;
+        let (options, one) = options(&mut context, &self)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
         let axes = axes(&context, &self, &watch).await?;
@@ -183,14 +183,16 @@ impl Run for GridArgs {
 }
 
 /// The options of the run, and the one question in place of a suite.
-fn options(context: &Context, arguments: &GridArgs) -> Outcome<(SuiteOptions, Option<One>)> {
+fn options(context: &mut Context, arguments: &GridArgs) -> Outcome<(SuiteOptions, Option<One>)> {
     let Some(question) = &arguments.question else {
         let options = arguments.run.options(context, arguments.suite.clone())?;
         return Ok((SuiteOptions { seeds: one_seed(arguments), ..options }, None));
     };
     context.needs_database()?;
     let one = One::new(question, arguments);
-    let mut options = arguments.run.options(context, Some(PathBuf::new()))?;
+    // One question has no parts, whatever the environment names.
+    let mut options =
+        arguments.run.options_of(context, Some(PathBuf::new()), arguments.run.shard)?;
     // Of one question it is the database, whoever names it.
     let database = DatabaseUrl::parse(&context.config.effective.settings.database);
     options.suite = one.write(&options.runs, &database)?;

@@ -33,6 +33,7 @@ pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod semantics;
 pub(crate) mod serve;
+pub(crate) mod shard;
 pub(crate) mod sql;
 pub(crate) mod statements;
 pub(crate) mod strategy;

@@ -11,8 +11,11 @@ use syrch::syrch_core::text::few;
 use syrch_grading::grade::report::render::markdown;
 use syrch_grading::grade::report::{CompareOptions, GridReport, RunReport};
 use syrch_grading::grade::rules::Rule;
-use syrch_grading::grade::run::{RunEntry, RunError, RunSummary, Runs, is_going_on, merge, read};
-use syrch_report::words::moment;
+use syrch_grading::grade::run::{
+    MergeError, Merged, Missing, RunEntry, RunError, RunRecord, RunSummary, Runs, is_going_on,
+    merge, read,
+};
+use syrch_report::words::{count, moment};
 
 use super::Context;
 use super::Run;
@@ -24,6 +27,7 @@ use super::graded::{
 use super::grid::saved::SavedGrid;
 use super::grid::written;
 use crate::commands::report_file::ReportFile;
+use super::shard::advise_runs;
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -31,10 +35,13 @@ use crate::sink::{Format, Grid};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run.
-    /// Without any, the last
+    /// Runs: ids, beginnings of them, `last`, or folders; several are the shards of one run, and so
+    /// are the runs in a folder. Without any, the last
     #[arg(value_name = "RUN", conflicts_with = "list")]
     pub(crate) runs: Vec<String>,
+    /// Report on what is there of a run whose shards are missing or not finished, and exit with 5
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) partial: bool,
     /// List the runs, the latest first
     #[arg(long)]
     pub(crate) list: bool,
@@ -83,10 +90,7 @@ impl Run for ReportArgs {
         for entry in &entries {
             records.push(read(&entry.path).map_err(syrch::Error::from)?);
         }
-        let merged = merge(records).map_err(|error| {
-            Failure::usage(error.to_string())
-                .hint("give the shards of one run, each once, or one run alone")
-        })?;
+        let merged = self.merge(records)?;
         let incomplete = merged.warnings.clone();
         let failure = all_failed_failure(&merged.record.graded);
         let rule = self
@@ -143,6 +147,38 @@ impl Run for ReportArgs {
     }
 }
 
+impl ReportArgs {
+    /// Merges the shards of a run. What is missing is refused, unless one run alone is asked for.
+    fn merge(&self, records: Vec<RunRecord>) -> Outcome<Merged> {
+        let is_one = matches!(self.runs.as_slice(), [] | [_]) && records.len() == 1;
+        let missing = if self.partial || is_one { Missing::Report } else { Missing::Refuse };
+        merge(records, missing).map_err(|error| {
+            let message = error.to_string();
+            let shards = error.shards_to_run();
+            match error {
+                MergeError::Holes { undecided: Some(questions), .. } => Failure::new(
+                    Exit::Gate,
+                    format!(
+                        "the first {} decide nothing, and {message}",
+                        count(questions, "question")
+                    ),
+                )
+                .hint("ask the next wave in all shards, then report again"),
+                MergeError::Holes { .. } => Failure::new(Exit::Gate, message)
+                    .hint(format!("{}; --partial reports on what is there", advise_runs(&shards))),
+                MergeError::Different { .. } | MergeError::Foreign { .. } => {
+                    Failure::usage(message).hint(advise_runs(&shards))
+                }
+                MergeError::Nothing
+                | MergeError::Whole { .. }
+                | MergeError::Parts { .. }
+                | MergeError::Twice { .. } => Failure::usage(message)
+                    .hint("give the shards of one run, each once, or one run alone"),
+            }
+        })
+    }
+}
+
 /// Reports why the figures do not count: all searches failed, or shards of the run or answers of
 /// them are missing. Returns the exit code.
 fn end(context: &Context, failed: Option<Failure>, missing: &[String]) -> Exit {
@@ -182,17 +218,31 @@ fn report_grid(context: &Context, arguments: &ReportArgs, mut report: GridReport
     Ok(Exit::Answered)
 }
 
+/// The runs that are meant by these words.
 fn entries(runs: &Runs, words: &[String]) -> Outcome<Vec<RunEntry>> {
-    let find = |word: &str| {
-        runs.find(word).map_err(|error| match error {
-            RunError::Unknown { .. } if word == "last" => Failure::usage("there is no run yet")
-                .hint("`syrch-host benchmark SUITE` begins one"),
-            error => syrch::Error::from(error).into(),
-        })
-    };
-    match words {
-        [] => Ok(vec![find("last")?]),
-        words => words.iter().map(|word| find(word)).collect(),
+    if words.is_empty() {
+        return find(runs, "last");
+    }
+    let mut entries = Vec::new();
+    for word in words {
+        entries.extend(find(runs, word)?);
+    }
+    Ok(entries)
+}
+
+/// The run of that name, or the runs in a folder of that path.
+fn find(runs: &Runs, word: &str) -> Outcome<Vec<RunEntry>> {
+    match runs.find(word) {
+        Ok(entry) => Ok(vec![entry]),
+        Err(RunError::Unknown { .. }) if word == "last" => {
+            Err(Failure::usage("there is no run yet")
+                .hint("`syrch-host benchmark SUITE` begins one"))
+        }
+        Err(error @ RunError::Unknown { .. }) => {
+            let below = Runs::new(Path::new(word).to_owned()).list().unwrap_or_default();
+            if below.is_empty() { Err(syrch::Error::from(error).into()) } else { Ok(below) }
+        }
+        Err(error) => Err(syrch::Error::from(error).into()),
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     give_keys(&mut settings.model, &today.model, context)?;
     settings.model.insecure_endpoint = today.model.insecure_endpoint;
     settings.cache.folder.clone_from(&today.cache.folder);
+    settings.cache.shared.clone_from(&today.cache.shared);
     settings.imports = today.imports.with_options_of(&settings.imports);
     settings.compile.clone_from(&today.compile);
     settings.journal.folder.clone_from(&today.journal.folder);

@@ -43,7 +43,7 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
         // Nothing is sent, so there is nothing to record. What is recorded comes from no cache.
         let settings = &mut context.config.effective.settings;
         if settings.model.record.take().is_some() {
-            settings.cache.folder = None;
+            settings.cache = settings.cache.clone().without_place();
         }
     }
     let start = start(&mut context, arguments)?;

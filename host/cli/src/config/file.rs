@@ -468,6 +468,7 @@ mod tests {
         "semantics.files",
         "retrieval.notes",
         "retrieval.examples",
+        "cache.shared",
         "cache.max_bytes",
         "journal.enabled",
         "journal.rows",
@@ -502,6 +503,7 @@ mod tests {
                 syrch::databases::Executor::all().map(|executor| json!(executor.name())).collect()
             }
             Kind::ModelSource => vec![json!("offline"), json!("openai")],
+            Kind::SharedCache => vec![json!("/srv/cache"), json!("redis://host:6379/0")],
             Kind::Mapping(_) => vec![json!({})],
             Kind::Text | Kind::Secret => vec![json!("refine"), json!("./evil.wasm")],
         }

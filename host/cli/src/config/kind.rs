@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use syrch::Provider;
+use syrch::cache::Place;
 use syrch::databases::Executor;
 use syrch::imports::Encoding;
 use syrch::syrch_core::ports::RowsGrant;
@@ -44,6 +45,9 @@ pub(crate) enum Kind {
     /// The source of model replies: a provider, a recording to read or to make, or a suite for a
     /// simulated model.
     ModelSource,
+    /// The place of a shared cache: a folder or a server. It may hold a password, which no error
+    /// repeats.
+    SharedCache,
     /// A provider that has endpoints.
     EndpointProvider,
     /// A mapping of names that only files hold.
@@ -106,6 +110,7 @@ impl Kind {
             | Self::Encoding
             | Self::Rows
             | Self::ModelSource
+            | Self::SharedCache
             | Self::EndpointProvider => {
                 json!(word)
             }
@@ -113,7 +118,12 @@ impl Kind {
         };
         // The error shows the word as it was written, unless it is a list or a secret.
         self.check(value).map_err(|why| match self {
-            Self::Secret | Self::Globs | Self::Files | Self::Texts | Self::ModelSource => why,
+            Self::Secret
+            | Self::Globs
+            | Self::Files
+            | Self::Texts
+            | Self::ModelSource
+            | Self::SharedCache => why,
             _ => self.wrong(&quote(word)),
         })
     }
@@ -149,6 +159,9 @@ impl Kind {
             }
             (Self::Rows, Value::String(text)) => text.parse::<RowsGrant>().is_ok(),
             (Self::ModelSource, Value::String(word)) => model_source(word)?,
+            (Self::SharedCache, Value::String(word)) if Self::Text.check(value.clone()).is_ok() => {
+                Place::read_shared(word).map(|_| true).map_err(|error| error.to_string())?
+            }
             (Self::Mapping(_), value) => value.is_object(),
             _ => false,
         };
@@ -194,6 +207,7 @@ impl Kind {
                     join_names(providers())
                 )
             }
+            Self::SharedCache => "a folder, or redis://host:port".to_owned(),
             Self::EndpointProvider => format!("one of {}", join_names(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }
@@ -241,7 +255,7 @@ fn quote(word: &str) -> String {
 /// A secret is not repeated in an error about it.
 fn describe_value(kind: Kind, value: &Value) -> String {
     match (kind, value) {
-        (Kind::Secret, _) => "the value".to_owned(),
+        (Kind::Secret | Kind::SharedCache, _) => "the value".to_owned(),
         (_, Value::String(text)) => quote(text),
         (_, Value::Object(_)) => "a mapping".to_owned(),
         (_, value) => quote(&value.to_string()),

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use syrch::cache::Place;
 use syrch::databases::Executor;
 use syrch::models::SimulatedKnobs;
 use syrch::settings::{DriverSettings, PluginSource, ServerSettings};
@@ -30,6 +31,7 @@ use syrch::syrch_core::text::{few, nearest};
 use syrch::{Settings, strategies};
 use syrch_grading::Knob;
 
+use crate::environment::scheduler::{SHARD, SHARDS};
 use crate::environment::{Environment, MCP_TOKEN, os_user};
 use crate::failure::{Failure, Outcome, alternatives};
 use entry::Entry;
@@ -60,6 +62,8 @@ pub(crate) struct Effective {
     pub(crate) journal: bool,
     /// True if answers are cached.
     pub(crate) cache: bool,
+    /// The place of a cache that several hosts share, also where nothing is cached.
+    pub(crate) shared_cache: Option<Place>,
     /// True if confidence is calibrated.
     pub(crate) calibration: bool,
     /// True if any layer names a model provider.
@@ -90,6 +94,7 @@ impl Default for Effective {
             verbose: false,
             journal: true,
             cache: true,
+            shared_cache: None,
             calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
@@ -263,6 +268,8 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     config.answers = environment.cache_dir().map(|folder| folder.join("answers"));
     config.effective.settings.cache.folder =
         config.answers.clone().filter(|_| config.effective.cache);
+    config.effective.settings.cache.shared =
+        config.effective.shared_cache.clone().filter(|_| config.effective.cache);
     config.tables = environment.cache_dir().map(|folder| folder.join("tables"));
     let retained = config.effective.settings.cache.ttl;
     let retained_bytes = config.effective.settings.cache.bytes;
@@ -303,8 +310,8 @@ fn files(
     untrusted.into_iter().chain(own.map(|path| (path, Trust::User))).collect()
 }
 
-/// The variables that `environment` reads for itself.
-const OWN: [&str; 3] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR", MCP_TOKEN];
+/// The variables that name no option.
+const OWN: [&str; 5] = ["SYRCH_CACHE_DIR", "SYRCH_STATE_DIR", MCP_TOKEN, SHARD, SHARDS];
 
 /// The options that the environment sets. The error names every wrong variable.
 fn variables(

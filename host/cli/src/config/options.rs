@@ -479,6 +479,13 @@ options! {
         flag("cache", ""), earlier(&["execution.cache_enabled"]), env(&["SYRCH_CACHE"]),
         when_found(WhenFound::KeepsDefault), database();
 
+    /// A cache that several hosts share, in place of that of this machine: a folder of yours on a
+    /// file system that all of them see, or a server, redis://host:port
+    key("cache.shared") => Kind::SharedCache,
+        |e| json!(e.shared_cache.as_ref().map(ToString::to_string)),
+        |e, v| e.shared_cache = Place::read_shared(&text(v)).ok(),
+        flag("shared-cache", "FOLDER|URL"), env(&["SYRCH_SHARED_CACHE"]);
+
     /// Seconds that a cached answer is good
     key("cache.ttl_seconds") => TTL,
         |e| seconds_value(e.settings.cache.ttl), |e, v| e.settings.cache.ttl = seconds(v),

@@ -1,6 +1,7 @@
 //! Chooses the model provider where none is named, and the key of each endpoint.
 
 use syrch::Provider;
+use syrch::cache::Place;
 use syrch::models::EndpointEntry;
 use syrch::secrecy::SecretString;
 use syrch::settings::ModelSettings;
@@ -116,10 +117,15 @@ impl Config {
             databases.flat_map(|url| DatabaseUrl::parse(url).secrets()).map(SecretString::from);
         let passwords: Vec<SecretString> = passwords.collect();
         let endpoints = model.endpoints.values().filter_map(|endpoint| endpoint.api_key.clone());
+        let cache = self.effective.shared_cache.as_ref().and_then(|place| match place {
+            Place::Redis(address) => address.password().map(SecretString::from),
+            Place::Local(_) | Place::Shared(_) => None,
+        });
         model
             .api_key
             .clone()
             .into_iter()
+            .chain(cache)
             .chain(endpoints)
             .chain(passwords)
             .chain(environment.keys())

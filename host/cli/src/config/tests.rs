@@ -710,6 +710,7 @@ fn what_is_set_is_what_is_got() {
             kind::Kind::Text | kind::Kind::Secret => json!("set"),
             kind::Kind::Executor => json!("sqlite"),
             kind::Kind::ModelSource => json!("replay:a.jsonl"),
+            kind::Kind::SharedCache => json!("/srv/cache"),
             kind::Kind::Mapping(mapping) => mapping::sample(mapping),
         };
         let mut effective = Effective::default();

@@ -150,7 +150,8 @@ mod tests {
 
     use serde_json::json;
 
-    use super::super::header::{RUN_FORMAT, Shard, SuiteOfRun};
+    use super::super::Shard;
+    use super::super::header::{RUN_FORMAT, SuiteOfRun};
     use super::*;
 
     fn header() -> Header {

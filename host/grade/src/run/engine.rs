@@ -91,6 +91,8 @@ struct Engine<'a, A: SystemUnderTest + ?Sized> {
     used_up: Option<UsedUp>,
     /// The early stop in the log.
     logged: Option<Early>,
+    /// True if a question is left to a later wave.
+    is_at_end_of_wave: bool,
 }
 
 /// An item that is being answered.
@@ -140,6 +142,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             outages: 0,
             used_up: None,
             logged: log.stopped,
+            is_at_end_of_wave: false,
         };
         engine.decide()?;
         Ok(engine)
@@ -158,6 +161,10 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             else {
                 return;
             };
+            if self.options.until.is_some_and(|until| item.place >= until) {
+                self.is_at_end_of_wave = true;
+                return;
+            }
             self.next = slot + 1;
             let system = Arc::clone(&self.system);
             let own = item.clone();
@@ -271,7 +278,8 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         }
         let stopped = stopped
             .or_else(|| self.logged.clone().map(Stopped::Early))
-            .or(self.used_up.map(Stopped::Budget));
+            .or(self.used_up.map(Stopped::Budget))
+            .or(self.is_at_end_of_wave.then_some(Stopped::Wave));
         if matches!(stopped, None | Some(Stopped::Early(_))) {
             self.folder.forget_all()?;
         }

@@ -13,7 +13,8 @@ use super::header::{Header, RUN_FORMAT};
 use super::line::{Line, Lines};
 use super::{DOCUMENT, read_within};
 
-pub(crate) const HEADER: &str = "run.json";
+/// The file with the recorded start of a run, in its folder.
+pub const HEADER: &str = "run.json";
 pub(crate) const RESULTS: &str = "results.jsonl";
 const ITEMS: &str = "items";
 

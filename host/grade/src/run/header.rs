@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use syrch_suites::run::Shard;
 
 /// The format's name in [`Header::format`].
 pub const RUN_FORMAT: &str = "syrch.run/1";
@@ -100,14 +101,4 @@ pub struct PluginOfArm {
     pub source: String,
     /// The SHA-256 of its bytes, in hex.
     pub digest: String,
-}
-
-/// Part `index` (from 1) of `of` parts: the questions whose place, counted from 1, leaves the
-/// remainder `index` mod `of`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Shard {
-    /// The number of the part, from 1.
-    pub index: u32,
-    /// The number of parts.
-    pub of: u32,
 }

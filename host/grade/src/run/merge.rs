@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 use syrch_core::text;
 
+use super::Shard;
 use super::changed::find_changes;
 use super::graded::Graded;
-use super::header::{Header, Shard};
+use super::header::Header;
+use super::line::Early;
 use super::read::RunRecord;
+use crate::Verdict;
+use crate::stats::is_decided;
 
 /// The reason why runs are no shards of one run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +39,8 @@ pub enum MergeError {
         second: String,
         /// The differences, as phrases.
         differing: Vec<String>,
+        /// The shard of the run that differs from most of them.
+        shard: Shard,
     },
     /// The runs are parts of different numbers of parts.
     #[error("the runs `{first}` and `{second}` are no shards of one run: {one} and {other}")]
@@ -72,6 +78,51 @@ pub enum MergeError {
         /// The place of the question in the suite, from 0.
         place: u64,
     },
+    /// Shards or answers are missing.
+    #[error("the run is not whole: {}", describe_holes(holes))]
+    Holes {
+        /// The shards that lack answers.
+        holes: Vec<Hole>,
+        /// Of a comparison that may stop early, the number of questions, from the first on, that
+        /// all arms have answered and that have not decided it. `None` for other runs.
+        undecided: Option<u64>,
+    },
+}
+
+impl MergeError {
+    /// The shards that are to be run again, or on. Empty where the error is not of any.
+    #[must_use]
+    pub fn shards_to_run(&self) -> Vec<Shard> {
+        match self {
+            Self::Different { shard, .. } | Self::Foreign { shard, .. } => vec![*shard],
+            Self::Holes { holes, .. } => holes.iter().map(|hole| hole.shard).collect(),
+            Self::Nothing | Self::Whole { .. } | Self::Parts { .. } | Self::Twice { .. } => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// A shard that lacks answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hole {
+    /// The shard.
+    pub shard: Shard,
+    /// The id of its run; `None` if there is no run of it.
+    pub run: Option<String>,
+    /// The answers that it holds.
+    pub has: u64,
+    /// The answers that it is to hold.
+    pub of: u64,
+}
+
+/// The treatment of shards and answers that are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// The merge is refused.
+    Refuse,
+    /// The rest is merged, and [`Merged::warnings`] say what is missing.
+    Report,
 }
 
 /// A run that was merged from its shards.
@@ -84,12 +135,13 @@ pub struct Merged {
     pub warnings: Vec<String>,
 }
 
-/// Merges the shards of one run, in any order. Missing shards are reported by warnings. A single
-/// run over the whole suite is returned unchanged.
+/// Merges the shards of one run, in any order. A single run over the whole suite is returned
+/// unchanged. A comparison that may stop early is decided here, over the questions in the order of
+/// the suite up to the first that is not answered, as one process decides it.
 ///
 /// # Errors
-/// When they are no shards of one run, or overlap.
-pub fn merge(mut runs: Vec<RunRecord>) -> Result<Merged, MergeError> {
+/// When they are no shards of one run, overlap, or what is missing is refused.
+pub fn merge(mut runs: Vec<RunRecord>, missing: Missing) -> Result<Merged, MergeError> {
     if let [one] = runs.as_mut_slice()
         && one.header.shard.is_none()
     {
@@ -97,7 +149,33 @@ pub fn merge(mut runs: Vec<RunRecord>) -> Result<Merged, MergeError> {
     }
     runs.sort_by_key(|run| run.header.shard);
     check(&runs)?;
-    let warnings = missing(&runs);
+    let sizes: Vec<(Shard, String, Vec<u64>)> = runs
+        .iter()
+        .filter_map(|run| {
+            let places = run.graded.iter().map(|graded| graded.place).collect();
+            Some((run.header.shard?, run.header.id.clone(), places))
+        })
+        .collect();
+    let mut record = join(runs)?;
+    let mut undecided = None;
+    if record.header.stop_early {
+        match decide(&record) {
+            Ok(early) => leave_ahead(&mut record, early),
+            Err(questions) => undecided = Some(questions),
+        }
+    }
+    let end = record.stopped.as_ref().map_or(record.header.suite.questions, |early| early.at + 1);
+    let holes = find_holes(&sizes, end, record.header.arms.len() as u64);
+    match missing {
+        Missing::Refuse if !holes.is_empty() => Err(MergeError::Holes { holes, undecided }),
+        Missing::Refuse | Missing::Report => {
+            Ok(Merged { record, warnings: describe_missing(&holes) })
+        }
+    }
+}
+
+/// The answers of all shards in the order of the suite.
+fn join(runs: Vec<RunRecord>) -> Result<RunRecord, MergeError> {
     let mut runs = runs.into_iter();
     let mut record = runs.next().ok_or(MergeError::Nothing)?;
     let mut ids = Sha256::new_with_prefix(&record.header.id);
@@ -119,24 +197,67 @@ pub fn merge(mut runs: Vec<RunRecord>) -> Result<Merged, MergeError> {
         .map(|(place, arm)| (arm.name.clone(), place))
         .collect();
     record.graded.sort_by_key(|graded: &Graded| (graded.place, order.get(&graded.arm).copied()));
-    Ok(Merged { record, warnings })
+    Ok(record)
+}
+
+/// Finds the question at which the comparison of the first two arms is decided. The error is the
+/// number of questions that both arms have answered without deciding it.
+fn decide(record: &RunRecord) -> Result<Early, u64> {
+    let mut names = record.header.arms.iter().map(|arm| arm.name.clone());
+    let (Some(first), Some(second)) = (names.next(), names.next()) else { return Err(0) };
+    let rule = record.header.rule.clone();
+    let mut answers = record.graded.iter().peekable();
+    let mut b = 0;
+    let mut c = 0;
+    for at in 0..record.header.suite.questions {
+        let mut verdicts = [None, None];
+        while let Some(graded) = answers.next_if(|graded| graded.place == at) {
+            let arm = [&first, &second].iter().position(|name| **name == graded.arm);
+            if let Some(slot) = arm.and_then(|arm| verdicts.get_mut(arm)) {
+                *slot = Some(graded.verdict(&rule));
+            }
+        }
+        let [Some(one), Some(other)] = verdicts else { return Err(at) };
+        b += u64::from((one, other) == (Some(Verdict::Right), Some(Verdict::Wrong)));
+        c += u64::from((one, other) == (Some(Verdict::Wrong), Some(Verdict::Right)));
+        if is_decided(b, c) {
+            return Ok(Early { at, first, second, rule, b, c });
+        }
+    }
+    Err(record.header.suite.questions)
+}
+
+/// Leaves out the answers that ran ahead of the decision.
+fn leave_ahead(record: &mut RunRecord, early: Early) {
+    let before = record.graded.len();
+    record.graded.retain(|graded| graded.place <= early.at);
+    record.ahead = (before - record.graded.len()) as u64;
+    record.stopped = Some(early);
+}
+
+/// The shards that lack answers to the questions before the place `end`. Each shard that is there
+/// comes with its run and with the places of its answers.
+fn find_holes(there: &[(Shard, String, Vec<u64>)], end: u64, arms: u64) -> Vec<Hole> {
+    let of = there.first().map_or(1, |(shard, ..)| shard.of);
+    let mut there = there.iter().peekable();
+    (1..=of)
+        .filter_map(|index| {
+            let shard = Shard { index, of };
+            let run = there.next_if(|(one, ..)| *one == shard);
+            let of = shard.share(end).saturating_mul(arms);
+            let places = run.map_or(&[][..], |(_, _, places)| places.as_slice());
+            let has = places.iter().filter(|place| **place < end).count() as u64;
+            (has < of).then(|| Hole { shard, run: run.map(|(_, id, _)| id.clone()), has, of })
+        })
+        .collect()
 }
 
 fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
-    let first = runs.first().ok_or(MergeError::Nothing)?;
+    check_headers(runs)?;
     let mut before: Option<(&RunRecord, Shard)> = None;
     for run in runs {
         let id = run.header.id.clone();
         let shard = run.header.shard.ok_or_else(|| MergeError::Whole { run: id.clone() })?;
-        let header = Header { shard: first.header.shard, ..run.header.clone() };
-        let differing = find_changes(&without_answers(&first.header), &without_answers(&header));
-        if !differing.is_empty() {
-            return Err(MergeError::Different {
-                first: first.header.id.clone(),
-                second: id,
-                differing,
-            });
-        }
         if let Some((other, one)) = before {
             let first = other.header.id.clone();
             if one.of != shard.of {
@@ -156,6 +277,39 @@ fn check(runs: &[RunRecord]) -> Result<(), MergeError> {
     Ok(())
 }
 
+/// Checks that all runs were started with the same. Of two kinds of runs the smaller is the wrong
+/// one.
+fn check_headers(runs: &[RunRecord]) -> Result<(), MergeError> {
+    if runs.is_empty() {
+        return Err(MergeError::Nothing);
+    }
+    let mut kinds: Vec<(Header, Vec<&Header>)> = Vec::new();
+    for run in runs {
+        let header = &run.header;
+        if header.shard.is_none() {
+            return Err(MergeError::Whole { run: header.id.clone() });
+        }
+        let bare = without_answers(&Header { shard: None, ..header.clone() });
+        match kinds.iter_mut().find(|(known, _)| find_changes(known, &bare).is_empty()) {
+            Some((_, same)) => same.push(header),
+            None => kinds.push((bare, vec![header])),
+        }
+    }
+    // The sort is stable: of equally frequent kinds, that of the first shard comes first.
+    kinds.sort_by_key(|(_, same)| std::cmp::Reverse(same.len()));
+    let mut kinds = kinds.into_iter();
+    let (Some((usual, most)), Some((odd, others))) = (kinds.next(), kinds.next()) else {
+        return Ok(());
+    };
+    let (Some(first), Some(second)) = (most.first(), others.first()) else { return Ok(()) };
+    Err(MergeError::Different {
+        first: first.id.clone(),
+        second: second.id.clone(),
+        differing: find_changes(&usual, &odd),
+        shard: second.shard.unwrap_or(Shard { index: 1, of: 1 }),
+    })
+}
+
 /// The header without the setting of files with answers, which each shard may have on its own.
 fn without_answers(header: &Header) -> Header {
     let mut header = header.clone();
@@ -166,25 +320,26 @@ fn without_answers(header: &Header) -> Header {
 }
 
 /// Sentences about missing shards and answers.
-fn missing(runs: &[RunRecord]) -> Vec<String> {
-    let shards: Vec<Shard> = runs.iter().filter_map(|run| run.header.shard).collect();
-    let of = shards.first().map_or(1, |shard| shard.of);
-    let absent = (1..=of).map(|index| Shard { index, of }).filter(|shard| !shards.contains(shard));
-    let absent: Vec<String> = absent.map(|shard| shard.to_string()).collect();
+fn describe_missing(holes: &[Hole]) -> Vec<String> {
+    let absent: Vec<String> =
+        holes.iter().filter(|hole| hole.run.is_none()).map(|hole| hole.shard.to_string()).collect();
     let mut warnings = Vec::new();
     match absent.as_slice() {
         [] => {}
         [one] => warnings.push(format!("shard {one} is missing")),
         all => warnings.push(format!("{} shards are missing: {}", all.len(), text::few(all))),
     }
-    for run in runs.iter().filter(|run| !run.is_whole()) {
-        let shard = run.header.shard.map(|shard| shard.to_string()).unwrap_or_default();
-        let id = &run.header.id;
-        let has = run.graded.len();
-        let of = run.total_answers();
-        warnings.push(format!("shard {shard} (run {id}) holds {has} of its {of} answers"));
+    for Hole { shard, run, has, of } in holes {
+        warnings.extend(
+            run.as_ref()
+                .map(|run| format!("shard {shard} (run {run}) holds {has} of its {of} answers")),
+        );
     }
     warnings
+}
+
+fn describe_holes(holes: &[Hole]) -> String {
+    describe_missing(holes).join("; ")
 }
 
 /// An id like that of any run.

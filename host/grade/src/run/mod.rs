@@ -14,21 +14,21 @@ mod plan;
 mod progress;
 mod read;
 mod runs;
-mod shard;
 #[cfg(test)]
 mod tests;
 
 pub use changed::find_changes;
 pub use engine::execute;
-pub use folder::{RunFolder, is_going_on, item_journal, read_header};
+pub use folder::{HEADER, RunFolder, is_going_on, item_journal, read_header};
 pub use graded::{Cost, End, Graded, Judged, Judgement};
-pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, Shard, SuiteOfRun};
+pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, SuiteOfRun};
 pub use line::Early;
-pub use merge::{MergeError, Merged, merge};
+pub use merge::{Hole, MergeError, Merged, Missing, merge};
 pub use options::{Answered, Finished, Options, StopEarly, Stopped, SystemUnderTest};
 pub use plan::{Item, Plan};
 pub use progress::{ArmProgress, Observer, Progress, Resumed, Silent};
 pub use read::{EarlierTries, RunRecord, read};
 pub use runs::{RunEntry, RunSummary, Runs};
-pub use shard::ShardError;
-pub use syrch_suites::run::{DOCUMENT, Fault, RunBudgets, RunError, UsedUp, read_within};
+pub use syrch_suites::run::{
+    DOCUMENT, Fault, RunBudgets, RunError, Shard, ShardError, UsedUp, Wave, read_within,
+};

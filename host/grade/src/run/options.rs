@@ -47,12 +47,15 @@ pub struct Options {
     pub max_outages: u32,
     /// When to stop a comparison early. `None` means never.
     pub stop_early: Option<StopEarly>,
+    /// The place, from 0, of the first question that is left to a later wave. `None` means that
+    /// there is none.
+    pub until: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let budgets = RunBudgets::default();
-        Self { workers: 1, budgets, max_outages: 10, stop_early: None }
+        Self { workers: 1, budgets, max_outages: 10, stop_early: None, until: None }
     }
 }
 
@@ -105,6 +108,8 @@ pub enum Stopped<F> {
     },
     /// The comparison is decided.
     Early(Early),
+    /// The questions of the wave are done, and there are later ones.
+    Wave,
     /// A fatal error of an item. Items that were running are started again when the run is resumed.
     Fatal(F),
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::Question;
 
-use super::header::{Header, Shard};
+use super::Shard;
+use super::header::Header;
 
 /// The items of a run in their order.
 #[derive(Debug, Clone)]

@@ -23,6 +23,13 @@ pub fn e_value(b: u64, c: u64) -> f64 {
     checked_ln_beta(b + 1.0, c + 1.0).map_or(1.0, |log| (log + (b + c) * LN_2).exp())
 }
 
+/// Returns true if a comparison is decided by these numbers of questions that only one of the two
+/// had right: the e-process has reached [`E_STOP`].
+#[must_use]
+pub fn is_decided(b: u64, c: u64) -> bool {
+    e_value(b, c) >= E_STOP
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bootstrap::{Pair, bootstrap_difference, bootstrap_questions};
 pub use calibration::{Bin, brier, expected_calibration_error, log_loss, reliability};
-pub use e_process::{E_STOP, e_value};
+pub use e_process::{E_STOP, e_value, is_decided};
 pub use holm::holm;
 pub use mcnemar::mcnemar;
 pub use power::{minimum_detectable, power, questions_needed};

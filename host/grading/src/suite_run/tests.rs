@@ -53,6 +53,8 @@ impl Home {
             shard: None,
             runs: self.path("runs"),
             resume: None,
+            folder: None,
+            wave: None,
             retry_failed: false,
             budgets: RunBudgets::default(),
             max_outages: 0,

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use syrch_journal::{Unnamed, find_run};
-use syrch_suites::run::{RunError, read_within};
+use syrch_suites::run::{RunError, Shard, read_within};
 
 /// The format of these folders.
 pub const CORPUS_RUN: &str = "syrch.optimize-run/1";
@@ -52,11 +52,26 @@ pub struct CorpusHeader {
     pub rewriter: String,
     /// The settings of the optimizer.
     pub settings: Value,
+    /// The part of the statements. `None` means all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl CorpusHeader {
-    /// The first difference that would make the statements of a resumed run incomparable.
-    fn difference(&self, now: &Self) -> Option<String> {
+    /// The number of statements of the run: of a shard only its own.
+    #[must_use]
+    pub fn share(&self) -> u64 {
+        self.shard.map_or(self.queries, |shard| shard.share(self.queries))
+    }
+
+    /// The first difference because of which the run cannot be resumed.
+    fn change(&self, now: &Self) -> Option<String> {
+        let shard = (self.shard != now.shard).then(|| "the shard is another".to_owned());
+        self.difference(now).or(shard)
+    }
+
+    /// The first difference that would make the statements of two runs incomparable.
+    pub(super) fn difference(&self, now: &Self) -> Option<String> {
         let texts = [
             ("the manifest", &self.digest, &now.digest),
             ("the database", &self.database, &now.database),
@@ -94,6 +109,20 @@ impl CorpusRuns {
     #[must_use]
     pub fn folder(&self, id: &str) -> PathBuf {
         self.0.join(id)
+    }
+
+    /// Returns true if there is a run in the folder of that path.
+    #[must_use]
+    pub fn is_run(path: &Path) -> bool {
+        path.join(HEADER).is_file()
+    }
+
+    /// The folders of all runs, the latest first.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn folders(&self) -> Result<Vec<PathBuf>, RunError> {
+        Ok(self.list()?.into_iter().map(|(id, _)| self.0.join(id)).collect())
     }
 
     /// Finds a run by its id, by the beginning of it, by `last`, or by the path of its folder.
@@ -180,7 +209,7 @@ impl CorpusFolder {
     ) -> Result<(Self, Vec<L>), RunError> {
         let header = read_header(path)?;
         let file = lock_results(path, &header.id)?;
-        if let Some(reason) = header.difference(now) {
+        if let Some(reason) = header.change(now) {
             return Err(RunError::Unfit { run: header.id, reason });
         }
         let mut folder = Self { path: path.to_owned(), header, file };
@@ -350,6 +379,7 @@ mod tests {
             database: "shop".to_owned(),
             address: "a".to_owned(),
             rewriter: "r".to_owned(),
+            shard: None,
             settings: json!({"iterations": 5}),
         }
     }

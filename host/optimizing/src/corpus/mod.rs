@@ -4,6 +4,7 @@
 mod error;
 mod folder;
 mod manifest;
+mod merge;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -11,6 +12,7 @@ mod tests;
 pub use error::CorpusError;
 pub use folder::{CORPUS_RUN, CorpusFolder, CorpusHeader, CorpusRuns, read_corpus_run};
 pub use manifest::{Corpus, FileState, LockedQuery};
+pub use merge::{CorpusMergeError, SavedCorpusRun, merge_corpus_runs};
 pub use run::{CORPUS_LINE, CorpusLine, CorpusObserver, OptimizesStatements, run_corpus};
 pub use syrch_optimize::Entry;
 

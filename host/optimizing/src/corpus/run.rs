@@ -55,8 +55,8 @@ pub trait CorpusObserver: Send + Sync {
     fn on_finish(&self, done: u64, of: u64, line: &CorpusLine);
 }
 
-/// Optimizes the statements whose lines are not in `done`, in the order of the manifest. Returns
-/// all lines in that order.
+/// Optimizes the statements whose lines are not in `done`, in the order of the manifest; of a shard
+/// only its own. Returns all lines in that order.
 ///
 /// # Errors
 /// When a line in `done` is not of this corpus, a line cannot be written, or the run cannot
@@ -70,9 +70,12 @@ pub async fn run_corpus(
     stop: &Stop,
 ) -> Result<Vec<CorpusLine>, Error> {
     let mut lines = place_lines(folder, queries, done)?;
-    let of = queries.len() as u64;
+    let of = folder.header().share();
     for (place, query) in queries.iter().enumerate() {
         let number = place as u64;
+        if folder.header().shard.is_some_and(|shard| !shard.holds(number)) {
+            continue;
+        }
         if lines.get(place).is_some_and(Option::is_some) {
             // It was killed between the line and the removal of the journal.
             folder.forget(number)?;
@@ -126,6 +129,10 @@ fn place_lines(
         let place = usize::try_from(line.place).unwrap_or(usize::MAX);
         let query = queries.get(place).filter(|query| query.query.sha256 == line.sha256);
         query.ok_or_else(|| malformed("it is of another corpus"))?;
+        let shard = folder.header().shard;
+        if shard.is_some_and(|shard| !shard.holds(line.place)) {
+            return Err(malformed("its statement is of another shard"));
+        }
         match lines.get_mut(place) {
             Some(slot @ None) => *slot = Some(line),
             _ => return Err(malformed("its statement is there twice")),
@@ -238,6 +245,7 @@ mod tests {
             address: "a".to_owned(),
             rewriter: "w".to_owned(),
             settings: json!({}),
+            shard: None,
         };
         Made {
             path: folder.path().join("run"),

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use super::Shard;
+
+/// The units of a dollar in which shards divide a budget.
+const NANOS: f64 = 1e9;
+
 /// The budgets of a whole run; one that is `None` has no limit. They are checked before each item
 /// begins, so the items that are running then may exceed them: at most as many as there are
 /// workers. The time also ends those that are running, which a resumed run starts again. Items of
@@ -19,6 +24,21 @@ pub struct RunBudgets {
     pub time: Option<Duration>,
 }
 
+impl RunBudgets {
+    /// The part of a shard: the parts of all shards sum to the budgets of the whole run, dollars to
+    /// a billionth. Shards run side by side, so each has the whole time.
+    #[must_use]
+    pub fn part(&self, shard: Shard) -> Self {
+        Self {
+            calls: self.calls.map(|calls| shard.share(calls)),
+            tokens: self.tokens.map(|tokens| shard.share(tokens)),
+            // What is too large for the integer becomes the largest one.
+            usd: self.usd.map(|usd| shard.share((usd * NANOS).round() as u64) as f64 / NANOS),
+            time: self.time,
+        }
+    }
+}
+
 /// The budget that was used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsedUp {
@@ -30,4 +50,30 @@ pub enum UsedUp {
     Usd,
     /// The run took as long as [`RunBudgets::time`] allows.
     Time,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_all_shards_are_the_whole() {
+        let whole = RunBudgets {
+            calls: Some(10),
+            tokens: Some(1_000_003),
+            usd: Some(0.100_000_001),
+            time: Some(Duration::from_secs(60)),
+        };
+        for of in [1, 3, 7, 16] {
+            let parts: Vec<RunBudgets> =
+                (1..=of).map(|index| whole.part(Shard { index, of })).collect();
+            assert_eq!(parts.iter().map(|part| part.calls.unwrap()).sum::<u64>(), 10);
+            assert_eq!(parts.iter().map(|part| part.tokens.unwrap()).sum::<u64>(), 1_000_003);
+            let nanos = parts.iter().map(|part| (part.usd.unwrap() * NANOS).round() as u64);
+            assert_eq!(nanos.sum::<u64>(), 100_000_001);
+            assert!(parts.iter().all(|part| part.time == whole.time));
+        }
+        let none = RunBudgets::default();
+        assert_eq!(none.part(Shard { index: 2, of: 3 }), none);
+    }
 }

@@ -199,6 +199,8 @@ pub(super) fn options(
         shard: None,
         runs,
         resume: None,
+        folder: None,
+        wave: None,
         retry_failed: false,
         budgets: RunBudgets::default(),
         max_outages: 10,

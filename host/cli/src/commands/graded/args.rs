@@ -7,11 +7,12 @@ use clap::builder::PossibleValue;
 use clap::{Arg, Args, ValueEnum};
 use syrch::syrch_core::DatabaseUrl;
 use syrch_grading::grade::rules::Rule;
-use syrch_grading::grade::run::{RunBudgets, Runs, Shard, read_header};
+use syrch_grading::grade::run::{RunBudgets, Runs, Shard, Wave, read_header};
 use syrch_grading::{SuiteOptions, Traces};
 
 use crate::commands::Context;
 use crate::commands::report_file::ReportFile;
+use crate::commands::shard::choose_shard;
 use crate::config::Origin;
 pub(crate) use crate::config::spec::DATABASE;
 use crate::failure::{Failure, Outcome};
@@ -36,15 +37,25 @@ pub(crate) struct RunArgs {
     /// Questions at once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) workers: u16,
-    /// Only part i of n of the suite, such as 2/8; `report` merges the parts
+    /// Only part i of n of the suite, such as 2/8; `report` merges the parts. Budgets and rates are
+    /// those of the whole run, of which each part uses its own [default: that of SYRCH_SHARD, of a
+    /// task of a Slurm array, or of a pod of an Indexed Job with SYRCH_SHARDS]
     #[arg(long, value_name = "i/n")]
     pub(crate) shard: Option<Shard>,
+    /// Ask only the first i of n parts of the suite, such as 1/4, and the rest another time: all
+    /// shards end a wave before the next begins
+    #[arg(long, value_name = "i/n", requires = "continued")]
+    pub(crate) wave: Option<Wave>,
     /// Continue a run: its id, the beginning of it, `last`, or its folder. All else must be as it
     /// was
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", group = "continued")]
     pub(crate) resume: Option<String>,
+    /// The folder of the run, where it begins, or continues if it is there. Each shard has a folder
+    /// of its own in it, and `report FOLDER` merges them
+    #[arg(long, value_name = "FOLDER", group = "continued")]
+    pub(crate) folder: Option<PathBuf>,
     /// Ask again what ended with an error before
-    #[arg(long, requires = "resume")]
+    #[arg(long, requires = "continued")]
     pub(crate) retry_failed: bool,
     /// Stop when the whole run has made so many model calls, those from a cache included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -122,8 +133,19 @@ impl RunArgs {
     /// The options of a run over that suite. Without a suite, that of the resumed run is used.
     pub(crate) fn options(
         &self,
+        context: &mut Context,
+        suite: Option<PathBuf>,
+    ) -> Outcome<SuiteOptions> {
+        let shard = choose_shard(self.shard, context)?;
+        self.options_of(context, suite, shard)
+    }
+
+    /// The options of a run over that part of a suite.
+    pub(crate) fn options_of(
+        &self,
         context: &Context,
         suite: Option<PathBuf>,
+        shard: Option<Shard>,
     ) -> Outcome<SuiteOptions> {
         refuse_interactive(context)?;
         let runs = runs(context)?;
@@ -138,11 +160,16 @@ impl RunArgs {
             databases: databases_flag(context),
             rule: self.rule,
             workers: usize::from(self.workers),
-            shard: self.shard,
+            shard,
+            folder: self.folder.as_ref().map(|folder| match shard {
+                Some(shard) => folder.join(shard.folder_name()),
+                None => folder.clone(),
+            }),
+            wave: self.wave,
             runs: runs.path().to_owned(),
             resume: self.resume.clone(),
             retry_failed: self.retry_failed,
-            budgets,
+            budgets: shard.map_or(budgets, |shard| budgets.part(shard)),
             max_outages: self.max_outages,
             traces: self.traces.0,
             stop_early: false,

@@ -51,7 +51,9 @@ pub(crate) async fn carry_out(
     occasions: Occasions<'_>,
 ) -> Outcome<Ended> {
     let asks = options.answers.is_empty();
-    let resumes = options.resume.is_some();
+    let is_in_folder = options.folder.is_some();
+    let resumes = options.resume.is_some() || is_in_folder;
+    let wave = options.wave;
     let fuzz = options.fuzz.clone();
     let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
     let settings = arms.first().map(|(_, settings)| settings.clone()).unwrap_or_default();
@@ -74,20 +76,36 @@ pub(crate) async fn carry_out(
     run.warnings().iter().for_each(|warning| context.console.warn(warning));
     let stop = Stop::new();
     let listener = tokio::spawn(stop_at_interrupt(context, &stop));
-    let watch = RunWatch::new(Arc::clone(&context.console), occasions.started);
+    let watch = RunWatch {
+        console: Arc::clone(&context.console),
+        started: occasions.started,
+        is_in_folder,
+    };
     let outcome = run.carry_out(&watch, &stop).await;
     listener.abort();
     context.console.clear();
     match outcome {
         Ok(outcome) => {
             outcome.warnings.iter().for_each(|warning| context.console.warn(warning));
-            Ok(Ended::from_outcome(outcome, asks))
+            let on = continuation(&outcome.record.header.id, is_in_folder);
+            if let (Some(Stopped::Wave), Some(wave)) = (&outcome.finished.stopped, wave) {
+                context.console.note(&format!("wave {wave} of the run is done"));
+            }
+            Ok(Ended::from_outcome(outcome, asks, &on))
         }
         Err(error @ syrch::Error::Unfit(_)) if resumes => Err(Failure::from(error).hint(
             "the command that began it is needed, with the same flags; `syrch-host report RUN --rule NAME` reports under another rule \
              without asking",
         )),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Says how a run that was cut short continues.
+pub(super) fn continuation(run: &str, is_in_folder: bool) -> String {
+    match is_in_folder {
+        true => "the same command continues".to_owned(),
+        false => format!("the same command with `--resume {run}` continues"),
     }
 }
 
@@ -113,10 +131,11 @@ pub(crate) fn stop_at_interrupt(
 }
 
 impl Ended {
-    /// `asks`: whether there were searches, and not only answers to be graded.
-    fn from_outcome(mut outcome: SuiteOutcome, asks: bool) -> Self {
+    /// `asks`: whether there were searches, and not only answers to be graded. `on`: how the run
+    /// continues.
+    fn from_outcome(mut outcome: SuiteOutcome, asks: bool, on: &str) -> Self {
         let run = outcome.record.header.id.clone();
-        let on = format!("what is done is saved; the same command with `--resume {run}` continues");
+        let on = format!("what is done is saved; {on}");
         let done = outcome.finished.progress.done;
         let of = outcome.finished.progress.of;
         let (exit, why, failure) = match outcome.finished.stopped.take() {
@@ -126,6 +145,9 @@ impl Ended {
                     false => Failure { hint: None, ..failure },
                 });
                 (failure.as_ref().map_or(Exit::Answered, |failure| failure.exit), None, failure)
+            }
+            Some(Stopped::Wave) => {
+                (Exit::Answered, Some("later waves are not asked yet".to_owned()), None)
             }
             Some(Stopped::Interrupted) => {
                 let failure = Failure::new(

@@ -8,28 +8,24 @@ use syrch_grading::Beginning;
 use syrch_grading::grade::run::{Graded, Observer, Progress, Resumed};
 use syrch_report::words::count;
 
+use super::carry_out::continuation;
 use crate::console::Console;
 
 /// Writes the progress of a run to the console.
 pub(crate) struct RunWatch<'a> {
-    console: Arc<Console>,
-    started: &'a (dyn Fn(&Path) + Sync),
-}
-
-impl<'a> RunWatch<'a> {
-    /// An observer that writes to this console; `started` gets the folder of the run.
-    pub(crate) fn new(console: Arc<Console>, started: &'a (dyn Fn(&Path) + Sync)) -> Self {
-        Self { console, started }
-    }
+    pub(super) console: Arc<Console>,
+    /// Gets the folder of the run.
+    pub(super) started: &'a (dyn Fn(&Path) + Sync),
+    /// True if the user named the folder of the run.
+    pub(super) is_in_folder: bool,
 }
 
 impl Beginning for RunWatch<'_> {
     fn on_start(&self, run: &str, folder: &Path) {
         (self.started)(folder);
         tracing::info!(target: "syrch.run", folder = %folder.display(), "run {run}");
-        self.console.note(&format!(
-            "run {run}: if it is cut short, the same command with `--resume {run}` continues"
-        ));
+        let on = continuation(run, self.is_in_folder);
+        self.console.note(&format!("run {run}: if it is cut short, {on}"));
     }
 }
 

@@ -28,7 +28,7 @@ impl Drop for Calls {
 /// afterwards.
 pub(super) fn share(cells: &mut [(String, Settings)], runs: &Path) -> Calls {
     clear(runs);
-    if cells.iter().all(|(_, settings)| settings.cache.folder.is_some()) {
+    if cells.iter().all(|(_, settings)| settings.cache.place().is_some()) {
         return Calls(None);
     }
     let now =

@@ -4,21 +4,25 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use syrch_grading::grade::run::RunError;
-use syrch_optimizing::corpus::{CorpusHeader, CorpusLine, CorpusRuns, read_corpus_run};
+use syrch_optimizing::corpus::{
+    CorpusHeader, CorpusLine, CorpusMergeError, CorpusRuns, merge_corpus_runs, read_corpus_run,
+};
 use syrch_optimizing::gates;
 
 use super::report::{self, RUN, Report, RunDocument};
 use crate::commands::Context;
 use crate::commands::report_file::ReportFile;
+use crate::commands::shard::advise_runs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::sink::Format;
 
 #[derive(Args)]
 pub(crate) struct SavedArgs {
-    /// The run: its id, the beginning of it, `last`, or its folder
+    /// The run: its id, the beginning of it, `last`, or its folder; several are the shards of one
+    /// run, and so are the runs in a folder
     #[arg(value_name = "RUN", default_value = "last")]
-    pub(crate) run: String,
+    pub(crate) runs: Vec<String>,
     /// Write the report to this file, too; its ending is the format: .json, .md or .html. May be
     /// given several times
     #[arg(long, value_name = "FILE", value_parser = ReportFile::for_optimized)]
@@ -26,13 +30,44 @@ pub(crate) struct SavedArgs {
 }
 
 pub(super) fn run(context: &Context, arguments: &SavedArgs) -> Outcome {
-    let path = find(&runs(context)?, &arguments.run)?;
-    let inputs = files(&path);
+    let known = runs(context)?;
+    let mut paths = Vec::new();
+    for word in &arguments.runs {
+        paths.extend(find_all(&known, word)?);
+    }
+    let inputs: Vec<_> = paths.iter().flat_map(|path| files(path)).collect();
     context.output.spares(&inputs)?;
     arguments.report.iter().try_for_each(|file| file.spares(&inputs))?;
-    let (header, lines) = read_corpus_run(&path).map_err(syrch::Error::from)?;
+    let mut saved = Vec::new();
+    for path in paths {
+        let (header, lines) = read_corpus_run(&path).map_err(syrch::Error::from)?;
+        saved.push((header, lines));
+    }
+    let (header, lines) = merge_corpus_runs(saved).map_err(explain_merge)?;
     write(context, &document(&header, &lines), &arguments.report)?;
     Ok(Exit::Answered)
+}
+
+/// The failure of a merge, with the shard that is to be run again.
+fn explain_merge(error: CorpusMergeError) -> Failure {
+    let message = error.to_string();
+    let failure = match error {
+        CorpusMergeError::Hole { .. } => Failure::new(Exit::Gate, message),
+        _ => Failure::usage(message),
+    };
+    match error.shard_to_run() {
+        Some(shard) => failure.hint(advise_runs(&[shard])),
+        None => failure.hint("give the shards of one run, each once, or one run alone"),
+    }
+}
+
+/// The folder of a run over a corpus, or those of the runs in a folder of that path.
+fn find_all(runs: &CorpusRuns, word: &str) -> Outcome<Vec<PathBuf>> {
+    let below = CorpusRuns::new(PathBuf::from(word)).folders().unwrap_or_default();
+    match find(runs, word) {
+        Err(_) if !below.is_empty() => Ok(below),
+        found => Ok(vec![found?]),
+    }
 }
 
 /// The folder of a run over a corpus.
@@ -77,7 +112,7 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
         host: header.host.clone(),
         manifest: header.manifest.clone(),
         digest: header.digest.clone(),
-        of: header.queries,
+        of: header.share(),
         gates: shown,
         outcomes: gates
             .outcomes
@@ -89,7 +124,7 @@ pub(super) fn document(header: &CorpusHeader, lines: &[CorpusLine]) -> RunDocume
             .iter()
             .map(|(state, count)| (state.name().to_owned(), *count))
             .collect(),
-        passed: gates.passed && lines.len() as u64 == header.queries,
+        passed: gates.passed && lines.len() as u64 == header.share(),
         advice,
         statements: lines.to_vec(),
     }

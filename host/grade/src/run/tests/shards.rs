@@ -27,7 +27,7 @@ proptest! {
             let header = header(&["b", "a", "c"][..arms], number);
             let mut shards = all(&header, of).await;
             shards.rotate_left(turn % of as usize);
-            let merged = merge(shards).unwrap();
+            let merged = merge(shards, Missing::Refuse).unwrap();
             let whole = run_undisturbed(&header).await;
             assert_eq!(merged.warnings, Vec::<String>::new());
             let id = merged.record.header.id.clone();
@@ -46,20 +46,24 @@ async fn what_is_missing_is_reported_and_the_rest_is_merged() {
     shards[1].graded.truncate(3);
     let five = shards.remove(4);
     let three = shards.remove(2);
-    let merged = merge(shards).unwrap();
+    let refused = merge(shards.clone(), Missing::Refuse).unwrap_err();
+    let merged = merge(shards, Missing::Report).unwrap();
     let reported = [
         "2 shards are missing: 3/8, 5/8",
         "shard 2/8 (run 0000000000000002) holds 3 of its 6 answers",
     ];
     assert_eq!(merged.warnings, reported);
+    assert_eq!(refused.to_string(), format!("the run is not whole: {}", reported.join("; ")));
+    let again: Vec<String> = refused.shards_to_run().iter().map(Shard::to_string).collect();
+    assert_eq!(again, ["2/8", "3/8", "5/8"]);
     let lacks = three.graded.len() + five.graded.len() + 3;
     assert_eq!(
         (merged.record.graded.len(), merged.record.is_whole()),
         (whole.graded.len() - lacks, false)
     );
-    let only = merge(vec![five]).unwrap();
+    let only = merge(vec![five], Missing::Report).unwrap();
     assert_eq!(only.warnings, ["7 shards are missing: 1/8, 2/8, 3/8, 4/8, 6/8 and 2 more"]);
-    assert_eq!(merge(vec![whole.clone()]).unwrap().record, whole);
+    assert_eq!(merge(vec![whole.clone()], Missing::Refuse).unwrap().record, whole);
 }
 
 #[tokio::test]
@@ -69,7 +73,7 @@ async fn shards_of_given_answers_may_each_have_a_file_of_their_own() {
     for (shard, file) in shards.iter_mut().zip(["one", "two"]) {
         shard.header.arms[0].settings["answers"] = json!([file]);
     }
-    assert!(merge(shards).unwrap().record.is_whole());
+    assert!(merge(shards, Missing::Refuse).unwrap().record.is_whole());
 }
 
 #[tokio::test]
@@ -78,7 +82,8 @@ async fn what_is_no_shard_of_the_run_is_refused() {
     let one = shard(&header, 1, 3).await;
     let two = shard(&header, 2, 3).await;
     let message = |runs: &[&RunRecord]| {
-        merge(runs.iter().map(|run| (*run).clone()).collect()).unwrap_err().to_string()
+        let runs = runs.iter().map(|run| (*run).clone()).collect();
+        merge(runs, Missing::Refuse).unwrap_err().to_string()
     };
     assert_eq!(message(&[]), "there is no run to merge");
     let whole = run_undisturbed(&header).await;
@@ -140,4 +145,14 @@ async fn what_is_no_shard_of_the_run_is_refused() {
         "the run `{second}` is shard 2/3 and holds the question `q4`, whose place 0 is not of it"
     );
     assert_eq!(message(&[&one, &foreign]), says);
+}
+
+#[tokio::test]
+async fn the_shard_that_differs_from_most_is_to_be_run_again() {
+    let header = header(&["a"], 9);
+    let mut shards = all(&header, 3).await;
+    shards[0].header.suite.digest = "other".to_owned();
+    let error = merge(shards, Missing::Report).unwrap_err();
+    assert_eq!(error.shards_to_run(), [Shard::new(1, 3).unwrap()]);
+    assert!(error.to_string().contains("`0000000000000002` and `0000000000000001`"), "{error}");
 }
