@@ -104,6 +104,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
         "cases" => &["app", "core", "journal", "replies"],
         "cli" => &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "serve"],
         "serve" => &["app", "grade", "journal"],
+        "python" => &["app", "grading", "replies"],
         "mcp" | "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],
