@@ -40,6 +40,16 @@ def ask_on_terminal(question: str, choices: list[str]) -> str | None:
     return answer or None
 
 
+def _depth() -> int:
+    """Returns how many frames above its caller the first one outside of this package is."""
+    depth = 2
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("syrch_host."):
+        frame = frame.f_back
+        depth += 1
+    return depth
+
+
 def _print_line(line: str) -> None:
     print(line, file=sys.stderr)
 
@@ -100,7 +110,7 @@ class Host:
         self._native: _native.Host | None = outcome[3]
         self.warnings: tuple[str, ...] = tuple(outcome[3].warnings)
         for text in self.warnings:
-            warnings.warn(text, SyrchWarning, stacklevel=2)
+            warnings.warn(text, SyrchWarning, stacklevel=_depth())
 
     @property
     def name(self) -> str:

@@ -129,7 +129,10 @@ class EngineAdapter(ConnectionAdapter):
             self._lock.release()
 
     def kill(self, identity: int) -> None:
-        connection = self.engine.raw_connection()
+        # Beside the pool, whose connections may all be in use.
+        dialect = self.engine.dialect
+        places, names = dialect.create_connect_args(self.engine.url)
+        connection = dialect.connect(*places, **names)
         try:
             with _closing(connection.cursor()) as cursor:
                 cursor.execute(f"KILL QUERY {int(identity)}")
@@ -150,6 +153,8 @@ class SqlStatement:
         self._connection: Any = None
         self._session: Session | None = None
         self._cursor: Any = None
+        # A connection that was given back runs other statements, which nothing here may end.
+        self._ending = threading.Lock()
 
     def plan(self) -> str | None:
         """Returns the plan, or ``None`` where plans are not known."""
@@ -176,31 +181,32 @@ class SqlStatement:
 
     def cancel(self) -> None:
         """Ends the statement from another thread, where its driver can."""
-        connection = self._connection
-        session = self._session
-        if connection is None or session is None:
-            return
-        driver = getattr(connection, "driver_connection", None) or connection
-        for name in ("interrupt", "cancel"):
-            cancel = getattr(driver, name, None)
-            if callable(cancel):
-                cancel()
+        with self._ending:
+            connection = self._connection
+            session = self._session
+            if connection is None or session is None:
                 return
-        if session.identity is not None:
-            self._adapter.kill(session.identity)
+            driver = getattr(connection, "driver_connection", None) or connection
+            for name in ("interrupt", "cancel"):
+                cancel = getattr(driver, name, None)
+                if callable(cancel):
+                    cancel()
+                    return
+            if session.identity is not None:
+                self._adapter.kill(session.identity)
 
     def close(self) -> None:
         """Ends the session, and gives the connection back."""
-        connection = self._connection
-        session = self._session
-        self._connection = None
+        with self._ending:
+            connection = self._connection
+            self._connection = None
         if connection is None:
             return
         try:
             if self._cursor is not None:
                 self._cursor.close()
-            if session is not None:
-                session.end(connection)
+            if self._session is not None:
+                self._session.end(connection)
         finally:
             self._adapter.release(connection)
 
