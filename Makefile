@@ -27,7 +27,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-python test-page live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -111,6 +111,13 @@ test-languages: target
 test-mcp:
 	sh tests/mcp/install.sh
 	SYRCH_REQUIRE_MCP=1 $(CARGO) test --workspace --test e2e -- mcp
+
+# The Python package: its wheel is built in the profile of the tests and installed in target/python with what its tests need from PyPI. The tests of
+# PostgreSQL take the system's server, those of MariaDB what `make test-databases` has installed; where there is none they are skipped, and named.
+test-python: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
+test-python: target
+	CARGO="$(CARGO)" sh tests/python/install.sh
+	$${SYRCH_TEST_PYTHON:-target/python}/venv/bin/python -m pytest -q -rs -p no:cacheprovider tests/python
 
 # The page of `serve` in Chromium (Debian's: apt install chromium), driven by playwright-core, which the script installs in target/page (from npm).
 # Pictures of each view are in target/page/pictures.

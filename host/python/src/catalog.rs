@@ -33,7 +33,7 @@ struct WrittenColumn {
     name: String,
     #[serde(default, rename = "type")]
     sql_type: String,
-    #[serde(default = "yes")]
+    #[serde(default = "allows_null")]
     nullable: bool,
     #[serde(default)]
     comment: Option<String>,
@@ -46,7 +46,7 @@ struct WrittenKey {
     ref_columns: Vec<String>,
 }
 
-fn yes() -> bool {
+fn allows_null() -> bool {
     true
 }
 
@@ -70,7 +70,8 @@ impl WrittenTable {
             comment: column.comment,
             ..Column::default()
         });
-        let keys = foreign_keys.into_iter().filter(|key| key.columns.len() == key.ref_columns.len());
+        let keys =
+            foreign_keys.into_iter().filter(|key| key.columns.len() == key.ref_columns.len());
         let keys = keys.map(|key| ForeignKey {
             columns: key.columns,
             ref_table: key.table,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
 use pyo3::sync::PyOnceLock;
-use syrch::arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use pyo3::types::{PyCapsule, PyTuple};
 use syrch::arrow_array::RecordBatchIterator;
+use syrch::arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use syrch::arrow_schema::ffi::FFI_ArrowSchema;
 use syrch::syrch_core::{ResultSet, Value};
 
@@ -76,8 +76,8 @@ impl Data {
     /// The types of the columns as a schema of Arrow's C interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.rows.schema().as_ref());
-        let schema = schema
-            .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+        let schema =
+            schema.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 }

@@ -49,14 +49,16 @@ pub(crate) async fn open(
             describe(adapter, py, own).map_err(|error| failure::describe(py, &error))
         })
     });
-    let unavailable =
-        |reason: String| DatabaseError::Unavailable { path: "python".to_owned(), reason };
     let engine = match described.await {
-        Ok(Some(engine)) => engine.map_err(unavailable)?,
-        Ok(None) => return Err(unavailable("the program ends".to_owned())),
-        Err(error) => return Err(unavailable(error.to_string())),
+        Ok(Some(engine)) => engine.map_err(|reason| unavailable("python", reason))?,
+        Ok(None) => return Err(unavailable("python", "the program ends")),
+        Err(error) => return Err(unavailable("python", error.to_string())),
     };
     ArrowDatabase::open(engine, tables, limits).await
+}
+
+fn unavailable(path: &str, reason: impl Into<String>) -> DatabaseError {
+    DatabaseError::Unavailable { path: path.to_owned(), reason: reason.into() }
 }
 
 /// The engine of an adapter, as it describes itself.
@@ -152,15 +154,13 @@ impl ArrowEngine for PythonEngine {
                 written.map_err(|error| failure::describe(py, &error))
             })
         });
-        let unavailable =
-            |reason: String| DatabaseError::Unavailable { path: self.address.clone(), reason };
+        let path = &self.address;
         match timeout(CATALOG, read).await {
-            Ok(Ok(Some(Ok(written)))) => {
-                catalog::read(&written).map_err(|error| unavailable(format!("schema(): {error}")))
-            }
-            Ok(Ok(Some(Err(error)))) => Err(unavailable(error)),
-            Ok(_) => Err(unavailable("the program ends".to_owned())),
-            Err(_) => Err(unavailable("its schema was not read in time".to_owned())),
+            Ok(Ok(Some(Ok(written)))) => catalog::read(&written)
+                .map_err(|error| unavailable(path, format!("schema(): {error}"))),
+            Ok(Ok(Some(Err(error)))) => Err(unavailable(path, error)),
+            Ok(_) => Err(unavailable(path, "the program ends")),
+            Err(_) => Err(unavailable(path, "its schema was not read in time")),
         }
     }
 

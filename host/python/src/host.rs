@@ -64,7 +64,7 @@ async fn open_host(
 
 #[pymethods]
 impl Host {
-    /// What the user should know of the connection to the database.
+    /// Remarks on the connection to the database for its user.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.host.database().warnings()

@@ -113,8 +113,8 @@ fn call(
             list.append(dict)
         });
         let replied = called.and_then(|()| function.bind(py).call1((list,)));
-        let replied = replied
-            .map_err(|error| LlmError::Unavailable(failure::describe(py, &error)))?;
+        let replied =
+            replied.map_err(|error| LlmError::Unavailable(failure::describe(py, &error)))?;
         replied.extract::<String>().map_err(|_| {
             let kind = replied.get_type().name();
             let kind = kind.map(|name| name.to_string()).unwrap_or_default();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use syrch::databases::Executor;
-use syrch::plugins::{CodeCache, CompileProcess};
+use syrch::plugins::{CompileProcess, CompileSettings};
 use syrch::settings::PriceSettings;
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::ports::RowsGrant;
@@ -191,15 +191,12 @@ impl HostOptions {
             settings.cache.ttl = seconds("cache_ttl", ttl)?;
         }
         settings.journal.folder.clone_from(&self.journal);
-        settings.compile.cache = self.cache.as_ref().map(|folder| CodeCache {
-            folder: folder.clone(),
-            keys: vec![folder.join("compiled.key")],
-        });
+        if let Some(folder) = &self.cache {
+            settings.compile = CompileSettings::in_folder(folder);
+        }
         let program = self.compiler.clone().filter(|_| CompileProcess::IS_SUPPORTED);
-        settings.compile.process = program.map(|program| CompileProcess {
-            program,
-            arguments: vec!["compile-component".into()],
-        });
+        settings.compile.process = program
+            .map(|program| CompileProcess { program, arguments: vec!["compile-component".into()] });
         Ok(())
     }
 

@@ -44,12 +44,12 @@ impl Ended {
     }
 
     /// The end of work that was cancelled.
-    pub(crate) fn cancelled() -> Self {
+    pub(crate) fn from_cancel() -> Self {
         Self::new("interrupted", "interrupted")
     }
 
     /// The end of work that panicked, which is a fault of the host.
-    pub(crate) fn panicked() -> Self {
+    pub(crate) fn from_panic() -> Self {
         Self::new("unexpected", "the host failed by an error of its own")
     }
 
@@ -96,7 +96,9 @@ impl Ended {
     fn with_document(class: &'static str, message: String, document: &impl Serialize) -> Self {
         match serde_json::to_string(document) {
             Ok(document) => Self { document: Some(document), ..Self::new(class, message) },
-            Err(error) => Self::new("unexpected", format!("the document cannot be written: {error}")),
+            Err(error) => {
+                Self::new("unexpected", format!("the document cannot be written: {error}"))
+            }
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) struct Read {
 /// No more is read than a result may have, and one row or batch more.
 ///
 /// # Errors
-/// What reading raises, and when it is neither.
+/// Those of reading, and when it is neither.
 pub(crate) fn read(answer: &Bound<'_, PyAny>, limits: &Limits) -> PyResult<Read> {
     if answer.hasattr("__arrow_c_stream__")? {
         return read_stream(answer, limits);
@@ -100,8 +100,8 @@ fn read_batches(reader: RecordBatchStreamReader, limits: &Limits) -> Result<Read
     Ok(Read { schema, batches })
 }
 
-/// Reads a cell. Dates and times are written as in ISO 8601, with a blank between them; what no type
-/// of a database fits is written by its `str`.
+/// Reads a cell. Dates and times are written as in ISO 8601, with a blank between them; a value of
+/// another type is written by its `str`.
 fn read_cell(cell: &Bound<'_, PyAny>) -> PyResult<Cell> {
     if cell.is_none() {
         return Ok(Cell::Null);

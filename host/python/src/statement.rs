@@ -15,13 +15,16 @@ pub(crate) struct Running<T> {
     work: JoinHandle<Result<T, SqlError>>,
 }
 
-impl<T: Send + 'static> Running<T> {
+impl<T> Running<T> {
     /// Runs `work` with the statement on a thread. `place` is free again when it has ended.
     pub(crate) fn start(
         statement: Py<PyAny>,
         place: OwnedSemaphorePermit,
         work: impl FnOnce(&Bound<'_, PyAny>) -> Result<T, SqlError> + Send + 'static,
-    ) -> Self {
+    ) -> Self
+    where
+        T: Send + 'static,
+    {
         let statement = Arc::new(statement);
         let own = Arc::clone(&statement);
         let work = tokio::task::spawn_blocking(move || {
@@ -34,7 +37,7 @@ impl<T: Send + 'static> Running<T> {
                 done
             });
             drop(place);
-            done.unwrap_or_else(|| Err(ended("the program ends")))
+            done.unwrap_or_else(|| Err(not_run("the program ends")))
         });
         Self { statement, work }
     }
@@ -43,7 +46,7 @@ impl<T: Send + 'static> Running<T> {
     pub(crate) async fn end(&mut self) -> Result<T, SqlError> {
         match (&mut self.work).await {
             Ok(done) => done,
-            Err(error) => Err(ended(&error.to_string())),
+            Err(error) => Err(not_run(&error.to_string())),
         }
     }
 
@@ -64,17 +67,12 @@ impl<T: Send + 'static> Running<T> {
 
 impl<T> Drop for Running<T> {
     fn drop(&mut self) {
-        if self.work.is_finished() {
-            return;
+        if !self.work.is_finished() {
+            self.cancel();
         }
-        let statement = Arc::clone(&self.statement);
-        let Ok(runtime) = runtime::get() else { return };
-        runtime.spawn_blocking(move || {
-            Python::try_attach(|py| drop(statement.bind(py).call_method0("cancel")));
-        });
     }
 }
 
-fn ended(reason: &str) -> SqlError {
+fn not_run(reason: &str) -> SqlError {
     SqlError::new(SqlErrorKind::Unavailable, format!("the statement was not run: {reason}"))
 }

@@ -64,7 +64,7 @@ pub(crate) fn run_suite(
             runtime.block_on(async {
                 tokio::select! {
                     biased;
-                    () = dropped.wait_until_triggered() => Ended::cancelled(),
+                    () = dropped.wait_until_triggered() => Ended::from_cancel(),
                     ended = carry_out(options, models, &watch, &handle) => {
                         ended.unwrap_or_else(Ended::from)
                     }
@@ -73,7 +73,7 @@ pub(crate) fn run_suite(
         });
         let ended = ended.await;
         drop(guard);
-        ended.unwrap_or_else(|_| Ended::panicked())
+        ended.unwrap_or_else(|_| Ended::from_panic())
     };
     Task::start(work, stop)
 }
@@ -124,7 +124,7 @@ async fn arm_settings(arm: &HostOptions, model: Option<Py<PyAny>>) -> Result<Set
     builder.into_settings()
 }
 
-/// What stopped a run, as the class of an error and a message; `None` if nothing did.
+/// The reason why a run stopped, as the class of an error and a message; `None` if nothing did.
 fn describe_stop(outcome: &mut SuiteOutcome) -> Option<(&'static str, String)> {
     match outcome.finished.stopped.take() {
         None | Some(Stopped::Early(_)) => {

@@ -81,9 +81,9 @@ impl Task {
         runtime::get()?.spawn(async move {
             let ended = tokio::select! {
                 biased;
-                () = own.cancel.wait_until_triggered() => Ended::cancelled(),
+                () = own.cancel.wait_until_triggered() => Ended::from_cancel(),
                 ended = AssertUnwindSafe(work).catch_unwind() => {
-                    ended.unwrap_or_else(|_| Ended::panicked())
+                    ended.unwrap_or_else(|_| Ended::from_panic())
                 }
             };
             own.finish(ended);

@@ -94,11 +94,11 @@ class Host:
         **options: Unpack[HostOptions],
     ) -> None:
         given = host_options(options)
-        adapter = find_adapter(database, dialect, executor_type)
-        if isinstance(adapter, str):
-            given["database"] = adapter
+        found = find_adapter(database, dialect, executor_type)
+        adapter = None if isinstance(found, str) else found
+        if isinstance(found, str):
+            given["database"] = found
             given["executor_type"] = executor_type
-            adapter = None
         function = model if callable(model) else None
         if model is not None and function is None:
             given["model"] = model

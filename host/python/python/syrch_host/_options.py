@@ -15,7 +15,19 @@ _LISTS_OF_PATHS = {"semantics", "trust"}
 _Path = str | os.PathLike[str]
 
 
-class SearchOptions(TypedDict, total=False):
+class _Common(TypedDict, total=False):
+    """The options of hosts and of questions."""
+
+    max_depth: int
+    max_attempts: int
+    high_confidence: float
+    min_confidence: float
+    max_concurrency: int
+    token_budget: int
+    deadline: float
+
+
+class SearchOptions(_Common, total=False):
     """The options of one question.
 
     ``evidence`` is text that explains terms of the question; ``max_depth`` levels of decomposition
@@ -26,16 +38,9 @@ class SearchOptions(TypedDict, total=False):
     """
 
     evidence: str
-    max_depth: int
-    max_attempts: int
-    high_confidence: float
-    min_confidence: float
-    max_concurrency: int
-    token_budget: int
-    deadline: float
 
 
-class HostOptions(SearchOptions, total=False):
+class HostOptions(_Common, total=False):
     """The options of a host, besides its database and its model. ``docs/python.md`` describes them."""
 
     provider: str
@@ -71,8 +76,8 @@ class HostOptions(SearchOptions, total=False):
     environment: Mapping[str, str]
 
 
-_OF_SEARCH = frozenset(SearchOptions.__annotations__)
-_OF_HOST = frozenset(HostOptions.__annotations__)
+_OF_SEARCH = SearchOptions.__optional_keys__
+_OF_HOST = HostOptions.__optional_keys__
 
 
 def search_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,8 +102,6 @@ def host_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     _check(given, _OF_HOST)
     search = {name: value for name, value in given.items() if name in _OF_SEARCH}
-    if search.pop("evidence", None) is not None:
-        raise TypeError("evidence belongs to a question, not to a host")
     options: dict[str, Any] = {"search": search_options(search)}
     for name, value in given.items():
         if name in _OF_SEARCH or value is None:

@@ -81,7 +81,8 @@ class Data:
         import pandas
 
         try:
-            return self.to_arrow().to_pandas(split_blocks=True)
+            frame: pandas.DataFrame = self.to_arrow().to_pandas(split_blocks=True)
+            return frame
         except ImportError:
             return pandas.DataFrame(list(self), columns=self.columns)
 

@@ -36,28 +36,31 @@ class Report:
     @property
     def arms(self) -> list[dict[str, Any]]:
         """The figures of each arm, in order."""
-        document = self.document
-        return document["arms"] if "arms" in document else [document]
+        arms: list[dict[str, Any]] = self.document.get("arms", [self.document])
+        return arms
 
     @property
     def results(self) -> list[dict[str, Any]]:
         """Every graded answer, by arm and in the order of the suite."""
-        return self.document["results"]
+        results: list[dict[str, Any]] = self.document["results"]
+        return results
 
     @property
     def pairs(self) -> list[dict[str, Any]]:
         """The comparisons of two arms each; empty for one arm."""
-        return self.document.get("pairs", [])
+        pairs: list[dict[str, Any]] = self.document.get("pairs", [])
+        return pairs
 
     @property
     def accuracy(self) -> dict[str, float | None]:
         """The share of right answers, 0 to 1, by the name of the arm; ``None`` if none counts."""
-        return {arm["arm"]["name"]: arm["figures"]["share"]["share"] for arm in self.arms}
+        return {_name(arm): arm["share"] for arm in self.arms}
 
     @property
     def warnings(self) -> list[str]:
         """What limits the figures."""
-        return self.document["basis"]["warnings"]
+        warnings: list[str] = self.document["warnings"]
+        return warnings
 
     def __repr__(self) -> str:
         return f"Report({self.accuracy!r})"
@@ -65,10 +68,9 @@ class Report:
     def _rows(self) -> list[list[object]]:
         rows: list[list[object]] = []
         for arm in self.arms:
-            share = arm["figures"]["share"]
-            value = share["share"]
-            percent = "" if value is None else f"{100 * value:.1f} %"
-            rows.append([arm["arm"]["name"], share["right"], share["of"], percent])
+            share = arm["share"]
+            percent = "" if share is None else f"{100 * share:.1f} %"
+            rows.append([_name(arm), arm["right"], arm["of"], percent])
         return rows
 
     def _repr_html_(self) -> str:
@@ -76,6 +78,12 @@ class Report:
         return _html.table(["arm", "right", "of", "share"], self._rows()) + (
             f"<ul>{verdicts}</ul>" if verdicts else ""
         )
+
+
+def _name(arm: dict[str, Any]) -> str:
+    """Returns the name of an arm; a report of one has it under ``arm``."""
+    own = arm.get("arm", arm)
+    return str(own["name"] if isinstance(own, dict) else own)
 
 
 def benchmark(
