@@ -73,6 +73,11 @@ test: target
 	else \
 		$(CARGO) test --workspace; \
 	fi
+	@if test -x $${SYRCH_TEST_PYTHON:-target/python}/venv/bin/python; then \
+		$(MAKE) --no-print-directory test-python; \
+	else \
+		printf '%s\t%s\n' 'the Python package is not installed: `make test-python` builds and tests it' python >>target/skipped-tests; \
+	fi
 	@if test -s target/skipped-tests; then \
 		echo "$$(cut -f 2 target/skipped-tests | sort -u | wc -l) tests were skipped in whole or in part:"; \
 		sort -u target/skipped-tests | cut -f 1 | uniq -c; \

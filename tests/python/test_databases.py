@@ -6,6 +6,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -248,3 +249,23 @@ def test_an_object_that_never_returns_keeps_only_its_thread() -> None:
     with pytest.raises((errors.NoAnswer, errors.DatabaseError, errors.BudgetExceeded)):
         ask(Slow(None), "SELECT name FROM planets", sql_timeout=0.3)
     assert time.monotonic() - begun < 10
+
+
+def test_a_small_pool_is_not_overrun(small: Path) -> None:
+    from sqlalchemy.pool import QueuePool
+
+    engine = sqlalchemy.create_engine(
+        f"sqlite:///{small}", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=1
+    )
+    with Host(engine) as host:
+        found = host.batch([COUNT] * 12, workers=12)
+    assert [list(one.data) for one in found] == [[(3,)]] * 12
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_threads_ask_one_engine_at_once(engine: sqlalchemy.Engine) -> None:
+    host = Host(engine)
+    with ThreadPoolExecutor(32) as pool:
+        found = list(pool.map(lambda _: list(host.ask(COUNT).data), range(64)))
+    assert found == [[(3,)]] * 64
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Any
 
 from . import _catalogs
@@ -48,6 +49,10 @@ class ConnectionAdapter:
         if self._lock is not None:
             self._lock.release()
 
+    def restore(self, session: Session, connection: Any) -> None:
+        """Makes the connection what it was before its session."""
+        session.end(connection)
+
     def kill(self, identity: int) -> None:
         """Ends a statement from a second connection, which there is none of."""
 
@@ -66,12 +71,12 @@ class ConnectionAdapter:
         connection = self.acquire()
         try:
             session = self._session(seconds)
-            session.begin(connection)
             try:
+                session.begin(connection)
                 with _closing(connection.cursor()) as cursor:
                     yield cursor
             finally:
-                session.end(connection)
+                self.restore(session, connection)
         finally:
             self.release(connection)
 
@@ -106,11 +111,11 @@ class EngineAdapter(ConnectionAdapter):
             )
         self.engine = engine
         super().__init__(None, dialect)
-        self.name = str(engine.url.database or engine.url.host or "database")
-        self.name = self.name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".sqlite")
+        # Never a path: plugins see it.
+        self.name = PurePath(engine.url.database or engine.url.host or "").stem or "database"
         self.address = engine.url.render_as_string(hide_password=True)
         if pool != "StaticPool":
-            self.places = _PLACES
+            self.places = _places(engine.pool)
             self._lock = None
 
     def acquire(self) -> Any:
@@ -127,6 +132,12 @@ class EngineAdapter(ConnectionAdapter):
         connection.close()
         if self._lock is not None:
             self._lock.release()
+
+    def restore(self, session: Session, connection: Any) -> None:
+        try:
+            session.end(connection)
+        except Exception:
+            connection.invalidate()  # The pool makes another one.
 
     def kill(self, identity: int) -> None:
         # Beside the pool, whose connections may all be in use.
@@ -206,9 +217,18 @@ class SqlStatement:
             if self._cursor is not None:
                 self._cursor.close()
             if self._session is not None:
-                self._session.end(connection)
+                self._adapter.restore(self._session, connection)
         finally:
             self._adapter.release(connection)
+
+
+def _places(pool: Any) -> int:
+    """Returns how many connections of a pool may be in use at once."""
+    size = getattr(pool, "size", None)
+    overflow = getattr(pool, "_max_overflow", -1)
+    if not callable(size) or not isinstance(overflow, int) or overflow < 0:
+        return _PLACES
+    return max(1, min(_PLACES, int(size()) + overflow))
 
 
 def _pages(page: Any, fetch: Any) -> Iterator[Any]:
