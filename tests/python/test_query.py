@@ -135,3 +135,31 @@ def test_a_recording_answers_again(shop: Path, tmp_path: Path) -> None:
     assert model.calls and (first.sql, list(first.data)) == (again.sql, list(again.data))
     with pytest.raises(errors.ReplayMiss):
         query("How many orders are there?", db=shop, strategy="single", replay=file)
+
+
+def test_an_error_controls_no_terminal(shop: Path) -> None:
+    model = Scripted("\x1b[2J\u202eno statement")
+    with pytest.raises(errors.SyrchError) as caught:
+        query("Which?", db=shop, model=model, strategy="single")
+    assert "\x1b" not in str(caught.value) and "\u202e" not in str(caught.value)
+
+    def failing(messages: list[dict[str, str]]) -> str:
+        raise ValueError("\x1b[2J gone")
+
+    with pytest.raises(errors.ModelError, match="u{1b}") as model_error:
+        query("Which?", db=shop, model=failing, strategy="single")
+    assert "\x1b" not in str(model_error.value)
+
+
+def test_the_terminal_is_asked(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda _: "1")
+    try:
+        found = query("Who is the best customer?", db=shop, interactive=True)
+    except errors.ClarificationNeeded:
+        pytest.fail("it was not asked")
+    except errors.NoAnswer:
+        found = None
+    assert "  1. " in capfd.readouterr().err
+    assert found is None or found.sql

@@ -13,6 +13,7 @@ from . import _native, _tasks
 from ._databases import Database, find_adapter
 from ._options import host_options, search_options
 from ._result import Result
+from ._text import reveal
 from .errors import SyrchError, SyrchWarning
 
 if TYPE_CHECKING:
@@ -31,9 +32,9 @@ answer or ``None``."""
 
 def ask_on_terminal(question: str, choices: list[str]) -> str | None:
     """Asks on the terminal; an empty answer is none."""
-    print(question, file=sys.stderr)
+    print(reveal(question), file=sys.stderr)
     for number, choice in enumerate(choices, 1):
-        print(f"  {number}. {choice}", file=sys.stderr)
+        print(f"  {number}. {reveal(choice)}", file=sys.stderr)
     answer = input("> ").strip()
     if answer.isdigit() and 1 <= int(answer) <= len(choices):
         return choices[int(answer) - 1]

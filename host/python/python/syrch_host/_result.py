@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import _html, _native
+from . import _native, _text
 
 if TYPE_CHECKING:
     import pandas
@@ -96,7 +96,7 @@ class Data:
         return f"<Data: {len(self)} rows of {self.columns!r}>"
 
     def _repr_html_(self) -> str:
-        table = _html.table(self.columns, self.head())
+        table = _text.table(self.columns, self.head())
         more = len(self) - _SHOWN
         return table + (f"<p>and {more} more rows</p>" if more > 0 else "")
 
@@ -221,10 +221,10 @@ class Result:
         )
 
     def _repr_html_(self) -> str:
-        warnings = "".join(f"<li>{_html.escape(warning)}</li>" for warning in self.warnings)
+        warnings = "".join(f"<li>{_text.escape(warning)}</li>" for warning in self.warnings)
         return (
-            f"<p><strong>{_html.escape(self.answer)}</strong></p>{self.data._repr_html_()}"
+            f"<p><strong>{_text.escape(self.answer)}</strong></p>{self.data._repr_html_()}"
             f"<p>confidence {self.confidence:.2f} of 1</p>"
-            f"<pre><code>{_html.escape(self.sql, longest=None)}</code></pre>"
+            f"<pre><code>{_text.escape(self.sql, longest=None)}</code></pre>"
             + (f"<ul>{warnings}</ul>" if warnings else "")
         )

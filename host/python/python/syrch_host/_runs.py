@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from . import _html, _native, _tasks
+from . import _native, _tasks, _text
 from ._host import Model, _print_line
 from ._options import host_options
 from .errors import make_error
@@ -74,8 +74,8 @@ class Report:
         return rows
 
     def _repr_html_(self) -> str:
-        verdicts = "".join(f"<li>{_html.escape(pair['verdict'])}</li>" for pair in self.pairs)
-        return _html.table(["arm", "right", "of", "share"], self._rows()) + (
+        verdicts = "".join(f"<li>{_text.escape(pair['verdict'])}</li>" for pair in self.pairs)
+        return _text.table(["arm", "right", "of", "share"], self._rows()) + (
             f"<ul>{verdicts}</ul>" if verdicts else ""
         )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._text import reveal
+
 __all__ = [
     "BudgetExceeded",
     "ClarificationNeeded",
@@ -162,4 +164,4 @@ _BY_NAME: dict[str, type[SyrchError]] = {
 
 def make_error(name: str, message: str, document: dict[str, Any] | None) -> SyrchError:
     """Makes the exception of a class of errors."""
-    return _BY_NAME.get(name, SyrchError)(message, document)
+    return _BY_NAME.get(name, SyrchError)(reveal(message), document)

@@ -1,4 +1,4 @@
-"""Texts of databases and models as HTML. Everything from outside is escaped here."""
+"""Texts of databases and models for terminals and as HTML. All from outside is escaped here."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _LONGEST = 500
 
 
+def reveal(text: str) -> str:
+    """Returns a text with characters that hide, or control a terminal, as their codes."""
+    return "".join(
+        f"\\u{{{ord(c):x}}}" if c not in "\n\t" and unicodedata.category(c) in _HIDDEN else c
+        for c in text
+    )
+
+
 def escape(value: object, *, longest: int | None = _LONGEST) -> str:
     """Returns a value as the text of an element or of an attribute in double quotes."""
     text = "NULL" if value is None else str(value)
     if longest is not None and len(text) > longest:
         text = text[:longest] + "…"
-    shown = (
-        f"\\u{{{ord(c):x}}}" if c not in "\n\t" and unicodedata.category(c) in _HIDDEN else c
-        for c in text
-    )
-    return html.escape("".join(shown), quote=True)
+    return html.escape(reveal(text), quote=True)
 
 
 def table(columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
