@@ -26,13 +26,18 @@ INSERT INTO orders VALUES
 CREATE VIEW french AS SELECT id FROM customers WHERE country = 'France';
 """
 
+# A statement in each line, as the server reads them.
 MARIADB_SHOP = """
 CREATE DATABASE shop;
-CREATE TABLE shop.customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, country VARCHAR(20));
-CREATE TABLE shop.orders (id INT PRIMARY KEY, customer INT NOT NULL, amount DECIMAL(10,2), placed DATE, at DATETIME, FOREIGN KEY (customer) REFERENCES shop.customers(id));
-INSERT INTO shop.customers VALUES (1, 'Zoë', 'France'), (2, 'Ben', NULL);
-INSERT INTO shop.orders VALUES (1, 1, 10.50, '2024-01-02', '2024-01-02 03:04:05'), (2, 1, 5.25, '2024-02-03', NULL), (3, 2, 7.00, '2024-03-04', NULL);
-CREATE VIEW shop.french AS SELECT id FROM shop.customers WHERE country = 'France';
+USE shop;
+CREATE TABLE customers (id INT PRIMARY KEY, name VARCHAR(40) NOT NULL, country VARCHAR(20));
+CREATE TABLE orders (id INT PRIMARY KEY, customer INT NOT NULL, amount DECIMAL(10,2), placed DATE);
+ALTER TABLE orders ADD at DATETIME;
+ALTER TABLE orders ADD FOREIGN KEY (customer) REFERENCES customers(id);
+INSERT INTO customers VALUES (1, 'Zoë', 'France'), (2, 'Ben', NULL);
+INSERT INTO orders VALUES (1, 1, 10.50, '2024-01-02', '2024-01-02 03:04:05');
+INSERT INTO orders VALUES (2, 1, 5.25, '2024-02-03', NULL), (3, 2, 7.00, '2024-03-04', NULL);
+CREATE VIEW french AS SELECT id FROM customers WHERE country = 'France';
 """
 
 

@@ -74,9 +74,12 @@ def test_a_notebook_shows_nothing_of_a_cell_as_markup(small: Path) -> None:
         assert part not in shown
     assert "&lt;script&gt;" in shown and "\\u{202e}" in shown and "confidence" in shown
     assert "&lt;img src=x&gt;" in shown
-    assert "NULL" in query(
-        "Who?", db=small, model=Scripted("SELECT height, id FROM people"), strategy="single"
-    )._repr_html_()
+    assert (
+        "NULL"
+        in query(
+            "Who?", db=small, model=Scripted("SELECT height, id FROM people"), strategy="single"
+        )._repr_html_()
+    )
     assert "\u202e" not in repr(found)
 
 

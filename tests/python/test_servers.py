@@ -76,8 +76,8 @@ def test_an_engine_is_a_database(engine: sqlalchemy.Engine) -> None:
         assert list(host.ask(COUNT).data) == [(2,)]
         found = host.ask("How many customers are there in each country?")
         assert len(found.data) == 2
-    joined = "SELECT c.name, SUM(o.amount) AS total FROM customers c JOIN orders o ON o.customer = c.id"
-    rows = list(ask(engine, f"{joined} GROUP BY c.name ORDER BY c.name").data)
+    joined = "customers c JOIN orders o ON o.customer = c.id GROUP BY c.name ORDER BY c.name"
+    rows = list(ask(engine, f"SELECT c.name, SUM(o.amount) AS total FROM {joined}").data)
     assert rows == [("Ben", Decimal("7.00")), ("Zoë", Decimal("15.75"))]
     assert list(ask(engine, "SELECT id FROM french").data) == [(1,)]
 
@@ -97,15 +97,9 @@ def test_the_server_refuses_to_write(engine: sqlalchemy.Engine) -> None:
     name = engine.dialect.name
     adapter = EngineAdapter(engine, {"postgresql": "postgres"}.get(name, "mysql"))
     write = "DELETE FROM orders"
-    for number in range(3):
-        statement = adapter.statement(write, 10)
-        # A cursor of PostgreSQL takes no DELETE, so it is sent as it is.
-        try:
-            with adapter.cursor(10) as cursor:
-                with pytest.raises(Exception, match="(?i)read.only"):
-                    cursor.execute(write)
-        finally:
-            statement.close()
+    for _ in range(3):
+        with adapter.cursor(10) as cursor, pytest.raises(Exception, match="(?i)read.only"):
+            cursor.execute(write)
     with engine.begin() as connection:
         assert connection.exec_driver_sql("SELECT COUNT(*) FROM orders").scalar() == 3
         # The connections of the pool are what they were.
@@ -113,7 +107,8 @@ def test_the_server_refuses_to_write(engine: sqlalchemy.Engine) -> None:
 
 
 def test_the_guard_refuses_before_the_server(engine: sqlalchemy.Engine) -> None:
-    for sql in ("DELETE FROM orders", "SELECT SLEEP(9) FROM orders", "SELECT pg_sleep(9) FROM orders"):
+    for call in ("SLEEP(9)", "pg_sleep(9)", "LOAD_FILE('/etc/passwd')", "pg_read_file('x')"):
+        sql = f"SELECT {call} FROM orders"
         with pytest.raises((errors.Denied, errors.NoAnswer)):
             ask(engine, sql)
 

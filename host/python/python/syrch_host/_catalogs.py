@@ -97,7 +97,9 @@ def _of_sqlite(cursor: Any) -> dict[str, Any]:
                     for column, declared, required, _ in columns
                 ],
                 "primary_key": [
-                    column for column, _, _, place in sorted(columns, key=lambda one: one[3]) if place
+                    column
+                    for column, _, _, place in sorted(columns, key=lambda one: one[3])
+                    if place
                 ],
                 "foreign_keys": list(foreign.values()),
             }
@@ -160,7 +162,8 @@ def _add_keys(cursor: Any, dialect: str, current: str, tables: dict[str, Table])
             "SELECT r.constraint_name, f.table_name, f.column_name, p.table_name, p.column_name "
             "FROM information_schema.referential_constraints r "
             "JOIN information_schema.key_column_usage f "
-            "ON f.constraint_schema = r.constraint_schema AND f.constraint_name = r.constraint_name "
+            "ON f.constraint_schema = r.constraint_schema "
+            "AND f.constraint_name = r.constraint_name "
             "JOIN information_schema.key_column_usage p "
             "ON p.constraint_schema = r.unique_constraint_schema "
             "AND p.constraint_name = r.unique_constraint_name "

@@ -70,9 +70,7 @@ def find_adapter(
         if spoken is None:
             raise TypeError(f"say which SQL the connection of {module} speaks, by dialect=…")
         return ConnectionAdapter(database, spoken)
-    if callable(getattr(database, "execute", None)) and callable(
-        getattr(database, "schema", None)
-    ):
+    if callable(getattr(database, "execute", None)) and callable(getattr(database, "schema", None)):
         spoken = dialect or getattr(database, "dialect", None)
         if not isinstance(spoken, str):
             raise TypeError("say which SQL the database speaks, by its `dialect` or by dialect=…")

@@ -45,7 +45,7 @@ def _depth() -> int:
     """Returns how many frames above its caller the first one outside of this package is."""
     depth = 2
     frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("syrch_host."):
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("syrch_host."):
         frame = frame.f_back
         depth += 1
     return depth
@@ -62,13 +62,13 @@ class Host:
 
     Args:
         database: A path, an address such as ``postgres://ann@localhost/shop``, an engine of
-            SQLAlchemy, a connection of PEP 249, or an object with ``execute(sql)``, ``schema()`` and
-            ``dialect``.
+            SQLAlchemy, a connection of PEP 249, or an object with ``execute(sql)``, ``schema()``
+            and ``dialect``.
         dialect: The SQL that the database speaks, where ``database`` is an object that does not say
             it, such as ``sqlite``, ``postgres``, ``mysql``, ``duckdb`` or ``ansi``.
-        model: The model's name at its endpoint, or a function that gets the messages of a prompt and
-            returns the reply. Without a model, a provider and an endpoint, questions are answered by
-            rules.
+        model: The model's name at its endpoint, or a function that gets the messages of a prompt
+            and returns the reply. Without a model, a provider and an endpoint, questions are
+            answered by rules.
         executor_type: What the database has to be, such as ``sqlite``; ``jdbc`` opens an address of
             SQLAlchemy.
         verbose: True to print the progress to standard error.
@@ -130,7 +130,8 @@ class Host:
 
         Args:
             question: The question.
-            ask: Answers questions of the search to its user. Without it, an unclear question raises.
+            ask: Answers questions of the search to its user. Without it, an unclear question is
+                an exception.
             **options: The options of ``SearchOptions``.
 
         Raises:

@@ -105,4 +105,3 @@ def _name_rows(rows: list[Any]) -> tuple[list[str], list[Any]]:
     if fields is None:
         fields = [f"column_{number}" for number in range(1, len(rows[0]) + 1)]
     return [str(name) for name in fields], rows
-

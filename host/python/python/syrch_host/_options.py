@@ -41,7 +41,7 @@ class SearchOptions(_Common, total=False):
 
 
 class HostOptions(_Common, total=False):
-    """The options of a host, besides its database and its model. ``docs/python.md`` describes them."""
+    """The options of a host, besides its database and its model: see ``docs/python.md``."""
 
     provider: str
     base_url: str

@@ -218,7 +218,8 @@ def _carry_out(
     run.update(suite=os.fspath(suite), database=None if db is None else os.fspath(db))
     place = nullcontext(os.fspath(folder)) if folder is not None else tempfile.TemporaryDirectory()
     with place as runs:
-        task = _native.run_suite(json.dumps({**run, "arms": written, "runs": runs}), functions, watch)
+        options_of_run = json.dumps({**run, "arms": written, "runs": runs})
+        task = _native.run_suite(options_of_run, functions, watch)
         outcome = _tasks.wait(task)
     document = _tasks.read_document(outcome)
     if outcome[0] != _tasks.ANSWERED or document is None:
