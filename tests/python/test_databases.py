@@ -7,9 +7,11 @@ import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow
 import pytest
 import sqlalchemy
@@ -270,3 +272,20 @@ def test_threads_ask_one_engine_at_once(engine: sqlalchemy.Engine) -> None:
         found = list(pool.map(lambda _: list(host.ask(COUNT).data), range(64)))
     assert found == [[(3,)]] * 64
     assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_connection_of_duckdb_is_a_database() -> None:
+    connection = duckdb.connect(":memory:")
+    connection.execute("CREATE TABLE people (id INTEGER, height DECIMAL(10, 2), born DATE)")
+    connection.execute("INSERT INTO people VALUES (1, 1.70, '2000-01-02'), (2, NULL, NULL)")
+    with pytest.warns(SyrchWarning, match="guard"):
+        host = Host(connection)
+    assert host.dialect == "duckdb" and list(host.ask(COUNT).data) == [(2,)]
+    sql = "SELECT height, born FROM people ORDER BY id"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(ask(connection, sql).data)[0] == (Decimal("1.70"), "2000-01-02")
+        with pytest.raises((errors.Denied, errors.NoAnswer)):
+            ask(connection, "SELECT * FROM read_csv('/etc/passwd')")
+    connection.execute("INSERT INTO people VALUES (3, NULL, NULL)")
+    assert list(host.ask(COUNT).data) == [(3,)]

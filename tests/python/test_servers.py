@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import psycopg2
 import pymysql
 import pytest
@@ -41,25 +42,27 @@ def mariadb() -> Iterator[Path]:
         yield socket
 
 
-@pytest.fixture(params=["postgres", "mariadb"])
+@pytest.fixture(params=["psycopg2", "psycopg", "pymysql"])
 def engine(request: pytest.FixtureRequest) -> Iterator[sqlalchemy.Engine]:
-    place = request.getfixturevalue(request.param)
-    if request.param == "postgres":
-        address = f"postgresql+psycopg2://ann@/shop?host={place}"
-    else:
+    if request.param == "pymysql":
+        place = request.getfixturevalue("mariadb")
         address = f"mariadb+pymysql://reader@localhost/shop?unix_socket={place}"
+    else:
+        place = request.getfixturevalue("postgres")
+        address = f"postgresql+{request.param}://ann@/shop?host={place}"
     engine = sqlalchemy.create_engine(address)
     yield engine
     engine.dispose()
 
 
-@pytest.fixture(params=["postgres", "mariadb"])
+@pytest.fixture(params=[psycopg2, psycopg, pymysql], ids=lambda module: module.__name__)
 def connection(request: pytest.FixtureRequest) -> Iterator[Any]:
-    place = request.getfixturevalue(request.param)
-    if request.param == "postgres":
-        connection = psycopg2.connect(host=str(place), user="ann", dbname="shop")
+    if request.param is pymysql:
+        place = str(request.getfixturevalue("mariadb"))
+        connection = pymysql.connect(unix_socket=place, user="reader", database="shop")
     else:
-        connection = pymysql.connect(unix_socket=str(place), user="reader", database="shop")
+        place = str(request.getfixturevalue("postgres"))
+        connection = request.param.connect(host=place, user="ann", dbname="shop")
     yield connection
     connection.close()
 
@@ -164,8 +167,9 @@ def test_what_the_program_has_not_committed_stays(connection: Any) -> None:
     assert list(query(COUNT, db=connection).data) == [(2,)]
 
 
-def test_a_connection_that_commits_by_itself(postgres: Path) -> None:
-    connection = psycopg2.connect(host=str(postgres), user="ann", dbname="shop")
+@pytest.mark.parametrize("module", [psycopg2, psycopg])
+def test_a_connection_that_commits_by_itself(postgres: Path, module: Any) -> None:
+    connection = module.connect(host=str(postgres), user="ann", dbname="shop")
     connection.autocommit = True
     assert list(query(COUNT, db=connection).data) == [(2,)]
     with connection.cursor() as cursor:
