@@ -32,7 +32,7 @@ ifneq ($(INCREMENTAL),1)
 export CARGO_INCREMENTAL ?= 0
 endif
 
-.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
+.PHONY: demo host orders plugins bindings test test-otel test-databases test-languages test-mcp test-python test-page test-cluster dist test-packages live soak lint features deny bench bench-parts figures target
 
 # Where rustup is not in charge of the compiler, the target has to be there already.
 target:
@@ -78,6 +78,11 @@ test: target
 	else \
 		$(CARGO) test --workspace; \
 	fi
+	@if test -x $${SYRCH_TEST_PYTHON:-target/python}/venv/bin/python; then \
+		$(MAKE) --no-print-directory test-python; \
+	else \
+		printf '%s\t%s\n' 'the Python package is not installed: `make test-python` builds and tests it' python >>target/skipped-tests; \
+	fi
 	@if test -s target/skipped-tests; then \
 		echo "$$(cut -f 2 target/skipped-tests | sort -u | wc -l) tests were skipped in whole or in part:"; \
 		sort -u target/skipped-tests | cut -f 1 | uniq -c; \
@@ -116,6 +121,13 @@ test-languages: target
 test-mcp:
 	sh tests/mcp/install.sh
 	SYRCH_REQUIRE_MCP=1 $(CARGO) test --workspace --test e2e -- mcp
+
+# The Python package: its wheel is built in the profile of the tests and installed in target/python with what its tests need from PyPI. The tests of
+# PostgreSQL take the system's server, those of MariaDB what `make test-databases` has installed; where there is none they are skipped, and named.
+test-python: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
+test-python: target
+	CARGO="$(CARGO)" sh tests/python/install.sh
+	$${SYRCH_TEST_PYTHON:-target/python}/venv/bin/python -m pytest -q -rs -p no:cacheprovider tests/python
 
 # The page of `serve` in Chromium (Debian's: apt install chromium), driven by playwright-core, which the script installs in target/page (from npm).
 # Pictures of each view are in target/page/pictures.

@@ -106,6 +106,7 @@ fn dependencies_of(group: &str) -> &'static [&'static str] {
             &["app", "cases", "grading", "mcp", "optimizing", "otlp", "projects", "report", "serve"]
         }
         "serve" => &["app", "grade", "journal"],
+        "python" => &["app", "grading", "replies"],
         "mcp" | "otlp" | "projects" => &["app"],
         "examples" => &["app", "basics"],
         "plugins" => &["sdk", "flows"],

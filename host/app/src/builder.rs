@@ -252,7 +252,12 @@ impl HostBuilder {
         self.wrong.get_or_insert(error);
     }
 
-    fn into_settings(self) -> Result<Settings, Error> {
+    /// Returns the settings without opening anything, for what opens hosts by itself, such as graded
+    /// runs.
+    ///
+    /// # Errors
+    /// When a setting is wrong or out of its range.
+    pub fn into_settings(self) -> Result<Settings, Error> {
         let Self { mut settings, provider, model: name, base_url, shared: _, wrong } = self;
         if let Some(error) = wrong {
             return Err(error);

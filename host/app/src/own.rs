@@ -11,6 +11,17 @@ use syrch_core::ports::{Database, ModelProvider};
 
 use crate::Error;
 
+/// Engines that the embedding program implements, behind the guard: an
+/// [`ArrowDatabase`](engine::ArrowDatabase) of an [`ArrowEngine`](engine::ArrowEngine) is a database
+/// whose statements only read, within the limits, with the catalog, the samples and the index of
+/// values that every database has.
+#[cfg(feature = "engines")]
+pub mod engine {
+    pub use syrch_arrow_engine::{
+        ArrowDatabase, ArrowEngine, BatchSink, LeftOut, Schema, deadline_error, overrun_error,
+    };
+}
+
 /// A database that the embedding program implements, for
 /// [`Settings::own_database`](crate::Settings::own_database). The program's implementation is the
 /// guard: it must refuse whatever would write, and enforce its own deadlines and limits.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use syrch::cache::Place;
 use syrch::imports::{DateOrder, Decimal, Encoding};
 use syrch::journal::RowRetention;
 use syrch::models::{SimulatedKnobs, StructuredReplies};

@@ -1,0 +1,141 @@
+"""Keyword arguments as the options that the native half reads."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+_PATHS = {"cache", "journal", "record", "replay", "notes", "examples"}
+_LISTS_OF_PATHS = {"semantics", "trust"}
+_Path = str | os.PathLike[str]
+
+
+class _Common(TypedDict, total=False):
+    """The options of hosts and of questions."""
+
+    max_depth: int
+    max_attempts: int
+    high_confidence: float
+    min_confidence: float
+    max_concurrency: int
+    token_budget: int
+    deadline: float
+
+
+class SearchOptions(_Common, total=False):
+    """The options of one question.
+
+    ``evidence`` is text that explains terms of the question; ``max_depth`` levels of decomposition
+    (1 to 16); ``max_attempts`` statements tried for one task (1 to 100); ``high_confidence`` the
+    confidence at which no further candidate is tried (0 to 1); ``min_confidence`` the one below
+    which there is no answer (0 to 1); ``max_concurrency`` tasks in flight (1 to 64);
+    ``token_budget`` tokens of prompts and replies; ``deadline`` seconds, ``math.inf`` for none.
+    """
+
+    evidence: str
+
+
+class HostOptions(_Common, total=False):
+    """The options of a host, besides its database and its model: see ``docs/python.md``."""
+
+    provider: str
+    base_url: str
+    api_key: str
+    insecure_endpoint: bool
+    temperature: float
+    max_tokens: int
+    timeout: float
+    prices: Mapping[str, Mapping[str, float]]
+    strategy: str
+    plugins: Mapping[str, str]
+    params: Mapping[str, Mapping[str, Any]]
+    trust: Iterable[_Path]
+    tables: Iterable[str]
+    rows: str
+    semantics: Iterable[_Path]
+    notes: _Path
+    examples: _Path
+    cache: _Path
+    cache_ttl: float
+    journal: _Path
+    record: _Path
+    replay: _Path
+    seed: int
+    ambiguity_threshold: float
+    max_questions: int
+    sql_timeout: float
+    max_rows: int
+    max_calls: int
+    max_sql_runs: int
+    max_usd: float
+    environment: Mapping[str, str]
+
+
+_OF_SEARCH = SearchOptions.__optional_keys__
+_OF_HOST = HostOptions.__optional_keys__
+
+
+def search_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of a question.
+
+    Raises:
+        TypeError: If a keyword is none.
+    """
+    _check(given, _OF_SEARCH)
+    options = {name: value for name, value in given.items() if value is not None}
+    if options.get("deadline") == math.inf:
+        del options["deadline"]
+        options["has_no_deadline"] = True
+    return options
+
+
+def host_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of a host.
+
+    Raises:
+        TypeError: If a keyword is none.
+    """
+    _check(given, _OF_HOST)
+    search = {name: value for name, value in given.items() if name in _OF_SEARCH}
+    options: dict[str, Any] = {"search": search_options(search)}
+    for name, value in given.items():
+        if name in _OF_SEARCH or value is None:
+            continue
+        if name in _PATHS:
+            value = os.fspath(value)
+        elif name in _LISTS_OF_PATHS:
+            value = [os.fspath(path) for path in _several(value)]
+        elif name == "tables":
+            value = _several(value)
+        elif name == "environment":
+            value = dict(value)
+        options[name] = value
+    program = command_line()
+    if program is not None and sys.platform == "linux":
+        options["compiler"] = str(program)
+    return options
+
+
+def command_line() -> Path | None:
+    """Returns the program ``syrch-host`` of this package, or ``None`` if it has none."""
+    for scheme in (sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")):
+        program = Path(sysconfig.get_path("scripts", scheme)) / "syrch-host"
+        if program.is_file():
+            return program
+    return None
+
+
+def _several(value: Any) -> list[Any]:
+    return [value] if isinstance(value, (str, os.PathLike)) else list(value)
+
+
+def _check(given: Mapping[str, Any], known: frozenset[str]) -> None:
+    for name in given:
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise TypeError(f"{name!r} is no option; the options are {names}")

@@ -1,0 +1,291 @@
+"""Databases that the program gives as objects: SQLite's connections and engines, and its own."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow
+import pytest
+import sqlalchemy
+from conftest import PEOPLE, Scripted
+from sqlalchemy.pool import StaticPool
+from syrch_host import Host, SyrchWarning, errors, query
+
+COUNT = "How many people are there?"
+
+
+@pytest.fixture
+def engine(small: Path) -> Iterator[sqlalchemy.Engine]:
+    engine = sqlalchemy.create_engine(f"sqlite:///{small}")
+    yield engine
+    engine.dispose()
+
+
+def ask(database: object, sql: str, **options: Any) -> Any:
+    model = Scripted(sql)
+    return query("Which?", db=database, model=model, strategy="single", **options)
+
+
+def test_an_engine_of_sqlalchemy_is_a_database(engine: sqlalchemy.Engine) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        host = Host(database=engine)
+    assert host.dialect == "sqlite" and host.name == "small" and host.warnings == ()
+    assert list(host.ask(COUNT).data) == [(3,)]
+    found = ask(engine, "SELECT name, height, photo FROM people ORDER BY id")
+    hostile = ("<script>alert(1)</script>", None, None)
+    assert list(found.data)[:2] == [("Ann", 1.7, b"\x00\xff"), hostile]
+    with engine.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO people VALUES (4, 'Zoë', NULL, NULL)")
+    assert list(host.ask(COUNT).data) == [(4,)]
+
+
+def test_an_address_of_sqlalchemy_is_one_of_jdbc(small: Path) -> None:
+    found = query(COUNT, db=f"sqlite:///{small}", executor_type="jdbc")
+    assert list(found.data) == [(3,)]
+
+
+def test_an_engine_in_memory_needs_one_connection() -> None:
+    with pytest.raises(TypeError, match="StaticPool"):
+        Host(sqlalchemy.create_engine("sqlite://"))
+    engine = sqlalchemy.create_engine(
+        "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+    )
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT)")
+    host = Host(engine)
+    found = host.batch([COUNT] * 8, workers=8)
+    assert [list(one.data) for one in found] == [[(0,)]] * 8
+
+
+def test_a_connection_of_pep_249_is_a_database() -> None:
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.executescript(PEOPLE)
+    connection.execute("INSERT INTO people VALUES (4, 'Zoë', NULL, NULL)")
+    assert connection.in_transaction
+    with Host(connection) as host:
+        assert host.dialect == "sqlite" and host.warnings == ()
+        assert list(host.ask(COUNT).data) == [(4,)]
+    # What the program has not committed is still there, and it may go on writing.
+    assert connection.in_transaction
+    connection.execute("INSERT INTO people VALUES (5, 'Max', NULL, NULL)")
+    connection.rollback()
+    assert connection.execute("SELECT COUNT(*) FROM people").fetchone() == (3,)
+
+
+def test_a_connection_of_one_thread_says_so() -> None:
+    with pytest.raises(errors.DatabaseError, match="thread"):
+        Host(sqlite3.connect(":memory:"))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "DELETE FROM people",
+        "INSERT INTO people VALUES (9, 'x', NULL, NULL) RETURNING id",
+        "SELECT load_extension('x') FROM people",
+        "PRAGMA user_version",
+        "ATTACH 'other.sqlite' AS other",
+        "SELECT sql FROM sqlite_master",
+    ],
+)
+def test_the_guard_stands_in_front(engine: sqlalchemy.Engine, sql: str) -> None:
+    sent: list[str] = []
+    sqlalchemy.event.listen(
+        engine, "connect", lambda connection, _: connection.set_trace_callback(sent.append)
+    )
+    with pytest.raises((errors.Denied, errors.NoAnswer)):
+        ask(engine, sql)
+    assert sent and sql not in sent
+    assert list(query(COUNT, db=engine).data) == [(3,)]
+
+
+def test_tables_that_are_not_granted_are_not_there(small: Path) -> None:
+    connection = sqlite3.connect(small, check_same_thread=False)
+    connection.execute("CREATE TABLE secrets (id INTEGER, secret TEXT)")
+    with pytest.raises((errors.Denied, errors.NoAnswer)):
+        ask(connection, "SELECT secret FROM secrets", tables=["people"])
+    assert len(ask(connection, "SELECT name FROM people", tables=["people"]).data) == 3
+    with pytest.raises(errors.DatabaseError, match="matches"):
+        Host(connection, tables=["nothing"])
+
+
+def test_the_engine_itself_refuses_to_write(engine: sqlalchemy.Engine) -> None:
+    from syrch_host._sql import EngineAdapter
+
+    adapter = EngineAdapter(engine, "sqlite")
+    statement = adapter.statement("DELETE FROM people", 10)
+    try:
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            statement.run(10)
+    finally:
+        statement.close()
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("DELETE FROM people WHERE id = 3").rowcount == 1
+
+
+def test_a_deadline_interrupts_a_statement(engine: sqlalchemy.Engine) -> None:
+    many = ", ".join(f"people p{number}" for number in range(18))
+    begun = time.monotonic()
+    with pytest.raises((errors.NoAnswer, errors.DatabaseError, errors.BudgetExceeded)):
+        ask(engine, f"SELECT COUNT(*) AS n, MAX(p1.name) FROM {many}", sql_timeout=0.5)
+    assert time.monotonic() - begun < 15
+    assert list(query(COUNT, db=engine).data) == [(3,)]
+
+
+def test_a_result_is_read_within_its_limits(engine: sqlalchemy.Engine) -> None:
+    many = ", ".join(f"people p{number}" for number in range(9))
+    found = ask(engine, f"SELECT p1.name FROM {many}", max_rows=100)
+    assert len(found.data) == 100 and found.data.truncated
+
+
+class Planets:
+    """A database of the program."""
+
+    dialect = "ansi"
+    name = "planets"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        self.statements: list[str] = []
+
+    def schema(self) -> object:
+        return {"planets": {"name": "TEXT", "moons": "INTEGER"}}
+
+    def execute(self, sql: str) -> object:
+        self.statements.append(sql)
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pyarrow.table({"name": ["Earth", "Mars"], "moons": [1, 2]}),
+        (["name", "moons"], [("Earth", 1), ("Mars", 2)]),
+        [{"name": "Earth", "moons": 1}, {"name": "Mars", "moons": 2}],
+    ],
+)
+def test_an_object_with_execute_and_schema_is_a_database(answer: object) -> None:
+    planets = Planets(answer)
+    with pytest.warns(SyrchWarning, match="guard"):
+        found = ask(planets, "SELECT name, moons FROM planets")
+    assert found.data.columns == ["name", "moons"]
+    assert list(found.data) == [("Earth", 1), ("Mars", 2)]
+    assert found.tables == ("planets",) and found.document["dialect"] == "ansi"
+    assert planets.statements
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+def test_rows_without_names_get_some() -> None:
+    found = ask(Planets([("Earth", 1)]), "SELECT name, moons FROM planets")
+    assert found.data.columns == ["column_1", "column_2"]
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+def test_an_object_never_sees_what_the_guard_refuses() -> None:
+    planets = Planets([("Earth", 1)])
+    for sql in ("DROP TABLE planets", "SELECT * FROM stars", "SELECT name FROM planets FOR UPDATE"):
+        with pytest.raises((errors.Denied, errors.NoAnswer)):
+            ask(planets, sql)
+    # Of several statements in one reply only the first is used.
+    ask(planets, "SELECT name FROM planets; DROP TABLE planets")
+    hidden = ("DROP", "stars", ";", "UPDATE")
+    assert not any(part in one for one in planets.statements for part in hidden)
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+@pytest.mark.parametrize(
+    "answer",
+    [7, "text", [("a",), ("b", "c")], (["a", "b"], [("x",)]), (["a"], 3)],
+)
+def test_what_is_no_result_is_an_error(answer: object) -> None:
+    with pytest.raises((errors.NoAnswer, errors.DatabaseError)):
+        ask(Planets(answer), "SELECT name FROM planets")
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+def test_a_message_quotes_no_cell(small: Path) -> None:
+    class Failing(Planets):
+        def execute(self, sql: str) -> object:
+            raise ValueError("cannot convert 'the secret of Ann' to a number")
+
+    with pytest.raises((errors.NoAnswer, errors.DatabaseError)) as caught:
+        ask(Failing(None), "SELECT name FROM planets")
+    assert "secret" not in str(caught.value) + str(caught.value.document)
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+@pytest.mark.parametrize("schema", [3, {"planets": 3}, [{"name": "x"}], {"planets": [(1, 2, 3)]}])
+def test_what_is_no_schema_is_an_error(schema: object) -> None:
+    class Odd(Planets):
+        def schema(self) -> object:
+            return schema
+
+    with pytest.raises(errors.DatabaseError):
+        Host(Odd(None))
+
+
+def test_an_object_of_unknown_sql_is_an_error() -> None:
+    class Silent(Planets):
+        dialect = None  # type: ignore[assignment]
+
+    with pytest.raises(TypeError, match="dialect"):
+        Host(Silent(None))
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+def test_an_object_that_never_returns_keeps_only_its_thread() -> None:
+    class Slow(Planets):
+        def execute(self, sql: str) -> object:
+            time.sleep(4)
+            return [("Earth",)]
+
+    begun = time.monotonic()
+    with pytest.raises((errors.NoAnswer, errors.DatabaseError, errors.BudgetExceeded)):
+        ask(Slow(None), "SELECT name FROM planets", sql_timeout=0.3)
+    assert time.monotonic() - begun < 10
+
+
+def test_a_small_pool_is_not_overrun(small: Path) -> None:
+    from sqlalchemy.pool import QueuePool
+
+    engine = sqlalchemy.create_engine(
+        f"sqlite:///{small}", poolclass=QueuePool, pool_size=1, max_overflow=0, pool_timeout=1
+    )
+    with Host(engine) as host:
+        found = host.batch([COUNT] * 12, workers=12)
+    assert [list(one.data) for one in found] == [[(3,)]] * 12
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_threads_ask_one_engine_at_once(engine: sqlalchemy.Engine) -> None:
+    host = Host(engine)
+    with ThreadPoolExecutor(32) as pool:
+        found = list(pool.map(lambda _: list(host.ask(COUNT).data), range(64)))
+    assert found == [[(3,)]] * 64
+    assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_connection_of_duckdb_is_a_database() -> None:
+    connection = duckdb.connect(":memory:")
+    connection.execute("CREATE TABLE people (id INTEGER, height DECIMAL(10, 2), born DATE)")
+    connection.execute("INSERT INTO people VALUES (1, 1.70, '2000-01-02'), (2, NULL, NULL)")
+    with pytest.warns(SyrchWarning, match="guard"):
+        host = Host(connection)
+    assert host.dialect == "duckdb" and list(host.ask(COUNT).data) == [(2,)]
+    sql = "SELECT height, born FROM people ORDER BY id"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert list(ask(connection, sql).data)[0] == (Decimal("1.70"), "2000-01-02")
+        with pytest.raises((errors.Denied, errors.NoAnswer)):
+            ask(connection, "SELECT * FROM read_csv('/etc/passwd')")
+    connection.execute("INSERT INTO people VALUES (3, NULL, NULL)")
+    assert list(host.ask(COUNT).data) == [(3,)]
