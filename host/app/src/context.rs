@@ -12,7 +12,7 @@ use syrch_core::ports::{
 use syrch_core::result_set::digest64;
 use syrch_core::roles::{Call, Linked, Role};
 use syrch_core::{Catalog, Corpus, Operation, Problem, RoleError, Task};
-use syrch_journal::{CallId, EventLog, Verified};
+use syrch_journal::{CallId, Choices, Defined, EventLog, Verified};
 use syrch_layers::{
     CallObserver, Consent, GrantedCells, GrantedRows, InOrder, Memo, ModelPort, NarrowedInspect,
     Previews, SqlBinding, Taint, role_stack, statement_stack,
@@ -20,6 +20,7 @@ use syrch_layers::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
+use crate::defined::{Settled, find_choice};
 use crate::evaluate::EvaluateOfTask;
 use crate::given_up::GivenUp;
 use crate::host::{Host, StrategyPlugins};
@@ -57,6 +58,8 @@ pub(crate) struct RunState {
     pub(crate) warning: Option<String>,
     /// The statement that a person confirmed for the question, which answers it.
     pub(crate) verified: Option<Verified>,
+    /// The statements that the definitions of metrics give for the question.
+    pub(crate) defined: Defined,
     /// The warning of a confirmed statement whose tables have changed.
     pub(crate) stale: Option<String>,
 }
@@ -184,6 +187,24 @@ impl Context {
     /// about it.
     pub(crate) fn find_verified(&self) -> Option<&Verified> {
         self.run.verified.as_ref().filter(|_| self.problem.answers.is_empty())
+    }
+
+    /// The statement that answers the question without a search.
+    pub(crate) fn find_settled(&self) -> Option<Settled<'_>> {
+        if let Some(verified) = self.find_verified() {
+            return Some(Settled::Verified(verified));
+        }
+        let Defined { given, choices } = &self.run.defined;
+        match self.problem.answers.last() {
+            None => given.as_ref().map(Settled::Given),
+            Some((_, answer)) => find_choice(choices.as_ref()?, answer).map(Settled::Given),
+        }
+    }
+
+    /// The readings of the question among which the user has not chosen yet.
+    pub(crate) fn find_choices(&self) -> Option<&Choices> {
+        let is_open = self.problem.answers.is_empty() && self.find_settled().is_none();
+        self.run.defined.choices.as_ref().filter(|_| is_open)
     }
 
     /// Returns the context of a role call outside of a search. `catalog` is the one that the role

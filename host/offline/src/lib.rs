@@ -51,5 +51,5 @@ mod repeats;
 mod tests;
 
 pub use imperative::asks_for_change;
-pub use metric::{find_cells, question_day};
+pub use metric::{describe_origin, find_cells, question_day};
 pub use provider::{OfflineConfig, OfflineProvider};

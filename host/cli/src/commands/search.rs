@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use syrch::conversation::Turn;
 use syrch::plugins::LoadError;
 use syrch::settings::PluginSource;
 use syrch::syrch_core::Problem;
@@ -120,6 +121,8 @@ async fn run(mut context: Context, arguments: SearchArgs) -> Outcome {
 pub(super) enum Start {
     /// A new search for this problem.
     Problem(Problem),
+    /// A question of a conversation.
+    Turn(Box<Turn>),
     /// The journal of a run that was killed.
     Journal(PathBuf),
 }
@@ -220,6 +223,7 @@ pub(super) async fn search(
     context.console.progress("planning");
     let report = match start {
         Start::Problem(problem) => host.search(problem, watch, ask, &stop).await,
+        Start::Turn(turn) => host.search(*turn, watch, ask, &stop).await,
         Start::Journal(path) => host.resume(&path, watch, ask, &stop).await,
     };
     listener.abort();
