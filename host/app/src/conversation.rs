@@ -105,7 +105,8 @@ impl Conversation {
     /// When the rules understand it as a change that has no meaning for the request before: the
     /// reason.
     pub async fn read(&self, host: &Host, problem: Problem) -> Result<Turn, Unread> {
-        if let Some((open, choice)) = self.find_answer(&problem.question) {
+        let answer = self.find_answer(&problem.question).filter(|_| problem.answers.is_empty());
+        if let Some((open, choice)) = answer {
             let mut problem = open.problem.clone();
             let mut defined = host.define(open.previous.as_ref(), &problem).await?;
             problem.answers.push((open.question.clone(), choice));

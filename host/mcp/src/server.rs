@@ -18,6 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use syrch::Host;
+use syrch::conversation::Conversations;
 
 use crate::queue::Queue;
 use crate::recent::Recent;
@@ -92,6 +93,7 @@ struct Shared {
     queue: Queue,
     spending: Spending,
     recent: Recent,
+    conversations: Conversations,
     codec: RequestStateCodec,
     tools: Vec<Tool>,
 }
@@ -111,6 +113,7 @@ impl Server {
             queue: Queue::new(options.searches, options.waiting),
             spending: Spending::new(options.total_micros),
             recent: Recent::default(),
+            conversations: Conversations::default(),
             codec,
             tools: tools::list(host.settings().rows),
             host,
@@ -155,6 +158,10 @@ impl Server {
 
     pub(crate) fn spending(&self) -> &Spending {
         &self.shared.spending
+    }
+
+    pub(crate) fn conversations(&self) -> &Conversations {
+        &self.shared.conversations
     }
 
     pub(crate) fn recent(&self) -> &Recent {

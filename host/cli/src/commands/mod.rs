@@ -1,7 +1,8 @@
 //! One file per command, and one entry in the list below; each gets the shared context and ends
 //! with an exit code or a failure.
 
-pub(crate) mod answer;
+pub(crate) mod amounts;
+mod answer;
 pub(crate) mod batch;
 pub(crate) mod benchmark;
 pub(crate) mod build_index;
