@@ -21,6 +21,7 @@ mod clarify;
 mod compare;
 mod completions;
 mod contract;
+mod conversations;
 mod cost;
 mod crates;
 mod defined;

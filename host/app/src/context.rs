@@ -194,7 +194,7 @@ impl Context {
         if let Some(verified) = self.find_verified() {
             return Some(Settled::Verified(verified));
         }
-        let Defined { given, choices } = &self.run.defined;
+        let Defined { given, choices, .. } = &self.run.defined;
         match self.problem.answers.last() {
             None => given.as_ref().map(Settled::Given),
             Some((_, answer)) => find_choice(choices.as_ref()?, answer).map(Settled::Given),

@@ -97,8 +97,8 @@ impl Conversation {
         })
     }
 
-    /// Puts a question in its place in the conversation: the answer to what was asked back, a change
-    /// of the request before, or a question of its own. A model is shown the question before with
+    /// Puts a question in its place in the conversation: the answer to what was asked back, a
+    /// change of the request before, or a question of its own. A model is shown the question before with
     /// its statement as data, as far as the grant of rows allows.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl Conversation {
         }
         let by_rules = host.settings().model.is_by_rules();
         let previous = self.last.as_ref().and_then(|last| last.request.as_ref());
-        let defined = match host.define(previous, &problem).await {
+        let mut defined = match host.define(previous, &problem).await {
             Ok(defined) => defined,
             Err(unread) if by_rules => return Err(unread),
             // A model may know what is meant.
@@ -124,6 +124,7 @@ impl Conversation {
         let mut problem = problem;
         if let Some(last) = self.last.as_ref().filter(|_| !by_rules && defined.is_empty()) {
             let context = last.describe(shows_statement(host));
+            defined.follows = true;
             problem.evidence = Some(match problem.evidence {
                 Some(evidence) => format!("{evidence}\n{context}"),
                 None => context,
@@ -278,7 +279,8 @@ impl Host {
     /// #     CREATE TABLE orders(id INTEGER PRIMARY KEY, day DATE);
     /// #     INSERT INTO orders(day) VALUES ('2023-05-01'), ('2024-05-01'), ('2024-06-01');");
     /// # let file = folder.path().join("shop.yml");
-    /// # std::fs::write(&file, "tables:\n  orders:\n    key: id\n    time: day\n    dimensions:\n      day: {type: time}\nmetrics:\n  orders: count(orders.id)\n")?;
+    /// # std::fs::write(&file, "tables:\n  orders:\n    {key: id, time: day, \
+    /// #     dimensions: {day: {type: time}}}\nmetrics:\n  orders: count(orders.id)\n")?;
     /// let host = Host::builder().database(&shop).semantics([&file]).open().await?;
     /// let mut conversation = Conversation::default();
     /// let mut numbers = Vec::new();

@@ -119,14 +119,18 @@ impl Host {
             match read_follow_up(semantics, request, text, &cells, today) {
                 Reading::Understood(read) if read.is_change => {
                     let given = self.compile_given(semantics, read.request, read.confidence);
-                    return given.map(|given| Defined { given: Some(given), choices: None });
+                    return given.map(|given| Defined {
+                        given: Some(given),
+                        follows: true,
+                        ..Defined::default()
+                    });
                 }
                 Reading::Unread(Unread::Ambiguous { .. }) => {
                     return Ok(self.list_choices(semantics, previous, text, &cells));
                 }
-                Reading::Unread(
-                    unread @ (Unread::Unsupported(_) | Unread::Contradictory(_)),
-                ) => return Err(unread),
+                Reading::Unread(unread @ (Unread::Unsupported(_) | Unread::Contradictory(_))) => {
+                    return Err(unread);
+                }
                 _ => {}
             }
         }
@@ -162,7 +166,11 @@ impl Host {
             return Defined::default();
         }
         let question = format!("`{}` may mean several things: which one?", read.phrase);
-        Defined { given: None, choices: Some(Choices { question, list }) }
+        Defined {
+            choices: Some(Choices { question, list }),
+            follows: previous.is_some(),
+            ..Defined::default()
+        }
     }
 
     fn compile_given(
@@ -195,9 +203,7 @@ impl Host {
         {
             read.push(understood.request);
         }
-        if let Reading::Understood(understood) =
-            read_question(semantics, question, &cells, today)
-        {
+        if let Reading::Understood(understood) = read_question(semantics, question, &cells, today) {
             read.push(understood.request);
         }
         for previous in [previous, None] {

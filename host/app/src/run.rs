@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
-    Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode, RowRetention,
-    RunKind, Writer,
+    Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode,
+    RowRetention, RunKind, Writer,
 };
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -93,8 +93,7 @@ impl Host {
             .folder
             .as_ref()
             .map(|folder| Folder::new(folder.clone()).place(&id));
-        let run =
-            Arc::new(self.start(&id, &turn, RunKind::Search, place, &observer, stop).await?);
+        let run = Arc::new(self.start(&id, &turn, RunKind::Search, place, &observer, stop).await?);
         meter.0.get_or_init(|| Arc::clone(&run.ledger));
         let report = self.carry_out(turn.problem, &run, ask).await;
         self.prune().await;
@@ -115,11 +114,7 @@ impl Host {
         stop: &Stop,
     ) -> Searched {
         let turn = question.into();
-        match self
-            .start(id, &turn, RunKind::Search, journal, &observer, stop)
-            .await
-            .map(Arc::new)
-        {
+        match self.start(id, &turn, RunKind::Search, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
                 let report = self.carry_out(turn.problem, &run, ask).await;
                 Searched { report, cost: cost(&run.ledger.spending()) }
@@ -250,8 +245,7 @@ impl Host {
         if let Some(place) = journal {
             let identity = self.database.identity().await;
             let header = record::header(self, id, problem, Arc::clone(&catalog), identity, kind);
-            let header =
-                Header { verified: verified.clone(), defined: defined.clone(), ..header };
+            let header = Header { verified: verified.clone(), defined: defined.clone(), ..header };
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),

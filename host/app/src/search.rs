@@ -205,9 +205,8 @@ impl Attempt {
         // A question that the user cannot answer now is reported instead of a doubtful answer.
         // The rules know what they lack; a model may be out of order.
         let by_rules = context.run.settings.model.is_by_rules();
-        let is_defined = context.find_choices().is_some();
-        let can_choose =
-            |question: &Question| (by_rules || is_defined) && !question.choices.is_empty();
+        let by_rules = by_rules || context.find_choices().is_some();
+        let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
         let doubtful = self.question.as_ref().is_some_and(|question| {
             self.any_result || !context.notes.asks().is_empty() || can_choose(question)
         });

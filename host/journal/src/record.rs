@@ -78,13 +78,16 @@ pub struct Defined {
     /// The readings of a question whose words may mean several things.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choices: Option<Choices>,
+    /// True if the question goes on from another one, so that it means something else by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
 }
 
 impl Defined {
-    /// Returns true if the definitions give no statement.
+    /// Returns true if the definitions give no statement, and the question stands by itself.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.given.is_none() && self.choices.is_none()
+        *self == Self::default()
     }
 }
 

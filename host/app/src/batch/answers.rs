@@ -78,8 +78,8 @@ pub struct Ended {
     pub stopped: Option<Stopped>,
 }
 
-/// The limit on conversations whose last question is known; beyond it, the one is forgotten that has
-/// been silent for longest.
+/// The limit on conversations whose last question is known. Beyond it, the one is forgotten that
+/// has been silent for longest.
 const CONVERSATIONS: usize = 1_000;
 
 /// A search that came to its end.
@@ -326,10 +326,7 @@ impl<'a> Answers<'a> {
     }
 
     /// Notes a search that came to its end. What it stops the batch for.
-    fn note(
-        &mut self,
-        ended: Result<(Id, (Done, Conversation)), JoinError>,
-    ) -> Option<Stopped> {
+    fn note(&mut self, ended: Result<(Id, (Done, Conversation)), JoinError>) -> Option<Stopped> {
         let task = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let UnderWay { place, id, number, conversation: key } = self.under_way.remove(&task)?;
         let (ended, conversation) = match ended {
@@ -451,8 +448,7 @@ async fn ask(
         }
     };
     let observer = Arc::new(Silent);
-    let searched =
-        host.search_as(&run, turn.clone(), journal, observer, None, &Stop::new()).await;
+    let searched = host.search_as(&run, turn.clone(), journal, observer, None, &Stop::new()).await;
     if let Ok(report) = &searched.report {
         conversation.remember(&host, &turn, report).await;
     }

@@ -98,8 +98,8 @@ impl Line {
     }
 
     /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence`,
-    /// `as_of` and `conversation`, or just the question as a JSON string. Further members are passed over, what a
-    /// suite expects of the answer included. `None` if the line is blank.
+    /// `as_of` and `conversation`, or just the question as a JSON string. Further members are
+    /// passed over, what a suite expects of the answer included. `None` if the line is blank.
     #[must_use]
     pub fn read(number: u64, line: &[u8]) -> Option<Self> {
         let bytes = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
@@ -218,7 +218,7 @@ fn conversation_id(value: Value) -> Result<Option<String>, Fault> {
     };
     match id {
         Some(id) if !Conversations::is_id(&id) => Err(wrong(
-            "`conversation` is no id of a conversation: at most 128 bytes without control characters",
+            "`conversation` is no id: it has at most 128 bytes and no control characters",
         )),
         id => Ok(id),
     }

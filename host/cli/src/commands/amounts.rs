@@ -45,26 +45,24 @@ mod tests {
 
     #[test]
     fn shares_and_amounts_have_their_format() {
-        let column = |name: &str, format: &str, unit: Option<&str>| MetricColumn {
+        let columns = [
+            ("margin", "percent", None),
+            ("orders", "number", None),
+            ("revenue", "currency", Some("EUR")),
+        ];
+        let columns = columns.map(|(name, format, unit)| MetricColumn {
             name: name.to_owned(),
             format: format.to_owned(),
             unit: unit.map(str::to_owned),
-        };
-        let columns = [
-            column("margin", "percent", None),
-            column("orders", "number", None),
-            column("revenue", "currency", Some("EUR")),
-        ];
+        });
         let row = vec![json!("Spain"), json!(0.365_61), json!(3), json!("109750.344")];
         let mut grid = Grid {
             columns: ["country", "margin", "orders", "revenue"].map(str::to_owned).to_vec(),
             rows: vec![row, vec![json!("Italy"), json!(null), json!(0), json!(7)]],
         };
         assert_eq!(format_amounts(&mut grid, &columns), [1, 3]);
-        let shown = json!([
-            ["Spain", "36.56 %", 3, "109750.34 EUR"],
-            ["Italy", null, 0, "7.00 EUR"],
-        ]);
+        let shown =
+            json!([["Spain", "36.56 %", 3, "109750.34 EUR"], ["Italy", null, 0, "7.00 EUR"],]);
         assert_eq!(json!(grid.rows), shown);
     }
 }

@@ -148,11 +148,7 @@ fn print_statement(context: &Context, compiled: &Compiled) -> Outcome<()> {
     context.output.write(&context.scrubber.text(&format!("{}\n", terminal::block(&compiled.sql))))
 }
 
-fn print_answer(
-    context: &Context,
-    request: &Request,
-    answer: &MetricAnswer,
-) -> Outcome<()> {
+fn print_answer(context: &Context, request: &Request, answer: &MetricAnswer) -> Outcome<()> {
     for warning in answer.rows.profile().warnings {
         context.console.warn(&warning);
     }

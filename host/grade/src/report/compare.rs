@@ -10,6 +10,7 @@ use super::figures::Figures;
 use super::head::{Basis, Partial, ReportHead};
 use super::notes;
 use super::pair::{Decision, Drawing, PairReport};
+use super::reliability::{self, AllRight};
 use super::result::{self, ResultRow};
 use super::sentence::{self, Circumstances};
 use super::share::thin_out;
@@ -74,6 +75,9 @@ pub struct ArmReport {
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+    /// The chances that each of several tries is right. Empty if there is one seed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub all_right: Vec<AllRight>,
     /// The speed of its right answers relative to the expected statements, in percent (R-VES,
     /// BIRD's mini-dev); `None` if they were not timed. Left out by `without_times`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,6 +142,7 @@ impl CompareReport {
             .map(|((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
                 arm: arm.clone(),
                 band: bands::for_share(seeds, rule),
+                all_right: reliability::chances(seeds, rule),
                 r_ves: None,
                 figures: Figures::from_answers(answers, rule),
             })

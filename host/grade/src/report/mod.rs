@@ -19,6 +19,7 @@ mod notes;
 mod pair;
 mod pairing;
 pub mod plausible;
+mod reliability;
 pub mod render;
 mod result;
 mod run_report;
@@ -46,6 +47,7 @@ pub use pair::{
     Clusters, CostOfOneMoreRight, Decision, Drawn, EProcess, Flipped, PairReport, RightOne,
     RuleDifference, SliceDifference,
 };
+pub use reliability::{AllRight, OriginShare};
 pub use result::{Metrics, ResultRow};
 pub use run_report::RunReport;
 pub use section::Section;

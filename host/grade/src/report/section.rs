@@ -69,7 +69,15 @@ impl Section {
             Self::Verdict => &["right", "of", "excluded", "share", "interval", "band", "pairs"],
             Self::Notes => &["simulated", "partial", "warnings"],
             Self::Suite => &["suite", "rule"],
-            Self::RightAnswers => &["rules", "soft_f1", "r_ves", "timed_repeats"],
+            Self::RightAnswers => &[
+                "rules",
+                "soft_f1",
+                "r_ves",
+                "timed_repeats",
+                "origins",
+                "conversations",
+                "all_right",
+            ],
             Self::Arms => &["arms"],
             Self::Pareto => &["pareto"],
             Self::Pairs | Self::OneMoreRight | Self::RulesOfPairs | Self::Flipped => &["pairs"],
@@ -105,9 +113,10 @@ mod tests {
         let written = documents
             .iter()
             .flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
-        // One seed has no band, and no statement of these answers was judged: both are left out
-        // then.
-        let written: BTreeSet<&str> = written.chain(["band", "judges"]).collect();
+        // One seed has no band and no further tries, no statement of these answers was judged,
+        // their origin is not known, and they are no conversations: all are left out then.
+        let left_out = ["band", "judges", "all_right", "origins", "conversations"];
+        let written: BTreeSet<&str> = written.chain(left_out).collect();
         let held: BTreeSet<&str> =
             Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
         assert_eq!(held, written);

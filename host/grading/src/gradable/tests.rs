@@ -40,6 +40,7 @@ fn question(id: &str, golds: Vec<Gold>) -> Question {
         golds,
         ordered: false,
         as_of: None,
+        conversation: None,
         fields: BTreeMap::new(),
     }
 }

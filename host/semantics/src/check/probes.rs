@@ -106,7 +106,9 @@ impl Probe {
                 return Finding::new(Severity::Error, &self.place, message);
             }
             Subject::Unique { columns, .. } | Subject::Orphans { columns, .. } => columns.clone(),
-            Subject::Labels { dimension, .. } | Subject::Days { dimension } => format!("`{dimension}`"),
+            Subject::Labels { dimension, .. } | Subject::Days { dimension } => {
+                format!("`{dimension}`")
+            }
         };
         let message = format!("{subject} could not be compared with the rows: {error}");
         Finding::new(Severity::Warning, &self.place, message)
@@ -271,7 +273,8 @@ impl Writer<'_> {
              END) AS others, COUNT({tree}) AS times FROM {} AS t WHERE {tree} IS NOT NULL",
             source_in_sql(self.catalog, source)
         );
-        let subject = Subject::Days { dimension: format!("{}.{}", dimension.table, dimension.name) };
+        let subject =
+            Subject::Days { dimension: format!("{}.{}", dimension.table, dimension.name) };
         Some(Probe { sql, place: dimension.place.clone(), subject })
     }
 

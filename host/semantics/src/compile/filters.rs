@@ -43,9 +43,7 @@ pub(super) fn write_filter(
 
 /// Refuses conditions on one dimension that no row meets at once: two lists without a common value,
 /// and a list whose values are all excluded.
-pub(super) fn check_contradictions(
-    filters: &[(&Dimension, &Filter)],
-) -> Result<(), CompileError> {
+pub(super) fn check_contradictions(filters: &[(&Dimension, &Filter)]) -> Result<(), CompileError> {
     for (at, (dimension, filter)) in filters.iter().enumerate() {
         let same = filters.iter().skip(at + 1).filter(|(it, _)| std::ptr::eq(*it, *dimension));
         for (_, other) in same {

@@ -450,8 +450,7 @@ impl Merger<'_> {
         let known = &mut request.filters[same];
         let adds = known.operator == filter.operator
             && (filter.operator == Operator::NotIn
-                || (filter.operator == Operator::In
-                    && (self.change.also || is_compared)));
+                || (filter.operator == Operator::In && (self.change.also || is_compared)));
         if adds {
             let new = filter.values.into_iter().filter(|value| !known.values.contains(value));
             let new: Vec<_> = new.collect();

@@ -421,9 +421,11 @@ impl Resolver<'_> {
         // Where two tables have a dimension of one name, labels of one say nothing of the other.
         let names = found.iter().map(|at| &self.semantics.dimensions[*at].name);
         let names: Vec<&String> = names.collect();
-        if names.iter().enumerate().any(|(at, name)| {
-            names.iter().skip(at + 1).any(|other| are_equal(name, other))
-        }) {
+        if names
+            .iter()
+            .enumerate()
+            .any(|(at, name)| names.iter().skip(at + 1).any(|other| are_equal(name, other)))
+        {
             return;
         }
         retain_some(found, |at| {

@@ -191,8 +191,8 @@ impl Clock<'_> {
         Some((range(first, last)?, end))
     }
 
-    /// The first and the last of `from 2023 to 2024` and `between 2023 and 2024`, where both are one
-    /// unit.
+    /// The first and the last of `from 2023 to 2024` and `between 2023 and 2024`, where both are
+    /// one unit.
     pub(super) fn ends(&self, at: usize) -> Option<(Span, Span)> {
         if !matches!(self.word(at), "from" | "between") {
             return None;

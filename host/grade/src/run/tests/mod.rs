@@ -32,6 +32,7 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
         golds: vec![Gold::Sql(format!("SELECT {place}"))],
         ordered: false,
         as_of: None,
+        conversation: None,
         fields: BTreeMap::from([("difficulty".to_owned(), format!("{}", place % 4))]),
     };
     (0..number).map(|place| Arc::new(question(place))).collect()
