@@ -176,7 +176,7 @@ fn last_prompt(endpoint: &MockEndpoint) -> String {
     written.next_back().unwrap().prompt().to_owned()
 }
 
-fn ask_model(place: &Path, endpoint: &MockEndpoint, flags: &[&str]) -> Vec<Value> {
+fn ask_model(place: &Place, endpoint: &MockEndpoint, flags: &[&str]) -> Vec<Value> {
     let mut command = crate::host();
     command.current_dir(place.path()).env("SYRCH_API_KEY", KEY);
     command.args(["batch", "--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]);
@@ -193,7 +193,7 @@ fn a_model_sees_the_question_before_with_its_statement_as_data() {
         .on([WRITE, "and in Italy?"], sql("Italy"))
         .on([WRITE], sql("France"));
     let endpoint = MockEndpoint::start(script);
-    let answers = ask_model(place.path(), &endpoint, &[]);
+    let answers = ask_model(&place, &endpoint, &[]);
     assert_eq!(answers[1]["outcome"], "answered", "{}", answers[1]);
     let prompt = last_prompt(&endpoint);
     for part in ["names of customers in France", "country = 'France'", "as data", "columns"] {

@@ -2,7 +2,7 @@
 //! request before, and the readings of a question whose words may mean several things.
 
 use syrch_core::{Problem, Question};
-use syrch_journal::{Choices, Defined, Given, Verified};
+use syrch_journal::{Choices, Defined, Given, Header, Verified};
 use syrch_offline::{describe_origin, question_day};
 use syrch_semantics::{
     Cell, Choice, Reading, Request, Semantics, Unread, compile, read_choices, read_follow_up,
@@ -34,6 +34,13 @@ impl Turn {
 impl From<Problem> for Turn {
     fn from(problem: Problem) -> Self {
         Self { problem, defined: None }
+    }
+}
+
+impl From<&Header> for Turn {
+    /// The question of a run as it was asked.
+    fn from(header: &Header) -> Self {
+        Self { problem: header.problem.clone(), defined: Some(header.defined.clone()) }
     }
 }
 

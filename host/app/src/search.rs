@@ -124,7 +124,7 @@ impl Attempt {
         let event_log = &context.run.event_log;
         let is_settled = context.find_settled().is_some() || context.find_choices().is_some();
         let graph = match is_settled {
-            true => single_task(&context.problem.question),
+            true => single_task(context),
             false => plan(context).await?,
         };
         let plan_time = clock.elapsed();
@@ -433,8 +433,10 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
 }
 
 /// The graph of a question that one statement answers.
-fn single_task(question: &str) -> Graph {
-    let task = Task { id: "verified".to_owned(), text: question.to_owned(), ..Task::default() };
+fn single_task(context: &Context) -> Graph {
+    let id = context.find_settled().map_or("choice", |settled| settled.name()).to_owned();
+    let text = context.problem.question.clone();
+    let task = Task { id, text, ..Task::default() };
     Graph { answer: task.id.clone(), tasks: vec![task], memo: None }
 }
 

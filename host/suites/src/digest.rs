@@ -67,7 +67,9 @@ impl Hasher {
         // A question by itself has the digest that it had before there were conversations.
         for earlier in conversation.iter().flat_map(|turn| &turn.earlier) {
             self.bytes(earlier.question.as_bytes());
-            [&earlier.evidence, &earlier.as_of].map(|text| self.option(text.as_deref()));
+            for text in [&earlier.evidence, &earlier.as_of] {
+                self.option(text.as_deref());
+            }
         }
         self.count(fields.len());
         for (name, value) in fields {

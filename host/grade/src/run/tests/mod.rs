@@ -93,7 +93,9 @@ fn answer_of(item: &Item) -> Graded {
         db: item.question.db.clone(),
         question: item.question.question.clone(),
         fields: item.question.fields.clone(),
+        turn: None,
         end: if failed { End::Failed } else { End::Answered },
+        origin: None,
         fault: failed.then(|| Fault {
             class: "database".into(),
             message: "it is \"locked\"\nfor a while — é".into(),
