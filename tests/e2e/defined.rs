@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::bad_input::{Place, finish, read_streams};
 
 /// A place with the semantics of the shop.
-fn shop() -> Place {
+pub(crate) fn shop() -> Place {
     let place = Place::new();
     let file = syrch_kit::repository().join("examples/shop.semantics.yml");
     std::fs::copy(file, place.path().join("shop.yml")).unwrap();

@@ -22,6 +22,7 @@ mod cluster;
 mod compare;
 mod completions;
 mod contract;
+mod conversations;
 mod cost;
 mod crates;
 mod defined;

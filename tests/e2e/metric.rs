@@ -146,3 +146,35 @@ fn wrong_requests_end_with_what_is_wrong() {
     let mut command = place.words("metric orders --semantics shop.yml --db shop.sqlite --where");
     assert_refused(command.arg(condition), 2, &["is not known; write comparisons"]);
 }
+
+#[test]
+fn files_of_the_configuration_are_read_and_amounts_have_their_format() {
+    let place = shop();
+    let mut command = place.words("metric revenue,margin,orders --db shop.sqlite --by country");
+    let output = finish(command.env("SYRCH_SEMANTICS", "shop.yml"), "");
+    let (text, stderr) = read_streams(&output);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(text.contains("72702.62 EUR") && text.contains("37.42 %"), "{text}");
+    let csv = run(
+        &place,
+        &["metric", "margin", "--semantics", "shop.yml", "--db", "shop.sqlite", "--format", "csv"],
+    );
+    assert!(csv.starts_with("margin\n0.3"), "{csv}");
+    assert_refused(&mut place.words("metric orders --db shop.sqlite"), 2, &["no semantics file"]);
+}
+
+#[test]
+fn conditions_that_exclude_each_other_and_values_that_are_not_there_are_said() {
+    let place = shop();
+    let mut command = place.words("metric orders --semantics shop.yml --db shop.sqlite --where");
+    let never = "country = 'France' AND country = 'Italy'";
+    assert_refused(command.arg(never), 2, &["no row meets both", "France", "Italy"]);
+    let mut command = place.words("metric revenue --semantics shop.yml --db shop.sqlite --where");
+    let output = finish(command.arg("country = 'Atlantis'"), "");
+    let (_, stderr) = read_streams(&output);
+    assert!(stderr.contains("customers.country has no value `Atlantis`"), "{stderr}");
+    let mut command = place.words("metric orders --semantics shop.yml --db shop.sqlite");
+    let output = finish(command.args(["--period", "1999"]), "");
+    let (_, stderr) = read_streams(&output);
+    assert!(stderr.contains("orders.order_date has no day from 1999-01-01 on"), "{stderr}");
+}

@@ -120,6 +120,33 @@ fn offline(place: &Place, state: &Path) -> Terminal {
 }
 
 #[test]
+fn a_question_goes_on_from_the_one_before() {
+    let place = crate::defined::shop();
+    let mut command = place.words("--llm offline --db shop.sqlite --semantics shop.yml");
+    command.env("SYRCH_STATE_DIR", place.path().join("state"));
+    let mut terminal = Terminal::start(command);
+    terminal.wait_for(PROMPT);
+    terminal.enter("orders by status in 2024");
+    terminal.wait_for("orders by status, in 2024");
+    terminal.wait_for(PROMPT);
+    terminal.enter("and in 2023?");
+    terminal.wait_for("orders by status, in 2023");
+    terminal.wait_for(PROMPT);
+    terminal.enter("why?");
+    terminal.wait_for("question: and in 2023?");
+    terminal.wait_for(PROMPT);
+    terminal.enter("by reviewer, sorted by nothing in particular");
+    terminal.wait_for(PROMPT);
+    terminal.enter("\\new");
+    terminal.wait_for(PROMPT);
+    terminal.enter("and in 2022?");
+    let shown = terminal.wait_for(PROMPT);
+    assert!(!shown.contains("orders by status"), "{shown}");
+    terminal.press(CTRL_D);
+    assert_eq!(terminal.end(), Some(0));
+}
+
+#[test]
 fn questions_and_commands_are_answered_one_after_another() {
     let place = Place::new();
     let state = place.path().join("state/syrch");

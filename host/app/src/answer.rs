@@ -103,7 +103,7 @@ pub(crate) fn document(
             rests_on: grounded
                 .candidate
                 .as_ref()
-                .filter(|_| context.find_verified().is_none())
+                .filter(|_| context.find_settled().is_none())
                 .and_then(|_| rests_on(&context.run.settings, grounded.answer.confidence)),
         }),
         origin: grounded.and_then(|grounded| origin(context, &grounded.results.sql)),

@@ -12,7 +12,7 @@ use syrch_core::ports::{
 };
 use syrch_core::roles::Linked;
 use syrch_core::{Catalog, Corpus, Problem};
-use syrch_journal::{EventLog, Verified};
+use syrch_journal::{Choices, Defined, EventLog, Verified};
 use syrch_layers::{Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -21,6 +21,7 @@ use crate::defined::list_needed;
 use crate::given_up::GivenUp;
 use crate::host::StrategyPlugins;
 use crate::recordings::Missed;
+use crate::settled::{Settled, find_choice};
 use crate::trace::Trace;
 use crate::{Error, Settings};
 pub(crate) use notes::{Judged, Notes};
@@ -50,6 +51,8 @@ pub(crate) struct RunState {
     pub(crate) warning: Option<String>,
     /// The statement that a person confirmed for the question, which answers it.
     pub(crate) verified: Option<Verified>,
+    /// The statements that the definitions of metrics give for the question.
+    pub(crate) defined: Defined,
     /// The warning of a confirmed statement whose tables have changed.
     pub(crate) stale: Option<String>,
 }
@@ -107,6 +110,24 @@ impl Context {
     /// about it.
     pub(crate) fn find_verified(&self) -> Option<&Verified> {
         self.run.verified.as_ref().filter(|_| self.problem.answers.is_empty())
+    }
+
+    /// The statement that answers the question without a search.
+    pub(crate) fn find_settled(&self) -> Option<Settled<'_>> {
+        if let Some(verified) = self.find_verified() {
+            return Some(Settled::Verified(verified));
+        }
+        let Defined { given, choices, .. } = &self.run.defined;
+        match self.problem.answers.last() {
+            None => given.as_ref().map(Settled::Given),
+            Some((_, answer)) => find_choice(choices.as_ref()?, answer).map(Settled::Given),
+        }
+    }
+
+    /// The readings of the question among which the user has not chosen yet.
+    pub(crate) fn find_choices(&self) -> Option<&Choices> {
+        let is_open = self.problem.answers.is_empty() && self.find_settled().is_none();
+        self.run.defined.choices.as_ref().filter(|_| is_open)
     }
 
     /// Returns the context of a role call outside of a search. `catalog` is the one that the role

@@ -6,6 +6,7 @@ use syrch_core::roles::Role;
 use syrch_core::{RoleError, SqlError};
 use syrch_journal::JournalError;
 use syrch_runtime::{LoadError, Toolchain};
+use syrch_semantics::Unread;
 use syrch_suites::run::RunError;
 use syrch_suites::{MissingDatabases, SuiteError};
 
@@ -85,6 +86,9 @@ pub enum Error {
         /// The exact requests, without secrets.
         Vec<Preview>,
     ),
+    /// A question changes the one before it in a way that has no meaning.
+    #[error("the question does not go with the one before it: {0}")]
+    FollowUp(#[from] Unread),
     /// A plugin returned a failure of its own.
     #[error("{role} {message}")]
     Strategy {
@@ -154,7 +158,7 @@ impl Error {
             Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
             Self::Untrusted { .. } | Self::Consent(_) => "denied",
-            Self::Strategy { .. } => "no-answer",
+            Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",
             Self::Sql(error) if error.kind.is_refusal() => "denied",
             Self::Sql(_) => "database",
             Self::Budget(_) | Self::Deadline(_) => "budget",

@@ -80,7 +80,8 @@
 //! The names that most programs need are at the root. The others are in modules named after their
 //! content: [`settings`], [`report`], [`strategies`], [`plugins`], [`databases`], [`models`],
 //! [`own`] (databases and models of the program), [`knowledge`] (notes, examples and indexes),
-//! [`cache`], [`imports`] (files of rows), [`batch`], [`role_call`] (one call of one role),
+//! [`cache`], [`imports`] (files of rows), [`batch`], [`conversation`] (questions that follow
+//! others), [`role_call`] (one call of one role),
 //! [`schema`] (a catalog as a document), [`telemetry`], [`metric`] (metrics that are defined once),
 //! and the crates [`syrch_core`], [`journal`], [`suites`] and [`semantics`]. Graded runs are in the
 //! crate `syrch-grading`, faster statements in `syrch-optimizing`.
@@ -96,6 +97,7 @@ pub mod cache;
 mod clock;
 mod content_digest;
 mod context;
+pub mod conversation;
 pub mod databases;
 mod defined;
 #[cfg_attr(not(feature = "endpoints"), path = "without_endpoints.rs")]
@@ -141,6 +143,7 @@ mod runner;
 pub mod schema;
 mod search;
 mod servers;
+mod settled;
 pub mod settings;
 mod shared;
 mod simulation;

@@ -6,10 +6,8 @@ use std::sync::Arc;
 use syrch_core::ports::{CellIndex, Database};
 use syrch_core::result_set::digest64;
 use syrch_layers::GrantedIndex;
-use syrch_offline::{find_cells, question_day};
-use syrch_semantics::{
-    Cell, Reading, Request, Semantics, Severity, Unread, check, read_follow_up, read_question,
-};
+use syrch_offline::find_cells;
+use syrch_semantics::{Cell, Semantics, Severity, check};
 
 use crate::metric::read_semantics;
 use crate::settings::SemanticsSettings;
@@ -58,41 +56,7 @@ impl Host {
         self.semantics.as_ref()
     }
 
-    /// Reads a question as a request for defined metrics, without a model; `None` if a word of it
-    /// is not understood.
-    pub async fn read_metric(&self, question: &str) -> Option<Request> {
-        let semantics = self.semantics()?;
-        let cells = self.cells_of(question, semantics).await;
-        match read_question(semantics, question, &cells, question_day(semantics)) {
-            Reading::Understood(understood) => Some(understood.request.with_named_groups()),
-            Reading::Unread(_) => None,
-        }
-    }
-
-    /// Reads a text as a change of the request before, such as `and for 2023?`; `None` if it is a
-    /// question of its own or not understood.
-    ///
-    /// # Errors
-    /// When it is understood as a change and has no meaning for that request: the reason.
-    pub async fn follow_up(
-        &self,
-        previous: &Request,
-        text: &str,
-    ) -> Result<Option<Request>, Unread> {
-        let Some(semantics) = self.semantics() else { return Ok(None) };
-        let cells = self.cells_of(text, semantics).await;
-        match read_follow_up(semantics, previous, text, &cells, question_day(semantics)) {
-            Reading::Understood(understood) if understood.is_change => {
-                Ok(Some(understood.request.with_named_groups()))
-            }
-            Reading::Unread(unread @ (Unread::Unsupported(_) | Unread::Ambiguous { .. })) => {
-                Err(unread)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    async fn cells_of(&self, text: &str, semantics: &Semantics) -> Vec<Cell> {
+    pub(crate) async fn cells_of(&self, text: &str, semantics: &Semantics) -> Vec<Cell> {
         let index: Arc<dyn CellIndex> = Arc::clone(self.database()) as _;
         let index = GrantedIndex { index, grant: self.settings.rows };
         find_cells(text, semantics, &index).await

@@ -78,6 +78,7 @@ pub(crate) fn header(
         settings: journal_settings_for(&kind, host),
         kind,
         verified: None,
+        defined: syrch_journal::Defined::default(),
     }
 }
 

@@ -104,7 +104,7 @@ impl RewritingHost {
         (observer, stop): (&Arc<dyn Observer>, &Stop),
     ) -> Result<RewriterRun, Error> {
         let kind = RunKind::Optimization(settings);
-        let run = self.0.start(id, problem, kind, journal, observer, stop).await?;
+        let run = self.0.start(id, &problem.clone().into(), kind, journal, observer, stop).await?;
         Ok(self.run(run))
     }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
-    Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode, RowRetention,
-    RunKind, Writer,
+    Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode,
+    RowRetention, RunKind, Writer,
 };
 use syrch_layers::Taint;
 use syrch_scheduler::Stop;
@@ -22,6 +22,7 @@ use crate::defined::add_terms;
 use crate::given_up::GivenUp;
 use crate::host::Host;
 use crate::recordings::Missed;
+use crate::settled::Turn;
 use crate::report::{CostReport, Searched};
 use crate::settings::JournalSettings;
 use crate::telemetry;
@@ -54,12 +55,12 @@ impl Host {
     /// that found nothing acceptable is not an error: see [`crate::Outcome`].
     pub async fn search(
         &self,
-        problem: Problem,
+        question: impl Into<Turn>,
         observer: Arc<dyn Observer>,
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Result<SearchReport, Error> {
-        self.search_metered(problem, observer, ask, stop, &Meter::default()).await
+        self.search_metered(question, observer, ask, stop, &Meter::default()).await
     }
 
     /// [`Host::search`] with a new meter, which tells the cost also of a search that fails or is
@@ -69,25 +70,25 @@ impl Host {
     /// As [`Host::search`].
     pub async fn search_metered(
         &self,
-        problem: Problem,
+        question: impl Into<Turn>,
         observer: Arc<dyn Observer>,
         ask: Option<&dyn Ask>,
         stop: &Stop,
         meter: &Meter,
     ) -> Result<SearchReport, Error> {
+        let turn = question.into();
         let _slot = self.searches.acquire().await;
-        let problem = self.with_terms(problem).await;
-        let id = search::run_id(&problem.question);
+        let turn = self.with_terms(turn).await;
+        let id = search::run_id(&turn.problem.question);
         let place = self
             .settings
             .journal
             .folder
             .as_ref()
             .map(|folder| Folder::new(folder.clone()).place(&id));
-        let run =
-            Arc::new(self.start(&id, &problem, RunKind::Search, place, &observer, stop).await?);
+        let run = Arc::new(self.start(&id, &turn, RunKind::Search, place, &observer, stop).await?);
         meter.0.get_or_init(|| Arc::clone(&run.ledger));
-        let report = self.carry_out(problem, &run, ask).await;
+        let report = self.carry_out(turn.problem, &run, ask).await;
         self.prune().await;
         report
     }
@@ -99,20 +100,16 @@ impl Host {
     pub async fn search_as(
         &self,
         id: &str,
-        problem: Problem,
+        question: impl Into<Turn>,
         journal: Option<Result<PathBuf, JournalError>>,
         observer: Arc<dyn Observer>,
         ask: Option<&dyn Ask>,
         stop: &Stop,
     ) -> Searched {
-        let problem = self.with_terms(problem).await;
-        match self
-            .start(id, &problem, RunKind::Search, journal, &observer, stop)
-            .await
-            .map(Arc::new)
-        {
+        let turn = self.with_terms(question.into()).await;
+        match self.start(id, &turn, RunKind::Search, journal, &observer, stop).await.map(Arc::new) {
             Ok(run) => {
-                let report = self.carry_out(problem, &run, ask).await;
+                let report = self.carry_out(turn.problem, &run, ask).await;
                 Searched { report, cost: cost(&run.ledger.spending()) }
             }
             Err(error) => Searched { report: Err(error), cost: CostReport::default() },
@@ -165,10 +162,11 @@ impl Host {
         let id = journal.header.run.clone();
         let problem = journal.header.problem.clone();
         let verified = journal.header.verified.clone();
+        let defined = journal.header.defined.clone();
         let mode = Mode::Resume(writer, journal);
         let listener = telemetry::listener(self, &id, &catalog, &mode);
         let run = self.run_state(&id, mode, catalog, &observer, stop, listener);
-        let run = Arc::new(RunState { verified, ..run });
+        let run = Arc::new(RunState { verified, defined, ..run });
         let report = self.carry_out(problem, &run, ask).await;
         Ok(Searched { report, cost: cost(&run.ledger.spending()) })
     }
@@ -190,9 +188,10 @@ impl Host {
         let problem = journal.header.problem.clone();
         let catalog = Arc::clone(&journal.header.catalog);
         let verified = journal.header.verified.clone();
+        let defined = journal.header.defined.clone();
         let mode = Mode::Replay(journal);
         let run = self.run_state(&id, mode, catalog, &observer, &Stop::new(), None);
-        let run = Arc::new(RunState { verified, ..run });
+        let run = Arc::new(RunState { verified, defined, ..run });
         let report = run.unless_departed(search::search(self, problem, &run, None)).await;
         record::compare(report, recorded)
     }
@@ -202,23 +201,31 @@ impl Host {
     pub(crate) async fn start(
         &self,
         id: &str,
-        problem: &Problem,
+        turn: &Turn,
         kind: RunKind,
         journal: Option<Result<PathBuf, JournalError>>,
         observer: &Arc<dyn Observer>,
         stop: &Stop,
     ) -> Result<RunState, Error> {
+        let Turn { problem, defined } = turn;
         if problem.question.trim().is_empty() {
             return Err(Error::Config("the question is empty".to_owned()));
         }
         let catalog = self.catalog_for_roles().await?;
+        let is_search = kind.is_search();
+        let defined = match defined {
+            Some(defined) => defined.clone(),
+            None if is_search => self.define(None, problem).await?,
+            None => Defined::default(),
+        };
         let found = match kind {
-            RunKind::Search => {
+            // A change of the question before is no question that somebody confirmed.
+            RunKind::Search if defined.given.is_none() => {
                 let examples = &self.known.knowledge.verified;
                 let semantics = self.settings.semantics.digest.as_deref();
                 verified::find(examples, &problem.question, &catalog, semantics)
             }
-            RunKind::Optimization(_) => None,
+            RunKind::Search | RunKind::Optimization(_) => None,
         };
         let (verified, stale) = match found {
             Some(Found::Current(verified)) => (Some(verified), None),
@@ -231,7 +238,7 @@ impl Host {
         if let Some(place) = journal {
             let identity = self.database.identity().await;
             let header = record::header(self, id, problem, Arc::clone(&catalog), identity, kind);
-            let header = Header { verified: verified.clone(), ..header };
+            let header = Header { verified: verified.clone(), defined: defined.clone(), ..header };
             match place.and_then(|path| Writer::create(&path, &header)) {
                 Ok(writer) => mode = Mode::Record(Some(writer), self.settings.journal.rows),
                 Err(error) => warning = Some(format!("this run has no journal: {error}")),
@@ -239,18 +246,18 @@ impl Host {
         }
         let listener = telemetry::listener(self, id, &catalog, &mode);
         let run = self.run_state(id, mode, catalog, observer, stop, listener);
-        Ok(RunState { warning, verified, stale, ..run })
+        Ok(RunState { warning, verified, defined, stale, ..run })
     }
 
-    /// The problem with the metrics and dimensions that are defined, which its journal holds.
-    async fn with_terms(&self, problem: Problem) -> Problem {
+    /// The question with the metrics and dimensions that are defined, which its journal holds.
+    async fn with_terms(&self, turn: Turn) -> Turn {
         if self.semantics.is_none() {
-            return problem;
+            return turn;
         }
         // Without a catalog the search ends before it begins.
         match self.catalog_for_roles().await {
-            Ok(catalog) => add_terms(self, problem, &catalog),
-            Err(_) => problem,
+            Ok(catalog) => Turn { problem: add_terms(self, turn.problem, &catalog), ..turn },
+            Err(_) => turn,
         }
     }
 
@@ -297,6 +304,7 @@ impl Host {
             consent: None,
             warning: None,
             verified: None,
+            defined: Defined::default(),
             stale: None,
         }
     }

@@ -13,14 +13,14 @@ use syrch_core::{
     Question, ResultSet, RetrievalQuery, RoleError, Signals, Step, Task, TaskId, Turn, Verdict,
     most_confidence,
 };
-use syrch_journal::{EventLog, Fact, Verified};
+use syrch_journal::{EventLog, Fact};
 use syrch_scheduler::{Ended, Order, Replanner, TaskRunner};
 
 use crate::SearchEvent;
 use crate::context::prepare::Prepared;
 use crate::context::{Context, Judged};
 use crate::report::CandidateStatus;
-use crate::verified;
+use crate::settled::Settled;
 
 /// The confidence that is assumed of a model that states none, as in syrch 0.1.2.
 const UNSTATED_CONFIDENCE: f64 = 0.7;
@@ -142,8 +142,13 @@ impl Runner {
         let problem = &self.context.problem;
         let catalog = &self.context.catalog;
         let plugins = &self.context.run.plugins;
-        if let Some(verified) = self.context.find_verified() {
-            let confirmed = make_confirmed_candidate(task, verified);
+        if self.context.find_choices().is_some() {
+            // The user chooses a reading first.
+            return (Observation::from_ending(&task.id, Ending::Cancelled), None, None);
+        }
+        if let Some(settled) = self.context.find_settled() {
+            self.note_origin(settled);
+            let confirmed = make_settled_candidate(task, settled);
             let mut observation = Observation::from_ending(&task.id, Ending::Cancelled);
             let chosen =
                 self.choose(task, prepared, vec![confirmed], relations, &mut observation).await;
@@ -193,6 +198,15 @@ impl Runner {
             Ok(solved) => (observation, solved, None),
             // Without a calibrator or a reward that works no confidence is earned.
             Err(error) => (self.failure_observation(task, &error), None, Some(error)),
+        }
+    }
+
+    /// Notes the origin of a statement that the definitions of metrics give.
+    fn note_origin(&self, settled: Settled<'_>) {
+        if let Settled::Given(given) = settled
+            && let Ok(origin) = serde_json::from_value(given.origin.clone())
+        {
+            self.context.notes.note_origin(given.sql.clone(), origin);
         }
     }
 
@@ -335,9 +349,9 @@ impl Runner {
         if usable.is_empty() {
             return Ok(());
         }
-        if self.context.find_verified().is_some() {
+        if let Some(settled) = self.context.find_settled() {
             for (candidate, results) in usable {
-                let confidence = limit_confidence(&self.context, verified::CONFIDENCE, results);
+                let confidence = limit_confidence(&self.context, settled.confidence(), results);
                 candidate.confidence = Some(confidence);
             }
             return Ok(());
@@ -368,9 +382,9 @@ impl Runner {
         if let Some(verdict) = self.context.notes.verdict(&task.id, &candidate.into()) {
             return Ok(verdict);
         }
-        // A person has judged it.
-        if let Some(verified) = self.context.find_verified() {
-            return Ok(Verdict::Unavailable(format!("{} confirmed it", verified.by)));
+        // A person has judged it, or the definitions.
+        if let Some(settled) = self.context.find_settled() {
+            return Ok(Verdict::Unavailable(settled.reason()));
         }
         match prepared.evaluate.call_reward(HOST, task, vec![candidate.clone()]).await {
             Ok(verdicts) => Ok(verdicts
@@ -405,13 +419,13 @@ impl Runner {
     }
 }
 
-/// The only candidate of a question whose statement a person confirmed.
-fn make_confirmed_candidate(task: &Task, verified: &Verified) -> Candidate {
+/// The only candidate of a question whose statement is known.
+fn make_settled_candidate(task: &Task, settled: Settled<'_>) -> Candidate {
     Candidate {
         id: format!("{}.1", task.id),
-        origin: "verified".to_owned(),
-        sql: verified.sql.clone(),
-        rationale: Some(format!("{} confirmed it on {}", verified.by, verified.at)),
+        origin: settled.name().to_owned(),
+        sql: settled.sql().to_owned(),
+        rationale: Some(settled.reason()),
         signals: Signals { attempts: 1, max_attempts: 1, ..Signals::default() },
         ..Candidate::default()
     }
@@ -431,10 +445,10 @@ pub(crate) fn limit_confidence(context: &Context, confidence: f64, results: &Res
 }
 
 /// The doubts about a result that count. Whether a statement answers the question is not doubted
-/// where a person has confirmed it.
+/// where a person has confirmed it or the definitions give it.
 fn select_doubts(context: &Context, results: &ResultSet) -> Vec<Doubt> {
     let mut doubts = results.doubts().to_vec();
-    if context.find_verified().is_some() {
+    if context.find_settled().is_some() {
         doubts.retain(|doubt| !doubt.kind.is_about_question());
     }
     doubts

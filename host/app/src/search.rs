@@ -16,6 +16,7 @@ use syrch_scheduler::{End, Options, Replanner, Run, execute};
 
 use crate::answer::{Times, Worked, document};
 use crate::context::{Context, RunState};
+use crate::settled::ask_for_choice;
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
 use crate::report::CandidateStatus;
@@ -120,19 +121,17 @@ impl Attempt {
     async fn make(context: &Arc<Context>, may_ask: bool) -> Result<Self, Error> {
         let clock = Instant::now();
         let event_log = &context.run.event_log;
-        let graph = match context.find_verified() {
-            Some(_) => single_task(&context.problem.question),
-            None => plan(context).await?,
+        let is_settled = context.find_settled().is_some() || context.find_choices().is_some();
+        let graph = match is_settled {
+            true => single_task(context),
+            false => plan(context).await?,
         };
         let plan_time = clock.elapsed();
         context.run.trace.event(&SearchEvent::Planned { tasks: graph.tasks.len() });
         let runner = Arc::new(Runner { context: Arc::clone(context) });
         let watch = WatchTasks { context: Arc::clone(context) };
         let steps = PlannerSteps { context: Arc::clone(context) };
-        let replanner: Option<&dyn Replanner> = match context.find_verified() {
-            Some(_) => None,
-            None => Some(&steps),
-        };
+        let replanner: Option<&dyn Replanner> = if is_settled { None } else { Some(&steps) };
         let order = RecordedOrder(Arc::clone(event_log));
         let options = options(&context.run);
         let run =
@@ -205,6 +204,7 @@ impl Attempt {
         // A question that the user cannot answer now is reported instead of a doubtful answer.
         // The rules know what they lack; a model may be out of order.
         let by_rules = context.run.settings.model.is_by_rules();
+        let by_rules = by_rules || context.find_choices().is_some();
         let can_choose = |question: &Question| by_rules && !question.choices.is_empty();
         let doubtful = self.question.as_ref().is_some_and(|question| {
             self.any_result || !context.notes.asks().is_empty() || can_choose(question)
@@ -392,7 +392,7 @@ fn find_exhausted(context: &Context) -> Option<Exhausted> {
 /// planner's.
 async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
     let Some(linker) = context.run.plugins.get(Role::Linker) else { return Ok(context) };
-    if context.find_verified().is_some() {
+    if context.find_settled().is_some() || context.find_choices().is_some() {
         return Ok(context);
     }
     let prepared = context.prepare(Role::Linker, None, Vec::new(), None).await;
@@ -433,8 +433,10 @@ async fn link_catalog(context: Arc<Context>) -> Result<Arc<Context>, Error> {
 }
 
 /// The graph of a question that one statement answers.
-fn single_task(question: &str) -> Graph {
-    let task = Task { id: "verified".to_owned(), text: question.to_owned(), ..Task::default() };
+fn single_task(context: &Context) -> Graph {
+    let id = context.find_settled().map_or("choice", |settled| settled.name()).to_owned();
+    let text = context.problem.question.clone();
+    let task = Task { id, text, ..Task::default() };
     Graph { answer: task.id.clone(), tasks: vec![task], memo: None }
 }
 
@@ -521,6 +523,9 @@ async fn clarify(
     let is_late =
         context.run.event_log.decide_by_time("clarify", || context.run.clock.is_over()).await;
     let stopped = matches!(run.end, End::Stopped | End::Deadline) || is_late;
+    if let Some(choices) = context.find_choices().filter(|_| !stopped) {
+        return Ok(Some(ask_for_choice(choices)));
+    }
     let sure = grounded.is_some_and(|grounded| {
         grounded.answer.confidence >= context.run.settings.policy.high_confidence
     });

@@ -148,6 +148,7 @@ fn hint(error: &Error) -> Option<String> {
             "--accept-data-sent agrees that such requests are sent, and --dry-run shows them"
         }
         Error::Strategy { .. } => "-v shows what the search did",
+        Error::FollowUp(_) => "change the request otherwise, or ask the question in full",
         Error::Sql(error) => return statement_hint(error),
         Error::Budget(Exhausted::Overrun) => {
             "a statement of the search works on very long values, or the file system hangs; its thread may still run"

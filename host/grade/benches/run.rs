@@ -40,7 +40,9 @@ impl SystemUnderTest for Empty {
             db: item.question.db.clone(),
             question: item.question.question.clone(),
             fields: item.question.fields.clone(),
+            turn: None,
             end: End::Answered,
+            origin: None,
             fault: None,
             sql: Some(sql.to_owned()),
             gold_sql: Some(sql.to_owned()),
@@ -78,6 +80,7 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
         golds: vec![Gold::Sql("SELECT 1".to_owned())],
         ordered: false,
         as_of: None,
+        conversation: None,
         fields: BTreeMap::from([("difficulty".to_owned(), "simple".to_owned())]),
     };
     (0..number).map(|place| Arc::new(question(place))).collect()

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch::report::{
-    AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, SavedReport,
-    Searched, TaskReport, VerdictWord,
+    AnswerDocument, CandidateReport, CandidateStatus, CostReport, JudgedReport, OriginReport,
+    SavedReport, Searched, TaskReport, VerdictWord,
 };
 use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
 use syrch_core::ResultSet;
@@ -16,6 +16,7 @@ use syrch_grade::run::{Cost, End, Fault};
 use syrch_journal::{Fact, Journal, Record, Saved, SearchTree, Shown};
 
 use super::arena::Arena;
+use super::talks::Talks;
 
 /// The answer of an arm to a question, which is not graded yet.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub(crate) struct Asked {
     pub(crate) candidate_confidence: Option<f64>,
     /// The statements that a judge of the search judged.
     pub(crate) reviewed: Vec<Reviewed>,
+    /// The origin of the answer's statement, where it is known.
+    pub(crate) origin: Option<String>,
     pub(crate) cost: Cost,
     pub(crate) time_ms: f64,
 }
@@ -63,6 +66,8 @@ pub(crate) struct Searches {
     pub(crate) arms: Vec<String>,
     /// The searches that could not be resumed, each with the reason.
     pub(crate) restarted: Mutex<Vec<String>>,
+    /// The conversations that are asked.
+    pub(crate) talks: Talks,
 }
 
 #[async_trait]
@@ -74,6 +79,10 @@ impl Asker for Searches {
         journal: Option<&Path>,
     ) -> Result<Asked, Error> {
         let host = self.arena.host(arm, &question.db).await?;
+        if let Some(turn) = &question.conversation {
+            let name = self.arms.get(arm).map_or("", String::as_str);
+            return Ok(self.talks.ask(name, &host, question, turn, journal).await);
+        }
         let mut lost = Cost::default();
         if let Some(path) = journal.filter(|path| path.exists()) {
             match self.resume(&host, &question.id, path).await {
@@ -84,8 +93,7 @@ impl Asker for Searches {
         let name = self.arms.get(arm).map_or("", String::as_str);
         // A search has the same id, and so the same salt, in every run. A run that was killed
         // therefore ends as one that was not.
-        let id =
-            format!("{:016x}", digest64(&[name, &question.id, &host.settings().seed.to_string()]));
+        let id = run_id(name, &question.id, &host);
         let journal = journal.map(|path| Ok(PathBuf::from(path)));
         let problem = batch::problem(
             &question.question,
@@ -111,6 +119,11 @@ impl Asker for Searches {
             .chain(self.arena.cache_failure())
             .collect()
     }
+}
+
+/// The id of the search for a question: the same in every run.
+pub(crate) fn run_id(arm: &str, question: &str, host: &Host) -> String {
+    format!("{:016x}", digest64(&[arm, question, &host.settings().seed.to_string()]))
 }
 
 /// The number of searches that a warning names.
@@ -165,7 +178,7 @@ impl Searches {
     }
 }
 
-fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
+pub(crate) fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
     let cost = cost_of(&cost);
     match report {
         Ok(SearchReport { outcome: Outcome::Partial, document, .. }) => partial(&document),
@@ -200,6 +213,7 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
         confidence: None,
         candidate_confidence: None,
         reviewed: Vec::new(),
+        origin: None,
         cost,
         time_ms: 0.0,
     }
@@ -223,12 +237,22 @@ pub(crate) fn answer_from_document(end: End, document: AnswerDocument) -> Asked 
         fault: None,
         reviewed: collect_reviewed(&document),
         candidate_confidence: answer.and_then(|candidate| candidate.confidence),
+        origin: document.origin.as_ref().map(name_origin),
         sql: document.sql,
         data: None,
         confidence: document.confidence.map(|confidence| confidence.calibrated),
         cost: cost_of(&document.cost),
         time_ms: document.time_ms.total,
     }
+}
+
+fn name_origin(origin: &OriginReport) -> String {
+    let name = match origin {
+        OriginReport::Metric(_) => "metric",
+        OriginReport::Verified { .. } => "verified",
+        OriginReport::Generated => "generated",
+    };
+    name.to_owned()
 }
 
 /// The most statements of one question that are compared with the expected rows beside the

@@ -112,7 +112,7 @@ impl Eval {
         };
         let expected_sql = match &gold {
             Gold::Sql(sql) => Some(sql.clone()),
-            Gold::Csv(_) | Gold::Text(_) => None,
+            Gold::Csv(_) | Gold::Text(_) | Gold::End(_) => None,
         };
         let unnamed = matches!(gold, Gold::Text(_));
         let facts = Facts { unnamed, ..Facts::new(ordered, expected_sql.as_deref()) };

@@ -242,6 +242,7 @@ fn nothing() -> Asked {
         confidence: None,
         candidate_confidence: None,
         reviewed: Vec::new(),
+        origin: None,
         cost: Cost::default(),
         time_ms: 0.0,
     }

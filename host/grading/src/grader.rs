@@ -14,6 +14,7 @@ use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
 use syrch_grade::run::{
     Answered, End, Fault, Graded, Item, Judged, Judgement, SystemUnderTest, item_journal,
 };
+use syrch_grade::suite::ExpectedEnd;
 use syrch_grade::{Question, Verdict};
 use syrch_memory::MemoryCache;
 
@@ -93,6 +94,7 @@ impl Grader {
             confidence,
             candidate_confidence,
             reviewed,
+            origin,
             cost,
             ..
         } = asked;
@@ -135,13 +137,20 @@ impl Grader {
             gold_fault: expected.fault.clone(),
             rows: results.as_ref().map(|results| results.row_count()),
             gold_rows: expected.golds.first().map(|(gold, _)| gold.row_count()),
+            origin,
             confidence,
             candidate_confidence,
             cost,
             time_ms,
             ..Graded::without_answer(item, End::NoAnswer)
         };
-        if expected.fault.is_none() {
+        if let Some(verdict) = judge_end(question, &graded, &expected) {
+            graded.verdicts = self.same_verdicts(verdict);
+            // An expected refusal is no failure.
+            if verdict.is_right() && graded.end == End::Failed {
+                graded.end = End::NoAnswer;
+            }
+        } else if expected.fault.is_none() {
             (graded.verdicts, graded.soft_f1) = judge(Arc::clone(&expected), results).await?;
             graded.judgements = judgements(reviewed, &graded, &database, &expected).await?;
             match self.on_variants(&graded, question).await {
@@ -177,10 +186,7 @@ impl Grader {
     /// The line of an answer that cannot be judged now. It counts as failed and wrong until it is
     /// tried again.
     fn mark_unjudged(&self, graded: Graded, error: SqlError) -> Graded {
-        let rules =
-            Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
-        let wrong = Judged { verdict: Verdict::Wrong, fingerprint: None };
-        let verdicts = rules.map(|rule| (rule.to_owned(), wrong.clone())).collect();
+        let verdicts = self.same_verdicts(Verdict::Wrong);
         let Fault { class, message } = fault_of(Error::Sql(error));
         let fault = Some(graded.fault.clone().unwrap_or_else(|| Fault {
             class,
@@ -206,6 +212,14 @@ impl Grader {
         }
     }
 
+    /// The same verdict under all rules.
+    fn same_verdicts(&self, verdict: Verdict) -> BTreeMap<String, Judged> {
+        let rules =
+            Rule::all().iter().map(|rule| rule.name()).chain(self.fuzzed.as_ref().map(|_| FUZZED));
+        let judged = Judged { verdict, fingerprint: None };
+        rules.map(|rule| (rule.to_owned(), judged.clone())).collect()
+    }
+
     /// The line with the name of its journal, if that is retained.
     fn with_journal(&self, graded: Graded, journal: &Path) -> Graded {
         Graded { run: self.settle(&graded, journal), ..graded }
@@ -226,6 +240,22 @@ impl Grader {
         drop(std::fs::remove_file(&target));
         (is_retained && journal.exists() && std::fs::hard_link(journal, &target).is_ok())
             .then(|| name.display().to_string())
+    }
+}
+
+/// The verdict on a question of which an end without rows is right; `None` if the rows decide.
+fn judge_end(question: &Question, graded: &Graded, expected: &Expected) -> Option<Verdict> {
+    let is_denied = graded.fault.as_ref().is_some_and(|fault| fault.class == "denied");
+    let is_met = question.ends().any(|end| match end {
+        ExpectedEnd::Clarify => graded.end == End::Clarify,
+        ExpectedEnd::Refuse => graded.end == End::Failed && is_denied,
+        ExpectedEnd::Silent => graded.end == End::NoAnswer,
+    });
+    let has_rows = !expected.golds.is_empty() || expected.fault.is_some();
+    match (is_met, question.ends().next()) {
+        (true, _) => Some(Verdict::Right),
+        (false, Some(_)) if !has_rows => Some(Verdict::Wrong),
+        (false, _) => None,
     }
 }
 

@@ -31,6 +31,7 @@ mod linking;
 mod lint;
 mod manifest;
 mod suite_run;
+mod talks;
 mod timing;
 
 pub use arms::{Knob, distinct, twins};

@@ -30,6 +30,7 @@ use super::given::Given;
 use super::gradable;
 use super::grader::{Grader, TRACES, Traces};
 use super::manifest::{self, arms_of};
+use super::talks::Talks;
 use super::timing::{self, Timings};
 
 /// The options of a run over a suite, besides its arms.
@@ -242,7 +243,7 @@ impl SuiteRun {
             self.suite.questions.iter().flat_map(|question| &question.golds).filter_map(|gold| {
                 match gold {
                     Gold::Csv(path) => Some(("expected rows", path.clone())),
-                    Gold::Sql(_) | Gold::Text(_) => None,
+                    Gold::Sql(_) | Gold::Text(_) | Gold::End(_) => None,
                 }
             });
         let answers =
@@ -300,6 +301,7 @@ impl SuiteRun {
                 arena: Arc::clone(&self.arena),
                 arms: names,
                 restarted: Mutex::default(),
+                talks: Talks::default(),
             }),
             Some(given) => Box::new(given),
         };

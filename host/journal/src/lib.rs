@@ -24,8 +24,8 @@ pub use file::{JournalError, Writer};
 pub use folder::{Entry, Folder, Unnamed, find_run};
 pub use read::{Exchange, Journal, exchanges};
 pub use record::{
-    Ask, CallId, Event, FORMAT, Fact, Got, Header, PluginRecord, Record, RowRetention, RunKind,
-    StoredRows, VERSION, Verified,
+    Ask, CallId, Choices, Defined, Event, FORMAT, Fact, Given, Got, Header, PluginRecord, Record,
+    RowRetention, RunKind, StoredRows, VERSION, Verified,
 };
 pub use recording::{
     Again, RECORDING, Recorded, Recording, RecordingError, RecordingHeader, format_of,

@@ -63,6 +63,52 @@ pub struct Header {
     /// The statement that a person confirmed for this question; `None` if the search looks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// The statements that the definitions of metrics give for the question.
+    #[serde(default, skip_serializing_if = "Defined::is_empty")]
+    pub defined: Defined,
+}
+
+/// The statements that the definitions of metrics give for a question before anything is searched
+/// for.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Defined {
+    /// The statement of a question that changes the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+    /// The readings of a question whose words may mean several things.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Choices>,
+    /// True if the question goes on from another one, so that it means something else by itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows: bool,
+}
+
+impl Defined {
+    /// Returns true if the definitions give no statement, and the question stands by itself.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A statement that is compiled from the definitions of metrics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Given {
+    /// The statement.
+    pub sql: String,
+    /// The confidence in the reading of the question, 0 to 1.
+    pub confidence: f64,
+    /// The definitions and conditions that it applies, as the answer's document has them.
+    pub origin: serde_json::Value,
+}
+
+/// The readings of a question among which the user chooses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choices {
+    /// The question to the user.
+    pub question: String,
+    /// The names of the readings with their statements.
+    pub list: Vec<(String, Given)>,
 }
 
 /// A statement that a person confirmed as the answer to a question.

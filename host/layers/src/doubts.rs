@@ -175,6 +175,9 @@ impl DoubtingDatabase {
             if doubt.is_none() {
                 doubt = judge.absent(one, &read.normalized).await;
             }
+            if doubt.is_none() {
+                doubt = judge.absent_day(one).await;
+            }
             doubts.extend(doubt.filter(|doubt| !doubts.contains(doubt)));
         }
         for one in &read.blanks {

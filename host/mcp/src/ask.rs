@@ -10,9 +10,10 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use syrch::conversation::Conversations;
 use syrch::report::{AnswerDocument, CandidateStatus};
 use syrch::syrch_core::Problem;
-use syrch::{Ask, Outcome, SearchReport, Stop};
+use syrch::{Ask, Error, Outcome, SearchReport, Stop};
 use tokio::sync::Mutex;
 
 use crate::clarify::{self, Elicit, HeldSlot, LeaveOpen, Rounds, Way};
@@ -32,12 +33,13 @@ const SHOWN_WARNINGS: usize = 5;
 pub(crate) struct Arguments {
     question: String,
     evidence: Option<String>,
+    conversation: Option<String>,
 }
 
 impl Arguments {
     /// The text that a state of this call is bound to.
     fn identity(&self) -> Vec<u8> {
-        json!([self.question, self.evidence]).to_string().into_bytes()
+        json!([self.question, self.evidence, self.conversation]).to_string().into_bytes()
     }
 }
 
@@ -54,6 +56,10 @@ pub(crate) async fn call(
     {
         let message = format!("a question has 1 to {LONGEST} characters, as has its evidence");
         return Ok(Reply::failure(message).into_response(server));
+    }
+    if arguments.conversation.as_deref().is_some_and(|id| !Conversations::is_id(id)) {
+        let message = "`conversation` has 1 to 128 bytes without control characters";
+        return Ok(Reply::failure(message.to_owned()).into_response(server));
     }
     let mut way = Way::for_client(context);
     let mut rounds = Rounds::default();
@@ -108,6 +114,33 @@ async fn search(
     context: &RequestContext<RoleServer>,
 ) -> Result<Result<SearchReport, Reply>, ErrorData> {
     let client = client::name(context);
+    let problem = Problem {
+        question: arguments.question.clone(),
+        evidence: arguments.evidence.clone(),
+        answers: rounds.answers.clone(),
+        ..Problem::default()
+    };
+    let talk = arguments.conversation.as_ref();
+    let talk = talk.map(|id| server.conversations().open(&client, id));
+    // Questions of one conversation are answered one after the other.
+    let mut talk = match &talk {
+        Some(talk) => tokio::select! {
+            biased;
+            () = context.ct.cancelled() => return Err(cancellation()),
+            talk = talk.lock() => Some(talk),
+        },
+        None => None,
+    };
+    let turn = match talk.as_deref() {
+        Some(talk) => match talk.explain(&problem.question) {
+            Some(report) => return Ok(Ok(report)),
+            None => match talk.read(server.host(), problem).await {
+                Ok(turn) => turn,
+                Err(unread) => return Ok(Err(Reply::error(&Error::FollowUp(unread)))),
+            },
+        },
+        None => problem.into(),
+    };
     let slot = tokio::select! {
         biased;
         () = context.ct.cancelled() => return Err(cancellation()),
@@ -127,12 +160,6 @@ async fn search(
         Ok(host) => host,
         Err(error) => return Ok(Err(Reply::error(&error))),
     };
-    let problem = Problem {
-        question: arguments.question.clone(),
-        evidence: arguments.evidence.clone(),
-        answers: rounds.answers.clone(),
-        ..Problem::default()
-    };
     let ask: Box<dyn Ask> = match way {
         Way::Elicit => {
             let held = HeldSlot { queue: server.queue().clone(), client, slot: Arc::clone(&slot) };
@@ -144,7 +171,7 @@ async fn search(
     let stop = Stop::new();
     let observer = progress.observer();
     let searched =
-        host.search_metered(problem, observer, Some(ask.as_ref()), &stop, &reservation.meter);
+        host.search_metered(turn.clone(), observer, Some(ask.as_ref()), &stop, &reservation.meter);
     // Dropping a search ends its calls and interrupts its statements.
     let report = tokio::select! {
         biased;
@@ -152,6 +179,9 @@ async fn search(
         report = searched => report,
     };
     progress.flush().await;
+    if let (Some(talk), Ok(report)) = (&mut talk, &report) {
+        talk.remember(&host, &turn, report).await;
+    }
     Ok(report.map_err(|error| Reply::error(&error)))
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use syrch::Host;
+use syrch::conversation::Conversations;
 
 use crate::options::Options;
 use crate::queue::Queue;
@@ -71,6 +72,7 @@ struct Shared {
     queue: Queue,
     spending: Spending,
     recent: Recent,
+    conversations: Conversations,
     codec: RequestStateCodec,
     tools: Vec<Tool>,
 }
@@ -90,6 +92,7 @@ impl Server {
             queue: Queue::new(options.searches, options.waiting),
             spending: Spending::new(options.total_micros),
             recent: Recent::default(),
+            conversations: Conversations::default(),
             codec,
             tools: tools::list(host.settings().rows),
             host,
@@ -133,6 +136,10 @@ impl Server {
 
     pub(crate) fn spending(&self) -> &Spending {
         &self.shared.spending
+    }
+
+    pub(crate) fn conversations(&self) -> &Conversations {
+        &self.shared.conversations
     }
 
     pub(crate) fn recent(&self) -> &Recent {

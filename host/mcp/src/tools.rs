@@ -41,6 +41,10 @@ static TOOLS: [Declaration; 4] = [
                 json!({
                     "question": {"type": "string"},
                     "evidence": {"type": "string", "description": "Explains terms of the question"},
+                    "conversation": {
+                        "type": "string",
+                        "description": "An id of your choice: its questions may go on from each other",
+                    },
                 }),
                 &["question"],
             )

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
 use syrch_semantics::{
-    Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile,
-    phrases, read_question,
+    Cell, Compiled, Format, Reading, Role, Semantics, Unread, cells_at, compile, phrases,
+    read_question,
 };
 
 /// The limit on the cells that are requested for a phrase.
@@ -20,7 +20,7 @@ const CELLS: u32 = 12;
 pub(crate) enum Metric {
     /// The statement, with the confidence in it and its origin as a document.
     Statement { sql: String, confidence: f64, origin: Value },
-    /// Each word is understood, and one of them may mean several things.
+    /// Each word is understood, and one of them may mean several things, or two exclude each other.
     Unclear(String),
     /// The files do not answer it.
     Unread,
@@ -54,7 +54,7 @@ fn read_with(
 ) -> Metric {
     let understood = match read_question(semantics, question, cells, today) {
         Reading::Understood(understood) => understood,
-        Reading::Unread(unread @ Unread::Ambiguous { .. }) => {
+        Reading::Unread(unread @ (Unread::Ambiguous { .. } | Unread::Contradictory(_))) => {
             return Metric::Unclear(unread.to_string());
         }
         Reading::Unread(_) => return Metric::Unread,
@@ -62,7 +62,6 @@ fn read_with(
     let request = understood.request.with_named_groups();
     match compile(semantics, &request, dialect, today) {
         Ok(compiled) => Metric::Statement {
-            sql: compiled.sql,
             confidence: understood.confidence,
             origin: describe_origin(&compiled.applied, &compiled.columns),
         },

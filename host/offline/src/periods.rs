@@ -2,6 +2,8 @@
 //! last and first rows, and the average of what a view adds up. Each word is part of the form, or
 //! there is no statement.
 
+use syrch_words::looks_plural;
+
 use super::dialect;
 use super::items::{Item, Reading, What};
 use super::query::{Condition, Expression, Function, LogicalQuery, Operand, Operator};
@@ -59,7 +61,14 @@ pub(crate) fn read(schema: &Schema, reading: &Reading, writer: &Writer<'_>) -> O
     let before = plain(&reading.tokens[..item.from])?;
     let after = plain(&reading.tokens[item.to..])?;
     rows_of_each(schema, table, &before, &after, writer)
-        .or_else(|| at_an_end(schema, table, &before, &after, writer))
+        .or_else(|| {
+            // `last orders` are several rows, and how many is not said.
+            let name = reading.tokens[item.from..item.to].last()?;
+            if looks_plural(&name.lower) {
+                return None;
+            }
+            at_an_end(schema, table, &before, &after, writer)
+        })
         .or_else(|| average(schema, table, &before, &after, writer))
 }
 
@@ -270,7 +279,10 @@ mod tests {
                 ("Show the last order", last),
             ],
         );
-        assert_silent(&shop(Dialect::Sqlite), &["last customer", "last order of Ada"]);
+        assert_silent(
+            &shop(Dialect::Sqlite),
+            &["last customer", "last order of Ada", "last orders", "Show me the first orders"],
+        );
     }
 
     #[test]

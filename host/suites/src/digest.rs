@@ -36,8 +36,8 @@ impl Hasher {
         question: &Question,
         content: impl Fn(&Path) -> Option<[u8; 32]>,
     ) {
-        let Question { id, db, engine, question, evidence, golds, ordered, as_of, fields } =
-            question;
+        let Question { conversation, fields, golds, .. } = question;
+        let Question { id, db, engine, question, evidence, ordered, as_of, .. } = question;
         // Without an engine a question has the digest that it had when only SQLite was known.
         let engine = engine.as_deref().unwrap_or("sqlite");
         [id, db, engine, question].into_iter().for_each(|text| self.bytes(text.as_bytes()));
@@ -58,6 +58,17 @@ impl Hasher {
                     self.0.update(b"t");
                     self.bytes(text.as_bytes());
                 }
+                Gold::End(end) => {
+                    self.0.update(b"e");
+                    self.bytes(end.name().as_bytes());
+                }
+            }
+        }
+        // A question by itself has the digest that it had before there were conversations.
+        for earlier in conversation.iter().flat_map(|turn| &turn.earlier) {
+            self.bytes(earlier.question.as_bytes());
+            for text in [&earlier.evidence, &earlier.as_of] {
+                self.option(text.as_deref());
             }
         }
         self.count(fields.len());

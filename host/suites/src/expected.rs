@@ -52,7 +52,8 @@ pub enum GoldError {
     },
 }
 
-/// The expected rows of a gold; `None` if it is a statement, whose rows a database has.
+/// The expected rows of a gold; `None` if it is a statement, whose rows a database has, or an end
+/// without rows.
 ///
 /// The first line of a CSV file names the columns. A column holds integers or reals when all of its
 /// cells that are not empty are written as such (`007` is a text), and texts otherwise; empty cells
@@ -62,7 +63,7 @@ pub enum GoldError {
 /// When the file cannot be read, is no table, or has more than 100,000 rows or 64 MiB.
 pub fn read_expected_rows(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
     match gold {
-        Gold::Sql(_) => Ok(None),
+        Gold::Sql(_) | Gold::End(_) => Ok(None),
         Gold::Csv(path) => table(path, &load(path)?).map(Some),
         Gold::Text(text) => {
             let cell = Some(text.clone()).filter(|text| !text.is_empty());

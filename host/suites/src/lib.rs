@@ -16,6 +16,7 @@ mod source;
 mod table;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,7 +30,7 @@ use syrch_core::text;
 pub use database::{Engines, MissingDatabase, MissingDatabases, Unresolved, database_in};
 pub use error::{Place, SuiteError, SuiteFault};
 pub use expected::{GoldError, read_expected_rows};
-pub use question::{Gold, Question};
+pub use question::{Earlier, ExpectedEnd, Gold, Question, Turn};
 pub use record::is_date;
 
 use digest::Hasher;
@@ -61,8 +62,8 @@ impl Format {
     /// The known formats, for messages.
     pub(crate) const KNOWN: &str = "suites are JSON objects, a line each or in one array, with \
                                     `question` and `gold_sql`, `SQL` (BIRD), `query` (Spider), \
-                                    `expected_data`, `expected_sql` or `expected_answer`, or CSV \
-                                    with a header of these names";
+                                    `expected_data`, `expected_sql`, `expected_answer` or \
+                                    `expect`, or CSV with a header of these names";
 
     /// The name in reports.
     #[must_use]
@@ -202,11 +203,18 @@ impl Reading {
         }
         let format =
             if self.container == Container::Table { Format::Csv } else { record::format(&object) };
-        let record::Read { id, question } = record::read(object, index, format, &self.root);
-        let id = id.as_deref();
-        match question {
-            Ok(question) => self.question(place, question),
-            Err(reasons) => reasons.into_iter().for_each(|reason| self.fault(place, id, reason)),
+        let read = match object.contains_key(turns::TURNS) {
+            true => turns::read(object, index, format, &self.root),
+            false => vec![record::read(object, index, format, &self.root)],
+        };
+        for record::Read { id, question } in read {
+            let id = id.as_deref();
+            match question {
+                Ok(question) => self.question(place, question),
+                Err(reasons) => {
+                    reasons.into_iter().for_each(|reason| self.fault(place, id, reason));
+                }
+            }
         }
         ControlFlow::Continue(())
     }

@@ -7,12 +7,12 @@ use chrono::NaiveDate;
 use serde_json::{Map, Value};
 
 use super::inside::{Folder, Outside};
-use super::{Format, Gold, Question};
+use super::{ExpectedEnd, Format, Gold, Question};
 
 /// The member that holds the question.
 pub(super) const QUESTION: &str = "question";
 /// The members that hold expected answers.
-pub(super) const GOLDS: [&str; 8] = [
+pub(super) const GOLDS: [&str; 9] = [
     "gold_sql",
     "SQL",
     "query",
@@ -21,6 +21,7 @@ pub(super) const GOLDS: [&str; 8] = [
     "gold_alternatives",
     "expected_data",
     "expected_answer",
+    "expect",
 ];
 /// The members that hold one statement, in the order in which they count.
 const STATEMENTS: [&str; 5] = ["gold_sql", "SQL", "query", "sql", "expected_sql"];
@@ -45,7 +46,9 @@ const FIELDS: usize = 64;
 
 /// Returns true if an object of a suite was meant to be a question.
 pub(super) fn is_meant(object: &Map<String, Value>) -> bool {
-    object.contains_key(QUESTION) || GOLDS.iter().any(|gold| object.contains_key(*gold))
+    object.contains_key(QUESTION)
+        || object.contains_key(super::turns::TURNS)
+        || GOLDS.iter().any(|gold| object.contains_key(*gold))
 }
 
 /// The format whose names a JSON object uses.
@@ -89,6 +92,7 @@ pub(super) fn read(
         golds: members.golds(folder),
         ordered: members.take_ordered(),
         as_of: members.as_of(),
+        conversation: None,
         fields: members.fields(),
     };
     let wrong = members.wrong;
@@ -197,10 +201,11 @@ impl Members {
         golds.extend(self.alternatives().into_iter().map(Gold::Sql));
         golds.extend(self.data(folder));
         golds.extend(self.answer());
+        golds.extend(self.ends().into_iter().map(Gold::End));
         if golds.is_empty() && self.wrong.len() == before {
             self.is_wrong(
-                "does not say what is right: it needs `gold_sql`, `expected_data` or \
-                 `expected_answer`",
+                "does not say what is right: it needs `gold_sql`, `expected_data`, \
+                 `expected_answer` or `expect`",
             );
         }
         let mut different = Vec::new();
@@ -255,6 +260,23 @@ impl Members {
                 None
             }
         }
+    }
+
+    /// The expected ends without rows: one word, or several in a list or with `|` between them.
+    fn ends(&mut self) -> Vec<ExpectedEnd> {
+        let words: Vec<String> = match self.take("expect") {
+            None => return Vec::new(),
+            Some(Value::String(text)) => text.split('|').map(str::to_owned).collect(),
+            Some(list) => serde_json::from_value(list).unwrap_or_default(),
+        };
+        let ends: Option<Vec<ExpectedEnd>> = words
+            .iter()
+            .map(|word| ExpectedEnd::ALL.into_iter().find(|end| end.name() == word.trim()))
+            .collect();
+        ends.filter(|ends| !ends.is_empty()).unwrap_or_else(|| {
+            self.is_wrong("`expect` is none of clarify, refuse and silent");
+            Vec::new()
+        })
     }
 
     fn take_ordered(&mut self) -> bool {

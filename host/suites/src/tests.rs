@@ -47,6 +47,62 @@ fn fields(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 #[test]
+fn an_end_without_rows_may_be_expected() {
+    let home = Home::new();
+    let suite = home
+        .read(concat!(
+            r#"{"id": "1", "db": "shop", "question": "by country?", "expect": "clarify"}"#,
+            "\n",
+            r#"{"id": "2", "db": "shop", "question": "Drop it", "expect": ["refuse", "silent"]}"#,
+            "\n",
+            r#"{"id": "3", "db": "shop", "question": "Hm?", "expect": "silent|clarify"}"#,
+        ))
+        .unwrap();
+    let ends: Vec<Vec<&str>> = suite
+        .questions
+        .iter()
+        .map(|question| question.ends().map(ExpectedEnd::name).collect())
+        .collect();
+    assert_eq!(ends, [vec!["clarify"], vec!["refuse", "silent"], vec!["silent", "clarify"]]);
+    let wrong = home.wrong(r#"{"id": "1", "question": "?", "expect": "shrug"}"#);
+    assert!(wrong.contains("`expect` is none of clarify, refuse and silent"), "{wrong}");
+}
+
+#[test]
+fn the_turns_of_a_conversation_are_questions_that_follow_each_other() {
+    let home = Home::new();
+    let turns = json!([
+        {"question": "orders in 2024", "gold_sql": "SELECT 1"},
+        {"question": "and in 2023?", "gold_sql": "SELECT 2", "evidence": "by day"},
+        {"question": "why?", "expect": "silent"},
+    ]);
+    let object = json!({"id": "talk", "db": "shop", "level": "easy", "turns": turns});
+    let suite = home.read(object.to_string()).unwrap();
+    let ids: Vec<&str> = suite.questions.iter().map(|question| question.id.as_str()).collect();
+    assert_eq!(ids, ["talk/1", "talk/2", "talk/3"]);
+    let last = &suite.questions[2];
+    assert_eq!((last.db.as_str(), last.fields["level"].as_str()), ("shop", "easy"));
+    assert_eq!((last.fields["conversation"].as_str(), last.fields["turn"].as_str()), ("talk", "3"));
+    let turn = last.conversation.as_ref().unwrap();
+    assert_eq!((turn.of, turn.earlier.len()), (3, 2));
+    assert_eq!(turn.earlier[1].evidence.as_deref(), Some("by day"));
+    // What was asked before is a part of a turn.
+    let other = object.to_string().replace("orders in 2024", "orders in 2022");
+    assert_ne!(home.read(other).unwrap().digest, suite.digest);
+    for (wrong, why) in [
+        (json!({"id": "a", "turns": []}), "has no turn"),
+        (json!({"id": "a", "turns": "none"}), "`turns` is not a list of questions"),
+        (json!({"id": "a", "turns": ["?"]}), "a turn is no object with a `question`"),
+        (json!({"turns": [{"question": "?"}]}), "a conversation has no `id`"),
+        (json!({"id": "a", "question": "?", "turns": [{}]}), "`turns` and no `question`"),
+        (json!({"id": "a", "turns": [{"question": "?"}]}), "does not say what is right"),
+    ] {
+        let found = home.wrong(wrong.to_string());
+        assert!(found.contains(why), "{wrong}: {found}");
+    }
+}
+
+#[test]
 fn a_line_has_all_its_fields() {
     let place = Home::new();
     let line = json!({

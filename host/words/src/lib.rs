@@ -170,6 +170,13 @@ pub fn abbreviation(word: &str) -> Option<&'static str> {
     ABBREVIATIONS.get(place).map(|(_, full)| *full)
 }
 
+/// Returns true if a word in lower case looks like a plural.
+#[must_use]
+pub fn looks_plural(word: &str) -> bool {
+    singular(word) != word
+        || (word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us"))
+}
+
 /// The singular of an irregular plural; any other word as it is.
 #[must_use]
 pub fn singular(word: &str) -> &str {

@@ -308,3 +308,24 @@ fn an_output_is_refused_where_the_protocol_has_it() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.code() == Some(2) && errors.contains("--max-usd"), "{errors}");
 }
+
+fn ask_in(client: &mut Client, conversation: &str, question: &str) -> Value {
+    let arguments = json!({"question": question, "conversation": conversation});
+    client.ask("tools/call", call("ask_database", arguments))["structuredContent"].clone()
+}
+
+#[test]
+fn questions_of_a_conversation_go_on_from_the_one_before() {
+    let place = crate::defined::shop();
+    let semantics = place.path().join("shop.yml").display().to_string();
+    let flags = ["--semantics", &semantics];
+    let mut client = Client::begin(server(&place.path().join("shop.sqlite"), &flags), json!({}));
+    let first = ask_in(&mut client, "a", "orders in 2024");
+    assert_eq!(first["origin"]["request"], "orders, in 2024");
+    let second = ask_in(&mut client, "a", "and in 2023?");
+    assert_eq!(second["origin"]["request"], "orders, in 2023");
+    let other = ask_in(&mut client, "b", "and in 2023?");
+    assert_eq!(other["answer"], Value::Null, "{other:#}");
+    let why = ask_in(&mut client, "a", "why?");
+    assert!(why["answer"]["text"].as_str().unwrap().contains("orders"), "{why:#}");
+}

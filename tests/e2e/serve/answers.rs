@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script, has_program, repository, scratch, sqlite};
 
-use super::client::{Server, compare, read_events, serve, serve_with};
+use super::client::{Response, Server, compare, read_events, serve, serve_with};
 use crate::endpoint::{PLAN, for_task, plan, subtask};
 use crate::{host, shop};
 
@@ -52,6 +52,32 @@ fn a_question_is_answered_as_one_document_and_its_run_is_listed() {
     assert_eq!((&differ["equal"], &differ["same_question"]), (&json!(false), &json!(false)));
     assert_eq!(server.get("/runs/ffffffffffffffff").status, 404);
     assert_eq!(server.get("/runs/..%2f..%2fetc%2fpasswd").status, 404);
+}
+
+fn ask_in(server: &Server, conversation: &str, question: &str) -> Response {
+    let asked = json!({"question": question, "conversation": conversation});
+    server.post("/ask", &asked, &[])
+}
+
+#[test]
+fn questions_of_a_conversation_go_on_from_the_one_before() {
+    let place = crate::defined::shop();
+    let mut command = serve(&place.path().join("shop.sqlite"), place.path());
+    command.arg("--semantics").arg(place.path().join("shop.yml"));
+    let server = Server::start(command);
+    let first = ask_in(&server, "a", "orders in 2024").json();
+    assert_eq!(first["document"]["origin"]["request"], "orders, in 2024", "{first:#}");
+    let second = ask_in(&server, "a", "and by status?").json();
+    assert_eq!(second["document"]["origin"]["request"], "orders by status, in 2024", "{second:#}");
+    let why = ask_in(&server, "a", "why?").json();
+    let text = why["document"]["answer"]["text"].as_str().unwrap();
+    assert!(text.starts_with("The definition of orders gives it"), "{text}");
+    // Another conversation knows nothing of it, and a change without meaning is refused.
+    assert_eq!(ask_in(&server, "b", "and by status?").json()["outcome"], "no-answer");
+    let refused = ask_in(&server, "a", "by reviewer's rating");
+    assert_ne!(refused.json()["outcome"], "answered", "{}", refused.text());
+    assert_eq!(ask_in(&server, "", "orders in 2024").status, 400);
+    assert_eq!(ask_in(&server, &"x".repeat(200), "orders in 2024").status, 400);
 }
 
 /// The documents of the events of a kind.

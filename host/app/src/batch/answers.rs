@@ -2,7 +2,7 @@
 //! once, and gives replies in the order that is wanted.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,6 +20,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 
 use super::hosts::{Hosts, NoHost};
 use super::{Ending, Line, Options, Order, Question, Reply};
+use crate::conversation::Conversation;
 use crate::report::CostReport;
 use crate::report::Searched;
 use crate::{Error, Silent, search};
@@ -77,6 +78,10 @@ pub struct Ended {
     pub stopped: Option<Stopped>,
 }
 
+/// The limit on conversations whose last question is known. Beyond it, the one is forgotten that
+/// has been silent for longest.
+const CONVERSATIONS: usize = 1_000;
+
 /// A search that came to its end.
 enum Done {
     Searched(Box<Searched>),
@@ -90,6 +95,31 @@ struct UnderWay {
     place: u64,
     id: Value,
     number: u64,
+    conversation: Option<Key>,
+}
+
+/// A conversation by its database and its id.
+type Key = (Option<String>, String);
+
+/// A line with its question that was accepted.
+struct Accepted {
+    place: u64,
+    id: Value,
+    number: u64,
+    question: Question,
+}
+
+/// A conversation of the lines.
+#[derive(Default)]
+struct Talk {
+    /// The conversation so far; the task of its present question has it while that is asked.
+    conversation: Conversation,
+    /// True while one of its questions is asked.
+    is_busy: bool,
+    /// The lines that wait for it.
+    queue: VecDeque<Accepted>,
+    /// The place of its last line.
+    last: u64,
 }
 
 /// The replies of a batch, as a stream. It ends when all lines have theirs, or when something stops
@@ -100,8 +130,11 @@ pub struct Answers<'a> {
     /// `None` if there are no more.
     lines: Option<BoxStream<'a, Line>>,
     stop: BoxFuture<'static, ()>,
-    running: JoinSet<Done>,
+    running: JoinSet<(Done, Conversation)>,
     under_way: BTreeMap<Id, UnderWay>,
+    talks: HashMap<Key, Talk>,
+    /// Lines that wait for the one before in their conversation, and the bytes of their questions.
+    queued: (usize, usize),
     /// Replies that are not given yet, by their place, with about how many bytes they take.
     waiting: BTreeMap<u64, (Reply, usize)>,
     held: usize,
@@ -129,6 +162,8 @@ impl<'a> Answers<'a> {
             stop: Box::pin(async move { stop.wait_until_triggered().await }),
             running: JoinSet::new(),
             under_way: BTreeMap::new(),
+            talks: HashMap::new(),
+            queued: (0, 0),
             waiting: BTreeMap::new(),
             held: 0,
             next: (0, 0),
@@ -182,11 +217,12 @@ impl<'a> Answers<'a> {
     /// Returns whether another line may be taken.
     fn has_room(&self) -> bool {
         let workers = self.options.workers.max(1);
-        let outstanding = self.under_way.len() + self.waiting.len();
+        let (queued, bytes) = self.queued;
+        let outstanding = self.under_way.len() + self.waiting.len() + queued;
         self.stopped.is_none()
             && self.under_way.len() < workers
             && outstanding < workers.saturating_mul(WINDOW)
-            && self.held < HELD
+            && self.held + bytes < HELD
     }
 
     /// Takes as many lines as there are now and free slots for them.
@@ -206,27 +242,75 @@ impl<'a> Answers<'a> {
         let place = self.next.0;
         self.next.0 += 1;
         self.totals.lines += 1;
-        self.totals.used_up = self.totals.used_up.or_else(|| self.find_used_up());
-        let fault = match (question, self.totals.used_up) {
-            (Ok(question), None) => {
-                let hosts = Arc::clone(&self.hosts);
-                let traces = self.options.traces.clone();
-                let left =
-                    self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
-                let task = self.running.spawn(async move {
-                    let asked = ask(&hosts, question, traces.as_deref());
-                    match left {
-                        Some(left) => tokio::time::timeout(left, asked).await.unwrap_or(Done::Late),
-                        None => asked.await,
-                    }
-                });
-                self.under_way.insert(task.id(), UnderWay { place, id, number });
-                return;
-            }
-            (Ok(_), Some(used_up)) => over_budget(used_up),
-            (Err(fault), _) => fault,
+        match question {
+            Ok(question) => self.accept(Accepted { place, id, number, question }),
+            Err(fault) => self.wait(place, Reply::from_fault(id, number, fault)),
+        }
+    }
+
+    /// Asks a question, or queues it behind the one before in its conversation.
+    fn accept(&mut self, line: Accepted) {
+        let Some(key) = line.question.key() else {
+            return self.start(line, Conversation::default());
         };
-        self.wait(place, Reply::from_fault(id, number, fault));
+        if !self.talks.contains_key(&key) && self.talks.len() >= CONVERSATIONS {
+            self.forget_oldest();
+        }
+        let talk = self.talks.entry(key).or_default();
+        talk.last = line.place;
+        if talk.is_busy {
+            self.queued.0 += 1;
+            self.queued.1 += line.question.question.len();
+            talk.queue.push_back(line);
+            return;
+        }
+        talk.is_busy = true;
+        let conversation = std::mem::take(&mut talk.conversation);
+        self.start(line, conversation);
+    }
+
+    fn forget_oldest(&mut self) {
+        let idle = self.talks.iter().filter(|(_, talk)| !talk.is_busy);
+        let oldest = idle.min_by_key(|(_, talk)| talk.last).map(|(key, _)| key.clone());
+        oldest.into_iter().for_each(|key| drop(self.talks.remove(&key)));
+    }
+
+    /// Takes the conversation back from its question, and asks the next one in it.
+    fn go_on(&mut self, key: &Key, conversation: Conversation) {
+        let Some(talk) = self.talks.get_mut(key) else { return };
+        let Some(line) = talk.queue.pop_front() else {
+            talk.is_busy = false;
+            talk.conversation = conversation;
+            return;
+        };
+        self.queued.0 -= 1;
+        self.queued.1 -= line.question.question.len();
+        self.start(line, conversation);
+    }
+
+    /// Searches for a line, unless a budget of the batch is used up.
+    fn start(&mut self, line: Accepted, conversation: Conversation) {
+        let Accepted { place, id, number, question } = line;
+        let key = question.key();
+        self.totals.used_up = self.totals.used_up.or_else(|| self.find_used_up());
+        if let Some(used_up) = self.totals.used_up {
+            self.wait(place, Reply::from_fault(id, number, over_budget(used_up)));
+            key.iter().for_each(|key| self.go_on(key, conversation.clone()));
+            return;
+        }
+        let hosts = Arc::clone(&self.hosts);
+        let traces = self.options.traces.clone();
+        let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
+        let task = self.running.spawn(async move {
+            let mut conversation = conversation;
+            let asked = ask(&hosts, question, &mut conversation, traces.as_deref());
+            let done = match left {
+                Some(left) => tokio::time::timeout(left, asked).await.unwrap_or(Done::Late),
+                None => asked.await,
+            };
+            (done, conversation)
+        });
+        self.under_way.insert(task.id(), UnderWay { place, id, number, conversation: key });
     }
 
     fn find_used_up(&self) -> Option<UsedUp> {
@@ -242,21 +326,25 @@ impl<'a> Answers<'a> {
     }
 
     /// Notes a search that came to its end. What it stops the batch for.
-    fn note(&mut self, ended: Result<(Id, Done), JoinError>) -> Option<Stopped> {
+    fn note(&mut self, ended: Result<(Id, (Done, Conversation)), JoinError>) -> Option<Stopped> {
         let task = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let UnderWay { place, id, number } = self.under_way.remove(&task)?;
+        let UnderWay { place, id, number, conversation: key } = self.under_way.remove(&task)?;
+        let (ended, conversation) = match ended {
+            Ok((_, (done, conversation))) => (Ok(done), conversation),
+            Err(error) => (Err(error), Conversation::default()),
+        };
         let reply = match ended {
-            Ok((_, Done::Searched(searched))) => {
+            Ok(Done::Searched(searched)) => {
                 self.pay(&searched.cost);
                 Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
-            Ok((_, Done::Late)) => {
+            Ok(Done::Late) => {
                 self.totals.used_up = Some(UsedUp::Time);
                 let message = "cut off: the seconds of the whole batch are used up".to_owned();
                 Reply::from_fault(id, number, Fault { class: "budget".to_owned(), message })
             }
-            Ok((_, Done::NoHost(NoHost::Line(fault)))) => Reply::from_fault(id, number, fault),
-            Ok((_, Done::NoHost(NoHost::Fatal(error)))) => return Some(Stopped::Fatal(error)),
+            Ok(Done::NoHost(NoHost::Line(fault))) => Reply::from_fault(id, number, fault),
+            Ok(Done::NoHost(NoHost::Fatal(error))) => return Some(Stopped::Fatal(error)),
             Err(error) if error.is_cancelled() => return None,
             Err(error) => Reply::from_fault(id, number, panic_fault(error)),
         };
@@ -266,6 +354,7 @@ impl<'a> Answers<'a> {
             .filter(|error| error.class == "model")
             .map(|error| error.message.clone());
         self.wait(place, reply);
+        key.iter().for_each(|key| self.go_on(key, conversation.clone()));
         self.outages = if outage.is_some() { self.outages + 1 } else { 0 };
         let searches = self.outages;
         outage
@@ -329,7 +418,12 @@ impl Stream for Answers<'_> {
 }
 
 /// Searches for a line.
-async fn ask(hosts: &Hosts, question: Question, traces: Option<&Path>) -> Done {
+async fn ask(
+    hosts: &Hosts,
+    question: Question,
+    conversation: &mut Conversation,
+    traces: Option<&Path>,
+) -> Done {
     let host = match hosts.get(question.db.as_deref()).await {
         Ok(host) => host,
         Err(none) => return Done::NoHost(none),
@@ -337,8 +431,27 @@ async fn ask(hosts: &Hosts, question: Question, traces: Option<&Path>) -> Done {
     let run = search::run_id(&question.question);
     let journal = traces.map(|folder| Folder::new(PathBuf::from(folder)).place(&run));
     let problem = question.problem();
-    let searched =
-        host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+    if question.conversation.is_none() {
+        let searched =
+            host.search_as(&run, problem, journal, Arc::new(Silent), None, &Stop::new()).await;
+        return Done::Searched(Box::new(searched));
+    }
+    if let Some(report) = conversation.explain(&problem.question) {
+        let searched = Searched { report: Ok(report), cost: CostReport::default() };
+        return Done::Searched(Box::new(searched));
+    }
+    let turn = match conversation.read(&host, problem).await {
+        Ok(turn) => turn,
+        Err(unread) => {
+            let report = Err(Error::FollowUp(unread));
+            return Done::Searched(Box::new(Searched { report, cost: CostReport::default() }));
+        }
+    };
+    let observer = Arc::new(Silent);
+    let searched = host.search_as(&run, turn.clone(), journal, observer, None, &Stop::new()).await;
+    if let Ok(report) = &searched.report {
+        conversation.remember(&host, &turn, report).await;
+    }
     Done::Searched(Box::new(searched))
 }
 

@@ -7,6 +7,7 @@ use syrch_suites::is_date;
 use syrch_suites::run::Fault;
 
 use super::reply::wrong;
+use crate::conversation::Conversations;
 
 /// The limit on the size of a line, in bytes.
 pub const LONGEST: usize = 1 << 20;
@@ -29,6 +30,9 @@ pub struct Question {
     pub evidence: Option<String>,
     /// The day that the question takes for today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
+    /// The id of the conversation in which it is asked: its questions are asked in their order, and
+    /// each may go on from the one before.
+    pub conversation: Option<String>,
 }
 
 /// The problem that the roles of a strategy get for a question: its text, with `evidence` and the
@@ -47,6 +51,11 @@ impl Question {
     #[must_use]
     pub fn new(question: impl Into<String>) -> Self {
         Self { question: question.into(), ..Self::default() }
+    }
+
+    /// The conversation that it is asked in, by its database and its id.
+    pub(super) fn key(&self) -> Option<(Option<String>, String)> {
+        Some((self.db.clone(), self.conversation.clone()?))
     }
 
     /// The problem for the roles: the same as of a suite's question.
@@ -77,6 +86,7 @@ struct Members {
     db: Value,
     evidence: Value,
     as_of: Value,
+    conversation: Value,
 }
 
 impl Line {
@@ -87,9 +97,9 @@ impl Line {
         Members::from(question).line(number)
     }
 
-    /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence`
-    /// and `as_of`, or just the question as a JSON string. Further members are passed over, what a
-    /// suite expects of the answer included. `None` if the line is blank.
+    /// Reads a line, without its end: an object with `question` and perhaps `id`, `db`, `evidence`,
+    /// `as_of` and `conversation`, or just the question as a JSON string. Further members are
+    /// passed over, what a suite expects of the answer included. `None` if the line is blank.
     #[must_use]
     pub fn read(number: u64, line: &[u8]) -> Option<Self> {
         let bytes = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line).trim_ascii();
@@ -144,7 +154,8 @@ fn parse(bytes: &[u8]) -> Result<Members, Fault> {
 }
 
 impl From<Question> for Members {
-    fn from(Question { id, question, db, evidence, as_of }: Question) -> Self {
+    fn from(question: Question) -> Self {
+        let Question { id, question, db, evidence, as_of, conversation } = question;
         let id = id.unwrap_or_default();
         Self {
             id,
@@ -152,6 +163,7 @@ impl From<Question> for Members {
             db: db.into(),
             evidence: evidence.into(),
             as_of: as_of.into(),
+            conversation: conversation.into(),
         }
     }
 }
@@ -165,7 +177,7 @@ impl Members {
 
     /// The id, when it can be one, and the question.
     fn question(self) -> (Option<Value>, Result<Question, Fault>) {
-        let Self { id, question, db, evidence, as_of } = self;
+        let Self { id, question, db, evidence, as_of, conversation } = self;
         let known = is_id(&id).then(|| id.clone());
         if known.is_none() && !id.is_null() {
             return (None, Err(wrong("`id` is neither a text nor a number")));
@@ -178,6 +190,7 @@ impl Members {
                 db: name(db)?,
                 evidence: text("evidence", evidence)?,
                 as_of: day(as_of)?,
+                conversation: conversation_id(conversation)?,
             })
         };
         let question = read();
@@ -195,6 +208,19 @@ fn text(member: &str, value: Value) -> Result<Option<String>, Fault> {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text).filter(|text| !text.trim().is_empty())),
         _ => Err(wrong(format!("`{member}` is not a text"))),
+    }
+}
+
+fn conversation_id(value: Value) -> Result<Option<String>, Fault> {
+    let id = match value {
+        Value::Number(number) => Some(number.to_string()),
+        other => text("conversation", other)?,
+    };
+    match id {
+        Some(id) if !Conversations::is_id(&id) => Err(wrong(
+            "`conversation` is no id: it has at most 128 bytes and no control characters",
+        )),
+        id => Ok(id),
     }
 }
 

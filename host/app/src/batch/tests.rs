@@ -36,8 +36,10 @@ fn a_line_is_a_question_with_what_belongs_to_it() {
         db: Some("shop".to_owned()),
         evidence: Some("count".to_owned()),
         as_of: Some("2024-02-29".to_owned()),
+        conversation: Some("7".to_owned()),
     };
-    let line = r#"{"id": "a", "question": "How many?", "db": " shop ", "evidence": "count", "as_of": "2024-02-29"}"#;
+    let line = r#"{"id": "a", "question": "How many?", "db": " shop ", "evidence": "count",
+        "as_of": "2024-02-29", "conversation": 7}"#;
     assert_eq!(question(line), whole);
     assert_eq!(question(&format!("\u{feff}{line} \r")), whole);
     let problem = whole.problem();
@@ -128,7 +130,7 @@ fn a_programs_question_is_checked_as_a_line_is() {
         let program = Line::new(7, question.clone());
         let line = serde_json::to_string(&json!({
             "id": question.id, "question": question.question, "db": question.db, "evidence": question.evidence,
-            "as_of": question.as_of,
+            "as_of": question.as_of, "conversation": question.conversation,
         }));
         assert_eq!(program, read(&line.unwrap()));
         program

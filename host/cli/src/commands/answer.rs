@@ -7,6 +7,7 @@ use syrch::syrch_core::text::escape::clip_with_remark;
 use syrch::{Outcome as Ending, SearchReport};
 
 use super::Context;
+use super::amounts::format_amounts;
 use crate::console::prompt;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
@@ -81,14 +82,19 @@ fn text(
     let rows = if matches!(format, Format::Auto | Format::Table) { most } else { usize::MAX };
     let rows: Vec<_> = answer.rows.iter().take(rows).cloned().collect();
     let left = answer.rows.len() - rows.len();
-    let grid = Grid { columns: answer.columns.clone(), rows };
+    let mut grid = Grid { columns: answer.columns.clone(), rows };
     let cut = || format!("Only the first {} rows were read.", answer.row_count);
     let sql = document.sql.as_deref();
     Some(match format {
         Format::Json | Format::Jsonl | Format::Csv => format.render(&grid, width)?,
         Format::Auto | Format::Table => {
             let mut parts = vec![format!("{}\n", terminal::block(answer.text.trim_end()))];
-            parts.extend(Some(table::render(&grid, width)).filter(|table| !table.is_empty()));
+            let amounts = match &document.origin {
+                Some(OriginReport::Metric(report)) => format_amounts(&mut grid, &report.values),
+                _ => Vec::new(),
+            };
+            let drawn = table::render_amounts(&grid, width, &amounts);
+            parts.extend(Some(drawn).filter(|table| !table.is_empty()));
             parts.extend((left > 0).then(|| {
                 let all = answer.rows.len();
                 format!(

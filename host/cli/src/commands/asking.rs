@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use syrch::conversation::Turn;
 use syrch::plugins::LoadError;
 use syrch::settings::{PluginSource, Strategy};
 use syrch::syrch_core::Problem;
@@ -52,6 +53,8 @@ pub(crate) struct SearchArgs {
 pub(super) enum Start {
     /// A new search for this problem.
     Problem(Problem),
+    /// A question of a conversation.
+    Turn(Box<Turn>),
     /// The journal of a run that was killed.
     Journal(PathBuf),
 }
@@ -164,6 +167,7 @@ pub(super) async fn search(
     context.console.progress("planning");
     let report = match start {
         Start::Problem(problem) => host.search(problem, watch, ask, &stop).await,
+        Start::Turn(turn) => host.search(*turn, watch, ask, &stop).await,
         Start::Journal(path) => host.resume(&path, watch, ask, &stop).await,
     };
     listener.abort();

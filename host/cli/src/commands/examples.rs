@@ -96,6 +96,10 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
     }
     let (_, journal) = trace::open(context, &arguments.run)?;
     let (question, sql) = read_answer(&journal)?;
+    if journal.header.defined.follows {
+        return Err(Failure::usage(format!("the question `{question}` goes on from another one"))
+            .hint("ask it in full by itself, and confirm that run"));
+    }
     if is_bound_to_its_day(&question, &sql) {
         return Err(Failure::usage(format!(
             "the question `{question}` means another time on another day, and its statement has a \

@@ -7,26 +7,29 @@ use clap::Args;
 use serde_json::{Value, json};
 use syrch::databases::doubting;
 use syrch::metric::{MetricAnswer, MetricError, SemanticsError, read_semantics, run_metric};
+use syrch::report::MetricColumn;
 use syrch::semantics::{
     Applied, CompileError, Compiled, Dimension, Format as Shown, MetricKind, Request, RequestError,
     RequestText, Role, Semantics, compile, read_comparison, read_grain,
 };
 use syrch::syrch_core::ResultSet;
 
+use super::amounts::format_amounts;
 use super::{Context, Run};
 use crate::config::Given;
 use crate::config::flags::Flags;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::sink::{self, Format, Grid, terminal};
+use crate::sink::{self, Format, Grid, table, terminal};
 
 #[derive(Args)]
 pub(crate) struct MetricArgs {
     /// The metrics, with commas between them; without any, they are listed with their dimensions
     #[arg(value_name = "METRICS", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
-    /// A file that defines tables, joins and metrics; may be repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    /// A file that defines tables, joins and metrics; may be repeated; without it, the files of the
+    /// configuration
+    #[arg(long, value_name = "FILE")]
     pub(crate) semantics: Vec<PathBuf>,
     /// The dimensions to group by, as `name` or `table.name`; `day`, `week`, `month`, `quarter` and
     /// `year` group by time
@@ -75,7 +78,7 @@ impl Run for MetricArgs {
     }
 
     async fn run(self, context: Context) -> Outcome {
-        let semantics = read_semantics(&self.semantics)?;
+        let semantics = self.read_files(&context)?;
         if self.metrics.is_empty() && self.request.is_none() {
             context.rows(list(&semantics), || list_document(&semantics))?;
             return Ok(Exit::Answered);
@@ -98,6 +101,17 @@ impl Run for MetricArgs {
 }
 
 impl MetricArgs {
+    /// Reads the files of the flag, else those of the configuration.
+    fn read_files(&self, context: &Context) -> Outcome<Semantics> {
+        let configured = &context.config.effective.settings.semantics.files;
+        let files = if self.semantics.is_empty() { configured } else { &self.semantics };
+        if files.is_empty() {
+            return Err(Failure::usage("no semantics file is given")
+                .hint("name one by --semantics, or as semantics.files in the configuration"));
+        }
+        Ok(read_semantics(files)?)
+    }
+
     fn read_text(&self) -> Outcome<RequestText> {
         if let Some(json) = &self.request {
             return Ok(RequestText::from_json(json)?);
@@ -134,18 +148,17 @@ fn print_statement(context: &Context, compiled: &Compiled) -> Outcome<()> {
     context.output.write(&context.scrubber.text(&format!("{}\n", terminal::block(&compiled.sql))))
 }
 
-pub(super) fn print_answer(
-    context: &Context,
-    request: &Request,
-    answer: &MetricAnswer,
-) -> Outcome<()> {
+fn print_answer(context: &Context, request: &Request, answer: &MetricAnswer) -> Outcome<()> {
     for warning in answer.rows.profile().warnings {
         context.console.warn(&warning);
     }
-    context.rows(sink::grid(&answer.rows), || document(request, answer))?;
+    let mut grid = sink::grid(&answer.rows);
     if !matches!(context.format, Format::Auto | Format::Table) {
-        return Ok(());
+        return context.rows(grid, || document(request, answer));
     }
+    grid.scrub(&context.scrubber);
+    let amounts = format_amounts(&mut grid, &metric_columns(&answer.compiled));
+    context.output.write(&table::render_amounts(&grid, context.output.width(), &amounts))?;
     let words = answer.compiled.applied.words();
     let text =
         format!("\n{}\n\n{}\n", terminal::line(&words), terminal::block(&answer.compiled.sql));
@@ -166,6 +179,16 @@ fn document(request: &Request, answer: &MetricAnswer) -> Value {
         "applied": describe_applied(&answer.compiled.applied),
         "warnings": rows.profile().warnings,
     })
+}
+
+/// The columns as an answer's document has them.
+fn metric_columns(compiled: &Compiled) -> Vec<MetricColumn> {
+    let columns = compiled.columns.iter().map(|column| MetricColumn {
+        name: column.name.clone(),
+        format: format_name(column.format).to_owned(),
+        unit: column.unit.clone(),
+    });
+    columns.collect()
 }
 
 fn columns(compiled: &Compiled) -> Vec<Value> {

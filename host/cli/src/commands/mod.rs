@@ -1,6 +1,7 @@
 //! One file per command, and one entry in the list below; each gets the shared context and ends
 //! with an exit code or a failure.
 
+pub(crate) mod amounts;
 pub(crate) mod answer;
 pub(crate) mod asking;
 pub(crate) mod batch;

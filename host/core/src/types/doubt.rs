@@ -37,6 +37,8 @@ pub enum DoubtKind {
     OutsideSet,
     /// The result says nothing, and a text is compared that its column lacks.
     AbsentText,
+    /// The result says nothing, and its column has no day in the time that is asked for.
+    AbsentDay,
     /// A ratio of whole numbers loses its decimals.
     WholeRatio,
     /// Tables are joined by columns that do not refer to each other.
@@ -112,6 +114,7 @@ impl DoubtKind {
             | Self::Never
             | Self::OutsideSet
             | Self::AbsentText
+            | Self::AbsentDay
             | Self::WholeRatio
             | Self::JoinPath
             | Self::BareColumn

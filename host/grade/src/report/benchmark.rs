@@ -9,6 +9,7 @@ use super::bands::{self, Band};
 use super::figures::Figures;
 use super::head::{Basis, ReportHead};
 use super::notes;
+use super::reliability::{self, AllRight};
 use super::result::{self, ResultRow};
 use crate::run::{Arm, EarlierTries, Graded, Header};
 
@@ -29,6 +30,9 @@ pub struct BenchmarkReport {
     /// The share of right answers over several seeds. `None` if there is one seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
+    /// The chances that each of several tries is right. Empty if there is one seed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub all_right: Vec<AllRight>,
     /// The speed of the right answers relative to the expected statements, in percent (R-VES,
     /// BIRD's mini-dev). `None` if they were not timed. `without_times` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,6 +60,7 @@ impl BenchmarkReport {
         let band = bands::for_share(&seeds[0], rule);
         Self {
             band,
+            all_right: reliability::chances(&seeds[0], rule),
             r_ves: None,
             timed_repeats: None,
             head: ReportHead::new(BENCHMARK_FORMAT, header, &answers),

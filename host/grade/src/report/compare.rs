@@ -11,6 +11,7 @@ use super::figures::Figures;
 use super::head::{Basis, Partial, ReportHead};
 use super::notes;
 use super::pair::{Decision, Drawing, PairReport};
+use super::reliability;
 use super::result::{self, ResultRow};
 use super::sentence::{self, Circumstances};
 use super::share::thin_out;
@@ -121,6 +122,7 @@ impl CompareReport {
             .map(|((arm, answers), seeds): ((&Arm, &Vec<&Graded>), &Vec<Vec<&Graded>>)| ArmReport {
                 arm: arm.clone(),
                 band: bands::for_share(seeds, rule),
+                all_right: reliability::chances(seeds, rule),
                 r_ves: None,
                 figures: Figures::from_answers(answers, rule),
             })

@@ -8,6 +8,7 @@ use super::budget::{self, BudgetPoint};
 use super::calibration::Calibration;
 use super::costs::Costs;
 use super::judges::{self, JudgeReport};
+use super::reliability::{self, OriginShare};
 use super::share::{Share, mean};
 use super::slices::{self, Slice};
 use crate::Verdict;
@@ -40,6 +41,12 @@ pub struct Figures {
     /// The number of errors of each class where there is no answer; `unknown` where no class is
     /// recorded.
     pub errors: BTreeMap<String, u64>,
+    /// The answers by the origin of their statements. Empty where none is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<OriginShare>,
+    /// The conversations of which every turn is right; `None` if the suite has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversations: Option<Share>,
     /// The right answers by every field with at most 20 values.
     pub slices: Vec<Slice>,
     /// The costs of the searches.
@@ -109,6 +116,8 @@ impl Figures {
             ends: Ends::from_answers(graded),
             outcomes: Outcomes::from_answers(graded, rule),
             errors: errors(graded),
+            origins: reliability::origins(graded, rule),
+            conversations: reliability::conversations(graded, rule),
             slices: slices::shares(graded, rule),
             costs: Costs::from_answers(graded),
             calibration: Calibration::from_answers(graded, rule),
@@ -219,10 +228,10 @@ impl Outcomes {
             *match (one.verdict(rule), one.end) {
                 (None, _) => &mut outcomes.not_graded,
                 (Some(Verdict::Excluded), _) => &mut outcomes.excluded,
+                (Some(Verdict::Right), _) => &mut outcomes.right,
                 (_, End::NoAnswer) => &mut outcomes.no_answer,
                 (_, End::Clarify) => &mut outcomes.clarify,
                 (_, End::Failed) => &mut outcomes.failed,
-                (Some(Verdict::Right), End::Answered) => &mut outcomes.right,
                 (Some(Verdict::Wrong), End::Answered) => &mut outcomes.wrong,
             } += 1;
         }

@@ -25,6 +25,9 @@ pub struct ResultRow {
     pub fields: BTreeMap<String, String>,
     /// The end of the search.
     pub end: End,
+    /// The origin of the answer's statement: `metric`, `verified` or `generated`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// The verdict of the report's rule; `None` if the expected answer could not be had.
     pub verdict: Option<Verdict>,
     /// The verdict of every rule, by its name.
@@ -114,6 +117,7 @@ impl ResultRow {
             question: graded.question.clone(),
             fields: graded.fields.clone(),
             end: graded.end,
+            origin: graded.origin.clone(),
             verdict,
             verdicts: graded
                 .verdicts

@@ -12,7 +12,15 @@ syrch_report::sections! {
         /// The suite and the comparison rule.
         Suite: ["suite", "rule"],
         /// Of one arm: right answers under each rule, and how near and how quick the answers are.
-        RightAnswers: ["rules", "soft_f1", "r_ves", "timed_repeats"],
+        RightAnswers: [
+            "rules",
+            "soft_f1",
+            "r_ves",
+            "timed_repeats",
+            "origins",
+            "conversations",
+            "all_right",
+        ],
         /// Of several arms: the figures of each.
         Arms: ["arms"],
         /// Of several arms: those that no other beats in right answers without costing more.
@@ -69,9 +77,10 @@ mod tests {
         let written = documents
             .iter()
             .flat_map(|document| document.as_object().unwrap().keys().map(String::as_str));
-        // One seed has no band, and no statement of these answers was judged: both are left out
-        // then.
-        let written: BTreeSet<&str> = written.chain(["band", "judges"]).collect();
+        // One seed has no band and no further tries, no statement of these answers was judged,
+        // their origin is not known, and they are no conversations: all are left out then.
+        let left_out = ["band", "judges", "all_right", "origins", "conversations"];
+        let written: BTreeSet<&str> = written.chain(left_out).collect();
         let held: BTreeSet<&str> =
             Section::ALL.iter().flat_map(|section| section.keys()).copied().collect();
         assert_eq!(held, written);

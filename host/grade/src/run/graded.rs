@@ -24,8 +24,14 @@ pub struct Graded {
     pub question: String,
     /// The fields of the question by which results can be sliced.
     pub fields: BTreeMap<String, String>,
-    /// The end of the search.
+    /// The place of the question in a conversation; `None` if it stands by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnOf>,
+    /// The end of the search. A refusal that the suite expects is `no-answer`, with its fault.
     pub end: End,
+    /// The origin of the answer's statement: `metric`, `verified` or `generated`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// The error that left the question without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
@@ -67,6 +73,15 @@ pub struct Graded {
     /// The journal of the search, where it was retained, as a path in the folder of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+}
+
+/// The place of a question in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnOf {
+    /// The id of the conversation.
+    pub conversation: String,
+    /// The number of turns of the conversation.
+    pub of: u64,
 }
 
 /// A statement that a judge of the search judged.
@@ -142,7 +157,12 @@ impl Graded {
             db: question.db.clone(),
             question: question.question.clone(),
             fields: question.fields.clone(),
+            turn: question
+                .conversation
+                .as_ref()
+                .map(|turn| TurnOf { conversation: turn.id.clone(), of: turn.of as u64 }),
             end,
+            origin: None,
             fault: None,
             sql: None,
             gold_sql: question.statements().first().map(|sql| (*sql).to_owned()),

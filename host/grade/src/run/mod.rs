@@ -20,7 +20,7 @@ mod tests;
 pub use changed::find_changes;
 pub use engine::execute;
 pub use folder::{HEADER, RunFolder, is_going_on, item_journal, read_header};
-pub use graded::{Cost, End, Graded, Judged, Judgement};
+pub use graded::{Cost, End, Graded, Judged, Judgement, TurnOf};
 pub use header::{Arm, Header, PluginOfArm, RUN_FORMAT, SuiteOfRun};
 pub use line::Early;
 pub use merge::{Hole, MergeError, Merged, Missing, merge};

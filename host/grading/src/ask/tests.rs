@@ -47,7 +47,12 @@ impl World {
             syrch_core::DatabaseUrl::from_path(&self.folder.path().join("shop.sqlite")),
         );
         let arena = Arena::new(vec![settings], [shop].into(), Shared::new(), Arc::new(Silent));
-        Searches { arena: Arc::new(arena), arms: vec!["a".to_owned()], restarted: Mutex::default() }
+        Searches {
+            arena: Arc::new(arena),
+            arms: vec!["a".to_owned()],
+            restarted: Mutex::default(),
+            talks: Talks::default(),
+        }
     }
 
     fn journal(&self) -> PathBuf {
@@ -64,6 +69,7 @@ impl World {
             golds: Vec::new(),
             ordered: false,
             as_of: None,
+            conversation: None,
             fields: Default::default(),
         };
         searches.ask(0, &question, Some(&self.journal())).await.unwrap()

@@ -40,6 +40,7 @@ fn question(id: &str, golds: Vec<Gold>) -> Question {
         golds,
         ordered: false,
         as_of: None,
+        conversation: None,
         fields: BTreeMap::new(),
     }
 }
@@ -158,6 +159,7 @@ impl Asker for Asks {
             confidence: None,
             candidate_confidence: None,
             reviewed: Vec::new(),
+            origin: None,
             cost: Cost { calls: 1, ..Cost::default() },
             time_ms: 0.0,
         })

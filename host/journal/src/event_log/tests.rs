@@ -35,6 +35,7 @@ fn header() -> Header {
         settings: Arc::default(),
         kind: RunKind::Search,
         verified: None,
+        defined: crate::Defined::default(),
     }
 }
 

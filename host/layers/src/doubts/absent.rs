@@ -62,6 +62,43 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::AbsentText, text })
     }
 
+    /// The doubt about a column without a day in the time that a statement asks for, where the
+    /// result says nothing.
+    pub(super) async fn absent_day(&mut self, one: &Use) -> Option<Doubt> {
+        if !matches!(one.kind, UseKind::Day { .. }) || !self.results.is_void() {
+            return None;
+        }
+        let mut bounds: Vec<(&str, &str)> = Vec::new();
+        for other in self.uses.iter().filter(|it| it.table == one.table && it.column == one.column)
+        {
+            if let UseKind::Day { operator, day } = &other.kind
+                && !bounds.contains(&(operator, day))
+            {
+                bounds.push((operator, day));
+            }
+        }
+        // More bounds may be of several spans.
+        if bounds.len() > 2 || !bounds.iter().all(|(_, day)| is_plain_day(day)) {
+            return None;
+        }
+        let whole = Use { filter: None, ..one.clone() };
+        let probe = Probe::new(&whole, self.catalog, self.dialect)?;
+        if self.is_any(probe.any_within(&bounds), LONG).await?
+            || !self.is_any(probe.any_row(), SHORT).await?
+        {
+            return None;
+        }
+        let words: Option<Vec<String>> =
+            bounds.iter().map(|(operator, day)| describe_bound(operator, day)).collect();
+        let text = format!(
+            "{}.{} has no day {}, and the result is 0 or has no rows",
+            one.table,
+            one.column,
+            words?.join(" and ")
+        );
+        Some(Doubt { kind: DoubtKind::AbsentDay, text })
+    }
+
     /// The values of the column that are most like the texts, as the end of a sentence; empty if
     /// there are none, the column has too many, or cells are not shown.
     async fn nearest(&mut self, probe: &Probe<'_>, wanted: &[&str]) -> String {
@@ -110,6 +147,27 @@ impl Judge<'_> {
                 _ => None,
             })
             .collect()
+    }
+}
+
+/// Returns true for a day as `2024-05-11`, which a statement can hold as it is.
+fn is_plain_day(day: &str) -> bool {
+    day.len() == 10
+        && day.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// A bound of a span of days in words; `None` for one that leaves a day out.
+fn describe_bound(operator: &str, day: &str) -> Option<String> {
+    match operator {
+        ">=" => Some(format!("from {day} on")),
+        ">" => Some(format!("after {day}")),
+        "<" => Some(format!("before {day}")),
+        "<=" => Some(format!("up to {day}")),
+        "=" => Some(format!("that is {day}")),
+        _ => None,
     }
 }
 

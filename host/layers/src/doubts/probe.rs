@@ -256,6 +256,14 @@ impl<'u> Probe<'u> {
         )
     }
 
+    /// Counts the rows whose column is within bounds, as operators with ordered days, 1 at most.
+    pub(super) fn any_within(&self, bounds: &[(&str, &str)]) -> String {
+        let column = self.column();
+        let bounds = bounds.iter().map(|(operator, day)| format!("{column} {operator} '{day}'"));
+        let bounds: Vec<String> = bounds.collect();
+        format!("SELECT count(*) AS n FROM (SELECT 1 AS v {} LIMIT 1) AS t", self.from(&bounds))
+    }
+
     /// Counts the rows in which the column is NULL, 1 at most.
     pub(super) fn any_null(&self) -> String {
         let null = [format!("{} IS NULL", self.column())];

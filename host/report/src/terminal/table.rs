@@ -11,6 +11,12 @@ const CELL: usize = 500;
 /// The table; at most `width` columns wide where that is known.
 #[must_use]
 pub fn render(grid: &Grid, width: Option<u16>) -> String {
+    render_amounts(grid, width, &[])
+}
+
+/// The table, in which the texts of some columns stand right as numbers do.
+#[must_use]
+pub fn render_amounts(grid: &Grid, width: Option<u16>, amounts: &[usize]) -> String {
     if grid.columns.is_empty() {
         return String::new();
     }
@@ -24,20 +30,21 @@ pub fn render(grid: &Grid, width: Option<u16>) -> String {
     };
     table.set_header(grid.columns.iter().map(|name| super::line(name).into_owned()));
     for row in &grid.rows {
-        table.add_row(row.iter().map(cell));
+        let cells = row.iter().enumerate();
+        table.add_row(cells.map(|(place, value)| cell(value, amounts.contains(&place))));
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
 }
 
-fn cell(value: &Value) -> Cell {
+fn cell(value: &Value, is_amount: bool) -> Cell {
     let text = plain(value);
     let clipped: String = match text.char_indices().nth(CELL) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     };
     let cell = Cell::new(super::line(&clipped));
-    if value.is_number() { cell.set_alignment(CellAlignment::Right) } else { cell }
+    if value.is_number() || is_amount { cell.set_alignment(CellAlignment::Right) } else { cell }
 }
 
 #[cfg(test)]

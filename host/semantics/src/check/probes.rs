@@ -30,6 +30,8 @@ enum Subject {
     Orphans { columns: String, to: String },
     /// Asks for a measure over all rows.
     Measure { name: String },
+    /// Counts the values of a time that are no days, and all of them.
+    Days { dimension: String },
     /// Counts the rows with each value.
     Labels { dimension: String, values: Vec<String> },
 }
@@ -62,9 +64,19 @@ impl Probe {
                 let message = format!("`{name}` is NULL over all rows: no row counts");
                 vec![Finding::new(Severity::Warning, &self.place, message)]
             }
-            Subject::Unique { .. } | Subject::Orphans { .. } | Subject::Measure { .. } => {
-                Vec::new()
+            Subject::Days { dimension } if first > 0 => {
+                let all = counts.get(1).copied().unwrap_or(first);
+                let message = format!(
+                    "{first} of {all} values of `{dimension}` are no days written as YYYY-MM-DD, \
+                     and would count in no period: give the dimension an expression that makes \
+                     such texts of them"
+                );
+                vec![Finding::new(Severity::Error, &self.place, message)]
             }
+            Subject::Unique { .. }
+            | Subject::Orphans { .. }
+            | Subject::Measure { .. }
+            | Subject::Days { .. } => Vec::new(),
             Subject::Labels { dimension, values } => {
                 let missing: Vec<String> = values
                     .iter()
@@ -94,7 +106,9 @@ impl Probe {
                 return Finding::new(Severity::Error, &self.place, message);
             }
             Subject::Unique { columns, .. } | Subject::Orphans { columns, .. } => columns.clone(),
-            Subject::Labels { dimension, .. } => format!("`{dimension}`"),
+            Subject::Labels { dimension, .. } | Subject::Days { dimension } => {
+                format!("`{dimension}`")
+            }
         };
         let message = format!("{subject} could not be compared with the rows: {error}");
         Finding::new(Severity::Warning, &self.place, message)
@@ -110,8 +124,8 @@ fn count_from(cell: &Value) -> u64 {
 }
 
 /// The statements that compare semantics with the rows of a database: that what is joined to
-/// occurs once, how many rows refer to none, that keys are unique, that each label occurs, and that
-/// each measure can be computed.
+/// occurs once, how many rows refer to none, that keys are unique, that each label occurs, that
+/// texts which are times are days, and that each measure can be computed.
 /// Nothing is asked that the schema itself proves. Tables and columns that the catalog lacks are
 /// left out, since [`check`](crate::check) reports them.
 #[must_use]
@@ -130,6 +144,7 @@ pub fn probes(semantics: &Semantics, catalog: &Catalog, dialect: &Dialect) -> Ve
         for labels in labels.chunks(LABELS) {
             probes.extend(writer.labels(dimension, labels));
         }
+        probes.extend(writer.days(dimension));
     }
     for metric in &semantics.metrics {
         let MetricKind::Measure(_) = &metric.kind else { continue };
@@ -238,14 +253,33 @@ impl Writer<'_> {
         probes
     }
 
-    fn labels(&self, dimension: &Dimension, labels: &[&Literal]) -> Option<Probe> {
+    /// The expression of a dimension over its table as `t`; `None` if the catalog lacks a part.
+    fn spell(&self, dimension: &Dimension) -> Option<(Expr, &syrch_core::Table)> {
         let (_, source) = self.table(&dimension.table)?;
         let mut spelling = Spelling { source, dialect: self.dialect, is_complete: true };
         let mut tree = dimension.expression.tree.clone();
         let _: ControlFlow<()> = tree.visit(&mut spelling);
-        if !spelling.is_complete {
+        spelling.is_complete.then_some((tree, source))
+    }
+
+    /// Counts the values of a time that are no days, where the engine keeps times as texts.
+    fn days(&self, dimension: &Dimension) -> Option<Probe> {
+        if !dimension.is_time || !self.dialect.syntax().has_affinities {
             return None;
         }
+        let (tree, source) = self.spell(dimension)?;
+        let sql = format!(
+            "SELECT COUNT(CASE WHEN {tree} NOT LIKE '____-__-__%' OR date({tree}) IS NULL THEN 1 \
+             END) AS others, COUNT({tree}) AS times FROM {} AS t WHERE {tree} IS NOT NULL",
+            source_in_sql(self.catalog, source)
+        );
+        let subject =
+            Subject::Days { dimension: format!("{}.{}", dimension.table, dimension.name) };
+        Some(Probe { sql, place: dimension.place.clone(), subject })
+    }
+
+    fn labels(&self, dimension: &Dimension, labels: &[&Literal]) -> Option<Probe> {
+        let (tree, source) = self.spell(dimension)?;
         let written: Vec<(String, String)> = labels
             .iter()
             .filter_map(|label| Some((show_literal(label), self.literal(label)?)))

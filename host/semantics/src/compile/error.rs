@@ -42,6 +42,14 @@ pub enum CompileError {
         /// The dimensions with their tables.
         choices: Vec<String>,
     },
+    /// Two conditions that no row meets at once.
+    #[error("no row meets both {one} and {other}: leave one out, or name the values in one list")]
+    Contradiction {
+        /// A condition in words.
+        one: String,
+        /// The other one.
+        other: String,
+    },
     /// A name stands twice among the metrics or the dimensions.
     #[error("`{name}` stands twice: name each metric and dimension once")]
     Twice {

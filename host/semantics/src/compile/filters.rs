@@ -41,6 +41,34 @@ pub(super) fn write_filter(
     Ok(format!("{sql} {sign} {}", engine.literal(value)?))
 }
 
+/// Refuses conditions on one dimension that no row meets at once: two lists without a common value,
+/// and a list whose values are all excluded.
+pub(super) fn check_contradictions(filters: &[(&Dimension, &Filter)]) -> Result<(), CompileError> {
+    for (at, (dimension, filter)) in filters.iter().enumerate() {
+        let same = filters.iter().skip(at + 1).filter(|(it, _)| std::ptr::eq(*it, *dimension));
+        for (_, other) in same {
+            if exclude(filter, other) || exclude(other, filter) {
+                let name = qualify(dimension);
+                return Err(CompileError::Contradiction {
+                    one: describe_filter(&name, filter),
+                    other: describe_filter(&name, other),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a value of a list can never meet another condition.
+fn exclude(list: &Filter, other: &Filter) -> bool {
+    let mut values = list.values.iter();
+    match (list.operator, other.operator) {
+        (Operator::In, Operator::In) => !values.any(|value| other.values.contains(value)),
+        (Operator::In, Operator::NotIn) => values.all(|value| other.values.contains(value)),
+        _ => false,
+    }
+}
+
 fn is_day(value: &Literal) -> bool {
     matches!(value, Literal::Date(_) | Literal::Null)
 }

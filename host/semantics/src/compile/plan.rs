@@ -9,6 +9,7 @@ use crate::{
 
 use super::CompileError;
 use super::derive::find_operands;
+use super::filters::check_contradictions;
 use super::names::{are_equal, find_dimensions, find_metric, find_table, qualify};
 
 /// The limit on the metrics of a request, those that others are computed from included.
@@ -87,6 +88,7 @@ impl<'a> Plan<'a> {
         for filter in &request.filters {
             filters.push((resolver.resolve(&filter.dimension)?, filter));
         }
+        check_contradictions(&filters)?;
         let needs_time = request.grain.is_some() || bounds(request).is_some();
         let mut groups: Vec<Group<'_>> = Vec::new();
         for leaf in &leaves {

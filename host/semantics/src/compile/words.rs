@@ -4,9 +4,12 @@ use std::collections::HashSet;
 
 use chrono::NaiveDate;
 
-use crate::{Applied, Comparison, Filter, Grain, MetricKind, Order, Period, Request, WeekStart};
+use crate::{
+    Applied, Comparison, Dimension, Filter, Grain, MetricKind, Order, Period, Request, WeekStart,
+};
 
 use super::engine::{begin, label};
+use super::names::are_equal;
 use super::plan::{Plan, bounds};
 use super::{describe_filter, grain_name, qualify};
 
@@ -16,7 +19,7 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
     let mut filters: Vec<String> = plan
         .filters
         .iter()
-        .map(|(dimension, filter)| describe_filter(&dimension.name, filter))
+        .map(|(dimension, filter)| describe_filter(&show_name(plan, dimension), filter))
         .collect();
     for metric in &plan.involved {
         if let MetricKind::Measure(measure) = &metric.kind
@@ -44,13 +47,13 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
             time.push(name);
         }
     }
+    let by: Vec<String> = plan.by.iter().map(|dimension| show_name(plan, dimension)).collect();
     Applied {
         metrics: plan
             .involved
             .iter()
             .map(|metric| (metric.name.clone(), metric.place.file.clone()))
             .collect(),
-        by: plan.by.iter().map(|dimension| dimension.name.clone()).collect(),
         filters,
         time,
         period: bounds(request).cloned(),
@@ -58,10 +61,18 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
         notes: find_incomplete(plan, today).into_iter().collect(),
         request: describe(
             &plan.metrics.iter().map(|metric| metric.name.as_str()).collect::<Vec<_>>(),
-            &plan.by.iter().map(|dimension| dimension.name.as_str()).collect::<Vec<_>>(),
+            &by.iter().map(String::as_str).collect::<Vec<_>>(),
             request,
         ),
+        by,
     }
+}
+
+/// The name of a dimension for readers: with its table where another table has one of that name.
+fn show_name(plan: &Plan<'_>, dimension: &Dimension) -> String {
+    let all = &plan.semantics.dimensions;
+    let is_shared = all.iter().filter(|other| are_equal(&other.name, &dimension.name)).count() > 1;
+    if is_shared { qualify(dimension) } else { dimension.name.clone() }
 }
 
 /// Returns a note if the last period that is shown is not over.

@@ -1,6 +1,6 @@
 //! The request of a text before its ambiguous words are resolved.
 
-use super::time::Time;
+use super::time::{Span, Time};
 use crate::{Grain, Literal, Operator};
 
 /// A metric that a text names.
@@ -104,6 +104,8 @@ pub(super) struct Draft {
     pub(super) grains: Vec<Grain>,
     pub(super) conditions: Vec<Condition>,
     pub(super) times: Vec<Time>,
+    /// The first and the last unit of the time that was read last, as in `from 2023 to 2024`.
+    pub(super) ends: Option<(Span, Span)>,
     /// Tables that stand in the text beside the metric: `orders from customers in Germany`.
     pub(super) contexts: Vec<Pick>,
     pub(super) sort: Option<(Sort, Option<bool>)>,

@@ -159,15 +159,16 @@ pub fn read_follow_up(
     cells: &[Cell],
     today: NaiveDate,
 ) -> Reading {
-    follow(semantics, previous, text, cells, today).into()
+    follow(semantics, previous, text, cells, today, &[]).into()
 }
 
-fn follow(
+pub(super) fn follow(
     semantics: &Semantics,
     previous: &Request,
     text: &str,
     cells: &[Cell],
     today: NaiveDate,
+    chosen: &[String],
 ) -> Result<Understood, Unread> {
     let tokens = read_tokens(text)?;
     let links = vocabulary::link(semantics, &tokens, cells);
@@ -196,9 +197,9 @@ fn follow(
     let is_own = start.is_none() && change == Change::default();
     let opens = tokens.first().is_some_and(|first| OPENERS.contains(&first.lower.as_str()));
     if is_own && !parser.draft.metrics.is_empty() && (opens || parser.draft.has_parts()) {
-        return read(semantics, text, cells, today);
+        return read(semantics, text, cells, today, chosen);
     }
-    let resolver = Resolver { semantics, calendar, draft: &parser.draft };
+    let resolver = Resolver { semantics, calendar, draft: &parser.draft, chosen };
     Merger { semantics, resolver, draft: &parser.draft, change: &change, previous }.merge()
 }
 
@@ -420,6 +421,10 @@ impl Merger<'_> {
         for filter in self.resolver.filters(&request.metrics)? {
             self.filter(request, filter)?;
         }
+        let compared = self.resolver.compared_dimension(&request.filters);
+        if let Some(name) = compared.filter(|name| !request.by.contains(name)) {
+            request.by.push(name);
+        }
         Ok(())
     }
 
@@ -440,10 +445,12 @@ impl Merger<'_> {
             request.filters.push(filter);
             return Ok(());
         };
+        // `compare with Italy` adds to what is there, `compare France and Italy` does not.
+        let is_compared = self.draft.compares && filter.values.len() == 1;
         let known = &mut request.filters[same];
         let adds = known.operator == filter.operator
             && (filter.operator == Operator::NotIn
-                || (filter.operator == Operator::In && self.change.also));
+                || (filter.operator == Operator::In && (self.change.also || is_compared)));
         if adds {
             let new = filter.values.into_iter().filter(|value| !known.values.contains(value));
             let new: Vec<_> = new.collect();

@@ -2,6 +2,7 @@
 //! words is understood: as part of a metric, a dimension, a value, a time, an order or a
 //! comparison, or as a word that changes nothing.
 
+mod choices;
 mod cues;
 mod draft;
 mod follow_up;
@@ -20,6 +21,7 @@ use parse::Parser;
 use resolve::Resolver;
 use time::{Calendar, Clock};
 
+pub use choices::{Choice, Choices, read_choices};
 pub use follow_up::read_follow_up;
 pub use lookup::{cells_at, phrases};
 
@@ -71,6 +73,9 @@ pub enum Unread {
         /// The possible meanings: names of metrics or dimensions.
         choices: Vec<String>,
     },
+    /// Two conditions that no row meets at once, on this dimension.
+    #[error("{0} cannot be two things at once")]
+    Contradictory(String),
     /// No metric is named.
     #[error("the question names no metric")]
     NoMetric,
@@ -100,7 +105,7 @@ pub fn read_question(
     cells: &[Cell],
     today: NaiveDate,
 ) -> Reading {
-    read(semantics, question, cells, today).into()
+    read(semantics, question, cells, today, &[]).into()
 }
 
 fn read(
@@ -108,6 +113,7 @@ fn read(
     question: &str,
     cells: &[Cell],
     today: NaiveDate,
+    chosen: &[String],
 ) -> Result<Understood, Unread> {
     let tokens = read_tokens(question)?;
     let links = vocabulary::link(semantics, &tokens, cells);
@@ -115,7 +121,7 @@ fn read(
     let clock = Clock { tokens: &tokens, calendar };
     let mut parser = Parser::new(semantics, &tokens, &links, clock);
     parser.read(0)?;
-    Resolver { semantics, calendar, draft: &parser.draft }.request()
+    Resolver { semantics, calendar, draft: &parser.draft, chosen }.request()
 }
 
 /// The tokens of a text that is not too long.

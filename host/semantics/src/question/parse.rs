@@ -1,10 +1,12 @@
 //! Goes through the words of a text and collects what it asks for. Every word is consumed by a
 //! rule, changes nothing, or is unknown.
 
+use syrch_words::looks_plural;
+
 use super::cues;
 use super::draft::{Choice, Condition, Draft, Group, Pick, Rank, Sort, Target, Value};
 use super::time::{self, Clock, Time};
-use super::tokens::{Kind, Token, looks_plural};
+use super::tokens::{Kind, Token};
 use super::vocabulary::{Links, Meaning};
 use super::{Unread, model};
 use crate::compile::are_equal;
@@ -498,11 +500,22 @@ impl<'a> Parser<'a> {
             return Ok(begins);
         };
         let next = self.skip(next, &["that", "of", "its", "those"]);
-        let Some((target, end)) = self.target(next) else { return Ok(None) };
+        let Some((target, end)) = self.target(next) else {
+            return Ok(self.compared_value(next));
+        };
         if self.draft.compare.replace(target).is_some() {
             return Err(Unread::Unsupported("only one comparison can be asked for".to_owned()));
         }
         Ok(Some(end))
+    }
+
+    /// `France compared with Italy`: the values that are compared become groups.
+    fn compared_value(&mut self, at: usize) -> Option<usize> {
+        let at = self.skip(at, &["in", "from", "for", "of", "the"]);
+        let has_other = !self.draft.conditions.is_empty() || !self.before.is_empty();
+        let is_value = self.links.values.get(at)?.is_some() && has_other;
+        self.draft.compares |= is_value;
+        is_value.then_some(at)
     }
 
     pub(super) fn target(&self, at: usize) -> Option<(Target, usize)> {
@@ -581,6 +594,23 @@ impl<'a> Parser<'a> {
             self.draft.rank = Some(Rank { descending, limit: Some(limit) });
             return Ok(Some(next + 1));
         }
+        if number.is_none() || self.draft.rank.is_some() {
+            return Ok(None);
+        }
+        let rank = Some(Rank { descending, limit: number });
+        // `top 3 revenue by country`
+        let metric = self.metric(next).filter(|(pick, _)| pick.tables.is_empty());
+        if let Some((pick, end)) = metric.filter(|_| self.draft.metrics.is_empty()) {
+            self.push_metric(pick, end);
+            self.draft.rank = rank;
+            return Ok(Some(end));
+        }
+        // `revenue by country, top 3`
+        let is_behind = !self.draft.groups.is_empty() || !self.draft.grains.is_empty();
+        if is_behind && !self.draft.metrics.is_empty() {
+            self.draft.rank = rank;
+            return Ok(Some(next));
+        }
         Ok(None)
     }
 
@@ -635,6 +665,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         self.draft.times.push(time);
+        self.draft.ends = self.clock.ends(at);
         Ok(Some(end))
     }
 

@@ -20,6 +20,8 @@ pub(super) struct Resolver<'a> {
     pub(super) semantics: &'a Semantics,
     pub(super) calendar: Calendar,
     pub(super) draft: &'a Draft,
+    /// Names of metrics and dimensions that the user chose where words have several meanings.
+    pub(super) chosen: &'a [String],
 }
 
 /// A comparison with the grain and the days that it is made at.
@@ -48,8 +50,11 @@ impl Resolver<'_> {
             groups.remove(group);
         }
         self.check_rows(&metrics)?;
-        let (by, day) = self.groups(&groups, &metrics)?;
+        let (mut by, day) = self.groups(&groups, &metrics)?;
         let mut filters = self.filters(&metrics)?;
+        if by.is_empty() {
+            by.extend(self.compared_dimension(&filters));
+        }
         let grain = self.grain(day)?;
         let span = self.span(None)?;
         let shares = draft.shares && !self.shows_percent(&metrics);
@@ -85,6 +90,27 @@ impl Resolver<'_> {
         self.check_time(&request)?;
         let confidence = if compared.is_assumed { ASSUMED } else { SURE };
         Ok(Understood { request, confidence, is_change: false })
+    }
+
+    /// The dimension whose values are compared with each other, as in `compare France and Italy`.
+    pub(super) fn compared_dimension(&self, filters: &[Filter]) -> Option<String> {
+        if !self.draft.compares || self.draft.compare.is_some() {
+            return None;
+        }
+        let mut lists = filters
+            .iter()
+            .filter(|filter| filter.operator == Operator::In && filter.values.len() > 1);
+        let only = lists.next().filter(|_| lists.next().is_none())?;
+        Some(only.dimension.clone())
+    }
+
+    /// Returns the place of the choice that the user made.
+    fn choose(&self, phrase: &str, choices: Vec<String>) -> Result<usize, Unread> {
+        let mut made = (0..choices.len()).filter(|at| self.chosen.contains(&choices[*at]));
+        match (made.next(), made.next()) {
+            (Some(only), None) => Ok(only),
+            _ => Err(Unread::Ambiguous { phrase: phrase.to_owned(), choices }),
+        }
     }
 
     /// Refuses a text with words that no rule understands.
@@ -142,10 +168,10 @@ impl Resolver<'_> {
         match found.as_slice() {
             [only] => Ok(*only),
             [] => refuse(format!("no metric is a number of {}", pick.text)),
-            several => Err(Unread::Ambiguous {
-                phrase: pick.text.clone(),
-                choices: several.iter().map(|metric| all[*metric].name.clone()).collect(),
-            }),
+            several => {
+                let names = several.iter().map(|metric| all[*metric].name.clone());
+                Ok(several[self.choose(&pick.text, names.collect())?])
+            }
         }
     }
 
@@ -167,10 +193,11 @@ impl Resolver<'_> {
                 [ratio] if metrics.len() == 1 => {
                     let name = semantics.metrics[*ratio].name.clone();
                     if !averages && !group.options.is_empty() {
-                        return Err(Unread::Ambiguous {
-                            phrase: format!("{first} per {}", group.text),
-                            choices: vec![name, format!("{first} by {}", group.text)],
-                        });
+                        let phrase = format!("{first} per {}", group.text);
+                        let choices = vec![name.clone(), format!("{first} by {}", group.text)];
+                        if self.choose(&phrase, choices)? == 1 {
+                            continue;
+                        }
                     }
                     return Ok(Some((name, at)));
                 }
@@ -241,14 +268,13 @@ impl Resolver<'_> {
         match found.as_slice() {
             [only] => Ok((*only).clone()),
             [] => refuse(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
-            several => Err(Unread::Ambiguous {
-                phrase: group.text.clone(),
-                choices: several
+            several => {
+                let names = several
                     .iter()
                     .filter_map(|option| option.last())
-                    .map(|dimension| model::full_name(self.semantics, *dimension))
-                    .collect(),
-            }),
+                    .map(|dimension| model::full_name(self.semantics, *dimension));
+                Ok(several[self.choose(&group.text, names.collect())?].clone())
+            }
         }
     }
 
@@ -280,9 +306,13 @@ impl Resolver<'_> {
                     out.iter_mut().find(|one| one.dimension == name && one.operator == operator);
                 match known {
                     Some(known) if operator == Operator::NotIn => known.values.extend(values),
-                    Some(_) => {
-                        return refuse(format!("there are two conditions on {name}"));
+                    Some(known) if operator == Operator::In && self.draft.compares => {
+                        known.values.extend(values);
                     }
+                    Some(_) if operator == Operator::In => {
+                        return Err(Unread::Contradictory(name));
+                    }
+                    Some(_) => return refuse(format!("there are two conditions on {name}")),
                     None => out.push(Filter { dimension: name, operator, values }),
                 }
             }
@@ -343,28 +373,25 @@ impl Resolver<'_> {
             return refuse(format!("{} has nothing to do with {}", text, metrics.join(", ")));
         }
         self.narrow(&mut found, condition, metrics);
-        match found.as_slice() {
-            [only] => {
-                let mut values: Vec<Literal> = Vec::new();
-                for choice in &condition.values {
-                    let own = choice.options.iter().filter(|one| one.dimension == *only);
-                    for Value { literal, .. } in own {
-                        if !values.contains(literal) {
-                            values.push(literal.clone());
-                        }
-                    }
-                }
-                self.check_event(*only, &text, metrics)?;
-                Ok(vec![(*only, values)])
+        let only = match found.as_slice() {
+            [only] => *only,
+            several => {
+                let names =
+                    several.iter().map(|dimension| model::full_name(self.semantics, *dimension));
+                several[self.choose(&text, names.collect())?]
             }
-            several => Err(Unread::Ambiguous {
-                phrase: text,
-                choices: several
-                    .iter()
-                    .map(|dimension| model::full_name(self.semantics, *dimension))
-                    .collect(),
-            }),
+        };
+        let mut values: Vec<Literal> = Vec::new();
+        for choice in &condition.values {
+            let own = choice.options.iter().filter(|one| one.dimension == only);
+            for Value { literal, .. } in own {
+                if !values.contains(literal) {
+                    values.push(literal.clone());
+                }
+            }
         }
+        self.check_event(only, &text, metrics)?;
+        Ok(vec![(only, values)])
     }
 
     fn common_dimensions(&self, condition: &Condition) -> Vec<usize> {
@@ -391,6 +418,16 @@ impl Resolver<'_> {
         let beside: Vec<usize> = beside.flat_map(|pick| pick.tables.iter().copied()).collect();
         retain_some(found, |at| self.is_of_tables(at, &beside));
         retain_some(found, |at| self.is_own(metrics, at));
+        // Where two tables have a dimension of one name, labels of one say nothing of the other.
+        let names = found.iter().map(|at| &self.semantics.dimensions[*at].name);
+        let names: Vec<&String> = names.collect();
+        if names
+            .iter()
+            .enumerate()
+            .any(|(at, name)| names.iter().skip(at + 1).any(|other| are_equal(name, other)))
+        {
+            return;
+        }
         retain_some(found, |at| {
             condition.values.iter().all(|choice| {
                 choice.options.iter().any(|value| value.dimension == at && value.is_label)
@@ -509,10 +546,11 @@ impl Resolver<'_> {
             several => {
                 let names = several.iter().map(|(at, _)| all[*at].name.clone());
                 let shares = is_split.then(|| format!("share of all {metric}"));
-                Err(Unread::Ambiguous {
-                    phrase: format!("share of {metric}"),
-                    choices: names.chain(shares).collect(),
-                })
+                let choices: Vec<String> = names.chain(shares).collect();
+                let made = self.choose(&format!("share of {metric}"), choices)?;
+                let Some((only, filter)) = several.get(made).copied() else { return Ok(None) };
+                filter.iter().for_each(|at| drop(filters.remove(*at)));
+                Ok(Some(all[only].name.clone()))
             }
         }
     }
@@ -562,9 +600,12 @@ impl Resolver<'_> {
         let unit = plain.span.and_then(|span| span.unit);
         let (grain, is_year_ago) = match (draft.over, draft.compare) {
             (Some(over), _) => steps(plain.grain, over)?,
-            (None, None) => match plain.grain.or(unit) {
-                Some(grain) => (grain, false),
-                None => return refuse("the unit of time of the growth is not said"),
+            (None, None) => match (plain.grain.or(unit), draft.ends) {
+                (Some(grain), _) => (grain, false),
+                (None, Some((first, last))) => {
+                    return self.between(Compared { span: Some(last), ..plain }, first);
+                }
+                (None, None) => return refuse("the unit of time of the growth is not said"),
             },
             (None, Some(target)) => return self.compare(plain, target),
         };

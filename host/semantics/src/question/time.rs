@@ -191,6 +191,19 @@ impl Clock<'_> {
         Some((range(first, last)?, end))
     }
 
+    /// The first and the last of `from 2023 to 2024` and `between 2023 and 2024`, where both are
+    /// one unit.
+    pub(super) fn ends(&self, at: usize) -> Option<(Span, Span)> {
+        if !matches!(self.word(at), "from" | "between") {
+            return None;
+        }
+        let (Time::Span(first), next) = self.point(self.skip_the(at + 1))? else { return None };
+        let joins = matches!(self.word(next), "to" | "and" | "until" | "till" | "through");
+        let (Time::Span(last), _) = self.point(self.skip_the(next + 1))? else { return None };
+        let is_one_unit = first.unit.is_some() && first.unit == last.unit;
+        (joins && is_one_unit).then_some((first, last))
+    }
+
     fn open(&self, side: &str, at: usize) -> Option<(Time, usize)> {
         let (Time::Span(span), end) = self.point(self.skip_the(at))? else { return None };
         let (from, until) = match side {

@@ -196,12 +196,6 @@ fn is_plural(many: &str, one: &str) -> bool {
         || (many != one && singular(many) == one)
 }
 
-/// Returns true if a word in lower case looks like a plural.
-pub(super) fn looks_plural(word: &str) -> bool {
-    singular(word) != word
-        || (word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,18 +8,19 @@ mod unfinished;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex as Lock, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use syrch::conversation::{Conversation, Conversations};
 use syrch::report::PluginReport;
 use syrch::syrch_core::{DatabaseUrl, Problem as Asking};
 use syrch::{Error, Host, Observer, SearchReport, Stop, batch};
 use syrch_journal::{Folder, Journal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use feed::{Event, Feed};
@@ -58,6 +59,9 @@ pub(crate) struct Asked {
     /// The answers to what earlier searches for it asked back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Answered>,
+    /// The id of the conversation in which it is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) conversation: Option<String>,
 }
 
 /// The user's answer to a question of a search.
@@ -77,6 +81,10 @@ impl Asked {
         }
         if self.as_of.as_deref().is_some_and(|day| !syrch::suites::is_date(day)) {
             return Err(Problem::bad_request("`as_of` is no date of the form 2024-12-31"));
+        }
+        if self.conversation.as_deref().is_some_and(|id| !Conversations::is_id(id)) {
+            let detail = "`conversation` has 1 to 128 bytes without control characters";
+            return Err(Problem::bad_request(detail));
         }
         if self.answers.len() > ANSWERS {
             let detail = format!("`answers` has more than {ANSWERS} answers");
@@ -125,10 +133,11 @@ pub(crate) struct Searches {
     host: Host,
     program: Arc<dyn Program>,
     limits: Limits,
+    conversations: Conversations,
     unfinished: Option<PathBuf>,
     slots: Arc<Semaphore>,
-    state: Mutex<State>,
-    tasks: Mutex<JoinSet<()>>,
+    state: Lock<State>,
+    tasks: Lock<JoinSet<()>>,
     /// True once no further search begins.
     stopping: watch::Sender<bool>,
     /// True once no event comes any more.
@@ -161,10 +170,11 @@ impl Searches {
             host,
             program,
             limits: options.limits.clone(),
+            conversations: Conversations::default(),
             unfinished: options.unfinished.clone(),
             slots: Arc::new(Semaphore::new(options.limits.searches)),
-            state: Mutex::default(),
-            tasks: Mutex::default(),
+            state: Lock::default(),
+            tasks: Lock::default(),
             stopping: watch::Sender::new(false),
             over: watch::Sender::new(false),
         })
@@ -324,13 +334,23 @@ impl Searches {
         let is_resumed = matches!(start, Start::Journal(_));
         search.feed.push("queued", &json!({"run": search.run, "question": search.asked.question}));
         let mut stopping = self.stopping.subscribe();
+        let talk = self.find_conversation(&search);
+        let mut talk = match &talk {
+            Some(talk) => tokio::select! {
+                biased;
+                _ = stopping.wait_for(|stopping| *stopping) => return,
+                talk = talk.lock() => Some(talk),
+            },
+            None => None,
+        };
         let slot = tokio::select! {
             biased;
             _ = stopping.wait_for(|stopping| *stopping) => return,
             slot = self.slots.acquire() => slot,
         };
         search.feed.push("started", &json!({"resumed": is_resumed}));
-        let work = AssertUnwindSafe(self.search(&search, start)).catch_unwind().await;
+        let talk = talk.as_deref_mut();
+        let work = AssertUnwindSafe(self.search(&search, start, talk)).catch_unwind().await;
         drop(slot);
         let (report, is_left) = work.unwrap_or_else(|_| {
             let why = "the search ended by a panic of the host";
@@ -343,9 +363,22 @@ impl Searches {
         self.prune();
     }
 
+    /// The conversation of a search; `None` for one of an earlier server, whose conversations are
+    /// forgotten.
+    fn find_conversation(&self, search: &Search) -> Option<Arc<Mutex<Conversation>>> {
+        let client = search.client?;
+        let id = search.asked.conversation.as_ref()?;
+        Some(self.conversations.open(&format!("{client:?}"), id))
+    }
+
     /// Searches. The second value is true if the journal of an earlier server could not be resumed
     /// now and may be later, such as when the database was not there.
-    async fn search(&self, search: &Search, start: Start) -> (Result<SearchReport, Error>, bool) {
+    async fn search(
+        &self,
+        search: &Search,
+        start: Start,
+        talk: Option<&mut Conversation>,
+    ) -> (Result<SearchReport, Error>, bool) {
         let observer: Arc<dyn Observer> = Arc::new(FeedObserver {
             feed: Arc::clone(&search.feed),
             program: Arc::clone(&self.program),
@@ -358,7 +391,23 @@ impl Searches {
                 let problem = search.asked.problem();
                 let run = &search.run;
                 let stop = &search.stop;
-                let searched = host.search_as(run, problem, journal, observer, None, stop).await;
+                let Some(talk) = talk else {
+                    let searched =
+                        host.search_as(run, problem, journal, observer, None, stop).await;
+                    return (searched.report, false);
+                };
+                if let Some(report) = talk.explain(&problem.question) {
+                    return (Ok(report), false);
+                }
+                let turn = match talk.read(host, problem).await {
+                    Ok(turn) => turn,
+                    Err(unread) => return (Err(Error::FollowUp(unread)), false),
+                };
+                let searched =
+                    host.search_as(run, turn.clone(), journal, observer, None, stop).await;
+                if let Ok(report) = &searched.report {
+                    talk.remember(host, &turn, report).await;
+                }
                 (searched.report, false)
             }
             Start::Journal(path) => {

@@ -32,6 +32,7 @@ fn any_question() -> impl Strategy<Value = Question> {
             golds: golds.into_iter().map(Gold::Sql).collect(),
             ordered,
             as_of,
+            conversation: None,
             fields,
         })
 }

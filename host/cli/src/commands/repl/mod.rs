@@ -11,13 +11,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use syrch::report::{AnswerDocument, OriginReport};
-use syrch::semantics::Request;
+use syrch::conversation::Conversation;
+use syrch::report::AnswerDocument;
 use syrch::syrch_core::{Problem, Question};
-use syrch::{Ask, Host};
+use syrch::{Ask, Error, Host};
 
 use super::asking::SearchArgs;
-use super::{Context, answer, asking, metric, schema, sql};
+use super::{Context, answer, asking, schema, sql};
 use crate::config::Origin;
 use crate::console::progress::Watch;
 use crate::console::prompt;
@@ -62,7 +62,8 @@ pub(crate) async fn run(mut context: Context, arguments: SearchArgs) -> Outcome 
     context.console.clear();
     context.console.note("Ask a question. \\help shows the commands, Ctrl-D leaves.");
     let evidence = arguments.evidence;
-    Session { context, host, lines, history, evidence, last: None, request: None }.run().await
+    let conversation = Conversation::default();
+    Session { context, host, lines, history, evidence, last: None, conversation }.run().await
 }
 
 /// Opens the history. A prompt works without one.
@@ -87,8 +88,8 @@ struct Session {
     evidence: Option<String>,
     /// The last search, without secrets.
     last: Option<AnswerDocument>,
-    /// The request for metrics that was answered last, which the next question may change.
-    request: Option<Request>,
+    /// The answers so far, from which the next question may go on.
+    conversation: Conversation,
 }
 
 impl Session {
@@ -124,7 +125,7 @@ impl Session {
         match line {
             Line::Question(question) => self.ask(question).await?,
             Line::Quit => return Ok(true),
-            Line::New => self.request = None,
+            Line::New => self.conversation = Conversation::default(),
             Line::Empty | Line::Help | Line::Why | Line::Schema(_) | Line::Sql(_) => {
                 let interrupt = self.context.interrupt.clone();
                 tokio::select! {
@@ -156,35 +157,17 @@ impl Session {
         self.context.rows(why::grid(document), || why::document(document))
     }
 
-    /// Answers a text that changes the request before. Returns whether it does.
-    async fn change(&mut self, text: &str) -> Outcome<bool> {
-        let Some(previous) = &self.request else { return Ok(false) };
-        let changed = self.host.follow_up(previous, text).await.map_err(|unread| {
-            Failure::usage(unread.to_string())
-                .hint("change the request otherwise, or forget it by `\\new` and ask anew")
-        })?;
-        let Some(request) = changed else { return Ok(false) };
-        let Some(semantics) = self.host.semantics() else { return Ok(false) };
-        let interrupt = self.context.interrupt.clone();
-        let day = chrono::Local::now().date_naive();
-        let answer = tokio::select! {
-            answer = self.host.metric(semantics, &request, day) => answer?,
-            () = interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted")),
-        };
-        metric::print_answer(&self.context, &request, &answer)?;
-        self.request = Some(request);
-        Ok(true)
-    }
-
     async fn ask(&mut self, question: &str) -> Outcome<()> {
-        if self.change(question).await? {
-            return Ok(());
+        if self.conversation.explain(question).is_some() {
+            return self.why();
         }
-        self.request = None;
-        let text = question;
         let question = question.to_owned();
         let evidence = self.evidence.clone();
         let problem = Problem { question, evidence, ..Problem::default() };
+        let turn = self.conversation.read(&self.host, problem).await.map_err(|unread| {
+            Failure::from(Error::FollowUp(unread))
+                .hint("change the request otherwise, or forget it by `\\new` and ask anew")
+        })?;
         let watch = Arc::new(Watch::new(Arc::clone(&self.context.console)));
         let asking = Asking { lines: &self.lines, context: &self.context };
         // Somebody sits there, so they are asked unless they do not want to be.
@@ -192,16 +175,13 @@ impl Session {
             !matches!(self.context.config.origin("execution.interactive"), Origin::Default);
         let asks = self.context.config.effective.interactive || !is_set;
         let ask = asks.then_some(&asking as &dyn Ask);
-        let report =
-            asking::search(&self.context, &self.host, asking::Start::Problem(problem), watch, ask)
-                .await;
+        let start = asking::Start::Turn(Box::new(turn.clone()));
+        let report = asking::search(&self.context, &self.host, start, watch, ask).await;
         self.context.console.clear();
         let report = report?;
+        self.conversation.remember(&self.host, &turn, &report).await;
         let last = self.context.scrubber.document(report.document.clone())?;
         answer::print(&self.context, &report)?;
-        if matches!(last.origin, Some(OriginReport::Metric(_))) {
-            self.request = self.host.read_metric(text).await;
-        }
         self.last = Some(last);
         Ok(())
     }

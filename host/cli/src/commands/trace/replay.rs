@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use syrch::Host;
+use syrch::conversation::Turn;
 use syrch::settings::read_settings;
-use syrch::syrch_core::Problem;
 
 use super::super::asking::{self, Start};
 use super::super::resume::with_secrets;
@@ -83,9 +83,8 @@ async fn again(mut context: Context, run: &str) -> Outcome {
     if host.settings().semantics.digest != defined {
         context.console.warn("the definitions of metrics are not those of the run");
     }
-    let Problem { question, evidence, .. } = journal.header.problem;
-    let problem = Problem { question, evidence, ..Problem::default() };
-    let report = asking::search(&context, &host, Start::Problem(problem), watch, None).await;
+    let start = Start::Turn(Box::new(Turn::from(&journal.header)));
+    let report = asking::search(&context, &host, start, watch, None).await;
     context.console.clear();
     answer::finish(&context, &report?)
 }

@@ -69,7 +69,16 @@ fn case(out: &mut String, row: &ResultRow) {
     let _ = write!(out, "    <testcase classname=\"{class}\" name=\"{name}\" time=\"{time:.3}\"");
     let (tag, kind, message) = match result(row) {
         Result::Passed => {
-            *out += "/>\n";
+            match &row.origin {
+                // As property of the case, which such systems show beside it.
+                Some(origin) => {
+                    let origin = escape(origin);
+                    let property = format!("<property name=\"origin\" value=\"{origin}\"/>");
+                    let properties = format!("<properties>{property}</properties>");
+                    let _ = writeln!(out, ">{properties}</testcase>");
+                }
+                None => *out += "/>\n",
+            }
             return;
         }
         Result::Skipped => {

@@ -11,8 +11,8 @@ use syrch_report::words::{self, UNKNOWN, count, decimal, dollars, figure, percen
 use super::words::{percents, point_interval, points};
 use crate::report::sentence::{e_value, p_value};
 use crate::report::{
-    Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport, ResultRow,
-    RuleShare, RunReport, Section, Share,
+    AllRight, Band, BenchmarkReport, Calibration, CompareReport, Figures, GridReport, PairReport,
+    ResultRow, RuleShare, RunReport, Section, Share,
 };
 use crate::rules::Rule;
 use crate::run::End;
@@ -31,7 +31,10 @@ pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
     let pairs = || compare.iter().flat_map(|compare| &compare.pairs);
     match section {
         Section::RightAnswers => benchmark.map_or_else(Vec::new, |report| {
-            vec![rules(&report.figures, &report.basis.rule), others(report)]
+            let mut tables = vec![rules(&report.figures, &report.basis.rule), others(report)];
+            tables.extend(origins(&report.figures));
+            tables.extend(all_right(&report.all_right));
+            tables
         }),
         Section::Arms => compare.map(arms).into_iter().collect(),
         Section::Pairs => compare.map(self::pairs).into_iter().collect(),
@@ -180,10 +183,48 @@ fn rules(figures: &Figures, rule: &str) -> Table {
     table
 }
 
+/// Makes the table of answers by origin, and of whole conversations.
+fn origins(figures: &Figures) -> Option<Table> {
+    let mut table = Table::new(
+        "Answers by origin",
+        ["origin", "answers", "part", "right", "of", "cannot tell", "share", "95 % interval"],
+    );
+    for one in &figures.origins {
+        let [right, of, excluded, share, interval] = share_cells(&one.share);
+        let part = json!(percent(Some(one.part)));
+        table.row([
+            json!(one.origin),
+            json!(one.answers),
+            part,
+            right,
+            of,
+            excluded,
+            share,
+            interval,
+        ]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Makes the table of the chances that each of several tries is right.
+fn all_right(chances: &[AllRight]) -> Option<Table> {
+    let mut table =
+        Table::new("All of k tries right (pass^k)", ["k", "questions", "chance", "95 % interval"]);
+    for one in chances {
+        let interval = one.interval.map_or_else(|| UNKNOWN.to_owned(), percents);
+        table.row([json!(one.k), json!(one.of), json!(percent(Some(one.chance))), json!(interval)]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 /// Makes the table of the other figures: soft-F1 and speed.
 fn others(report: &BenchmarkReport) -> Table {
     let mut table = Table::new("Other figures", ["figure", "value"]);
     table.row([json!("mean soft-F1"), json!(decimal(report.figures.soft_f1, 3))]);
+    if let Some(share) = &report.figures.conversations {
+        let right = format!("{} of {} ({})", share.right, share.of, percent(share.share));
+        table.row([json!("conversations with all turns right"), json!(right)]);
+    }
     if let (Some(_), Some(repeats)) = (report.r_ves, report.timed_repeats) {
         table.row([json!(r_ves_name(repeats)), json!(r_ves(report.r_ves))]);
     }

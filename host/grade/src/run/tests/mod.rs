@@ -32,6 +32,7 @@ fn questions(number: u64) -> Vec<Arc<Question>> {
         golds: vec![Gold::Sql(format!("SELECT {place}"))],
         ordered: false,
         as_of: None,
+        conversation: None,
         fields: BTreeMap::from([("difficulty".to_owned(), format!("{}", place % 4))]),
     };
     (0..number).map(|place| Arc::new(question(place))).collect()
@@ -92,7 +93,9 @@ fn answer_of(item: &Item) -> Graded {
         db: item.question.db.clone(),
         question: item.question.question.clone(),
         fields: item.question.fields.clone(),
+        turn: None,
         end: if failed { End::Failed } else { End::Answered },
+        origin: None,
         fault: failed.then(|| Fault {
             class: "database".into(),
             message: "it is \"locked\"\nfor a while — é".into(),

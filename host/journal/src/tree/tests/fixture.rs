@@ -316,6 +316,7 @@ fn header() -> Header {
         settings: Arc::new(json!({"seed": 7, "policy": {"max_parallel": 4}})),
         kind: RunKind::Search,
         verified: None,
+        defined: crate::Defined::default(),
     }
 }
 
