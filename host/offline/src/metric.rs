@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
 use syrch_semantics::{
-    Cell, Compiled, Format, Reading, Role, Semantics, Unread, cells_at, compile, phrases,
+    Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile, phrases,
     read_question,
 };
 
@@ -64,6 +64,7 @@ fn read_with(
         Ok(compiled) => Metric::Statement {
             confidence: understood.confidence,
             origin: describe_origin(&compiled.applied, &compiled.columns),
+            sql: compiled.sql,
         },
         Err(_) => Metric::Unread,
     }

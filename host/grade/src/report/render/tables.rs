@@ -203,7 +203,7 @@ fn origins(figures: &Figures) -> Option<Table> {
             interval,
         ]);
     }
-    (!table.rows.is_empty()).then_some(table)
+    (!table.grid.rows.is_empty()).then_some(table)
 }
 
 /// Makes the table of the chances that each of several tries is right.
@@ -214,7 +214,7 @@ fn all_right(chances: &[AllRight]) -> Option<Table> {
         let interval = one.interval.map_or_else(|| UNKNOWN.to_owned(), percents);
         table.row([json!(one.k), json!(one.of), json!(percent(Some(one.chance))), json!(interval)]);
     }
-    (!table.rows.is_empty()).then_some(table)
+    (!table.grid.rows.is_empty()).then_some(table)
 }
 
 /// Makes the table of the other figures: soft-F1 and speed.
