@@ -123,6 +123,7 @@ fn a_line_has_all_its_fields() {
         golds: vec![sql("SELECT 1"), sql("SELECT 2")],
         ordered: true,
         as_of: Some("2024-02-29".into()),
+        conversation: None,
         fields: fields(&[("difficulty", "easy"), ("gold_rows", "1"), ("is_new", "false")]),
     };
     assert_eq!((suite.questions, suite.places), (vec![question], vec![Place::Line(3)]));

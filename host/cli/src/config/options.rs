@@ -47,7 +47,7 @@ const SPREAD: Kind = Kind::Number { min: 0.0, inclusive: true, max: SimulatedKno
 const LATENCY: Kind = Kind::Number { min: 0.0, inclusive: true, max: SimulatedKnobs::LATENCY };
 
 options! {
-    /// Where replies to model calls come from: {providers}. replay:FILE answers from a recording
+    /// The source of replies to model calls: {providers}. replay:FILE answers from a recording
     /// alone, record:FILE makes one, simulated:SUITE answers a suite's questions with its expected
     /// statements or with mistakes [default: the one whose key is configured, openai with a base
     /// URL, else offline]
@@ -69,7 +69,7 @@ options! {
         |e, v| e.settings.model.api_key = Some(text(v).into()),
         flag("api-key", "KEY"), env(&["SYRCH_API_KEY"]);
 
-    /// Where the endpoint is, up to and including /v1 [default: the vendor's own]
+    /// The address of the endpoint, up to and including /v1 [default: the vendor's own]
     key("llm.base_url") => Kind::Text,
         |e| json!(e.settings.model.base_url), |e, v| e.settings.model.base_url = text(v),
         flag("base-url", "URL"), env(&["SYRCH_BASE_URL"]);
@@ -93,8 +93,8 @@ options! {
         flag("max-tokens", "N"), env(&["SYRCH_MAX_TOKENS", "SYRCH_MAX_TOKENS_PER_CALL"]),
         when_found(WhenFound::Lowers);
 
-    /// Whether replies have a format that the endpoint enforces: auto (documents have; statements
-    /// too, once a reply held none), always or never
+    /// Have the endpoint enforce the format of replies: auto (of documents; of statements, too,
+    /// once a reply held none), always or never
     key("llm.structured") => Kind::Choice(StructuredReplies::NAMES),
         |e| json!(e.settings.model.structured.name()),
         |e, v| {
@@ -151,12 +151,12 @@ options! {
         |e| json!(e.settings.model.embeddings), |e, v| e.settings.model.embeddings = Some(text(v)),
         flag("embeddings", "NAME"), env(&["SYRCH_EMBEDDINGS"]);
 
-    /// What stands before each question that is embedded, such as `query: ` for E5
+    /// Text before each question that is embedded, such as `query: ` for E5
     key("llm.embedding_prefixes.query") => Kind::Text,
         |e| text_value(&e.settings.model.embedding_prefixes.query),
         |e, v| e.settings.model.embedding_prefixes.query = text(v);
 
-    /// What stands before each text that is searched by embeddings, such as `passage: ` for E5; run
+    /// Text before each text that is searched by embeddings, such as `passage: ` for E5; run
     /// build-index again after a change
     key("llm.embedding_prefixes.document") => Kind::Text,
         |e| text_value(&e.settings.model.embedding_prefixes.document),
@@ -258,8 +258,8 @@ options! {
         |e, v| e.settings.database = text(v),
         flag("db", "URL"), env(&["SYRCH_DB", "SYRCH_DB_PATH"]), database();
 
-    /// What the database has to be: {executors}. Its address decides, and one of another kind is an
-    /// error [default: as the address says]
+    /// The kind that the database has to be: {executors}. Its address decides, and one of another
+    /// kind is an error [default: as the address says]
     key("execution.executor_type") => Kind::Executor,
         executor,
         |e, v| e.executor = Some(text(v)),
@@ -414,7 +414,7 @@ options! {
         flag("deadline", "SECONDS|none"), env(&["SYRCH_DEADLINE", "SYRCH_DEADLINE_SECONDS"]),
         when_found(WhenFound::Lowers);
 
-    /// Where everything random starts
+    /// The seed of everything random
     key("execution.seed") => Kind::Integer(0, u64::MAX),
         |e| json!(e.settings.seed), |e, v| e.settings.seed = whole(v),
         flag("seed", "N"), env(&["SYRCH_SEED"]);
@@ -424,7 +424,7 @@ options! {
         |e| json!(e.interactive), |e, v| e.interactive = *v == json!(true),
         flag("interactive", ""), env(&["SYRCH_INTERACTIVE"]), when_found(WhenFound::KeepsDefault);
 
-    /// How often one search may ask
+    /// Times that one search may ask at most
     key("execution.max_questions") => Kind::Integer(1, 16),
         |e| json!(e.settings.max_questions), |e, v| e.settings.max_questions = small(v),
         flag("max-questions", "N"), env(&["SYRCH_MAX_QUESTIONS"]), when_found(WhenFound::Lowers);
@@ -503,7 +503,7 @@ options! {
         |e| json!(e.journal), |e, v| e.journal = *v == json!(true),
         flag("journal", ""), env(&["SYRCH_JOURNAL"]);
 
-    /// What journals retain of rows and cells; without them a run cannot be replayed strictly
+    /// Retention of rows and cells in journals; without them a run cannot be replayed strictly
     key("journal.rows") => Kind::Choice(&["full", "none"]),
         |e| json!(if e.settings.journal.rows == RowRetention::Full { "full" } else { "none" }),
         |e, v| {

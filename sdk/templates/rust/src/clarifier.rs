@@ -42,12 +42,7 @@ mod tests {
 
     #[test]
     fn failures_are_asked_about() {
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables: Vec::new(),
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let graph = Graph::single(Task::new("A", "the sums"));
         let seen = [Observation::ended(
             "A",

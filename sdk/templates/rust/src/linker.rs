@@ -45,12 +45,7 @@ mod tests {
             ..Table::default()
         };
         let tables = vec![table("customers"), table("orders")];
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables,
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), tables, ..Catalog::default() };
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let linked = plugin
             .link(

@@ -57,12 +57,7 @@ mod tests {
             name: "orders".into(),
             ..Table::default()
         }];
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables,
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), tables, ..Catalog::default() };
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let graph = plugin
             .plan(

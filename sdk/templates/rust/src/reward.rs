@@ -39,12 +39,7 @@ mod tests {
             candidate: Candidate::default(),
             results,
         };
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables: Vec::new(),
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let problem = Problem::new("Who?");
         let task = Task::new("A", "Who?");
         let plugin = {{name_pascal}}Plugin::new(Settings { most: 2 });

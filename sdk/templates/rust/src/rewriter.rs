@@ -30,12 +30,7 @@ mod tests {
 
     #[test]
     fn the_condition_is_dropped_once() {
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables: Vec::new(),
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let plugin = {{name_pascal}}Plugin::new(Settings::default());
         let trials = [Trial::Mismatch, Trial::Mismatch];
         let sql = "SELECT id FROM orders WHERE 1 = 1";

@@ -73,12 +73,7 @@ mod tests {
             "SELECT count(*) FROM orders",
             FakeRows::new(&["n"], vec![vec![Value::Integer(7)]]),
         );
-        let catalog = Catalog {
-            database: "shop".into(),
-            dialect: Dialect::Sqlite,
-            tables: Vec::new(),
-        ..Catalog::default()
-        };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let problem = Problem::new("How many orders?");
         let task = Task::new("A", "How many orders?");
         let plugin = {{name_pascal}}Plugin::new(Settings::default());

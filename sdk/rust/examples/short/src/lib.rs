@@ -48,7 +48,7 @@ mod tests {
             candidate: Candidate::default(),
             results: FakeRows::new(&["n"], Vec::new()).counted(rows).handle(),
         };
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new(), ..Catalog::default() };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let plugin = Short::new(Settings { most_rows: 2 });
         let task = Task::new("A", "all customers");
         plugin.judge(&FakeHost::default(), &Problem::new("all customers"), &catalog, &task, &[rival]).unwrap().remove(0)

@@ -51,7 +51,7 @@ mod tests {
     fn graph(per_table: bool) -> Graph {
         let table = |name: &str| Table { name: name.into(), ..Table::default() };
         let tables = vec![table("customers"), table("Orders"), table("notes")];
-        let catalog = Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables, ..Catalog::default() };
+        let catalog = Catalog { database: "shop".into(), tables, ..Catalog::default() };
         let problem = Problem::new("Which customers have no orders?");
         Tables::new(Settings { per_table }).plan(&FakeHost::default(), &problem, &catalog).unwrap()
     }

@@ -184,8 +184,7 @@ mod tests {
     }
 
     fn solve(host: &FakeHost) -> Outcome {
-        let catalog =
-            Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: Vec::new(), ..Catalog::default() };
+        let catalog = Catalog { database: "shop".into(), ..Catalog::default() };
         let task = Task::new("A", "How many?");
         Vote::new(Settings::default())
             .solve(host, &Problem::new("How many?"), &catalog, &task, &[])
