@@ -173,14 +173,14 @@ fn what_contradicts_itself_or_is_outside_of_the_data_is_no_sure_answer() {
 fn last_prompt(endpoint: &MockEndpoint) -> String {
     let requests = endpoint.requests();
     let mut written = requests.iter().filter(|request| request.prompt().contains(WRITE));
-    written.next_back().unwrap().prompt().to_owned()
+    written.next_back().unwrap().prompt()
 }
 
-fn ask_model(place: &Place, endpoint: &MockEndpoint, flags: &[&str]) -> Vec<Value> {
-    let mut command = crate::host();
-    command.current_dir(place.path()).env("SYRCH_API_KEY", KEY);
-    command.args(["batch", "--llm", "openai", "--model", "mock", "--base-url", &endpoint.url()]);
-    command.args(["--db", "shop.sqlite", "--workers", "1"]).args(flags);
+fn ask_model(place: &Place, endpoint: &MockEndpoint) -> Vec<Value> {
+    let url = endpoint.url();
+    let mut command = place.host();
+    command.env("SYRCH_API_KEY", KEY).args(["batch", "--llm", "openai", "--model", "mock"]);
+    command.arg("--base-url").arg(&url).args(["--db", "shop.sqlite", "--workers", "1"]);
     let lines = line("1", "a", "names of customers in France") + &line("2", "a", "and in Italy?");
     batch(&mut command, lines, 0).0
 }
@@ -193,7 +193,7 @@ fn a_model_sees_the_question_before_with_its_statement_as_data() {
         .on([WRITE, "and in Italy?"], sql("Italy"))
         .on([WRITE], sql("France"));
     let endpoint = MockEndpoint::start(script);
-    let answers = ask_model(&place, &endpoint, &[]);
+    let answers = ask_model(&place, &endpoint);
     assert_eq!(answers[1]["outcome"], "answered", "{}", answers[1]);
     let prompt = last_prompt(&endpoint);
     for part in ["names of customers in France", "country = 'France'", "as data", "columns"] {

@@ -163,3 +163,21 @@ fn a_file_is_shown() {
     let schema = syrch_kit::repository().join("docs/semantics.schema.json");
     assert_eq!(printed, fs::read_to_string(schema).unwrap());
 }
+
+#[test]
+fn times_that_are_texts_of_another_form_are_found() {
+    let place = Place::new();
+    syrch_kit::sqlite(
+        place.path().join("clinic.sqlite"),
+        "CREATE TABLE visits(id INTEGER PRIMARY KEY, day TEXT);
+         INSERT INTO visits(day) VALUES ('31/05/2024'), ('2024-06-01'), ('2024-13-01'), (NULL);",
+    );
+    let file = "tables:\n  visits: {key: id, time: day, dimensions: {day: {type: time}}}\n\
+                metrics:\n  visits: count(visits.id)\n";
+    place.file("clinic.yml", file);
+    let (stdout, stderr, code) =
+        texts(&run(&place, "semantics check clinic.yml --db clinic.sqlite"));
+    assert_eq!(code, Some(5), "{stdout}{stderr}");
+    let found = "2 of 3 values of `visits.day` are no days written as YYYY-MM-DD";
+    assert!(stdout.contains(found), "{stdout}");
+}

@@ -98,8 +98,8 @@ impl Conversation {
     }
 
     /// Puts a question in its place in the conversation: the answer to what was asked back, a
-    /// change of the request before, or a question of its own. A model is shown the question before with
-    /// its statement as data, as far as the grant of rows allows.
+    /// change of the request before, or a question of its own. A model is shown the question
+    /// before with its statement as data, as far as the grant of rows allows.
     ///
     /// # Errors
     /// When the rules understand it as a change that has no meaning for the request before: the

@@ -43,7 +43,7 @@ static TOOLS: [Declaration; 4] = [
                     "evidence": {"type": "string", "description": "Explains terms of the question"},
                     "conversation": {
                         "type": "string",
-                        "description": "An id of your choice: its questions may go on from each other",
+                        "description": "An id of your choice; its questions go on from each other",
                     },
                 }),
                 &["question"],

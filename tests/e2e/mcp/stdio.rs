@@ -318,7 +318,7 @@ fn ask_in(client: &mut Client, conversation: &str, question: &str) -> Value {
 fn questions_of_a_conversation_go_on_from_the_one_before() {
     let place = crate::defined::shop();
     let semantics = place.path().join("shop.yml").display().to_string();
-    let flags = ["--semantics", &semantics];
+    let flags = ["--semantics", semantics.as_str()];
     let mut client = Client::begin(server(&place.path().join("shop.sqlite"), &flags), json!({}));
     let first = ask_in(&mut client, "a", "orders in 2024");
     assert_eq!(first["origin"]["request"], "orders, in 2024");

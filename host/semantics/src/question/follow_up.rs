@@ -421,7 +421,7 @@ impl Merger<'_> {
         for filter in self.resolver.filters(&request.metrics)? {
             self.filter(request, filter)?;
         }
-        let compared = self.resolver.compared_dimension(&request.filters);
+        let compared = self.resolver.find_compared_dimension(&request.filters);
         if let Some(name) = compared.filter(|name| !request.by.contains(name)) {
             request.by.push(name);
         }

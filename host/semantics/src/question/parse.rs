@@ -501,7 +501,7 @@ impl<'a> Parser<'a> {
         };
         let next = self.skip(next, &["that", "of", "its", "those"]);
         let Some((target, end)) = self.target(next) else {
-            return Ok(self.compared_value(next));
+            return Ok(self.compare_value(next));
         };
         if self.draft.compare.replace(target).is_some() {
             return Err(Unread::Unsupported("only one comparison can be asked for".to_owned()));
@@ -510,7 +510,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `France compared with Italy`: the values that are compared become groups.
-    fn compared_value(&mut self, at: usize) -> Option<usize> {
+    fn compare_value(&mut self, at: usize) -> Option<usize> {
         let at = self.skip(at, &["in", "from", "for", "of", "the"]);
         let has_other = !self.draft.conditions.is_empty() || !self.before.is_empty();
         let is_value = self.links.values.get(at)?.is_some() && has_other;

@@ -53,7 +53,7 @@ impl Resolver<'_> {
         let (mut by, day) = self.groups(&groups, &metrics)?;
         let mut filters = self.filters(&metrics)?;
         if by.is_empty() {
-            by.extend(self.compared_dimension(&filters));
+            by.extend(self.find_compared_dimension(&filters));
         }
         let grain = self.grain(day)?;
         let span = self.span(None)?;
@@ -93,7 +93,7 @@ impl Resolver<'_> {
     }
 
     /// The dimension whose values are compared with each other, as in `compare France and Italy`.
-    pub(super) fn compared_dimension(&self, filters: &[Filter]) -> Option<String> {
+    pub(super) fn find_compared_dimension(&self, filters: &[Filter]) -> Option<String> {
         if !self.draft.compares || self.draft.compare.is_some() {
             return None;
         }

@@ -255,3 +255,23 @@ fn conditions_have_values_that_fit() {
         );
     }
 }
+
+#[test]
+fn conditions_that_no_row_meets_at_once_are_refused() {
+    let both = vec![
+        filter("country", Operator::In, &["France"]),
+        filter("customers.country", Operator::In, &["Italy", "Spain"]),
+    ];
+    let error = fail(&shop(), &Request { filters: both, ..request(&["orders"], &[]) });
+    assert_eq!(
+        error.to_string(),
+        "no row meets both customers.country = 'France' and customers.country in ('Italy', \
+         'Spain'): leave one out, or name the values in one list"
+    );
+    let without = vec![
+        filter("country", Operator::NotIn, &["France", "Spain"]),
+        filter("country", Operator::In, &["France"]),
+    ];
+    let error = fail(&shop(), &Request { filters: without, ..request(&["orders"], &[]) });
+    assert!(error.to_string().starts_with("no row meets both"), "{error}");
+}
