@@ -22,6 +22,8 @@ BENCH ?=
 PROFILE ?= release
 TARGET ?=
 BINARY ?=
+# The wheel's module is built with the program, on the machine that it is for.
+MODULE := $(if $(TARGET),,$(if $(wildcard host/python/backend.py),-p syrch-python --lib))
 BUILT := target/$(if $(TARGET),$(TARGET)/)$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/syrch-host
 # The demo never spends anything: no model, whatever keys are in the environment.
 ASK := $(HOST) --llm offline --db $(SHOP)
@@ -146,9 +148,9 @@ test-cluster:
 # of these tools in target/dist-tools (from PyPI, npm and crates.io). packaging/README.md has the rest.
 dist: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER ?= $(if $(filter aarch64,$(shell uname -m)),,aarch64-linux-gnu-gcc)
 dist: $(if $(BINARY),,target)
-	$(if $(BINARY),,$(CARGO) build --profile $(PROFILE) $(if $(TARGET),--target $(TARGET)) -p syrch-host --bin syrch-host)
+	$(if $(BINARY),,$(CARGO) build --profile $(PROFILE) $(if $(TARGET),--target $(TARGET)) $(MODULE) -p syrch-host --bin syrch-host)
 	sh packaging/install.sh
-	HELPER="$(HELPER)" MAKE="$(MAKE)" sh packaging/build.sh $(or $(BINARY),$(BUILT)) $(TARGET)
+	HELPER="$(HELPER)" PROFILE="$(if $(BINARY)$(TARGET),,$(PROFILE))" sh packaging/build.sh $(or $(BINARY),$(BUILT)) $(TARGET)
 
 # Each package is installed and answers a question, without Rust; what could not be tried is counted.
 test-packages: dist

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the packages of one built program: packaging/build.sh PROGRAM [TARGET], into target/dist. README.md lists them. HELPER names the same program
-# for this machine, where TARGET is another.
+# for this machine, where TARGET is another, and PROFILE the profile in which the wheel's parts are built.
 set -eu
 program=$(realpath "$1")
 cd "$(dirname "$0")/.."
@@ -57,10 +57,14 @@ mv "$tree" "$work/$name"
 archive "$out/$name.tar.gz" "$work/$name"
 tree=$work/$name
 
+# The oldest glibc with which files run.
+glibc() { # FILE…
+	readelf --version-info --wide "$@" | grep -o 'GLIBC_[0-9A-Z_.]*' | sed 's/^GLIBC_//; s/^ABI_DT_RELR$/2.36/' | sort -uV | tail -n 1
+}
+
 # The libraries that the program loads, as Debian's packages have them.
 dependencies() {
-	readelf --version-info --wide "$tree/bin/syrch-host" | grep -o 'GLIBC_[0-9A-Z_.]*' |
-		sed 's/^GLIBC_//; s/^ABI_DT_RELR$/2.36/' | sort -uV | tail -n 1 | sed 's/.*/libc6 (>= &)/'
+	echo "libc6 (>= $(glibc "$tree/bin/syrch-host"))"
 	readelf --dynamic --wide "$tree/bin/syrch-host" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
 		case $library in
 		libgcc_s.so.1) echo libgcc-s1 ;;
@@ -137,9 +141,10 @@ if has "$tools/bin/cargo-cyclonedx" "the SBOM"; then
 fi
 
 cp packaging/Containerfile "$out"
-# Wheels hold a library for Python besides this program: a build of its own.
-if grep -q '^wheel:' Makefile; then
-	"${MAKE:-make}" --no-print-directory wheel WHEELS="$out" PROGRAM="$tree/bin/syrch-host"
+# The wheel has the module for Python besides the program; one call of cargo has built both.
+if test -e host/python/backend.py && test -n "${PROFILE:-}"; then
+	tag=manylinux_$(glibc "$program" "$(dirname "$program")/libsyrch_host_native.so" | tr . _)_$(uname -m)
+	python3 host/python/backend.py --profile "$PROFILE" --platform "$tag" "$out" >/dev/null
 fi
 
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)

@@ -140,6 +140,9 @@ bundle() { # FILE
 }
 
 wheel() { # FILE
+	local tag=${1##*-abi3-}
+	"$tools/python/bin/auditwheel" show "$1" >auditwheel.txt 2>&1 || fail "$(cat auditwheel.txt)"
+	grep -qF "${tag%.whl}" auditwheel.txt || fail "the wheel is not ${tag%.whl}: $(cat auditwheel.txt)"
 	python3 -m venv venv
 	venv/bin/pip install --quiet --disable-pip-version-check --no-index "$1"
 	answers "$work/venv/bin/syrch-host"
