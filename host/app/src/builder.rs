@@ -252,8 +252,8 @@ impl HostBuilder {
         self.wrong.get_or_insert(error);
     }
 
-    /// Returns the settings without opening anything, for what opens hosts by itself, such as graded
-    /// runs.
+    /// Returns the settings without opening anything, for programs that open hosts by other means,
+    /// such as graded runs.
     ///
     /// # Errors
     /// When a setting is wrong or out of its range.

@@ -12,9 +12,9 @@ use syrch_core::ports::{Database, ModelProvider};
 use crate::Error;
 
 /// Engines that the embedding program implements, behind the guard: an
-/// [`ArrowDatabase`](engine::ArrowDatabase) of an [`ArrowEngine`](engine::ArrowEngine) is a database
-/// whose statements only read, within the limits, with the catalog, the samples and the index of
-/// values that every database has.
+/// [`ArrowDatabase`](engine::ArrowDatabase) of an [`ArrowEngine`](engine::ArrowEngine) is a
+/// database whose statements only read, within the limits, with the catalog, the samples and the
+/// index of values that every database has.
 #[cfg(feature = "engines")]
 pub mod engine {
     pub use syrch_arrow_engine::{

@@ -38,8 +38,8 @@ impl Data {
     }
 
     /// True if a limit cut the rows.
-    #[getter]
-    fn truncated(&self) -> bool {
+    #[getter(truncated)]
+    fn is_truncated(&self) -> bool {
         self.rows.is_truncated()
     }
 

@@ -130,7 +130,7 @@ fn describe_stop(outcome: &mut SuiteOutcome) -> Option<(&'static str, String)> {
         None | Some(Stopped::Early(_)) => {
             let failed = all_failed(&outcome.record.graded)?;
             let message = failed.message.unwrap_or("no reason was given");
-            Some((known_class(failed.class), format!("all searches failed: {message}")))
+            Some((find_class(failed.class), format!("all searches failed: {message}")))
         }
         Some(Stopped::Interrupted) => Some(("interrupted", "it was interrupted".to_owned())),
         Some(Stopped::Budget(budget)) => {
@@ -150,7 +150,7 @@ fn describe_stop(outcome: &mut SuiteOutcome) -> Option<(&'static str, String)> {
 }
 
 /// The class of errors of that name.
-fn known_class(class: &str) -> &'static str {
+fn find_class(class: &str) -> &'static str {
     let known = [
         "budget",
         "configuration",
