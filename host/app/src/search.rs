@@ -16,11 +16,11 @@ use syrch_scheduler::{End, Options, Replanner, Run, execute};
 
 use crate::answer::{Times, Worked, document};
 use crate::context::{Context, RunState};
-use crate::settled::ask_for_choice;
 use crate::ground::{Grounded, aggregate};
 use crate::host::Host;
 use crate::report::CandidateStatus;
 use crate::runner::{PlannerSteps, RecordedOrder, Runner, Solved, WatchTasks};
+use crate::settled::ask_for_choice;
 use crate::{Ask, Error, Outcome, SearchEvent, SearchReport};
 
 /// The limit on the time for making the answer, or a question to the user, once the user or the

@@ -190,7 +190,11 @@ impl Host {
         let dialect = self.database().dialect();
         let compiled = compile(semantics, &request, &dialect, question_day(semantics))
             .map_err(|error| Unread::Unsupported(error.to_string()))?;
-        Ok(Given { origin: describe_origin(&compiled.applied, &compiled.columns), sql: compiled.sql, confidence })
+        Ok(Given {
+            origin: describe_origin(&compiled.applied, &compiled.columns),
+            sql: compiled.sql,
+            confidence,
+        })
     }
 
     /// The request of which a statement was compiled for a question; `None` if it was not.

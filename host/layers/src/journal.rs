@@ -10,8 +10,7 @@ use async_trait::async_trait;
 use syrch_core::ports::{
     Budget, CellsPort, ColumnStats, CompiledMetric, Embedder, EvaluatePort, Facts, Flight, HOST,
     InspectPort, Level, LlmError, LlmPort, Match, Page, Plan, Policy, PortError, Ports, Reply,
-    Request, RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort,
-    WaitPort,
+    Request, RetrievalPort, RowsPort, RunPort, Sample, SqlPort, Ticket, TracePort, WaitPort,
 };
 use syrch_core::{Candidate, Hit, Json, ResultSet, RetrievalQuery, Signals, SqlError, Verdict};
 use syrch_journal::{Ask, CallId, EventLog, Got, RowRetention};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::{ServerHandler, ServiceExt};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, RequestStateCodec, Tool};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
+use rmcp::{ServerHandler, ServiceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
 use syrch_semantics::{
-    Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile, phrases,
-    read_question,
+    Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile,
+    phrases, read_question,
 };
 
 /// The limit on the cells that are requested for a phrase.

@@ -127,7 +127,7 @@ async fn arm_settings(arm: &HostOptions, model: Option<Py<PyAny>>) -> Result<Set
 /// The reason why a run stopped, as the class of an error and a message; `None` if nothing did.
 fn describe_stop(outcome: &mut SuiteOutcome) -> Option<(&'static str, String)> {
     match outcome.finished.stopped.take() {
-        None | Some(Stopped::Early(_)) => {
+        None | Some(Stopped::Early(_) | Stopped::Wave) => {
             let failed = all_failed(&outcome.record.graded)?;
             let message = failed.message.unwrap_or("no reason was given");
             Some((find_class(failed.class), format!("all searches failed: {message}")))
@@ -186,6 +186,8 @@ impl RunOptions {
             shard: None,
             runs: self.runs.clone(),
             resume: self.resume.clone(),
+            folder: None,
+            wave: None,
             retry_failed: self.retry_failed,
             budgets: RunBudgets {
                 calls: self.total_calls,

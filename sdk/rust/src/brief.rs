@@ -190,8 +190,7 @@ impl<'a> Brief<'a> {
              - Give computed columns short names.\n\
              Rules of {0}:\n{1}\
              Write the statement in a ```sql fence, then a line `Confidence: ` with a number from 0 to 1: how likely it is right.{2}",
-            self.catalog.syntax.title, self.catalog.syntax.rules,
-            self.metric_request
+            self.catalog.syntax.title, self.catalog.syntax.rules, self.metric_request
         )
     }
 }

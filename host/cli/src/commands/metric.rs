@@ -156,7 +156,7 @@ fn print_answer(context: &Context, request: &Request, answer: &MetricAnswer) -> 
     if !matches!(context.format, Format::Auto | Format::Table) {
         return context.rows(grid, || document(request, answer));
     }
-    grid.scrub(&context.scrubber);
+    context.scrubber.grid(&mut grid);
     let amounts = format_amounts(&mut grid, &metric_columns(&answer.compiled));
     context.output.write(&table::render_amounts(&grid, context.output.width(), &amounts))?;
     let words = answer.compiled.applied.words();

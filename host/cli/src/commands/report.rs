@@ -26,8 +26,8 @@ use super::graded::{
 };
 use super::grid::saved::SavedGrid;
 use super::grid::written;
-use crate::commands::report_file::ReportFile;
 use super::shard::advise_runs;
+use crate::commands::report_file::ReportFile;
 use crate::config::Given;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

@@ -17,8 +17,8 @@ use super::mapping::{self, Mapping};
 use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound, options};
 use super::value::{
     count, database, executor, linker, model_source, number, plugin, round, seconds, seconds_value,
-    set_linker, set_model_source, set_plugin, set_summarise, set_threshold, small, summarise, text, text_value, texts,
-    threshold, turn, whole,
+    set_linker, set_model_source, set_plugin, set_summarise, set_threshold, small, summarise, text,
+    text_value, texts, threshold, turn, whole,
 };
 
 /// The kind of a value of the policy, with its bounds.
@@ -28,7 +28,6 @@ const fn policy(limit: &Limit) -> Kind {
         false => Kind::Number { min: limit.min as f64, inclusive: false, max: limit.max as f64 },
     }
 }
-
 
 /// Ten years, the longest time that a cached answer may be good.
 const TTL: Kind = Kind::seconds(3_650.0 * DAY);
