@@ -20,7 +20,8 @@ const resultSet = { same: false, lift: (raw) => handles.results.lift(raw), lower
 export const dialect = openWord("sqlite", "postgres", "mysql", "duckdb", "databricks", "spark", "ansi");
 
 export const syntax = record("syntax", {
-  title: or(text, () => "SQL"), rules: blank, backticks: or(bool, no), foldsNames: or(bool, no), backslashEscapes: or(bool, no),
+  title: or(text, () => "SQL"), rules: blank, backticks: or(bool, no), foldsNames: or(bool, no),
+  backslashEscapes: or(bool, no),
 });
 
 export const column = record("column", {
