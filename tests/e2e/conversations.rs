@@ -169,7 +169,7 @@ fn what_contradicts_itself_or_is_outside_of_the_data_is_no_sure_answer() {
     assert_eq!(answers[3]["outcome"], "no-answer", "{}", answers[3]);
 }
 
-/// What a model was asked to write last.
+/// The text that a model was asked to write last.
 fn last_prompt(endpoint: &MockEndpoint) -> String {
     let requests = endpoint.requests();
     let mut written = requests.iter().filter(|request| request.prompt().contains(WRITE));

@@ -117,7 +117,7 @@ static void call_retrieval(const syrch_solve_t *in, syrch_string_t table, syrch_
   syrch_retrieval_query_t query = {
       .corpus = {.tag = SYRCH_CORPUS_TABLES}, .retriever = {.tag = SYRCH_RETRIEVER_LEXICAL}, .text = in->problem->question, .limit = 5};
   syrch_list_hit_t hits;
-  done = syrch_retrieval(&query, &hits, &error);
+  done = syrch_retrieve(&query, &hits, &error);
   for (size_t i = 0; done && i < hits.len; i++) syrch_push(&ids, hits.ptr[i].id);
   note(to, "retrieval.find", done ? syrch_join(ids.ptr, ids.len, ",") : WORD(PORT_ERRORS, error.tag));
 }
