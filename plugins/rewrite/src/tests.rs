@@ -35,6 +35,11 @@ fn catalog() -> Catalog {
         database: "shop".to_owned(),
         dialect: Dialect::Postgres,
         tables: vec![orders],
+        syntax: Syntax {
+            title: "PostgreSQL".to_owned(),
+            rules: "- NULL sorts as the greatest value.\n".to_owned(),
+            ..Syntax::default()
+        },
         ..Catalog::default()
     }
 }

@@ -62,8 +62,8 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::AbsentText, text })
     }
 
-    /// The doubt about a column without a day in the time that a statement asks for, where the
-    /// result says nothing.
+    /// The doubt about a column all of whose days are before the time that a statement asks for, or
+    /// all after it, where the result says nothing. A day between others may well have no row.
     pub(super) async fn absent_day(&mut self, one: &Use) -> Option<Doubt> {
         if !matches!(one.kind, UseKind::Day { .. }) || !self.results.is_void() {
             return None;
@@ -85,6 +85,7 @@ impl Judge<'_> {
         let probe = Probe::new(&whole, self.catalog, self.dialect)?;
         if self.is_any(probe.any_within(&bounds), LONG).await?
             || !self.is_any(probe.any_row(), SHORT).await?
+            || !self.is_outside(&probe, &bounds).await?
         {
             return None;
         }
@@ -97,6 +98,19 @@ impl Judge<'_> {
             words?.join(" and ")
         );
         Some(Doubt { kind: DoubtKind::AbsentDay, text })
+    }
+
+    /// Returns true if a column has no day on one side of these bounds.
+    async fn is_outside(&mut self, probe: &Probe<'_>, bounds: &[(&str, &str)]) -> Option<bool> {
+        for (operator, day) in bounds {
+            let sides: &[&str] = if *operator == "=" { &["<=", ">="] } else { &[operator] };
+            for side in sides {
+                if !self.is_any(probe.any_within(&[(side, day)]), LONG).await? {
+                    return Some(true);
+                }
+            }
+        }
+        Some(false)
     }
 
     /// The values of the column that are most like the texts, as the end of a sentence; empty if
