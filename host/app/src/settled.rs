@@ -5,8 +5,8 @@ use syrch_core::{Problem, Question};
 use syrch_journal::{Choices, Defined, Given, Header, Verified};
 use syrch_offline::{describe_origin, question_day};
 use syrch_semantics::{
-    Cell, Choice, Reading, Request, Semantics, Unread, compile, read_choices, read_follow_up,
-    read_question,
+    Cell, Choice, Reading, Request, Semantics, Unread, compile, is_fragment, read_choices,
+    read_follow_up, read_question,
 };
 
 use crate::{Host, verified};
@@ -136,6 +136,12 @@ impl Host {
                     return Ok(self.list_choices(semantics, previous, text, &cells));
                 }
                 Reading::Unread(unread @ (Unread::Unsupported(_) | Unread::Contradictory(_))) => {
+                    return Err(unread);
+                }
+                // The rules would make a question of its own of what is left of this one.
+                Reading::Unread(unread)
+                    if self.settings.model.is_by_rules() && is_fragment(text) =>
+                {
                     return Err(unread);
                 }
                 _ => {}

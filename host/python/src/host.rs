@@ -8,17 +8,12 @@ use syrch::{Error, Observer, Stop};
 
 use crate::ask::Asked;
 use crate::engine;
+use crate::handle::Host;
 use crate::model::PythonModel;
 use crate::options::{self, HostOptions, SearchOptions};
 use crate::outcome::Ended;
 use crate::task::Task;
 use crate::watch;
-
-/// A database, a model and a strategy that are open.
-#[pyclass(frozen, module = "syrch_host._native")]
-pub(crate) struct Host {
-    host: syrch::Host,
-}
 
 /// Opens a host: its options as JSON, the adapter of a database and a model of the program, and a
 /// function for the progress. The task's value is a [`Host`].

@@ -10,6 +10,7 @@ mod column;
 mod data;
 mod engine;
 mod failure;
+mod handle;
 mod host;
 mod model;
 mod options;
@@ -24,7 +25,7 @@ mod watch;
 use pyo3::prelude::*;
 
 use crate::data::Data;
-use crate::host::Host;
+use crate::handle::Host;
 use crate::task::Task;
 
 /// The module `syrch_host._native`.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use syrch::{Error, QueryError, QueryResult};
 
 use crate::data::Data;
-use crate::host::Host;
+use crate::handle::Host;
 
 /// The class of an end without error.
 const ANSWERED: &str = "answered";

@@ -10,6 +10,7 @@ use syrch::syrch_core::text::either;
 
 use super::Effective;
 use super::kind::Kind;
+pub(crate) use super::value::{AMBIGUITY, SUMMARISE};
 
 /// The permission of an untrusted file, found in a folder, on an option. An option that declares
 /// nothing is out of its reach.
@@ -178,12 +179,6 @@ pub(crate) const STRATEGY: &str = "strategy";
 
 /// The option that names trusted plugins.
 pub(crate) const TRUST: &str = "execution.trust";
-
-/// The option that stands for a setting of the clarifier, and that setting.
-pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");
-
-/// The option that stands for a setting of the aggregator, and that setting.
-pub(crate) const SUMMARISE: (&str, &str) = ("execution.summarise", "summarise");
 
 /// The option that stands for a setting of a role's plugin.
 pub(crate) fn find_short(role: Role, setting: &str) -> Option<&'static str> {

@@ -12,7 +12,12 @@ use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::roles::Role;
 
 use super::Effective;
-use super::spec::{AMBIGUITY, SUMMARISE};
+
+/// The option that stands for a setting of the clarifier, and that setting.
+pub(crate) const AMBIGUITY: (&str, &str) = ("execution.ambiguity_threshold", "threshold");
+
+/// The option that stands for a setting of the aggregator, and that setting.
+pub(crate) const SUMMARISE: (&str, &str) = ("execution.summarise", "summarise");
 
 // The kind of the option has checked each value before, so these conversions lose nothing.
 

@@ -61,6 +61,31 @@ const OPENERS: &[&str] = &[
     "what",
     "which",
 ];
+/// Words with which a part of a question begins, and no question of its own.
+const FRAGMENTS: &[&str] = &[
+    "and",
+    "as",
+    "but",
+    "by",
+    "except",
+    "excluding",
+    "for",
+    "from",
+    "in",
+    "instead",
+    "just",
+    "not",
+    "of",
+    "only",
+    "or",
+    "per",
+    "since",
+    "then",
+    "to",
+    "until",
+    "with",
+    "without",
+];
 /// Words that add to what is there.
 const ALSO: &[&str] = &[
     "add",
@@ -129,6 +154,14 @@ const NO_FILTERS: &[&str] = &[
     "without filters",
     "without the filter",
 ];
+
+/// Returns true for a text that has a meaning behind another question alone, such as `by month` or
+/// `and in Spain?`.
+#[must_use]
+pub fn is_fragment(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.next().is_some_and(|word| FRAGMENTS.contains(&word.to_lowercase().as_str()))
+}
 
 /// The changes that a text asks for beyond the parts that it names.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -20,6 +20,8 @@ use crate::report::{
 };
 use crate::rules::Rule;
 
+/// The tables of right answers that stand without a title: by rule, and other figures.
+const PLAIN: usize = 2;
 /// A comment on GitHub holds 65,536 characters: folded parts are added up to here, which leaves
 /// space for the end of the last one.
 const LONGEST: usize = 60_000;
@@ -53,9 +55,14 @@ fn write(out: &mut String, report: &RunReport, section: Section) {
         Section::Notes => notes(out, report.basis()),
         Section::Suite => about(out, report.head(), report.basis()),
         Section::RightAnswers | Section::Arms | Section::Pairs => {
-            tables::for_section(report, section)
-                .iter()
-                .for_each(|one| *out += &format!("{}\n", table(&one.grid)));
+            for (place, one) in tables::for_section(report, section).iter().enumerate() {
+                // The first tables say by their heads what they are.
+                if section == Section::RightAnswers && place >= PLAIN {
+                    *out += &fold(&one.title, &table(&one.grid));
+                } else {
+                    *out += &format!("{}\n", table(&one.grid));
+                }
+            }
         }
         Section::Pareto => compare.iter().for_each(|report| pareto(out, report)),
         Section::Ends
