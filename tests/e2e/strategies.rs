@@ -427,8 +427,12 @@ fn only_the_registry_knows_a_strategys_name() {
     let mut paths = Vec::new();
     sources(&root, &mut paths);
     assert!(paths.len() > 150, "only {} sources were found", paths.len());
-    // A number word of English, and an example of a document.
-    let words = [("offline/src/lexicon/mod.rs", "single"), ("app/src/builder.rs", "vote5")];
+    // A number word of English, an example of a document, and a key of suites.
+    let words = [
+        ("offline/src/lexicon/mod.rs", "single"),
+        ("app/src/builder.rs", "vote5"),
+        ("suites/src/turns.rs", "turns"),
+    ];
     let mut wrong = Vec::new();
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();

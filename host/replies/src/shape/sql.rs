@@ -206,6 +206,34 @@ mod tests {
     }
 
     #[test]
+    fn a_query_within_another_statement_is_not_the_answer() {
+        for whole in [
+            "UPDATE customers SET country = (SELECT country FROM suppliers LIMIT 1)",
+            "DELETE FROM customers\nWHERE id IN\n(SELECT id FROM customers)",
+            "INSERT INTO customers SELECT * FROM customers",
+            "CREATE TABLE x AS SELECT COUNT(*) FROM customers",
+            "CREATE VIEW v AS\nSELECT COUNT(*) FROM customers",
+        ] {
+            for reply in [
+                whole.to_owned(),
+                format!("{whole};"),
+                format!("Here it is:\n{whole}"),
+                format!("```\n{whole}\n```\nConfidence: 0.9"),
+                format!("```sql\n{whole}\n```"),
+            ] {
+                assert_eq!(sql(&reply).as_deref(), Some(whole), "{reply}");
+            }
+        }
+        for (reply, found) in [
+            ("Update: the count is\nSELECT COUNT(*) FROM t", "SELECT COUNT(*) FROM t"),
+            ("Delete nothing; use SELECT a FROM t", "SELECT a FROM t"),
+            ("Create a list of names with SELECT name FROM t", "SELECT name FROM t"),
+        ] {
+            assert_eq!(sql(reply).as_deref(), Some(found), "{reply}");
+        }
+    }
+
+    #[test]
     fn a_request_for_metrics_stands_in_place_of_a_statement() {
         let request = r#"{"metrics":["revenue"],"by":["category"],"where":"country = 'France'"}"#;
         for reply in [

@@ -189,6 +189,18 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
         if start < *at {
             return;
         }
+        if let Some(place) = statement_around(text, *at, start, reader) {
+            found.push(Found {
+                sql: text[place.clone()].to_owned(),
+                standing: Standing::Other,
+                mark: mark(&text[*at..place.start]),
+                confidence: None,
+                ended: is_ended(text, &place),
+                place: place.clone(),
+            });
+            *at = place.end;
+            return;
+        }
         let read = query_at(text, start, reader)
             .map(|(sql, end)| (sql, end, Standing::Query))
             .or_else(|| {
@@ -226,6 +238,33 @@ pub(super) fn from_prose(text: &str, reader: &mut Reader) -> Vec<Found> {
             near.or_else(|| confidence::find_confidence(&without(text, places.clone())));
     }
     found
+}
+
+/// The place of a statement that is no query and has the query at `start` for a part, such as the
+/// UPDATE around its subquery: the query alone would answer another question. It begins with a line
+/// behind `from`.
+fn statement_around(
+    text: &str,
+    from: usize,
+    start: usize,
+    reader: &mut Reader,
+) -> Option<Range<usize>> {
+    const MOST_LINES: usize = 8;
+    let lead = &text[from..start];
+    let behind = [lead.rfind(';').map(|at| at + 1), lead.rfind("\n\n").map(|at| at + 2)];
+    let mut at = from + behind.into_iter().flatten().max().unwrap_or_default();
+    for line in text[at..start].split_inclusive('\n').take(MOST_LINES) {
+        let bare = line.trim_start_matches(|c: char| c.is_whitespace() || "-*>#`:".contains(c));
+        let head = at + line.len() - bare.len();
+        at += line.len();
+        if bare.starts_with(|c: char| c.is_ascii_alphabetic()) && head < start {
+            let end = reader.first_end(text, head);
+            if end > start && reader.standing(&text[head..end]) == Some(Standing::Other) {
+                return Some(head..end);
+            }
+        }
+    }
+    None
 }
 
 /// The query that begins at a place of prose, as it is written or as it is mended in one of several
