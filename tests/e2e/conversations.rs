@@ -44,6 +44,15 @@ fn request(answer: &Value) -> &str {
 }
 
 #[test]
+fn a_conversation_is_not_divided_over_shards() {
+    let place = shop();
+    let lines = [("a1", "a", "revenue by country in 2024"), ("a2", "a", "and for 2023?")];
+    let answers = ask_lines(&place, &format!("{FLAGS} --shard 2/2"), &lines);
+    assert_eq!(answers.len(), 1);
+    assert_eq!(answers[0]["error"]["class"], "usage", "{}", answers[0]);
+}
+
+#[test]
 fn lines_of_one_conversation_go_on_from_each_other() {
     let place = shop();
     let answers = ask_lines(

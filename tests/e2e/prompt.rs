@@ -140,8 +140,10 @@ fn a_question_goes_on_from_the_one_before() {
     terminal.enter("\\new");
     terminal.wait_for(PROMPT);
     terminal.enter("and in 2022?");
-    let shown = terminal.wait_for(PROMPT);
+    let shown = terminal.wait_for("answer> ");
     assert!(!shown.contains("orders by status"), "{shown}");
+    terminal.enter("");
+    terminal.wait_for(PROMPT);
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
 }

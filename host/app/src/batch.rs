@@ -72,6 +72,9 @@ pub struct Options {
     /// Once a limit is reached, each further line gets an error of the class `budget` and is not
     /// asked.
     pub budgets: RunBudgets,
+    /// True if the lines are a part of others: a line of a conversation then gets an error, since
+    /// another part may have the lines before it.
+    pub is_part: bool,
     /// The number of consecutive searches, in the order of their ending, that the model's failures
     /// may end before the batch stops. 0 means never.
     pub max_outages: u32,
@@ -86,6 +89,7 @@ impl Default for Options {
             workers: 5,
             order: Order::Given,
             budgets: RunBudgets::default(),
+            is_part: false,
             max_outages: 0,
             traces: None,
         }

@@ -211,6 +211,13 @@ impl Host {
         if problem.question.trim().is_empty() {
             return Err(Error::Config("the question is empty".to_owned()));
         }
+        let most = self.settings.limits.text_bytes;
+        if problem.question.len() > most {
+            let size = problem.question.len();
+            return Err(Error::Config(format!(
+                "the question has {size} bytes, and may have {most}: ask it in fewer words"
+            )));
+        }
         let catalog = self.catalog_for_roles().await?;
         let is_search = kind.is_search();
         let defined = match defined {

@@ -156,7 +156,7 @@ pub(crate) fn open_private(path: &Path) -> Result<(Dir, PathBuf), CacheError> {
 /// Returns whether the folder is this user's, and nobody else may write to it. The owner of a new
 /// file is compared, since file systems over a network may store another owner than the process's
 /// user.
-fn is_private(dir: &Dir) -> io::Result<bool> {
+pub(crate) fn is_private(dir: &Dir) -> io::Result<bool> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
     // Processes of several hosts may have the same id.
     let random = RandomState::new().hash_one(std::process::id());

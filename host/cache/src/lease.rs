@@ -27,6 +27,10 @@ const LEASE_MILLIS: i64 = LEASE.as_millis() as i64;
 /// The interval at which leases are extended.
 const RENEW_EVERY: Duration = Duration::from_millis(1_500);
 
+/// The limit on the time for which a request waits for that of another process. A call that takes
+/// longer is made twice.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
 /// Receives the value, or `None` if the request is to be made.
 type Answer = oneshot::Sender<Result<Option<Arc<[u8]>>, CacheError>>;
 
@@ -49,7 +53,8 @@ pub(crate) struct Leases {
     owner: i64,
     held: HashSet<Key>,
     renew_at: Instant,
-    waiting: Vec<(Key, Answer)>,
+    /// The keys with the beginning of their wait.
+    waiting: Vec<(Key, Answer, Instant)>,
     poll_at: Instant,
 }
 
@@ -82,21 +87,27 @@ impl Leases {
         self.held.insert(key);
     }
 
-    fn wait(&mut self, key: Key, answer: Answer, poll_every: Duration) {
+    fn wait(&mut self, key: Key, answer: Answer, since: Instant, poll_every: Duration) {
         if self.waiting.is_empty() {
             self.poll_at = Instant::now() + poll_every;
         }
-        self.waiting.push((key, answer));
+        self.waiting.push((key, answer, since));
     }
 }
 
 impl Worker {
     /// Sends the value, or `None` as soon as the request is to be made by this process.
     pub(crate) fn seek(&mut self, key: Key, answer: Answer) {
+        self.seek_since(key, answer, Instant::now());
+    }
+
+    fn seek_since(&mut self, key: Key, answer: Answer, since: Instant) {
         let found = match self.claim(&key) {
+            // Whatever a lease looks like, it holds nobody up for longer.
+            Ok(Claim::Elsewhere) if since.elapsed() >= LONGEST_WAIT => Ok(None),
             Ok(Claim::Elsewhere) => {
                 let poll_every = self.backend.poll_every();
-                return self.leases.wait(key, answer, poll_every);
+                return self.leases.wait(key, answer, since, poll_every);
             }
             Ok(Claim::Value(value)) => Ok(Some(Arc::from(value))),
             Ok(Claim::Taken) => {
@@ -132,9 +143,9 @@ impl Worker {
     /// intervals have passed.
     pub(crate) fn maintain_leases(&mut self) {
         if !self.leases.waiting.is_empty() && Instant::now() >= self.leases.poll_at {
-            for (key, answer) in std::mem::take(&mut self.leases.waiting) {
+            for (key, answer, since) in std::mem::take(&mut self.leases.waiting) {
                 if !answer.is_closed() {
-                    self.seek(key, answer);
+                    self.seek_since(key, answer, since);
                 }
             }
         }

@@ -13,12 +13,12 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, MetadataExt, OpenOptions, OpenOptionsExt};
 use syrch_files::FILE_MODE;
 
 use crate::backend::{Backend, Claim, LEASE, Request};
 use crate::error::CacheError;
-use crate::folder::open_private;
+use crate::folder::{is_private, open_private};
 use crate::pause::Pause;
 use crate::record::{HEAD, decode_entry, encode_entry};
 use crate::store::Entry;
@@ -90,7 +90,15 @@ impl SharedFolder {
         }
         let dir = open_private(&self.path)?.0;
         make_dir(&dir, ROOT).map_err(|error| self.explain_error(&error))?;
-        dir.open_dir(ROOT).map_err(|error| self.explain_error(&error))
+        let root = dir.open_dir(ROOT).map_err(|error| self.explain_error(&error))?;
+        // Somebody else may have made it while others could write to the folder.
+        if !is_private(&root).map_err(|error| self.explain_error(&error))? {
+            return Err(CacheError::Folder {
+                path: self.path.join(ROOT).display().to_string(),
+                reason: "another user owns it, or others may write to it".to_owned(),
+            });
+        }
+        Ok(root)
     }
 
     fn explain_error(&self, error: &io::Error) -> CacheError {
@@ -354,6 +362,8 @@ fn read_file(dir: &Dir, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
     }
     let mut bytes = Vec::new();
     match dir.open(name) {
+        // What others have put there is none of ours, whatever it says.
+        Ok(file) if file.metadata()?.uid() != dir.dir_metadata()?.uid() => Ok(None),
         Ok(file) => file.take(most).read_to_end(&mut bytes).map(|_| Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

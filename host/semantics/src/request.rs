@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Literal;
 
+/// The last year that dates are written with.
+pub(crate) const LAST_YEAR: i32 = 9_999;
+
 /// A request for the values of metrics.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {

@@ -298,6 +298,10 @@ impl<'a> Answers<'a> {
             key.iter().for_each(|key| self.go_on(key, conversation.clone()));
             return;
         }
+        if self.options.is_part && key.is_some() {
+            self.wait(place, Reply::from_fault(id, number, split_conversation()));
+            return;
+        }
         let hosts = Arc::clone(&self.hosts);
         let traces = self.options.traces.clone();
         let left = self.options.budgets.time.map(|most| most.saturating_sub(self.began.elapsed()));
@@ -453,6 +457,15 @@ async fn ask(
         conversation.remember(&host, &turn, report).await;
     }
     Done::Searched(Box::new(searched))
+}
+
+fn split_conversation() -> Fault {
+    Fault {
+        class: "usage".to_owned(),
+        message: "not asked: a conversation is not divided over shards; ask its lines in one \
+                  process"
+            .to_owned(),
+    }
 }
 
 fn over_budget(budget: UsedUp) -> Fault {

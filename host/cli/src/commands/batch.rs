@@ -110,6 +110,7 @@ impl BatchArgs {
             workers: usize::from(self.workers),
             order: if self.as_they_come { Order::Ended } else { Order::Given },
             budgets: shard.map_or(budgets, |shard| budgets.part(shard)),
+            is_part: shard.is_some(),
             max_outages: self.max_outages,
             traces: self.traces.clone(),
         }

@@ -1,8 +1,9 @@
 //! The statement of one group of measures: the base, the joins to at most one row, the conditions,
 //! and the aggregates by the group columns.
 
-use chrono::NaiveDate;
+use chrono::{Datelike, NaiveDate};
 
+use crate::request::LAST_YEAR;
 use crate::{Aggregate, Expression};
 
 use super::CompileError;
@@ -123,7 +124,7 @@ fn write_conditions(
         if let Some(from) = earliest.or(period.from) {
             conditions.push(format!("{time} >= {}", engine.day(from)));
         }
-        if let Some(until) = period.until {
+        if let Some(until) = period.until.filter(|until| until.year() <= LAST_YEAR) {
             conditions.push(format!("{time} < {}", engine.day(until)));
         }
     }

@@ -1,8 +1,9 @@
 //! Periods as texts: `2024`, `2024-Q1`, `2024-03`, `2024-03-04`, `2024-01..2024-06`, `last_month`.
 
-use chrono::{Days, Months, NaiveDate};
+use chrono::{Datelike, Days, Months, NaiveDate};
 
 use crate::compile::begin;
+use crate::request::LAST_YEAR;
 use crate::{Grain, Period, WeekStart};
 
 use super::{RequestError, clip, read_grain};
@@ -36,7 +37,11 @@ pub fn read_period(
             Period { from: from.map(|unit| unit.0), until: until.map(|unit| unit.1) }
         }
     };
+    // No engine knows a day behind that year, and none is left out without the bound.
+    let is_endless = period.until.is_some_and(|until| until.year() > LAST_YEAR);
+    let period = if is_endless { Period { until: None, ..period } } else { period };
     match (period.from, period.until) {
+        (None, None) if is_endless => Ok(period),
         (None, None) => Err(unknown),
         (Some(from), Some(until)) if from >= until => {
             Err(RequestError::Reversed { text: clip(text) })

@@ -15,6 +15,16 @@ fn period(text: &str) -> Result<Period, RequestError> {
 }
 
 #[test]
+fn a_period_without_a_last_day_has_no_end() {
+    let today = NaiveDate::from_ymd_opt(2024, 6, 30).unwrap();
+    for text in ["2022..9999", "2022..9999-12", "2022..9999-Q4", "2022..9999-12-31"] {
+        let period = read_period(text, today, WeekStart::Monday).unwrap();
+        assert_eq!(period.from, NaiveDate::from_ymd_opt(2022, 1, 1), "{text}");
+        assert_eq!(period.until, None, "{text}");
+    }
+}
+
+#[test]
 fn periods_have_their_days() {
     for (text, from, until) in [
         ("2024", "2024-01-01", "2025-01-01"),

@@ -259,8 +259,15 @@ fn statement_around(
         at += line.len();
         if bare.starts_with(|c: char| c.is_ascii_alphabetic()) && head < start {
             let end = reader.first_end(text, head);
-            if end > start && reader.standing(&text[head..end]) == Some(Standing::Other) {
-                return Some(head..end);
+            let end = text[head..end].find("```").map_or(end, |fence| head + fence);
+            // What the reply says of the statement stands on lines behind it.
+            let lines = text[head..end].rmatch_indices('\n').map(|(at, _)| head + at);
+            let ends = std::iter::once(end).chain(lines).take(MOST_LINES);
+            for end in ends.filter(|end| *end > start) {
+                let size = text[head..end].trim_end().len();
+                if reader.standing(&text[head..head + size]) == Some(Standing::Other) {
+                    return Some(head..head + size);
+                }
             }
         }
     }
