@@ -223,8 +223,10 @@ impl Host {
             read.extend(list.map(|choice| choice.understood.request));
         }
         let dialect = self.database().dialect();
-        read.into_iter().map(Request::with_named_groups).find(|request| {
-            compile(semantics, request, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
+        // The condition that a ranking adds goes with it: it is no part of the request.
+        read.into_iter().find(|request| {
+            let named = request.clone().with_named_groups();
+            compile(semantics, &named, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
         })
     }
 }

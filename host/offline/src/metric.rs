@@ -10,7 +10,7 @@ use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
 use syrch_semantics::{
     Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile,
-    phrases, read_question,
+    names_metric, phrases, read_question,
 };
 
 /// The limit on the cells that are requested for a phrase.
@@ -20,7 +20,7 @@ const CELLS: u32 = 12;
 pub(crate) enum Metric {
     /// The statement, with the confidence in it and its origin as a document.
     Statement { sql: String, confidence: f64, origin: Value },
-    /// Each word is understood, and one of them may mean several things, or two exclude each other.
+    /// The question asks for a metric, and the files do not answer it for this reason.
     Unclear(String),
     /// The files do not answer it.
     Unread,
@@ -54,7 +54,7 @@ fn read_with(
 ) -> Metric {
     let understood = match read_question(semantics, question, cells, today) {
         Reading::Understood(understood) => understood,
-        Reading::Unread(unread @ (Unread::Ambiguous { .. } | Unread::Contradictory(_))) => {
+        Reading::Unread(unread) if binds(semantics, question, &unread) => {
             return Metric::Unclear(unread.to_string());
         }
         Reading::Unread(_) => return Metric::Unread,
@@ -66,7 +66,17 @@ fn read_with(
             origin: describe_origin(&compiled.applied, &compiled.columns),
             sql: compiled.sql,
         },
-        Err(_) => Metric::Unread,
+        Err(error) => Metric::Unclear(error.to_string()),
+    }
+}
+
+/// Returns true if the rules must not answer a question that the definitions do not answer: it asks
+/// for a metric, of which the rules know nothing.
+fn binds(semantics: &Semantics, question: &str, unread: &Unread) -> bool {
+    match unread {
+        Unread::Ambiguous { .. } | Unread::Contradictory(_) | Unread::Unsupported(_) => true,
+        Unread::Words(_) => names_metric(semantics, question),
+        Unread::Rows(_) | Unread::NoMetric | Unread::TooLong => false,
     }
 }
 
