@@ -31,16 +31,21 @@ fn begins(tokens: &[Token]) -> bool {
     GOES_ON.contains(&word(0)) || about
 }
 
+fn word_at(tokens: &[Token], at: usize) -> &str {
+    tokens.get(at).map_or("", |token| token.lower.as_str())
+}
+
 /// Returns true if somebody is asked about whom no word names: `how many orders did she have?`.
 fn asks_about_pronoun(tokens: &[Token]) -> bool {
-    let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
-    let asks = matches!(word(0), "how" | "what" | "which" | "when" | "where" | "in" | "on");
+    let asks =
+        matches!(word_at(tokens, 0), "how" | "what" | "which" | "when" | "where" | "in" | "on");
     let place = (1..=OBJECT).find(|at| {
-        AUXILIARIES.contains(&word(*at)) && matches!(word(*at + 1), "he" | "she" | "they")
+        AUXILIARIES.contains(&word_at(tokens, *at))
+            && matches!(word_at(tokens, *at + 1), "he" | "she" | "they")
     });
     // `how many books are there and how many members do they have` names them before.
-    let is_first =
-        place.is_some_and(|place| !(1..place).any(|at| matches!(word(at), "and" | "if")));
+    let is_first = place
+        .is_some_and(|place| !(1..place).any(|at| matches!(word_at(tokens, at), "and" | "if")));
     asks && is_first
 }
 

@@ -10,6 +10,8 @@ mod lookup;
 mod model;
 mod parse;
 mod resolve;
+#[cfg(test)]
+mod tests;
 mod time;
 mod tokens;
 mod vocabulary;

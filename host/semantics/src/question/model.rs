@@ -5,7 +5,7 @@ use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use crate::compile::are_equal;
 use crate::joins::Graph;
-use crate::{Aggregate, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
+use crate::{Aggregate, Dimension, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
 /// The limit on how deep metrics may refer to metrics.
 const DEPTH: usize = 16;
@@ -286,17 +286,20 @@ pub(super) fn naming_dimensions(semantics: &Semantics, table: usize) -> Vec<usiz
         format!("{singular} name"),
         "title".to_owned(),
     ];
-    // Several rows may have one title.
-    let is_title = |at: &usize| semantics.dimensions[*at].name.eq_ignore_ascii_case("title");
     let named = names
         .iter()
         .find_map(|name| dimension_of(semantics, table, name))
-        .filter(|at| !is_title(at) || semantics.dimensions[*at].names_row);
+        .filter(|at| names_rows(&semantics.dimensions[*at]));
     let key: Option<Vec<usize>> =
         table.key.iter().map(|column| dimension_of(semantics, table, column)).collect();
     let key = key.unwrap_or_default();
     let others = named.into_iter().filter(|named| !key.contains(named));
     key.iter().copied().chain(others).collect()
+}
+
+/// Returns true if a dimension tells the rows of its table apart; several may have one title.
+fn names_rows(dimension: &Dimension) -> bool {
+    dimension.names_row || !dimension.name.eq_ignore_ascii_case("title")
 }
 
 /// Returns true if rows are grouped by one thing: one dimension, or those that name the rows of one

@@ -224,11 +224,10 @@ impl<'a> Parser<'a> {
         if name.is_some_and(|name| name.end >= value.end) {
             return Ok(None);
         }
-        let text = self.text(next, value.end);
-        Err(Unread::Unsupported(format!(
-            "`both {text} and …` may mean rows of either or of both at once: leave out `both` for \
-             either"
-        )))
+        Err(Unread::Ambiguous {
+            phrase: format!("both {}", self.text(next, value.end)),
+            choices: vec!["rows of either".to_owned(), "rows of both at once".to_owned()],
+        })
     }
 
     fn set_sort(&mut self, sort: Sort, descending: Option<bool>) -> Result<(), Unread> {
