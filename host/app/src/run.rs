@@ -221,8 +221,8 @@ impl Host {
         // In a conversation the evidence may be the question before.
         let is_explained = problem.evidence.is_some() && !defined.follows;
         let found = match kind {
-            // A change of the question before is no question that somebody confirmed, and neither is
-            // one that the user explains.
+            // A change of the question before is no question that somebody confirmed, nor is one
+            // that the user explains.
             RunKind::Search if defined.given.is_none() && !is_explained => {
                 let examples = &self.known.knowledge.verified;
                 let semantics = self.settings.semantics.digest.as_deref();

@@ -145,8 +145,8 @@ fn read(
     read.map_err(|unread| if may_be_rows { unread.into_rows() } else { unread })
 }
 
-/// Returns true if a question has words that are the name of a metric and of nothing else. Where the
-/// definitions do not answer it, a statement by other means would not be what they define.
+/// Returns true if a question has words that are the name of a metric and of nothing else. Where
+/// the definitions do not answer it, other means would compute something else.
 #[must_use]
 pub fn names_metric(semantics: &Semantics, question: &str) -> bool {
     read_tokens(question)
