@@ -4,7 +4,7 @@ use super::*;
 use crate::compile::tests::kit::{day, derive, dimension, shop};
 use crate::{Comparison, Semantics};
 
-fn defined() -> Semantics {
+fn make_shop() -> Semantics {
     let mut semantics = shop();
     semantics.metrics.push(derive("refunded amount", "refunds / 100"));
     semantics.dimensions.push(dimension("orders", "title", false));
@@ -15,7 +15,7 @@ fn read_shop(question: &str) -> Reading {
     let values = ["cancelled", "delivered"];
     let cells =
         values.map(|value| Cell { dimension: "orders.status".to_owned(), value: value.to_owned() });
-    read_question(&defined(), question, &cells, day("2025-06-30"))
+    read_question(&make_shop(), question, &cells, day("2025-06-30"))
 }
 
 fn understand(question: &str) -> Request {
@@ -98,6 +98,6 @@ fn a_question_for_a_metric_is_told_from_one_for_rows() {
         ("orders by weekday", false),
         ("customers called Anna", false),
     ] {
-        assert_eq!(names_metric(&defined(), question), names, "{question}");
+        assert_eq!(names_metric(&make_shop(), question), names, "{question}");
     }
 }
