@@ -4,7 +4,7 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use crate::compile::are_equal;
-use crate::joins::Graph;
+use crate::joins::{Graph, Paths};
 use crate::{Aggregate, Dimension, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
 /// The limit on how deep metrics may refer to metrics.
@@ -82,6 +82,14 @@ pub(super) fn reaches(semantics: &Semantics, name: &str, table: &str) -> bool {
     measures(semantics, name)
         .iter()
         .all(|measure| reach(semantics, &measure.base).iter().any(|known| are_equal(known, table)))
+}
+
+/// Returns true if more than one path of joins leads from a measure of the metric to the table.
+pub(super) fn has_several_paths(semantics: &Semantics, name: &str, table: &str) -> bool {
+    let graph = Graph::from_semantics(semantics);
+    measures(semantics, name)
+        .iter()
+        .any(|measure| matches!(graph.find_paths(&measure.base, table), Paths::Several(..)))
 }
 
 /// The time dimensions that date the measures of a metric, by place; `None` if one has none.

@@ -271,7 +271,7 @@ impl Resolver<'_> {
         let found = if own.len() == 1 { own } else { reached };
         match found.as_slice() {
             [only] => Ok((*only).clone()),
-            [] => refuse(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
+            [] => refuse(self.describe_unreached(group, metrics)),
             several => {
                 let names = several
                     .iter()
@@ -279,6 +279,23 @@ impl Resolver<'_> {
                     .map(|dimension| model::full_name(self.semantics, *dimension));
                 Ok(several[self.choose(&group.text, names.collect())?].clone())
             }
+        }
+    }
+
+    /// The reason why no dimension of a group is reached.
+    fn describe_unreached(&self, group: &Group, metrics: &[String]) -> String {
+        let dimensions = group.options.iter().flatten();
+        let mut tables = dimensions.map(|at| &self.semantics.dimensions[*at].table);
+        let table = tables.find(|table| {
+            metrics.iter().any(|metric| model::has_several_paths(self.semantics, metric, table))
+        });
+        let metrics = metrics.join(", ");
+        match table {
+            Some(table) => format!(
+                "{metrics} cannot be split by {}: several paths of joins lead to `{table}`",
+                group.text
+            ),
+            None => format!("{metrics} cannot be split by {}", group.text),
         }
     }
 

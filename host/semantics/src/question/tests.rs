@@ -1,7 +1,7 @@
 //! Questions that have no request, and the reasons for it.
 
 use super::*;
-use crate::compile::tests::kit::{day, derive, dimension, shop};
+use crate::compile::tests::kit::{day, derive, dimension, join, shop};
 use crate::{Comparison, Semantics};
 
 fn make_shop() -> Semantics {
@@ -92,6 +92,11 @@ fn a_question_for_a_metric_is_told_from_one_for_rows() {
     // The number of orders has nothing to do with categories.
     assert!(matches!(refuse("orders by category"), Unread::Unsupported(_)));
     assert!(matches!(refuse("list orders"), Unread::Rows(_)));
+    let mut semantics = make_shop();
+    semantics.joins.push(join(("orders", "buyer_id"), ("customers", "customer_id")));
+    let read = read_question(&semantics, "orders by country", &[], day("2025-06-30"));
+    let Reading::Unread(unread) = read else { panic!("{read:?}") };
+    assert!(unread.to_string().ends_with("several paths of joins lead to `customers`"));
     for (question, names) in [
         ("revenue by weekday", true),
         ("average refunded amount", true),
