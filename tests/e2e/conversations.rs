@@ -178,6 +178,57 @@ fn what_contradicts_itself_or_is_outside_of_the_data_is_no_sure_answer() {
     assert_eq!(answers[3]["outcome"], "no-answer", "{}", answers[3]);
 }
 
+#[test]
+fn a_question_has_its_own_day_and_evidence_turns_no_definition_off() {
+    let place = shop();
+    let asked = json!({"question": "revenue last month", "as_of": "2023-05-10"});
+    let explained = json!({"question": "orders in 2024", "evidence": "the shop is German"});
+    let lines = format!("{asked}\n{explained}\n");
+    let (answers, _) = batch(&mut place.words(&format!("batch {FLAGS}")), lines, 0);
+    assert_eq!(request(&answers[0]), "revenue, in 2023-04", "{}", answers[0]);
+    assert_eq!(request(&answers[1]), "orders, in 2024", "{}", answers[1]);
+    let confidence = answers[1]["answer"]["confidence"]["calibrated"].as_f64().unwrap();
+    assert!(confidence < 0.6, "{confidence}");
+    let notes = answers[1]["answer"]["origin"]["notes"].to_string();
+    assert!(notes.contains("the evidence was not used"), "{notes}");
+}
+
+#[test]
+fn what_the_definitions_do_not_answer_is_not_answered_by_other_means() {
+    let place = shop();
+    let answers = ask_lines(
+        &place,
+        FLAGS,
+        &[
+            ("1", "a", "which category has the highest revenue in each country"),
+            ("2", "b", "what percent of orders are delivered per year"),
+            ("3", "c", "revenue by weekday"),
+            ("4", "d", "customers by supplier"),
+            ("5", "e", "how many orders did she have?"),
+        ],
+    );
+    for answer in &answers {
+        assert_eq!(answer["outcome"], "no-answer", "{answer}");
+    }
+    assert!(answers[2].to_string().contains("not understood: by, weekday"), "{}", answers[2]);
+}
+
+#[test]
+fn the_condition_of_a_ranking_goes_with_it() {
+    let place = shop();
+    let answers = ask_lines(
+        &place,
+        FLAGS,
+        &[
+            ("1", "a", "revenue by country in 2023"),
+            ("2", "a", "only the top three"),
+            ("3", "a", "in total"),
+        ],
+    );
+    assert!(request(&answers[1]).contains("is not NULL"), "{}", answers[1]);
+    assert_eq!(request(&answers[2]), "revenue, in 2023");
+}
+
 /// The text that a model was asked to write last.
 fn last_prompt(endpoint: &MockEndpoint) -> String {
     let requests = endpoint.requests();

@@ -178,7 +178,7 @@ impl Conversation {
         let question = &turn.problem.question;
         let request = match document.origin {
             Some(OriginReport::Metric(_)) => {
-                host.find_request(previous.as_ref(), question, sql).await
+                host.find_request(previous.as_ref(), &turn.problem, sql).await
             }
             _ => None,
         };

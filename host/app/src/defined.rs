@@ -22,8 +22,8 @@ pub(crate) struct Defined {
 
 impl Defined {
     /// The definitions of a search that begins now.
-    pub(crate) fn new(semantics: &Arc<Semantics>, dialect: Dialect) -> Self {
-        let today = question_day(semantics);
+    pub(crate) fn new(semantics: &Arc<Semantics>, dialect: Dialect, problem: &Problem) -> Self {
+        let today = question_day(semantics, problem);
         Self { semantics: Arc::clone(semantics), dialect, today }
     }
 }

@@ -76,6 +76,7 @@ pub async fn run_metric(
     request: &Request,
     today: NaiveDate,
 ) -> Result<MetricAnswer, MetricError> {
+    let today = semantics.today.unwrap_or(today);
     let compiled = compile(semantics, request, &database.dialect(), today)?;
     let rows = database.run(&SqlQuery::new(compiled.sql.clone())).await?;
     Ok(MetricAnswer { compiled, rows })

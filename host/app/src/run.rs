@@ -225,9 +225,12 @@ impl Host {
             None if is_search => self.define(None, problem).await?,
             None => Defined::default(),
         };
+        // In a conversation the evidence may be the question before.
+        let is_explained = problem.evidence.is_some() && !defined.follows;
         let found = match kind {
-            // A change of the question before is no question that somebody confirmed.
-            RunKind::Search if defined.given.is_none() => {
+            // A change of the question before is no question that somebody confirmed, nor is one
+            // that the user explains.
+            RunKind::Search if defined.given.is_none() && !is_explained => {
                 let examples = &self.known.knowledge.verified;
                 let semantics = self.settings.semantics.digest.as_deref();
                 verified::find(examples, &problem.question, &catalog, semantics)

@@ -3,10 +3,10 @@
 
 use syrch_core::{Problem, Question};
 use syrch_journal::{Choices, Defined, Given, Header, Verified};
-use syrch_offline::{describe_origin, question_day};
+use syrch_offline::{Evidence, UNREAD_EVIDENCE, describe_origin, note_evidence, question_day};
 use syrch_semantics::{
-    Cell, Choice, Reading, Request, Semantics, Unread, compile, is_fragment, read_choices,
-    read_follow_up, read_question,
+    Cell, Choice, Reading, Request, Semantics, Understood, Unread, compile, is_fragment,
+    read_choices, read_follow_up, read_question,
 };
 
 use crate::{Host, verified};
@@ -115,17 +115,19 @@ impl Host {
         problem: &Problem,
     ) -> Result<Defined, Unread> {
         let Some(semantics) = self.semantics() else { return Ok(Defined::default()) };
-        // Explanations may change the meaning of words.
-        if problem.evidence.is_some() {
+        let by_rules = self.settings.model.is_by_rules();
+        let is_explained = Evidence::from_problem(problem).has_words;
+        // A model reads explanations, which may change the meaning of words.
+        if is_explained && !by_rules {
             return Ok(Defined::default());
         }
         let text = &problem.question;
         let cells = self.cells_of(text, semantics).await;
-        let today = question_day(semantics);
+        let today = question_day(semantics, problem);
         if let Some(request) = previous {
             match read_follow_up(semantics, request, text, &cells, today) {
                 Reading::Understood(read) if read.is_change => {
-                    let given = self.compile_given(semantics, read.request, read.confidence);
+                    let given = self.compile_given(semantics, problem, read);
                     return given.map(|given| Defined {
                         given: Some(given),
                         follows: true,
@@ -133,7 +135,7 @@ impl Host {
                     });
                 }
                 Reading::Unread(Unread::Ambiguous { .. }) => {
-                    return Ok(self.list_choices(semantics, previous, text, &cells));
+                    return Ok(self.list_choices(semantics, previous, problem, &cells));
                 }
                 Reading::Unread(unread @ (Unread::Unsupported(_) | Unread::Contradictory(_))) => {
                     return Err(unread);
@@ -147,12 +149,13 @@ impl Host {
                 _ => {}
             }
         }
-        if !self.settings.model.is_by_rules() {
+        // The rules write out the terms that are explained before they read.
+        if !by_rules || is_explained {
             return Ok(Defined::default());
         }
         match read_question(semantics, text, &cells, today) {
             Reading::Unread(Unread::Ambiguous { .. }) => {
-                Ok(self.list_choices(semantics, None, text, &cells))
+                Ok(self.list_choices(semantics, None, problem, &cells))
             }
             _ => Ok(Defined::default()),
         }
@@ -162,16 +165,16 @@ impl Host {
         &self,
         semantics: &Semantics,
         previous: Option<&Request>,
-        text: &str,
+        problem: &Problem,
         cells: &[Cell],
     ) -> Defined {
-        let today = question_day(semantics);
+        let today = question_day(semantics, problem);
+        let text = &problem.question;
         let Some(read) = read_choices(semantics, previous, text, cells, today) else {
             return Defined::default();
         };
         let given = read.list.into_iter().filter_map(|Choice { name, understood }| {
-            let confidence = understood.confidence;
-            let given = self.compile_given(semantics, understood.request, confidence).ok()?;
+            let given = self.compile_given(semantics, problem, understood).ok()?;
             Some((name, given))
         });
         let list: Vec<(String, Given)> = given.collect();
@@ -189,30 +192,34 @@ impl Host {
     fn compile_given(
         &self,
         semantics: &Semantics,
-        request: Request,
-        confidence: f64,
+        problem: &Problem,
+        understood: Understood,
     ) -> Result<Given, Unread> {
+        let Understood { request, mut confidence, .. } = understood;
         let request = request.with_named_groups();
         let dialect = self.database().dialect();
-        let compiled = compile(semantics, &request, &dialect, question_day(semantics))
+        let today = question_day(semantics, problem);
+        let compiled = compile(semantics, &request, &dialect, today)
             .map_err(|error| Unread::Unsupported(error.to_string()))?;
-        Ok(Given {
-            origin: describe_origin(&compiled.applied, &compiled.columns),
-            sql: compiled.sql,
-            confidence,
-        })
+        let mut origin = describe_origin(&compiled.applied, &compiled.columns);
+        if Evidence::from_problem(problem).has_words {
+            note_evidence(&mut origin);
+            confidence = confidence.min(UNREAD_EVIDENCE);
+        }
+        Ok(Given { origin, sql: compiled.sql, confidence })
     }
 
     /// The request of which a statement was compiled for a question; `None` if it was not.
     pub(crate) async fn find_request(
         &self,
         previous: Option<&Request>,
-        question: &str,
+        problem: &Problem,
         sql: &str,
     ) -> Option<Request> {
         let semantics = self.semantics()?;
+        let question = problem.question.as_str();
         let cells = self.cells_of(question, semantics).await;
-        let today = question_day(semantics);
+        let today = question_day(semantics, problem);
         let mut read: Vec<Request> = Vec::new();
         if let Some(request) = previous
             && let Reading::Understood(understood) =
@@ -229,8 +236,10 @@ impl Host {
             read.extend(list.map(|choice| choice.understood.request));
         }
         let dialect = self.database().dialect();
-        read.into_iter().map(Request::with_named_groups).find(|request| {
-            compile(semantics, request, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
+        // The condition that a ranking adds goes with it: it is no part of the request.
+        read.into_iter().find(|request| {
+            let named = request.clone().with_named_groups();
+            compile(semantics, &named, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
         })
     }
 }

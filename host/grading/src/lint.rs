@@ -137,6 +137,8 @@ async fn check(database: &Arc<dyn Database>, question: &Question, is_repeated: b
     for (number, gold) in (1..).zip(&question.golds) {
         let mut find = |kind, what: String| checked.findings.push((kind, Some(number), what));
         let gold = match gold {
+            // A search that is to end without rows has none to check.
+            Gold::End(_) => continue,
             Gold::Sql(sql) => &Gold::Sql(with_single_quotes(sql, database.as_ref()).await),
             other => other,
         };

@@ -1,12 +1,47 @@
 //! The evidence that the user added to the question: definitions of terms, and answers to
 //! clarifying questions.
 
+use chrono::NaiveDate;
 use syrch_core::Problem;
 
 use super::lexicon;
 
 /// The beginning of a clarifying question about the measure of a superlative.
 const BY_WHAT: &str = "By what ";
+
+/// The beginning of the line that says which day a question takes for today.
+const TODAY: &str = "Today is ";
+
+/// The evidence of a question: the day that it takes for today, and the rest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Evidence {
+    /// The day, if it is said on a line of its own as `Today is 2024-12-31.`.
+    pub today: Option<NaiveDate>,
+    /// True if there is more.
+    pub has_words: bool,
+}
+
+impl Evidence {
+    /// Reads the evidence of a problem.
+    #[must_use]
+    pub fn from_problem(problem: &Problem) -> Self {
+        let mut read = Self::default();
+        for line in problem.evidence.as_deref().unwrap_or_default().lines() {
+            let line = line.trim();
+            match read_today(line) {
+                Some(day) => read.today = Some(day),
+                None => read.has_words |= !line.is_empty(),
+            }
+        }
+        read
+    }
+}
+
+/// The day of a line such as `Today is 2024-12-31.`.
+fn read_today(line: &str) -> Option<NaiveDate> {
+    let day = line.strip_prefix(TODAY)?;
+    NaiveDate::parse_from_str(day.trim_end_matches('.'), "%Y-%m-%d").ok()
+}
 
 /// The question with defined terms written out, and with the answers so far in place of what they
 /// explain, else at its end.
@@ -165,6 +200,22 @@ mod tests {
 
     fn problem(evidence: &str) -> Problem {
         Problem { evidence: Some(evidence.to_owned()), ..Problem::default() }
+    }
+
+    #[test]
+    fn the_day_of_a_question_is_no_explanation() {
+        let day = NaiveDate::from_ymd_opt(2024, 2, 29);
+        for (evidence, today, has_words) in [
+            ("Today is 2024-02-29.", day, false),
+            ("the shop is German\nToday is 2024-02-29.", day, true),
+            ("Today is a good day.", None, true),
+            ("Today is 2023-02-29.", None, true),
+            (" \n", None, false),
+        ] {
+            let wanted = Evidence { today, has_words };
+            assert_eq!(Evidence::from_problem(&problem(evidence)), wanted, "{evidence}");
+        }
+        assert_eq!(Evidence::from_problem(&Problem::default()), Evidence::default());
     }
 
     #[test]

@@ -12,11 +12,41 @@ const GOES_ON: &[&str] = &[
     "those", "them", "these", "they", "it", "its", "their",
 ];
 
+/// Words between what is asked for and a pronoun.
+const AUXILIARIES: &[&str] = &[
+    "are", "can", "did", "do", "does", "had", "has", "have", "is", "was", "were", "will", "would",
+];
+/// The limit on the place of such a word: what is asked for has few words.
+const OBJECT: usize = 6;
+
+/// Returns true if the words mean something only after an earlier question.
+pub(crate) fn is_part(tokens: &[Token]) -> bool {
+    begins(tokens) || asks_about_pronoun(tokens)
+}
+
 /// Returns true if the words begin like a follow-up to an earlier question.
-pub(crate) fn begins(tokens: &[Token]) -> bool {
+fn begins(tokens: &[Token]) -> bool {
     let word = |at: usize| tokens.get(at).map_or("", |token| token.lower.as_str());
     let about = matches!(word(0), "what" | "how") && word(1) == "about";
     GOES_ON.contains(&word(0)) || about
+}
+
+fn word_at(tokens: &[Token], at: usize) -> &str {
+    tokens.get(at).map_or("", |token| token.lower.as_str())
+}
+
+/// Returns true if somebody is asked about whom no word names: `how many orders did she have?`.
+fn asks_about_pronoun(tokens: &[Token]) -> bool {
+    let asks =
+        matches!(word_at(tokens, 0), "how" | "what" | "which" | "when" | "where" | "in" | "on");
+    let place = (1..=OBJECT).find(|at| {
+        AUXILIARIES.contains(&word_at(tokens, *at))
+            && matches!(word_at(tokens, *at + 1), "he" | "she" | "they")
+    });
+    // `how many books are there and how many members do they have` names them before.
+    let is_first = place
+        .is_some_and(|place| !(1..place).any(|at| matches!(word_at(tokens, at), "and" | "if")));
+    asks && is_first
 }
 
 /// Returns true if there are only conditions, and nothing is asked for.
@@ -54,6 +84,8 @@ mod tests {
             "only the members",
             "those from Bergen",
             "Oslo?",
+            "How many books did she borrow?",
+            "how many loans do they have",
         ] {
             assert!(objection(part), "{part}");
         }
@@ -62,6 +94,7 @@ mod tests {
             "How many members are from Oslo?",
             "titles",
             "number of books in 2001",
+            "How many books are there?",
         ] {
             assert!(!objection(whole), "{whole}");
         }

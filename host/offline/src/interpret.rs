@@ -71,7 +71,7 @@ pub(crate) async fn interpret(
         let list = vec![Interpretation { sql, confidence: SURE }];
         return Interpretations { list, unknown: Vec::new(), objection: None };
     }
-    let mut objection = fragment::begins(&reading.tokens).then(|| fragment::WHY.to_owned());
+    let mut objection = fragment::is_part(&reading.tokens).then(|| fragment::WHY.to_owned());
     objection = objection.or(several);
     let mut list: Vec<Interpretation> = Vec::new();
     let mut dropped: Vec<String> = Vec::new();

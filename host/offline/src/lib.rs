@@ -52,6 +52,7 @@ mod repeats;
 #[cfg(test)]
 mod tests;
 
+pub use evidence::Evidence;
 pub use imperative::asks_for_change;
-pub use metric::{describe_origin, find_cells, question_day};
+pub use metric::{UNREAD_EVIDENCE, describe_origin, find_cells, note_evidence, question_day};
 pub use provider::{OfflineConfig, OfflineProvider};

@@ -6,12 +6,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, NaiveDate};
 use serde_json::{Value, json};
-use syrch_core::Dialect;
 use syrch_core::ports::{CellIndex, Match, ModelCall};
+use syrch_core::{Dialect, Problem};
 use syrch_semantics::{
     Applied, Cell, Format, OutputColumn, Reading, Role, Semantics, Unread, cells_at, compile,
-    phrases, read_question,
+    names_metric, phrases, read_question,
 };
+
+use super::evidence::{Evidence, apply_evidence};
 
 /// The limit on the cells that are requested for a phrase.
 const CELLS: u32 = 12;
@@ -20,14 +22,22 @@ const CELLS: u32 = 12;
 pub(crate) enum Metric {
     /// The statement, with the confidence in it and its origin as a document.
     Statement { sql: String, confidence: f64, origin: Value },
-    /// Each word is understood, and one of them may mean several things, or two exclude each other.
+    /// The question asks for a metric, and the files do not answer it for this reason.
     Unclear(String),
     /// The files do not answer it.
     Unread,
 }
 
-/// Reads the question of a call. One with explanations or clarifications of the user is left to the
-/// rules, since these may change the meaning of its words.
+/// The highest confidence where the user explained words of a question, and the definitions gave
+/// its statement without reading that.
+pub const UNREAD_EVIDENCE: f64 = 0.5;
+/// The note on such a statement.
+const EVIDENCE_NOTE: &str =
+    "the evidence was not used: the definitions of the metrics stand as they are";
+
+/// Reads the question of a call. One with clarifications of the user is left to the rules, since
+/// these may change the meaning of its words. So does an explanation only by the terms that it
+/// writes out.
 pub(crate) async fn read(
     question: &str,
     call: &ModelCall,
@@ -35,14 +45,31 @@ pub(crate) async fn read(
     index: Option<&dyn CellIndex>,
 ) -> Metric {
     let problem = &call.problem;
-    if problem.evidence.is_some() || !problem.answers.is_empty() {
+    if !problem.answers.is_empty() {
         return Metric::Unread;
     }
+    let explained = apply_evidence(question, problem);
     let cells = match index {
-        Some(index) => find_cells(question, semantics, index).await,
+        Some(index) => find_cells(&explained, semantics, index).await,
         None => Vec::new(),
     };
-    read_with(question, semantics, &cells, &call.catalog.dialect, question_day(semantics))
+    let today = question_day(semantics, problem);
+    let read = read_with(&explained, semantics, &cells, &call.catalog.dialect, today);
+    let is_unread = Evidence::from_problem(problem).has_words && explained == question;
+    match read {
+        Metric::Statement { sql, confidence, mut origin } if is_unread => {
+            note_evidence(&mut origin);
+            Metric::Statement { sql, confidence: confidence.min(UNREAD_EVIDENCE), origin }
+        }
+        other => other,
+    }
+}
+
+/// Notes in the origin of a statement that the definitions gave it without the evidence.
+pub fn note_evidence(origin: &mut Value) {
+    if let Some(notes) = origin.get_mut("notes").and_then(Value::as_array_mut) {
+        notes.push(Value::from(EVIDENCE_NOTE));
+    }
 }
 
 fn read_with(
@@ -54,7 +81,7 @@ fn read_with(
 ) -> Metric {
     let understood = match read_question(semantics, question, cells, today) {
         Reading::Understood(understood) => understood,
-        Reading::Unread(unread @ (Unread::Ambiguous { .. } | Unread::Contradictory(_))) => {
+        Reading::Unread(unread) if binds(semantics, question, &unread) => {
             return Metric::Unclear(unread.to_string());
         }
         Reading::Unread(_) => return Metric::Unread,
@@ -66,14 +93,25 @@ fn read_with(
             origin: describe_origin(&compiled.applied, &compiled.columns),
             sql: compiled.sql,
         },
-        Err(_) => Metric::Unread,
+        Err(error) => Metric::Unclear(error.to_string()),
     }
 }
 
-/// The day that "last month" and the like count from: that of the semantics, or today in UTC.
+/// Returns true if the rules must not answer a question that the definitions do not answer: it asks
+/// for a metric, of which the rules know nothing.
+fn binds(semantics: &Semantics, question: &str, unread: &Unread) -> bool {
+    match unread {
+        Unread::Ambiguous { .. } | Unread::Contradictory(_) | Unread::Unsupported(_) => true,
+        Unread::Words(_) => names_metric(semantics, question),
+        Unread::Rows(_) | Unread::NoMetric | Unread::TooLong => false,
+    }
+}
+
+/// The day that "last month" and the like count from: that of the question, that of the semantics,
+/// or today in UTC.
 #[must_use]
-pub fn question_day(semantics: &Semantics) -> NaiveDate {
-    semantics.today.unwrap_or_else(today)
+pub fn question_day(semantics: &Semantics, problem: &Problem) -> NaiveDate {
+    Evidence::from_problem(problem).today.or(semantics.today).unwrap_or_else(today)
 }
 
 /// The table of the files with a condition that always holds which a statement of the rules reads:

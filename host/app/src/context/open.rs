@@ -23,7 +23,8 @@ impl Context {
             if problem.terms.is_empty() { add_terms(host, problem, &run.catalog) } else { problem };
         let problem = Arc::new(problem);
         let definitions = host.semantics.as_ref().map(|semantics| {
-            Arc::new(Defined::new(semantics, run.catalog.dialect.clone())) as Arc<dyn Definitions>
+            let dialect = run.catalog.dialect.clone();
+            Arc::new(Defined::new(semantics, dialect, &problem)) as Arc<dyn Definitions>
         });
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(

@@ -83,9 +83,10 @@ impl Run for MetricArgs {
             context.rows(list(&semantics), || list_document(&semantics))?;
             return Ok(Exit::Answered);
         }
-        let today = chrono::Local::now().date_naive();
+        let clock = chrono::Local::now().date_naive();
+        let today = semantics.today.unwrap_or(clock);
         let text = self.read_text()?;
-        let request = text.read(semantics.today.unwrap_or(today), semantics.week_start)?;
+        let request = text.read(today, semantics.week_start)?;
         context.needs_database()?;
         let database = context.open_database().await?;
         if self.dry_run {

@@ -209,6 +209,7 @@ async fn files_and_answers_are_looked_at_too() {
         expects("rows", "expected_data", json!("rows.csv")),
         expects("none", "expected_data", json!("none.csv")),
         expects("answer", "expected_answer", json!(3)),
+        json!({"id": "end", "db": "school", "question": "end", "expect": "clarify"}),
     ];
     assert_eq!(home.lint(&questions).await, ["none 1 empty"]);
 }

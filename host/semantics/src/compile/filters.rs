@@ -1,5 +1,9 @@
 //! Conditions of a request: as SQL and in words.
 
+use std::borrow::Cow;
+
+use chrono::NaiveDate;
+
 use crate::{Dimension, Filter, Literal, Operator};
 
 use super::CompileError;
@@ -13,6 +17,8 @@ pub(super) fn write_filter(
     filter: &Filter,
     sql: &str,
 ) -> Result<String, CompileError> {
+    let days = read_days(dimension, filter);
+    let filter: &Filter = &days;
     if dimension.is_time && !filter.values.iter().all(is_day) {
         return Err(refuse(dimension, "it is a time: compare it with a day such as `2024-06-30`"));
     }
@@ -67,6 +73,21 @@ fn exclude(list: &Filter, other: &Filter) -> bool {
         (Operator::In, Operator::NotIn) => values.all(|value| other.values.contains(value)),
         _ => false,
     }
+}
+
+/// The condition with the days that its texts are, where the dimension is a time.
+fn read_days<'a>(dimension: &Dimension, filter: &'a Filter) -> Cow<'a, Filter> {
+    if !dimension.is_time || filter.operator == Operator::Contains {
+        return Cow::Borrowed(filter);
+    }
+    let values = filter.values.iter().map(|value| match value {
+        Literal::Text(text) => {
+            let day = NaiveDate::parse_from_str(text, "%Y-%m-%d");
+            day.map_or_else(|_| value.clone(), Literal::Date)
+        }
+        other => other.clone(),
+    });
+    Cow::Owned(Filter { values: values.collect(), ..filter.clone() })
 }
 
 fn is_day(value: &Literal) -> bool {

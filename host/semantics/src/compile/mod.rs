@@ -44,8 +44,9 @@ pub use words::describe_period;
 /// The limit on a statement, in bytes, as the guard of statements has it.
 const LONGEST: usize = 64 << 10;
 
-/// Compiles a request to one SELECT in a dialect. `today` is the clock's day, if the semantics have
-/// none of their own: a period that it lies in is said to be incomplete.
+/// Compiles a request to one SELECT in a dialect. `today` is the day that the question counts from,
+/// which is that of the semantics unless the question has one: a period that it lies in is said to
+/// be incomplete.
 ///
 /// # Errors
 /// A [`CompileError`] when a name is unknown, when a table is not reached by exactly one path of
@@ -64,7 +65,7 @@ pub fn compile(
     if sql.len() > LONGEST {
         return Err(CompileError::TooLong { most: LONGEST });
     }
-    let applied = words::apply(&plan, semantics.today.unwrap_or(today));
+    let applied = words::apply(&plan, today);
     Ok(Compiled { sql, columns, applied })
 }
 

@@ -5,9 +5,11 @@ use std::collections::HashSet;
 use chrono::NaiveDate;
 
 use crate::{
-    Applied, Comparison, Dimension, Filter, Grain, MetricKind, Order, Period, Request, WeekStart,
+    Aggregate, Applied, Comparison, Dimension, Filter, Grain, Measure, Metric, MetricKind, Order,
+    Period, Request, WeekStart,
 };
 
+use super::derive::find_operands;
 use super::engine::{begin, label};
 use super::names::are_equal;
 use super::plan::{Plan, bounds};
@@ -58,7 +60,7 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
         time,
         period: bounds(request).cloned(),
         grain: request.grain,
-        notes: find_incomplete(plan, today).into_iter().collect(),
+        notes: find_incomplete(plan, today).into_iter().chain(find_gaps(plan)).collect(),
         request: describe(
             &plan.metrics.iter().map(|metric| metric.name.as_str()).collect::<Vec<_>>(),
             &by.iter().map(String::as_str).collect::<Vec<_>>(),
@@ -93,6 +95,54 @@ fn find_incomplete(plan: &Plan<'_>, today: NaiveDate) -> Option<String> {
             label(grain, today, week_start)
         )
     })
+}
+
+/// Returns a note for each derived metric that has no value where a part of it has no rows.
+fn find_gaps(plan: &Plan<'_>) -> Vec<String> {
+    let metrics = plan.metrics.iter().copied();
+    let derived = metrics.filter(|metric| matches!(metric.kind, MetricKind::Derived(_)));
+    derived.filter_map(|metric| describe_gap(plan, metric)).collect()
+}
+
+/// A metric over one set of rows has a value wherever there are rows, and a count is 0 elsewhere.
+fn describe_gap<'a>(plan: &Plan<'a>, metric: &'a Metric) -> Option<String> {
+    let parts = list_parts(plan, metric);
+    let mut rows = parts.iter().map(|(_, measure)| {
+        let filter = measure.filter.as_ref().map(|filter| filter.text.as_str());
+        (measure.base.as_str(), filter)
+    });
+    let first = rows.next()?;
+    let is_over_several = rows.any(|other| other != first);
+    let others = parts.iter().filter(|(_, measure)| {
+        !matches!(measure.aggregate, Aggregate::Count | Aggregate::CountDistinct)
+    });
+    let names: Vec<&str> = others.map(|(name, _)| *name).collect();
+    (is_over_several && !names.is_empty()).then(|| {
+        format!("{} has no value where there are no rows of {}", metric.name, names.join(" or of "))
+    })
+}
+
+/// The measures that a metric is computed from, with their names.
+fn list_parts<'a>(plan: &Plan<'a>, metric: &'a Metric) -> Vec<(&'a str, &'a Measure)> {
+    let mut seen: Vec<&Metric> = Vec::new();
+    let mut open = vec![metric];
+    while let Some(metric) = open.pop() {
+        if seen.iter().any(|known| std::ptr::eq(*known, metric)) {
+            continue;
+        }
+        seen.push(metric);
+        for name in find_operands(metric) {
+            open.extend(plan.involved.iter().copied().find(|it| are_equal(&it.name, &name)));
+        }
+    }
+    let parts = plan.involved.iter().copied();
+    let parts = parts.filter(|it| seen.iter().any(|known| std::ptr::eq(*known, *it)));
+    parts
+        .filter_map(|it| match &it.kind {
+            MetricKind::Measure(measure) => Some((it.name.as_str(), measure)),
+            MetricKind::Ratio { .. } | MetricKind::Derived(_) => None,
+        })
+        .collect()
 }
 
 fn describe(metrics: &[&str], by: &[&str], request: &Request) -> String {

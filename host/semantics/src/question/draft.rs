@@ -141,6 +141,14 @@ impl Draft {
         *self == Self { unknown, ..Self::default() }
     }
 
+    /// Returns true if the text may ask for rows of a table, as it counts and adds up nothing.
+    pub(super) fn may_ask_for_rows(&self) -> bool {
+        let asks_for_number = self.counts || self.totals || self.averages || self.shares;
+        !asks_for_number && self.groups.is_empty() && self.grains.is_empty()
+            || self.lists
+            || self.asks_which && self.rank.is_none()
+    }
+
     /// Returns true if the text asks for more than a metric.
     pub(super) fn has_parts(&self) -> bool {
         let metrics = self.metrics.clone();

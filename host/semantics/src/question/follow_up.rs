@@ -5,7 +5,7 @@ use chrono::{Datelike, NaiveDate};
 
 use super::draft::{Draft, Rank};
 use super::parse::Parser;
-use super::resolve::Resolver;
+use super::resolve::{RANKS_APART, Resolver};
 use super::time::{self, Calendar, Clock, Span};
 use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
@@ -563,6 +563,9 @@ impl Merger<'_> {
             if !is_split || !is_sum || request.metrics.len() > 1 {
                 return refuse("there is nothing to have a share of");
             }
+            if !draft.conditions.is_empty() {
+                return refuse("the share in each group and the share of each group may be meant");
+            }
             request.comparison = Some(Comparison::ShareOfTotal);
         }
         let asks = draft.runs
@@ -636,6 +639,9 @@ impl Merger<'_> {
         let is_split = !request.by.is_empty() || request.grain.is_some();
         if request.limit.is_some() && request.by.is_empty() == request.grain.is_none() {
             return refuse("one metric can be ranked by one thing at a time");
+        }
+        if request.limit.is_some() && !model::is_one_thing(self.semantics, &request.by) {
+            return refuse(RANKS_APART);
         }
         if (request.order.is_some() || request.comparison.is_some()) && !is_split {
             return refuse("the result has only one row");

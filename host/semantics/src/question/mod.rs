@@ -10,6 +10,8 @@ mod lookup;
 mod model;
 mod parse;
 mod resolve;
+#[cfg(test)]
+mod tests;
 mod time;
 mod tokens;
 mod vocabulary;
@@ -82,9 +84,22 @@ pub enum Unread {
     /// The question asks for something that a request cannot express.
     #[error("{0}")]
     Unsupported(String),
+    /// The question may ask for rows rather than for a metric: something else may answer it.
+    #[error("{0}")]
+    Rows(String),
     /// The question has too many words.
     #[error("the question is longer than {TOKENS} words")]
     TooLong,
+}
+
+impl Unread {
+    /// The same reason, for a question that may ask for rows. Only what is unsupported changes.
+    fn into_rows(self) -> Self {
+        match self {
+            Self::Unsupported(why) => Self::Rows(why),
+            other => other,
+        }
+    }
 }
 
 impl From<Result<Understood, Unread>> for Reading {
@@ -120,8 +135,22 @@ fn read(
     let calendar = Calendar { today, week_start: semantics.week_start };
     let clock = Clock { tokens: &tokens, calendar };
     let mut parser = Parser::new(semantics, &tokens, &links, clock);
-    parser.read(0)?;
-    Resolver { semantics, calendar, draft: &parser.draft, chosen }.request()
+    let names_metric = links.name_metric(semantics);
+    if let Err(unread) = parser.read(0) {
+        return Err(if names_metric { unread } else { unread.into_rows() });
+    }
+    let draft = &parser.draft;
+    let read = Resolver { semantics, calendar, draft, chosen }.request();
+    let may_be_rows = !names_metric && draft.may_ask_for_rows();
+    read.map_err(|unread| if may_be_rows { unread.into_rows() } else { unread })
+}
+
+/// Returns true if a question has words that are the name of a metric and of nothing else. Where
+/// the definitions do not answer it, other means would compute something else.
+#[must_use]
+pub fn names_metric(semantics: &Semantics, question: &str) -> bool {
+    read_tokens(question)
+        .is_ok_and(|tokens| vocabulary::link(semantics, &tokens, &[]).name_metric(semantics))
 }
 
 /// The tokens of a text that is not too long.

@@ -4,8 +4,8 @@
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
 use crate::compile::are_equal;
-use crate::joins::Graph;
-use crate::{Aggregate, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
+use crate::joins::{Graph, Paths};
+use crate::{Aggregate, Dimension, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
 /// The limit on how deep metrics may refer to metrics.
 const DEPTH: usize = 16;
@@ -84,6 +84,14 @@ pub(super) fn reaches(semantics: &Semantics, name: &str, table: &str) -> bool {
         .all(|measure| reach(semantics, &measure.base).iter().any(|known| are_equal(known, table)))
 }
 
+/// Returns true if more than one path of joins leads from a measure of the metric to the table.
+pub(super) fn has_several_paths(semantics: &Semantics, name: &str, table: &str) -> bool {
+    let graph = Graph::from_semantics(semantics);
+    measures(semantics, name)
+        .iter()
+        .any(|measure| matches!(graph.find_paths(&measure.base, table), Paths::Several(..)))
+}
+
 /// The time dimensions that date the measures of a metric, by place; `None` if one has none.
 pub(super) fn times(semantics: &Semantics, name: &str) -> Option<Vec<usize>> {
     measures(semantics, name).into_iter().map(|measure| time(semantics, measure)).collect()
@@ -124,7 +132,7 @@ fn is_sum(semantics: &Semantics, name: &str, depth: usize) -> bool {
     }
 }
 
-/// Returns true for sums and differences of additive metrics.
+/// Returns true for sums and differences of additive metrics and of their multiples.
 fn is_linear(semantics: &Semantics, tree: &Expr, depth: usize) -> bool {
     match tree {
         Expr::Identifier(name) => is_sum(semantics, &name.value, depth),
@@ -133,8 +141,19 @@ fn is_linear(semantics: &Semantics, tree: &Expr, depth: usize) -> bool {
         Expr::BinaryOp { left, op: BinaryOperator::Plus | BinaryOperator::Minus, right } => {
             is_linear(semantics, left, depth) && is_linear(semantics, right, depth)
         }
+        Expr::BinaryOp { left, op: BinaryOperator::Multiply, right } => {
+            (is_number(left) && is_linear(semantics, right, depth))
+                || (is_linear(semantics, left, depth) && is_number(right))
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => {
+            is_linear(semantics, left, depth) && is_number(right)
+        }
         _ => false,
     }
+}
+
+fn is_number(tree: &Expr) -> bool {
+    matches!(tree, Expr::Value(value) if matches!(value.value, Value::Number(..)))
 }
 
 /// Returns true if the metric is a number of things, so that `how many` may ask for it.
@@ -147,6 +166,12 @@ pub(super) fn is_count(metric: &Metric) -> bool {
         },
         MetricKind::Ratio { .. } | MetricKind::Derived(_) => false,
     }
+}
+
+/// Returns true if the metric counts all rows of a table.
+pub(super) fn counts_rows(metric: &Metric) -> bool {
+    matches!(&metric.kind, MetricKind::Measure(measure)
+        if measure.aggregate == Aggregate::Count && measure.filter.is_none())
 }
 
 /// Returns true if the metric counts different values.
@@ -269,12 +294,31 @@ pub(super) fn naming_dimensions(semantics: &Semantics, table: usize) -> Vec<usiz
         format!("{singular} name"),
         "title".to_owned(),
     ];
-    let named = names.iter().find_map(|name| dimension_of(semantics, table, name));
+    let named = names
+        .iter()
+        .find_map(|name| dimension_of(semantics, table, name))
+        .filter(|at| names_rows(&semantics.dimensions[*at]));
     let key: Option<Vec<usize>> =
         table.key.iter().map(|column| dimension_of(semantics, table, column)).collect();
     let key = key.unwrap_or_default();
     let others = named.into_iter().filter(|named| !key.contains(named));
     key.iter().copied().chain(others).collect()
+}
+
+/// Returns true if a dimension tells the rows of its table apart; several may have one title.
+fn names_rows(dimension: &Dimension) -> bool {
+    dimension.names_row || !dimension.name.eq_ignore_ascii_case("title")
+}
+
+/// Returns true if rows are grouped by one thing: one dimension, or those that name the rows of one
+/// table.
+pub(super) fn is_one_thing(semantics: &Semantics, by: &[String]) -> bool {
+    by.len() <= 1
+        || (0..semantics.tables.len()).any(|table| {
+            let names = naming_dimensions(semantics, table);
+            let names: Vec<String> = names.iter().map(|at| full_name(semantics, *at)).collect();
+            names.len() == by.len() && by.iter().all(|name| names.contains(name))
+        })
 }
 
 fn dimension_of(semantics: &Semantics, table: &Table, name: &str) -> Option<usize> {

@@ -67,8 +67,9 @@ impl<'a> Parser<'a> {
 
     /// Reads what begins at a token and returns the place behind it.
     pub(super) fn step(&mut self, at: usize) -> Result<usize, Unread> {
-        let rules: [fn(&mut Self, usize) -> Taken; 19] = [
+        let rules: [fn(&mut Self, usize) -> Taken; 20] = [
             Self::sort,
+            Self::both,
             Self::mention,
             Self::value,
             Self::negation,
@@ -208,6 +209,25 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// `both cancelled and attended`: rows that are one of two things or, as often, both at once.
+    fn both(&mut self, at: usize) -> Taken {
+        if self.word(at) != "both" {
+            return Ok(None);
+        }
+        let next = self.skip(at + 1, &["in", "from", "for", "of", "the"]);
+        let Some(value) = self.links.values.get(next).and_then(Option::as_ref) else {
+            return Ok(None);
+        };
+        let name = self.links.names.get(next).and_then(Option::as_ref);
+        if name.is_some_and(|name| name.end >= value.end) {
+            return Ok(None);
+        }
+        Err(Unread::Ambiguous {
+            phrase: format!("both {}", self.text(next, value.end)),
+            choices: vec!["rows of either".to_owned(), "rows of both at once".to_owned()],
+        })
     }
 
     fn set_sort(&mut self, sort: Sort, descending: Option<bool>) -> Result<(), Unread> {

@@ -14,6 +14,10 @@ const SURE: f64 = 0.95;
 /// The confidence where the grain is assumed.
 const ASSUMED: f64 = 0.75;
 
+/// The reason why a ranking within groups is refused.
+pub(super) const RANKS_APART: &str =
+    "one metric can be ranked by one thing at a time, and not within each group of another";
+
 /// Resolves the parts of a draft.
 #[derive(Clone, Copy)]
 pub(super) struct Resolver<'a> {
@@ -267,7 +271,7 @@ impl Resolver<'_> {
         let found = if own.len() == 1 { own } else { reached };
         match found.as_slice() {
             [only] => Ok((*only).clone()),
-            [] => refuse(format!("{} cannot be split by {}", metrics.join(", "), group.text)),
+            [] => refuse(self.describe_unreached(group, metrics)),
             several => {
                 let names = several
                     .iter()
@@ -275,6 +279,23 @@ impl Resolver<'_> {
                     .map(|dimension| model::full_name(self.semantics, *dimension));
                 Ok(several[self.choose(&group.text, names.collect())?].clone())
             }
+        }
+    }
+
+    /// The reason why no dimension of a group is reached.
+    fn describe_unreached(&self, group: &Group, metrics: &[String]) -> String {
+        let dimensions = group.options.iter().flatten();
+        let mut tables = dimensions.map(|at| &self.semantics.dimensions[*at].table);
+        let table = tables.find(|table| {
+            metrics.iter().any(|metric| model::has_several_paths(self.semantics, metric, table))
+        });
+        let metrics = metrics.join(", ");
+        match table {
+            Some(table) => format!(
+                "{metrics} cannot be split by {}: several paths of joins lead to `{table}`",
+                group.text
+            ),
+            None => format!("{metrics} cannot be split by {}", group.text),
         }
     }
 
@@ -537,6 +558,11 @@ impl Resolver<'_> {
         found.extend(uppers.map(|at| (at, None)));
         let is_split = !by.is_empty() || grain.is_some();
         match found.as_slice() {
+            // With a condition it may be the share of each group or the share in each group.
+            [] if is_split && !filters.is_empty() => refuse(format!(
+                "no metric is this share of {metric}: define a ratio of it, or ask without the \
+                 condition for the share of each group"
+            )),
             [] if is_split && model::is_additive(self.semantics, metric) => Ok(None),
             [] => refuse(format!("no metric is this share of {metric}")),
             [(only, filter)] if !is_split => {
@@ -701,6 +727,9 @@ impl Resolver<'_> {
             let is_one = request.by.is_empty() != request.grain.is_none();
             if !is_one || request.metrics.len() > 1 {
                 return refuse("one metric can be ranked by one thing at a time");
+            }
+            if !model::is_one_thing(self.semantics, &request.by) {
+                return refuse(RANKS_APART);
             }
             if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
                 return refuse("what is compared cannot be ranked");

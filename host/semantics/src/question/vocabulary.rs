@@ -48,6 +48,19 @@ pub(super) struct Links {
     pub(super) values: Vec<Option<Valued>>,
 }
 
+impl Links {
+    /// Returns true if a phrase is the name of metrics and of nothing else. A count of all rows of
+    /// a table names these rows, too.
+    pub(super) fn name_metric(&self, semantics: &Semantics) -> bool {
+        self.names.iter().flatten().any(|named| {
+            named.meanings.iter().all(|meaning| match meaning {
+                Meaning::Metric(metric) => !model::counts_rows(&semantics.metrics[*metric]),
+                Meaning::Dimension(_) | Meaning::Table(_) => false,
+            })
+        })
+    }
+}
+
 /// Words between those of a name that change nothing: `orders that were placed`.
 const BETWEEN: &[&str] = &[
     "are", "be", "been", "being", "did", "do", "does", "got", "had", "has", "have", "is", "that",

@@ -1,6 +1,6 @@
 //! Requests over the shop, each beside the statement that a person would write.
 
-use crate::{Comparison, Grain, Operator, Order, Request};
+use crate::{Comparison, Filter, Grain, Literal, Operator, Order, Request};
 
 use super::kit::{assert_rows, filter, period, request};
 
@@ -127,6 +127,13 @@ fn conditions_keep_rows_as_their_operators_say() {
         (filter("country", Operator::NotIn, &["France"]), "c.country IS NOT 'France'"),
         (filter("country", Operator::Contains, &["RAN"]), "c.country LIKE '%ran%'"),
         (filter("order_date", Operator::AtLeast, &["2024-01-31"]), "order_date >= '2024-01-31'"),
+        (
+            Filter {
+                values: vec![Literal::Text("2024-01-31".to_owned())],
+                ..filter("order_date", Operator::AtLeast, &[])
+            },
+            "order_date >= '2024-01-31'",
+        ),
         (filter("orders.status", Operator::Less, &["e"]), "status < 'e'"),
     ];
     for (filter, by_hand) in list {

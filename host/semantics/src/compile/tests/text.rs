@@ -112,6 +112,18 @@ LIMIT 5"
     );
 }
 
+fn list_notes(names: &[&str]) -> Vec<String> {
+    let request = request(names, &["category"]);
+    compile_for(&shop(), &request, &Dialect::Sqlite).unwrap().applied.notes
+}
+
+#[test]
+fn a_difference_of_two_tables_has_no_value_where_one_has_no_rows() {
+    let note = "net revenue has no value where there are no rows of revenue or of refunds";
+    assert_eq!(list_notes(&["net revenue"]), [note]);
+    assert!(list_notes(&["profit", "return rate"]).is_empty());
+}
+
 #[test]
 fn what_a_statement_applies_is_said_in_words() {
     let request = Request {
