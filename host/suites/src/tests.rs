@@ -222,8 +222,8 @@ fn each_fault_is_reported_with_its_place() {
             r#"{"id": "b", "question": " ", "gold_sql": ""}"#,
             &[
                 "line 2, `b`: has no `question`",
-                "line 2, `b`: does not say what is right: it needs `gold_sql`, `expected_data` or \
-                 `expected_answer`",
+                "line 2, `b`: does not say what is right: it needs `gold_sql`, `expected_data`, \
+                 `expected_answer` or `expect`",
             ],
         ),
         (
