@@ -119,7 +119,7 @@ fn list_notes(names: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_difference_of_two_tables_has_no_value_where_one_has_no_rows() {
-    let note = "net revenue has no value where there are no rows of revenue or of refunds";
+    let note = "net revenue has no value where there are no rows of refunds or of revenue";
     assert_eq!(list_notes(&["net revenue"]), [note]);
     assert!(list_notes(&["profit", "return rate"]).is_empty());
 }
