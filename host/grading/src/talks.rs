@@ -14,9 +14,12 @@ use tokio::sync::Mutex;
 
 use super::ask::{Asked, answer_from_search, run_id};
 
+/// The place of a conversation: the arm, and its id.
+type Place = (String, String);
+
 /// The conversations that are asked, by arm and id.
 #[derive(Default)]
-pub(crate) struct Talks(Lock<HashMap<(String, String), Arc<Mutex<Talk>>>>);
+pub(crate) struct Talks(Lock<HashMap<Place, Arc<Mutex<Talk>>>>);
 
 /// A conversation with the answers to its turns so far.
 #[derive(Default)]

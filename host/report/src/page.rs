@@ -100,7 +100,7 @@ impl Html {
 
     /// The length of the markup in bytes, by which long lists decide where to end.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.text.len()
     }
 

@@ -40,7 +40,6 @@ fn catalog() -> Catalog {
             rules: "- NULL sorts as the greatest value.\n".to_owned(),
             ..Syntax::default()
         },
-        ..Catalog::default()
     }
 }
 

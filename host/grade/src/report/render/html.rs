@@ -185,7 +185,7 @@ fn add_flips(html: &mut Html, pair: &PairReport) {
     let number = count(pair.flipped.len(), "question");
     html.fold(&format!("{number} that only one answers right"), |html| {
         for (shown, one) in pair.flipped.iter().enumerate() {
-            if shown >= ROWS || html.len() > LONGEST {
+            if shown >= ROWS || html.size() > LONGEST {
                 left_out(html, pair.flipped.len() - shown);
                 break;
             }
@@ -249,7 +249,7 @@ fn results(html: &mut Html, rows: &[ResultRow]) {
     html.raw("<th scope=\"col\">Question</th></tr></thead>\n<tbody>\n");
     let mut shown = 0;
     for row in rows.iter().take(ROWS) {
-        if html.len() > LONGEST {
+        if html.size() > LONGEST {
             break;
         }
         result(html, row);
