@@ -145,16 +145,16 @@ test-cluster:
 	SYRCH_REQUIRE_CLUSTER=1 $(CARGO) test --workspace --test e2e -- cluster::
 
 # The packages of one build, in target/dist; what is left out, since its tools are missing, is named at the end. The project's own script installs some
-# of these tools in target/dist-tools (from PyPI, npm and crates.io). packaging/README.md has the rest.
+# of these tools in target/dist-tools (from PyPI, npm and crates.io). host/cli/packaging/README.md has the rest.
 dist: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER ?= $(if $(filter aarch64,$(shell uname -m)),,aarch64-linux-gnu-gcc)
 dist: $(if $(BINARY),,target)
 	$(if $(BINARY),,$(CARGO) build --profile $(PROFILE) $(if $(TARGET),--target $(TARGET)) $(MODULE) -p syrch-host --bin syrch-host)
-	sh packaging/install.sh
-	HELPER="$(HELPER)" PROFILE="$(if $(BINARY)$(TARGET),,$(PROFILE))" sh packaging/build.sh $(or $(BINARY),$(BUILT)) $(TARGET)
+	sh host/cli/packaging/install.sh
+	HELPER="$(HELPER)" PROFILE="$(if $(BINARY)$(TARGET),,$(PROFILE))" sh host/cli/packaging/build.sh $(or $(BINARY),$(BUILT)) $(TARGET)
 
 # Each package is installed and answers a question, without Rust; what could not be tried is counted.
 test-packages: dist
-	bash packaging/test.sh
+	bash host/cli/packaging/test.sh
 
 # Spans for an OpenTelemetry collector: a build with further features of what the others stand on, hence apart.
 test-otel:

@@ -9,7 +9,7 @@ use syrch_kit::{MockEndpoint, Reply, Script};
 
 /// The folders of the documents whose commands run from the repository's root. The guide of the SDK
 /// has a test of its own.
-const FOLDERS: [&str; 6] = ["", "docs", "examples", "host", "packaging", "wit"];
+const FOLDERS: [&str; 6] = ["", "docs", "examples", "host", "host/cli/packaging", "wit"];
 
 /// The documents of these folders, in the order of their paths.
 fn documents() -> Vec<PathBuf> {

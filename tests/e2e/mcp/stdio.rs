@@ -280,7 +280,7 @@ fn the_registration_starts_this_server() {
 fn the_manifest_of_the_bundle_starts_this_server() {
     let folder = syrch_kit::scratch();
     let shop = shop(folder.path()).display().to_string();
-    let path = syrch_kit::repository().join("packaging/mcpb/manifest.json");
+    let path = syrch_kit::repository().join("host/cli/packaging/mcpb/manifest.json");
     let manifest: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let config = &manifest["server"]["mcp_config"];
     let entry = format!("${{__dirname}}/{}", manifest["server"]["entry_point"].as_str().unwrap());

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Installs each package of a folder as docs/installation.md says, and uses it: packaging/test.sh [FOLDER], target/dist by default. Programs run in an
+# Installs each package of a folder as docs/installation.md says, and uses it: host/cli/packaging/test.sh [FOLDER], target/dist by default. Programs run in an
 # environment with no variable of the caller's, and with neither Rust nor the project on their path. What cannot be tried here is counted at the end;
 # with SYRCH_REQUIRE_PACKAGES=1 it is an error.
 set -euo pipefail
-dist=$(realpath "${1:-$(dirname "$0")/../target/dist}")
-cd "$(dirname "$0")/.."
+dist=$(realpath "${1:-$(dirname "$0")/../../../target/dist}")
+cd "$(dirname "$0")/../../.."
 root=$PWD
 tools=$root/target/dist-tools
 guide=$root/docs/installation.md
@@ -136,7 +136,7 @@ bundle() { # FILE
 	shown "open \`$(named "$1")\`"
 	"$tools/npm/node_modules/.bin/mcpb" unpack "$1" "$work/bundle" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
 	"$tools/npm/node_modules/.bin/mcpb" validate "$work/bundle/manifest.json" >mcpb.txt 2>&1 || fail "$(cat mcpb.txt)"
-	clean python3 "$root/packaging/use_mcpb.py" "$work/bundle" "$work/sales.csv" 2>mcpb.txt || fail "$(cat mcpb.txt)"
+	clean python3 "$root/host/cli/packaging/use_mcpb.py" "$work/bundle" "$work/sales.csv" 2>mcpb.txt || fail "$(cat mcpb.txt)"
 }
 
 wheel() { # FILE
@@ -151,7 +151,7 @@ wheel() { # FILE
 
 bill() { # FILE
 	shown "$(named "$1")"
-	"$tools/python/bin/python" "$root/packaging/check_sbom.py" "$1" "$root/Cargo.lock"
+	"$tools/python/bin/python" "$root/host/cli/packaging/check_sbom.py" "$1" "$root/Cargo.lock"
 }
 
 container() { # PROGRAM

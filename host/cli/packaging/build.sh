@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the packages of one built program: packaging/build.sh PROGRAM [TARGET], into target/dist. README.md lists them. HELPER names the same program
+# Makes the packages of one built program: host/cli/packaging/build.sh PROGRAM [TARGET], into target/dist. README.md lists them. HELPER names the same program
 # for this machine, where TARGET is another, and PROFILE the profile in which the wheel's parts are built.
 set -eu
 program=$(realpath "$1")
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 root=$PWD
 target=${2:-$(uname -m)-unknown-linux-gnu}
 helper=${HELPER:-$program}
@@ -114,8 +114,8 @@ if has npm "the npm package"; then
 	package=$work/npm
 	mkdir -p "$package/bin"
 	cp "$tree/bin/syrch-host" "$package/bin"
-	cp LICENSE-APACHE LICENSE-MIT packaging/npm/README.md "$package"
-	fill packaging/npm/package.json >"$package/package.json"
+	cp LICENSE-APACHE LICENSE-MIT host/cli/packaging/npm/README.md "$package"
+	fill host/cli/packaging/npm/package.json >"$package/package.json"
 	(cd "$package" && npm pack --silent --pack-destination "$out" >/dev/null)
 fi
 
@@ -125,7 +125,7 @@ if has "$mcpb" "the MCP bundle"; then
 	mkdir -p "$package/server"
 	cp "$tree/bin/syrch-host" "$package/server"
 	cp LICENSE-APACHE LICENSE-MIT "$package"
-	fill packaging/mcpb/manifest.json >"$package/manifest.json"
+	fill host/cli/packaging/mcpb/manifest.json >"$package/manifest.json"
 	"$mcpb" pack "$package" "$out/$name.mcpb" >"$work/mcpb.log" || { cat "$work/mcpb.log" >&2 && exit 1; }
 fi
 
@@ -140,7 +140,7 @@ if has "$tools/bin/cargo-cyclonedx" "the SBOM"; then
 		>"$out/$name.cdx.json"
 fi
 
-cp packaging/Containerfile "$out"
+cp host/cli/packaging/Containerfile "$out"
 # The wheel has the module for Python besides the program; one call of cargo has built both.
 if test -e host/python/backend.py && test -n "${PROFILE:-}"; then
 	tag=manylinux_$(glibc "$program" "$(dirname "$program")/libsyrch_host_native.so" | tr . _)_$(uname -m)

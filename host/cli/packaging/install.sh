@@ -3,7 +3,7 @@
 # (npm), a linter of container files, the schema of CycloneDX and auditwheel (PyPI). What is there already is not fetched again. `install.sh check` leaves out what only building
 # needs.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 tools=$PWD/target/dist-tools
 cyclonedx=0.5.9
 mcpb=2.1.2
