@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from syrch_host import Host, NoAnswer, Result, SyrchError, errors, query
+from syrch_host import Host, NoAnswer, Result, SyrchError, compare, errors, query
 
 COUNTS = {"customers": 240, "orders": 1500, "products": 72}
 
@@ -79,6 +79,14 @@ def test_other_threads_run_while_one_waits(shop: Path) -> None:
         count += 1
     thread.join()
     assert count > 100
+
+
+def test_one_text_is_no_list_of_questions(shop: Path) -> None:
+    host = Host(shop)
+    with pytest.raises(TypeError, match="one text"):
+        host.batch("How many customers are there?")
+    with pytest.raises(TypeError, match="one text"):
+        compare("single", "suite.jsonl", shop)
 
 
 def test_a_batch_keeps_the_order_and_the_errors(shop: Path) -> None:

@@ -16,6 +16,8 @@ mod activity;
 mod backend;
 mod cache;
 mod error;
+#[cfg(test)]
+mod fixture;
 mod folder;
 mod in_flight;
 mod key;

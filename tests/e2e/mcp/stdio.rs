@@ -255,6 +255,28 @@ fn print(place: &Place, program: &str) -> Value {
 }
 
 #[test]
+fn the_registration_has_no_password_and_whole_paths() {
+    let place = Place::new();
+    let notes = place.path().join("notes.txt");
+    std::fs::write(&notes, "a note\n").unwrap();
+    let mut command = host();
+    command.current_dir(place.path()).args(["mcp", "--llm", "offline", "--notes", "./notes.txt"]);
+    command.args(["--db", "postgres://ann:se-cret@localhost/shop", "--print-config", "claude"]);
+    let output = command.output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("SYRCH_DB"), "{said}");
+    assert!(!shown.contains("se-cret") && !shown.contains("--db"), "{shown}");
+    let words = &serde_json::from_str::<Value>(&shown).unwrap()["mcpServers"]["syrch-shop"]["args"];
+    let path = words
+        .as_array()
+        .unwrap()
+        .iter()
+        .find_map(|word| word.as_str().filter(|word| word.ends_with("notes.txt")));
+    assert!(path.is_some_and(|path| std::path::Path::new(path).is_absolute()), "{shown}");
+}
+
+#[test]
 fn the_registration_starts_this_server() {
     let place = Place::new();
     let shop = shop(place.path());

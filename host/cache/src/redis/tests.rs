@@ -9,34 +9,13 @@ use futures::future::join_all;
 use syrch_kit::cluster::Redis;
 
 use super::*;
+use crate::fixture::{fetch, key, value};
 use crate::{Cache, Found, Options, Place};
-
-fn key(number: usize) -> Key {
-    Key::new(Kind::ALL[number % 2], "who", &number.to_le_bytes())
-}
-
-fn value(number: usize) -> Arc<[u8]> {
-    vec![number as u8; number * 31 % 2_000 + 1].into()
-}
 
 fn open(address: &str) -> Arc<Cache> {
     let place = Place::read_shared(&format!("redis://{address}")).unwrap();
     let wait = Duration::from_millis(500);
     Cache::open_at(place, Options { wait, ..Options::default() })
-}
-
-async fn fetch(cache: &Cache, number: usize) -> bool {
-    match cache.find(key(number)).await {
-        Found::Value(found) => {
-            assert_eq!(found, value(number));
-            true
-        }
-        Found::Lead(lead) => {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            lead.store(value(number)).await;
-            false
-        }
-    }
 }
 
 #[tokio::test]

@@ -7,33 +7,11 @@ use std::time::Duration;
 use futures::future::join_all;
 
 use super::*;
+use crate::fixture::{fetch, key, value};
 use crate::{Cache, Found, Options, Place};
-
-fn key(number: usize) -> Key {
-    Key::new(Kind::ALL[number % 2], "who", &number.to_le_bytes())
-}
-
-fn value(number: usize) -> Arc<[u8]> {
-    vec![number as u8; number * 31 % 2_000 + 1].into()
-}
 
 fn open(folder: &Path) -> Arc<Cache> {
     Cache::open_at(Place::Shared(folder.to_owned()), Options::default())
-}
-
-/// The value of a key, found or stored. Returns whether it was found.
-async fn fetch(cache: &Cache, number: usize) -> bool {
-    match cache.find(key(number)).await {
-        Found::Value(found) => {
-            assert_eq!(found, value(number));
-            true
-        }
-        Found::Lead(lead) => {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            lead.store(value(number)).await;
-            false
-        }
-    }
 }
 
 #[tokio::test]

@@ -248,10 +248,19 @@ fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
                     words.push(if is_file { absolute(&item) } else { item });
                 }
             }
+            value
+                if spec.key == DATABASE
+                    && !DatabaseUrl::parse(&text(value)).secrets().is_empty() =>
+            {
+                context.console.warn(&format!(
+                    "--{flag} is left out, since it holds a password: put the address as SYRCH_DB \
+                     in the environment of the program"
+                ));
+            }
             value if spec.key == DATABASE => {
                 words.extend([format!("--{flag}"), absolute_database(&text(value))]);
             }
-            value => words.extend([format!("--{flag}"), text(value)]),
+            value => words.extend([format!("--{flag}"), absolute_file(text(value))]),
         }
     }
     for parameter in &arguments.parameters {
@@ -272,6 +281,13 @@ fn words(context: &Context, arguments: &McpArgs) -> Vec<String> {
 
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The whole path of a value that names a file by a path, since the program starts the server in
+/// another folder; others stay as they are.
+fn absolute_file(value: String) -> String {
+    let is_path = value.contains(['/', '\\', '.']) && Path::new(&value).exists();
+    if is_path { absolute(&value) } else { value }
 }
 
 fn absolute(path: &str) -> String {

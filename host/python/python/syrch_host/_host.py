@@ -155,6 +155,8 @@ class Host:
         Returns:
             For each question, in order, its result, or the exception that ended it.
         """
+        if isinstance(questions, str):
+            raise TypeError("questions is one text: give a list of questions, or use ask()")
         searched = json.dumps(search_options(options))
         task = self._open().batch(list(questions), searched, workers)
         outcome = _tasks.wait(task)

@@ -164,6 +164,8 @@ def compare(
 
     The other arguments and the exceptions are those of :func:`benchmark`.
     """
+    if isinstance(arms, str):
+        raise TypeError("arms is one text: give a list of strategies, or use benchmark()")
     named: list[tuple[str, Model | None, dict[str, Any]]] = []
     if isinstance(arms, Mapping):
         for name, own in arms.items():

@@ -74,6 +74,21 @@ const NUMBERS: &[(&str, f64)] = &[
     ("ten", 10.0),
     ("eleven", 11.0),
     ("twelve", 12.0),
+    ("thirteen", 13.0),
+    ("fourteen", 14.0),
+    ("fifteen", 15.0),
+    ("sixteen", 16.0),
+    ("seventeen", 17.0),
+    ("eighteen", 18.0),
+    ("nineteen", 19.0),
+    ("twenty", 20.0),
+    ("thirty", 30.0),
+    ("forty", 40.0),
+    ("fifty", 50.0),
+    ("sixty", 60.0),
+    ("seventy", 70.0),
+    ("eighty", 80.0),
+    ("ninety", 90.0),
     ("dozen", 12.0),
     ("twice", 2.0),
     ("double", 2.0),
@@ -99,19 +114,43 @@ pub(crate) fn check_sentence(
 ) -> Result<(), String> {
     let sources = Sources::new(problem, profile, page);
     check_quotations(sentence, &sources)?;
-    let mut is_first = true;
-    for token in sentence.split_whitespace() {
+    let tokens: Vec<&str> = sentence.split_whitespace().collect();
+    let mut before = "";
+    for (place, token) in tokens.iter().enumerate() {
         let word = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '-' && c != '−');
-        if word.chars().any(|c| c.is_ascii_digit()) {
-            sources.check_number(word, token)?;
-        } else if word.chars().any(char::is_numeric) {
+        if word.chars().any(|c| c.is_numeric() && !c.is_ascii_digit()) {
             return Err(word.to_owned());
+        }
+        if word.chars().any(|c| c.is_ascii_digit()) {
+            let behind = tokens.get(place + 1).copied().unwrap_or_default();
+            sources.check_number(word, Marks::new(before, token, behind))?;
         } else {
+            let is_first = before.is_empty() || before.ends_with(['.', '!', '?', ':']);
             sources.check_word(word, is_first)?;
         }
-        is_first = token.ends_with(['.', '!', '?', ':']);
+        before = token;
     }
     Ok(())
+}
+
+/// The marks of a number in a sentence.
+struct Marks {
+    is_negative: bool,
+    is_percent: bool,
+}
+
+impl Marks {
+    /// Reads the marks of a number with the words before and behind it.
+    fn new(before: &str, token: &str, behind: &str) -> Self {
+        let sign = token.trim_start_matches(['(', '[', '"', '“', '\'']).chars().next();
+        let is_minus = ["minus", "negative"].contains(&before.to_lowercase().as_str());
+        let percents = ["%", "percent"];
+        let behind = behind.trim_end_matches(|c: char| c.is_ascii_punctuation() && c != '%');
+        Self {
+            is_negative: is_minus || sign.is_some_and(|c| "-−–‐‑".contains(c)),
+            is_percent: token.contains('%') || percents.contains(&behind.to_lowercase().as_str()),
+        }
+    }
 }
 
 fn check_quotations(sentence: &str, sources: &Sources) -> Result<(), String> {
@@ -133,7 +172,11 @@ fn check_quotations(sentence: &str, sources: &Sources) -> Result<(), String> {
 struct Sources {
     texts: Vec<String>,
     words: BTreeSet<String>,
+    /// The numbers in texts, without signs, and those of cells.
     numbers: Vec<f64>,
+    cells: Vec<f64>,
+    /// True if a name of a column or the question speaks of percent.
+    has_percents: bool,
 }
 
 impl Sources {
@@ -146,32 +189,42 @@ impl Sources {
         let texts: Vec<String> = texts.iter().map(|text| text.to_lowercase()).collect();
         let words = texts.iter().flat_map(|text| split_words(text)).collect();
         let mut numbers: Vec<f64> = texts.iter().flat_map(|text| list_numbers(text)).collect();
-        numbers.extend(page.rows.iter().flatten().filter_map(exact_number));
+        let cells: Vec<f64> = page.rows.iter().flatten().filter_map(exact_number).collect();
+        numbers.extend(&cells);
         numbers.push(profile.rows as f64);
-        Self { texts, words, numbers }
+        let percents = ["%", "percent", "pct"];
+        let has_percents = texts.iter().any(|text| percents.iter().any(|one| text.contains(one)));
+        Self { texts, words, numbers, cells, has_percents }
     }
 
-    /// A number may be rounded, and a share may be a percentage.
-    fn check_number(&self, word: &str, token: &str) -> Result<(), String> {
-        if self.words.contains(&word.to_lowercase()) {
+    /// A number may be rounded. One with a minus is that of a cell below zero, and one in percent
+    /// is a share, or stands beside a text that speaks of percent.
+    fn check_number(&self, word: &str, marks: Marks) -> Result<(), String> {
+        let is_plain = !marks.is_negative && (!marks.is_percent || self.has_percents);
+        if is_plain && self.words.contains(&word.to_lowercase()) {
             return Ok(());
         }
         let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
         let Some(written) = Written::from_text(digits) else { return Err(word.to_owned()) };
-        let is_share = token.contains('%');
-        let is_backed = self
-            .numbers
-            .iter()
-            .any(|number| written.rounds(*number) || is_share && written.rounds(*number * 100.0));
+        let known = if marks.is_negative { &self.cells } else { &self.numbers };
+        let mut known = known.iter().filter(|number| !marks.is_negative || **number < 0.0);
+        let is_backed = known.any(|number| {
+            (!marks.is_percent || self.has_percents) && written.rounds(*number)
+                || marks.is_percent && written.rounds(*number * 100.0)
+        });
         if is_backed { Ok(()) } else { Err(word.to_owned()) }
     }
 
     /// A word with a capital letter is a name, and one of `NUMBERS` a number.
     fn check_word(&self, word: &str, is_first: bool) -> Result<(), String> {
         let lower = word.to_lowercase();
-        if let Some((_, number)) = NUMBERS.iter().find(|(name, _)| *name == lower) {
-            let is_known = self.words.contains(&lower)
-                || self.numbers.iter().any(|known| (known - number).abs() < 1e-9);
+        let find = lower.split('-').map(|part| NUMBERS.iter().find(|(name, _)| *name == part));
+        let numbers: Vec<&(&str, f64)> = find.flatten().collect();
+        if !numbers.is_empty() {
+            let is_known = numbers.iter().all(|(name, number)| {
+                self.words.contains(*name)
+                    || self.numbers.iter().any(|known| (known - number).abs() < 1e-9)
+            });
             return if is_known { Ok(()) } else { Err(word.to_owned()) };
         }
         let mut parts = word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
@@ -283,6 +336,7 @@ mod tests {
             "Revenue: 1234567.891 for New Zealand. It was the highest of eight.",
             "Three countries are asked for.",
             "−42 is the least.",
+            "The share was 12.5 %, and the least is minus 42.",
         ] {
             assert_eq!(check(sentence), Ok(()), "{sentence}");
         }
@@ -303,6 +357,14 @@ mod tests {
             ("In May 2024 it was 42.", "May"),
             ("It was 12,34 in 2024.", "12,34"),
             ("It was ½ of 42.", "½"),
+            ("It was 42² in 2024.", "42²"),
+            ("There are -8 countries.", "-8"),
+            ("There are –8 countries.", "8"),
+            ("It was minus 8 in 2024.", "8"),
+            ("It grew by 42 % in 2024.", "42"),
+            ("The share was 0.1254 %.", "0.1254"),
+            ("There are twenty-five countries.", "twenty-five"),
+            ("There are ninety countries.", "ninety"),
             ("A Großbritannien.", "Großbritannien"),
         ] {
             assert_eq!(check(sentence), Err(unbacked.to_owned()), "{sentence}");
