@@ -17,8 +17,8 @@ use syrch_guard::values::{CHARACTERS, Phrase, VALUES, Values};
 const ROWS: u64 = 100_000;
 /// The time limit for building an index.
 const INDEXING: Duration = Duration::from_secs(5);
-/// The age up to which an index is used.
-const CURRENT: Duration = Duration::from_secs(600);
+/// The age up to which an index, samples and statistics are used.
+pub(crate) const CURRENT: Duration = Duration::from_secs(600);
 /// Columns of one statement, so that it stays small.
 const COLUMNS: usize = 16;
 /// Rows that are read of a statement.

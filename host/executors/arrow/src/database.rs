@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::cells::{self, Reader, ValueIndex, port_error};
 use crate::engine::{LeftOut, Schema, overrun_error};
+use crate::recent::Recent;
 use crate::{ArrowEngine, BatchSink};
 
 /// The time after the deadline at which an engine may report that its statement does not end.
@@ -36,6 +37,8 @@ pub struct ArrowDatabase<E> {
     places: Semaphore,
     snapshot: Mutex<Option<(Instant, Arc<Snapshot>)>>,
     index: ValueIndex,
+    samples: Recent<Sample>,
+    statistics: Recent<ColumnStats>,
 }
 
 /// The catalog at one time, and what it grants.
@@ -59,8 +62,17 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         let globs = globs(&tables, &engine.display_address())?;
         let places = Semaphore::new(limits.sql_in_flight.max(1));
         let snapshot = Mutex::new(None);
-        let index = ValueIndex::default();
-        let database = Self { engine, limits, patterns: tables, globs, places, snapshot, index };
+        let database = Self {
+            engine,
+            limits,
+            patterns: tables,
+            globs,
+            places,
+            snapshot,
+            index: ValueIndex::default(),
+            samples: Recent::new(cells::CURRENT),
+            statistics: Recent::new(cells::CURRENT),
+        };
         database.snapshot().await?;
         Ok(database)
     }
@@ -402,7 +414,12 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
         let (table, columns) = self.resolve(table, columns).await?;
-        cells::column_stats(self, &table, &columns, &self.engine.dialect(), &self.limits).await
+        let dialect = self.engine.dialect();
+        self.statistics
+            .get(&table, &columns, 0, async |columns: Vec<String>| {
+                cells::column_stats(self, &table, &columns, &dialect, &self.limits).await
+            })
+            .await
     }
 }
 
@@ -415,7 +432,12 @@ impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
         limit: u32,
     ) -> Result<Vec<Sample>, PortError> {
         let (table, columns) = self.resolve(table, columns).await?;
-        cells::samples(self, &table, &columns, limit, &self.engine.dialect(), &self.limits).await
+        let dialect = self.engine.dialect();
+        self.samples
+            .get(&table, &columns, limit, async |columns: Vec<String>| {
+                cells::samples(self, &table, &columns, limit, &dialect, &self.limits).await
+            })
+            .await
     }
 
     async fn find(
@@ -428,7 +450,7 @@ impl<E: ArrowEngine> CellIndex for ArrowDatabase<E> {
         self.index.find(self, &catalog, &self.limits, (phrases, how, limit)).await
     }
 
-    /// The index may be of some minutes ago.
+    /// The index and the samples may be of some minutes ago.
     fn is_repeatable(&self) -> bool {
         false
     }

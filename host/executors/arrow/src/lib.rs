@@ -7,6 +7,7 @@ mod column;
 mod database;
 mod decimal;
 mod engine;
+mod recent;
 mod sink;
 mod spelling;
 
