@@ -294,3 +294,25 @@ fn a_probe_that_fails_does_not_name_itself_as_the_fix() {
     let check = check(&document, "probe");
     assert!(check[2].contains("--base-url") && !check[2].contains("doctor"), "{document}");
 }
+
+#[test]
+fn a_shared_cache_is_reached_and_written() {
+    let place = Place::new();
+    let folder = place.path().join("shared");
+    let closed = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let server = format!("redis://:hush@{closed}");
+    for (cache, state, words) in [
+        (folder.to_str().unwrap(), "ok", "shared, writable"),
+        ("/proc/none/cache", "warn", "searches go on without it"),
+        (&server, "warn", "searches go on without it"),
+    ] {
+        let mut command = place.words("doctor --db shop.sqlite");
+        command.env("SYRCH_CACHE", "true").env("SYRCH_SHARED_CACHE", cache);
+        let document = examine(&mut command, 0);
+        let [found, detail, _] = check(&document, "cache");
+        assert!(found == state && detail.contains(words), "{document}");
+        assert!(!document.to_string().contains("hush"), "{document}");
+    }
+    // What it wrote to see that it can is gone.
+    assert_eq!(fs::read_dir(folder.join("entries-1")).unwrap().count(), 0);
+}

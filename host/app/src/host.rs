@@ -205,7 +205,13 @@ impl Host {
         // embedding program do not grow with it.
         let plugins: BoxFuture<'_, _> =
             Box::pin(StrategyPlugins::load(&settings, shared, observer));
-        let (database, plugins) = futures::join!(shared.database(&settings), plugins);
+        let (database, plugins, unusable) =
+            futures::join!(shared.database(&settings), plugins, shared.check_cache(&settings));
+        if let Some(message) = unusable {
+            let call = "cache".to_owned();
+            let level = Level::Warn;
+            observer.event(&SearchEvent::Note { call, level, message });
+        }
         let database = database?;
         for message in shared.warnings(database.as_ref()) {
             observer.event(&SearchEvent::Note {

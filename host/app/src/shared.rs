@@ -96,6 +96,7 @@ impl Default for Shared {
 #[derive(Default)]
 struct Parts {
     cache: Option<Option<Arc<Cache>>>,
+    is_cache_checked: bool,
     limiters: BTreeMap<String, Arc<Limiter>>,
     providers: BTreeMap<String, Arc<dyn ModelProvider>>,
     recording: Option<Arc<Recording>>,
@@ -124,6 +125,18 @@ impl Shared {
 
     pub(crate) fn cache(&self, settings: &Settings) -> Option<Arc<Cache>> {
         self.parts().cache.get_or_insert_with(|| open_cache(settings)).clone()
+    }
+
+    /// Checks a cache that several machines share, once for all hosts. Returns why it cannot be
+    /// used; `None` if it can, if it was checked before, and if none is shared.
+    pub(crate) async fn check_cache(&self, settings: &Settings) -> Option<String> {
+        settings.cache.shared.as_ref()?;
+        let cache = self.cache(settings)?;
+        if std::mem::replace(&mut self.parts().is_cache_checked, true) {
+            return None;
+        }
+        let error = cache.check().await.err()?;
+        Some(format!("{error}; calls are made as if there were no cache"))
     }
 
     /// The first failure of the cache, with the number of failures; `None` if there was none, or

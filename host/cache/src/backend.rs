@@ -52,6 +52,12 @@ pub(crate) trait Backend: Send {
     /// Ends a lease of this owner. If it fails, the lease expires.
     fn release(&mut self, key: &Key, owner: i64) -> Result<(), CacheError>;
 
+    /// Writes something and removes it again, to see that it can be done. The place of one machine
+    /// repairs itself when it is used, and is not tried.
+    fn check(&mut self) -> Result<(), CacheError> {
+        Ok(())
+    }
+
     /// The number of entries of each kind and their size.
     fn entry_sizes(&mut self) -> Result<BTreeMap<Kind, Size>, CacheError>;
 

@@ -176,6 +176,14 @@ impl Cache {
         stored.await.unwrap_or_else(|error| self.activity.note_failure(error));
     }
 
+    /// Checks that a shared place can be reached and written.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub async fn check(&self) -> Result<(), CacheError> {
+        self.ask(|worker| worker.backend.check()).await
+    }
+
     /// Counts the entries and their bytes.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub enum Place {
 /// The reason why a text names no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
-    /// It is a URL of another kind than `redis`.
+    /// It is a URL of another kind than `redis` and `rediss`.
     #[error("a shared cache is a folder or a server `redis://host:port`, and no `{0}:` URL")]
     Scheme(String),
     /// The address cannot be read. Its text may hold a password, and is not repeated.
@@ -38,15 +38,15 @@ pub enum PlaceError {
 }
 
 impl Place {
-    /// Reads the place of a shared cache: `redis://[user:password@]host[:port][/database]`, else
-    /// the path of a folder.
+    /// Reads the place of a shared cache: `redis://[user:password@]host[:port][/database]`,
+    /// `rediss://` for an encrypted connection, else the path of a folder.
     ///
     /// # Errors
     /// When it is a URL of another kind, or no address.
     pub fn read_shared(text: &str) -> Result<Self, PlaceError> {
         match text.split_once("://") {
-            Some(("redis", _)) if !IS_BUILT => Err(PlaceError::Unbuilt),
-            Some(("redis", _)) => {
+            Some(("redis" | "rediss", _)) if !IS_BUILT => Err(PlaceError::Unbuilt),
+            Some(("redis" | "rediss", _)) => {
                 RedisAddress::read(text).map(Self::Redis).ok_or(PlaceError::Address)
             }
             Some((scheme, _)) => Err(PlaceError::Scheme(scheme.to_owned())),
@@ -108,6 +108,8 @@ mod tests {
         assert!(!format!("{place:?}").contains("secret"), "{place:?}");
         let place = Place::read_shared("redis://host").unwrap();
         assert_eq!(place.to_string(), "redis://host:6379/0");
+        let place = Place::read_shared("rediss://ada:secret@host/1").unwrap();
+        assert_eq!(place.to_string(), "rediss://host:6379/1");
         let error = Place::read_shared("s3://bucket").unwrap_err();
         assert_eq!(error, PlaceError::Scheme("s3".to_owned()));
         for wrong in ["redis://", "redis://:x@", "redis://h:99999", "redis://h/x"] {

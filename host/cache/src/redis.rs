@@ -19,9 +19,14 @@ use redis::{
     AsyncConnectionConfig, Cmd, ConnectionAddr, FromRedisValue, IntoConnectionInfo,
     RedisConnectionInfo, RedisError,
 };
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use syrch_core::text::escape::clip_with_remark;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
+use tokio_rustls::TlsConnector;
 
 use crate::backend::{Backend, Claim, LEASE, Request};
 use crate::error::CacheError;
@@ -40,6 +45,8 @@ const POLL_EVERY: Duration = Duration::from_millis(50);
 /// Keys that the server is asked for at once, and the limit on such questions.
 const BATCH: usize = 500;
 const BATCHES: usize = 20_000;
+/// The characters of a server's message that are shown.
+const SHOWN: usize = 300;
 
 /// True if this build has a client of Redis.
 pub(crate) const IS_BUILT: bool = true;
@@ -47,6 +54,8 @@ pub(crate) const IS_BUILT: bool = true;
 /// The address of a server, with the password if it has one.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RedisAddress {
+    /// True for `rediss://`: the connection is encrypted, and the server's certificate is checked.
+    is_encrypted: bool,
     host: String,
     port: u16,
     database: i64,
@@ -55,12 +64,15 @@ pub struct RedisAddress {
 }
 
 impl RedisAddress {
-    /// Reads `redis://[user:password@]host[:port][/database]`.
+    /// Reads `redis://[user:password@]host[:port][/database]`, or `rediss://` with the same.
     pub(crate) fn read(url: &str) -> Option<Self> {
-        let info = url.into_connection_info().ok()?;
+        let encrypted = url.strip_prefix("rediss://").map(|rest| format!("redis://{rest}"));
+        let is_encrypted = encrypted.is_some();
+        let info = encrypted.as_deref().unwrap_or(url).into_connection_info().ok()?;
         let ConnectionAddr::Tcp(host, port) = info.addr() else { return None };
         let redis = info.redis_settings();
         Some(Self {
+            is_encrypted,
             host: host.clone(),
             port: *port,
             database: redis.db(),
@@ -91,10 +103,11 @@ impl RedisAddress {
 /// The address without user and password.
 impl fmt::Display for RedisAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, port, database, .. } = self;
+        let Self { is_encrypted, host, port, database, .. } = self;
+        let scheme = if *is_encrypted { "rediss" } else { "redis" };
         match host.contains(':') {
-            true => write!(f, "redis://[{host}]:{port}/{database}"),
-            false => write!(f, "redis://{host}:{port}/{database}"),
+            true => write!(f, "{scheme}://[{host}]:{port}/{database}"),
+            false => write!(f, "{scheme}://{host}:{port}/{database}"),
         }
     }
 }
@@ -137,6 +150,7 @@ impl RedisStore {
         let done = self.attempt(work);
         done.map_err(|reason| {
             self.opened = None;
+            let reason = clip_with_remark(&reason, SHOWN).into_owned();
             let error = CacheError::Unavailable { path: self.address.to_string(), reason };
             self.pause.begin(error.clone());
             error
@@ -212,6 +226,15 @@ impl Opened {
             tokio::time::timeout(wait, async {
                 let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
                 stream.set_nodelay(true)?;
+                let stream: Box<dyn Duplex> = match address.is_encrypted {
+                    true => {
+                        let mut trusted = RootCertStore::empty();
+                        let found = rustls_native_certs::load_native_certs().certs;
+                        trusted.add_parsable_certificates(found);
+                        encrypt(&address.host, stream, trusted).await?
+                    }
+                    false => Box::new(stream),
+                };
                 let stream = Bounded { stream, allowance: bounded };
                 // The deadline of the whole operation stands around each.
                 let config = AsyncConnectionConfig::new()
@@ -230,9 +253,31 @@ impl Opened {
     }
 }
 
+/// Encrypts a connection, for which the server shows a certificate of this name that one of the
+/// trusted authorities has signed.
+async fn encrypt(
+    host: &str,
+    stream: TcpStream,
+    trusted: RootCertStore,
+) -> io::Result<Box<dyn Duplex>> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(trusted)
+        .with_no_client_auth();
+    let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+    Ok(Box::new(stream))
+}
+
+/// A connection, encrypted or not.
+trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
 /// A stream that fails when the server sends more than is allowed.
 struct Bounded {
-    stream: TcpStream,
+    stream: Box<dyn Duplex>,
     allowance: Arc<AtomicU64>,
 }
 
@@ -333,6 +378,16 @@ impl Backend for RedisStore {
             if get_owner(server, key).await? == Some(owner) {
                 let _: i64 = ask(server, redis::cmd("DEL").arg(lease_name(key))).await?;
             }
+            Ok(())
+        })
+    }
+
+    fn check(&mut self) -> Result<(), CacheError> {
+        let name = format!("{PREFIX}check");
+        self.work(async |server| {
+            let mut set = redis::cmd("SET");
+            set.arg(&name).arg("check").arg("PX").arg(millis(LEASE));
+            let _: Option<String> = ask(server, &set).await?;
             Ok(())
         })
     }

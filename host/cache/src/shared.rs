@@ -259,6 +259,15 @@ impl Backend for SharedFolder {
         })
     }
 
+    fn check(&mut self) -> Result<(), CacheError> {
+        self.work(|folder, dir| {
+            folder.made += 1;
+            let part = format!("{:016x}-{}{PART}", folder.id, folder.made);
+            create(dir, &part, b"check")?;
+            remove(dir, &part)
+        })
+    }
+
     fn entry_sizes(&mut self) -> Result<BTreeMap<Kind, Size>, CacheError> {
         self.work(|folder, dir| {
             let mut sizes: BTreeMap<Kind, Size> =

@@ -86,7 +86,10 @@ fn a_cache_that_is_gone_ends_no_run() {
     for cache in ["redis://127.0.0.1:1", &hangs, "/proc/none/cache"] {
         let said = finish(start(&bench, &endpoint, cache, "state"));
         assert_eq!(said.code, 0, "{}", said.all());
+        // It is said at the beginning, too.
+        let early = "calls are made as if there were no cache";
         assert!(said.stderr.contains("cannot be used"), "{}", said.all());
+        assert_eq!(said.stderr.matches(early).count(), 1, "{}", said.all());
     }
     let said = finish(start(&bench, &endpoint, "s3://bucket", "state"));
     assert!(said.code == 10 && said.stderr.contains("no `s3:` URL"), "{}", said.all());

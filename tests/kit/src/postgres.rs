@@ -19,8 +19,10 @@ use crate::{scratch, skip};
 pub const AUTHORITY: &str = include_str!("postgres/authority.pem");
 /// An authority that signed nothing.
 pub const OTHER_AUTHORITY: &str = include_str!("postgres/other.pem");
-const CERTIFICATE: &str = include_str!("postgres/server.pem");
-const KEY: &str = include_str!("postgres/server.key");
+/// The certificate of a server on `localhost`, which [`AUTHORITY`] signed.
+pub const CERTIFICATE: &str = include_str!("postgres/server.pem");
+/// Its key.
+pub const KEY: &str = include_str!("postgres/server.key");
 
 /// An instruction to install a server.
 const PACKAGE: &str =

@@ -148,10 +148,13 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.extend(inputs::plugin_files(context).await);
     checks.push(folders::check_compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
-    checks.push(folders::answers(
-        context.config.effective.cache,
-        context.environment.cache_dir().as_deref(),
-    ));
+    checks.push(match &settings.cache.shared {
+        Some(place) => folders::shared_answers(settings, place).await,
+        None => folders::answers(
+            context.config.effective.cache,
+            context.environment.cache_dir().as_deref(),
+        ),
+    });
     checks.push(folders::journals(
         context.config.effective.journal,
         context.environment.state_dir().as_deref(),

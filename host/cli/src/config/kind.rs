@@ -207,7 +207,7 @@ impl Kind {
                     join_names(providers())
                 )
             }
-            Self::SharedCache => "a folder, or redis://host:port".to_owned(),
+            Self::SharedCache => "a folder, or redis://host:port, or rediss://host:port".to_owned(),
             Self::EndpointProvider => format!("one of {}", join_names(endpoint_providers())),
             Self::Mapping(_) => "a mapping of names".to_owned(),
         }

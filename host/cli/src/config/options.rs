@@ -480,7 +480,7 @@ options! {
         when_found(WhenFound::KeepsDefault), database();
 
     /// A cache that several hosts share, in place of that of this machine: a folder of yours on a
-    /// file system that all of them see, or a server, redis://host:port
+    /// file system that all of them see, or a server, redis://host:port, encrypted rediss://
     key("cache.shared") => Kind::SharedCache,
         |e| json!(e.shared_cache.as_ref().map(ToString::to_string)),
         |e, v| e.shared_cache = Place::read_shared(&text(v)).ok(),

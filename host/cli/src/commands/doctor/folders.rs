@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use syrch::Settings;
+use syrch::cache::{Place, open_cache};
 use syrch::plugins::CompileSettings;
 use syrch_report::words;
 
@@ -59,6 +61,25 @@ pub(super) fn check_compiled(compile: &CompileSettings) -> Check {
 pub(super) fn answers(is_used: bool, cache: Option<&Path>) -> Check {
     let folder = cache.map(|cache| cache.join("answers"));
     private_folder("cache", "answers are", is_used, folder.as_deref(), "SYRCH_CACHE_DIR")
+}
+
+/// The cache that several machines share: whether it can be reached and written.
+pub(super) async fn shared_answers(settings: &Settings, place: &Place) -> Check {
+    let name = "cache";
+    let checked = match open_cache(settings) {
+        Some(cache) => cache.check().await.map_err(|error| error.to_string()),
+        None => Ok(()),
+    };
+    let fix = match place {
+        Place::Redis(_) => "start the server, and check its address, user and password".to_owned(),
+        Place::Local(folder) | Place::Shared(folder) => {
+            format!("make '{}' a folder of yours alone", folder.display())
+        }
+    };
+    match checked {
+        Ok(()) => Check::ok(name, format!("{place}: shared, writable")),
+        Err(why) => Check::warn(name, format!("{why}; searches go on without it"), fix),
+    }
 }
 
 /// The folder of the journals of runs.
