@@ -5,6 +5,7 @@ mod cluster;
 mod databases;
 mod endings;
 mod mixed;
+mod resumed;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -75,6 +75,8 @@ pub struct Options {
     /// True if the lines are a part of others: a line of a conversation then gets an error, since
     /// another part may have the lines before it.
     pub is_part: bool,
+    /// The totals of replies that were given before, which count towards the budgets.
+    pub earlier: Totals,
     /// The number of consecutive searches, in the order of their ending, that the model's failures
     /// may end before the batch stops. 0 means never.
     pub max_outages: u32,
@@ -90,6 +92,7 @@ impl Default for Options {
             order: Order::Given,
             budgets: RunBudgets::default(),
             is_part: false,
+            earlier: Totals::default(),
             max_outages: 0,
             traces: None,
         }

@@ -184,6 +184,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// Writes behind what an open file has already.
+    pub(crate) fn append(file: File) -> Self {
+        Self { writer: Box::new(file), replaces: None, terminal: false, closed: false }
+    }
+
     /// Writes and flushes. A closed pipe (as `head` leaves) is no error; nothing more is written
     /// then.
     pub(crate) fn write(&mut self, text: &str) -> Outcome<()> {

@@ -21,7 +21,7 @@ const ASIDE: [&str; 9] =
     ["run", "run_id", "id", "settings", "latency", "duration", "calls", "calls_mean", "sent"];
 
 /// The shop of the examples with its questions.
-fn example() -> Place {
+pub(super) fn example() -> Place {
     let place = Place::new();
     fs::remove_file(place.path().join("shop.sqlite")).unwrap();
     syrch_examples::make_shop(&place.path().join("shop.sqlite")).unwrap();
@@ -62,7 +62,7 @@ fn without(value: &mut Value, names: &BTreeSet<&str>) {
 }
 
 /// The answers of one process, which are written to `one.jsonl`.
-fn one(place: &Place) -> Vec<Value> {
+pub(super) fn one(place: &Place) -> Vec<Value> {
     let questions = fs::read(place.path().join("questions.jsonl")).unwrap();
     let mut command = place.words("batch --llm offline --db shop.sqlite --quiet");
     let (all, _) = batch(&mut command, questions, 0);

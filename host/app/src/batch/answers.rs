@@ -53,6 +53,34 @@ pub struct Totals {
     pub used_up: Option<UsedUp>,
 }
 
+impl Totals {
+    /// Adds a reply that was given before, with what its document says that it cost.
+    pub fn count(&mut self, reply: &Reply) {
+        self.lines += 1;
+        self.count_ending(reply.outcome);
+        reply.answer.iter().for_each(|document| self.pay(&document.cost));
+    }
+
+    fn count_ending(&mut self, ending: Ending) {
+        *match ending {
+            Ending::Answered => &mut self.answered,
+            Ending::NoAnswer => &mut self.no_answer,
+            Ending::ClarificationNeeded => &mut self.clarification_needed,
+            Ending::Partial | Ending::Failed => &mut self.failed,
+        } += 1;
+    }
+
+    fn pay(&mut self, cost: &CostReport) {
+        let saved = &cost.saved;
+        self.calls += u64::from(cost.calls) + u64::from(cost.count_cache_hits());
+        self.tokens +=
+            cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
+        if let Some(usd) = cost.usd_of_all() {
+            self.usd = Some(self.usd.unwrap_or(0.0) + usd);
+        }
+    }
+}
+
 /// The reason why a batch ended before its lines did.
 #[derive(Debug)]
 pub enum Stopped {
@@ -155,6 +183,7 @@ impl<'a> Answers<'a> {
         stop: &Stop,
     ) -> Self {
         let stop = stop.clone();
+        let totals = options.earlier.clone();
         Self {
             hosts,
             options,
@@ -168,7 +197,7 @@ impl<'a> Answers<'a> {
             held: 0,
             next: (0, 0),
             outages: 0,
-            totals: Totals::default(),
+            totals,
             stopped: None,
             began: Instant::now(),
         }
@@ -198,13 +227,7 @@ impl<'a> Answers<'a> {
             if self.is_due() { self.waiting.pop_first()? } else { return None };
         self.next.1 = place + 1;
         self.held -= bytes;
-        let totals = &mut self.totals;
-        *match reply.outcome {
-            Ending::Answered => &mut totals.answered,
-            Ending::NoAnswer => &mut totals.no_answer,
-            Ending::ClarificationNeeded => &mut totals.clarification_needed,
-            Ending::Partial | Ending::Failed => &mut totals.failed,
-        } += 1;
+        self.totals.count_ending(reply.outcome);
         Some(reply)
     }
 
@@ -339,7 +362,7 @@ impl<'a> Answers<'a> {
         };
         let reply = match ended {
             Ok(Done::Searched(searched)) => {
-                self.pay(&searched.cost);
+                self.totals.pay(&searched.cost);
                 Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
             Ok(Done::Late) => {
@@ -364,16 +387,6 @@ impl<'a> Answers<'a> {
         outage
             .filter(|_| searches == self.options.max_outages)
             .map(|message| Stopped::Outage { searches, message })
-    }
-
-    fn pay(&mut self, cost: &CostReport) {
-        let saved = &cost.saved;
-        self.totals.calls += u64::from(cost.calls) + u64::from(cost.count_cache_hits());
-        self.totals.tokens +=
-            cost.input_tokens + cost.output_tokens + saved.input_tokens + saved.output_tokens;
-        if let Some(usd) = cost.usd_of_all() {
-            self.totals.usd = Some(self.totals.usd.unwrap_or(0.0) + usd);
-        }
     }
 
     /// Ends it with what is done.
@@ -462,8 +475,8 @@ async fn ask(
 fn split_conversation() -> Fault {
     Fault {
         class: "usage".to_owned(),
-        message: "not asked: a conversation is not divided over shards; ask its lines in one \
-                  process"
+        message: "not asked: a conversation is not divided over shards, and not resumed; ask its \
+                  lines in one process"
             .to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 //! standard output, as a cluster needs it.
 
 mod merge;
+mod resume;
 
 use std::collections::HashSet;
 use std::io::IsTerminal;
@@ -10,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Arg, Args};
-use futures::{Stream, StreamExt, future, stream};
+use futures::{StreamExt, future, stream};
 use syrch::batch::{
     Answers, Batch, Ended, Line, Options, Order, RunBudgets, Stopped, Totals, UsedUp,
 };
@@ -32,8 +33,9 @@ use crate::console::Console;
 use crate::console::progress::Watch;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, Stream};
 use crate::sink::{Format, json};
+use resume::Earlier;
 
 #[derive(Args)]
 #[command(mut_arg(DATABASE, database))]
@@ -57,6 +59,10 @@ pub(crate) struct BatchArgs {
         help_heading = "Batch"
     )]
     pub(crate) merge: Vec<PathBuf>,
+    /// Write the answers to this file, and continue it where the same command, with the same
+    /// questions, was ended before: what has its answer is not asked again
+    #[arg(long, value_name = "FILE", conflicts_with = "merge", help_heading = "Batch")]
+    pub(crate) resume: Option<PathBuf>,
     /// Write the answers in the order of the questions (this is so unless --as-they-come is given)
     #[arg(long, overrides_with = "as_they_come", help_heading = "Batch")]
     pub(crate) in_order: bool,
@@ -99,7 +105,7 @@ fn database(flag: Arg) -> Arg {
 }
 
 impl BatchArgs {
-    fn options(&self, shard: Option<Shard>) -> Options {
+    fn options(&self, shard: Option<Shard>, earlier: Option<&Earlier>) -> Options {
         let budgets = RunBudgets {
             calls: self.total_calls,
             tokens: self.total_tokens,
@@ -110,10 +116,24 @@ impl BatchArgs {
             workers: usize::from(self.workers),
             order: if self.as_they_come { Order::Ended } else { Order::Given },
             budgets: shard.map_or(budgets, |shard| budgets.part(shard)),
-            is_part: shard.is_some(),
+            is_part: shard.is_some() || earlier.is_some(),
+            earlier: earlier.map(|earlier| earlier.totals.clone()).unwrap_or_default(),
             max_outages: self.max_outages,
             traces: self.traces.clone(),
         }
+    }
+}
+
+impl BatchArgs {
+    /// Opens the file of `--resume`.
+    fn open_earlier(&self, context: &Context) -> Outcome<Option<Earlier>> {
+        let Some(path) = &self.resume else { return Ok(None) };
+        if !matches!(context.output, Output::Stdout) {
+            return Err(Failure::usage(
+                "-o does not go with --resume, which names the file itself",
+            ));
+        }
+        Earlier::open(path).map(Some)
     }
 }
 
@@ -137,13 +157,14 @@ impl Run for BatchArgs {
         let shard = choose_shard(self.shard, &mut context)?;
         context.needs_database()?;
         spare_databases(&context)?;
+        let earlier = self.open_earlier(&context)?;
         let watch = Arc::new(Watch::new(Arc::clone(&context.console)));
         asking::prepare(&mut context, &watch).await?;
         asking::accept(&mut context);
         let settings = context.config.effective.settings.clone();
         let observer = Arc::clone(&watch) as Arc<dyn Observer>;
         let opened = tokio::select! {
-            opened = Batch::open(settings.clone(), self.options(shard), &observer) => opened,
+            opened = Batch::open(settings.clone(), self.options(shard, earlier.as_ref()), &observer) => opened,
             () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
         };
         let batch = match opened {
@@ -160,17 +181,20 @@ impl Run for BatchArgs {
         let stop = Stop::new();
         let unread = Arc::new(OnceLock::new());
         let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
-        let written = write(
-            &context,
-            batch.answers(
-                lines(Arc::clone(&unread), Arc::clone(&context.console)).filter(move |line| {
-                    let place = line.number.saturating_sub(1);
-                    future::ready(shard.is_none_or(|shard| shard.holds(place)))
-                }),
-                &stop,
-            ),
-        )
-        .await;
+        let answered = earlier.as_ref().map(Earlier::answered).unwrap_or_default();
+        let known = answered.clone();
+        let lines = lines(Arc::clone(&unread), Arc::clone(&context.console))
+            .filter(move |line| {
+                let place = line.number.saturating_sub(1);
+                future::ready(shard.is_none_or(|shard| shard.holds(place)))
+            })
+            .take_while(move |line| future::ready(known.admits(line)))
+            .filter(move |line| future::ready(answered.lacks(line)));
+        let stream = match &earlier {
+            Some(earlier) => earlier.stream()?,
+            None => context.output.stream()?,
+        };
+        let written = write(&context, stream, batch.answers(lines, &stop)).await;
         listener.abort();
         context.console.clear();
         let Some(ended) = written? else { return Ok(Exit::Answered) };
@@ -184,7 +208,10 @@ impl Run for BatchArgs {
             (None, None, Some(error)) => {
                 Failure::new(Exit::Unexpected, format!("standard input: {error}"))
             }
-            (None, None, None) => return Ok(Exit::Answered),
+            (None, None, None) => {
+                earlier.as_ref().map_or(Ok(()), Earlier::check_end)?;
+                return Ok(Exit::Answered);
+            }
         };
         // Not as a document: standard output holds the answers.
         context.console.error(&failure);
@@ -221,7 +248,10 @@ fn spare_databases(context: &Context) -> Outcome<()> {
 }
 
 /// The lines of standard input. When reading fails, `unread` gets the error.
-fn lines(unread: Arc<OnceLock<String>>, console: Arc<Console>) -> impl Stream<Item = Line> + Send {
+fn lines(
+    unread: Arc<OnceLock<String>>,
+    console: Arc<Console>,
+) -> impl futures::Stream<Item = Line> + Send {
     let mut seen = Seen::default();
     let read = stream::unfold((statements::lines(), 1), move |(mut lines, number)| {
         let unread = Arc::clone(&unread);
@@ -277,8 +307,11 @@ fn hash(line: &Line) -> u64 {
 }
 
 /// Writes each reply as it comes. `None` if the reader closed the pipe.
-async fn write(context: &Context, mut answers: Answers<'_>) -> Outcome<Option<Ended>> {
-    let mut stream = context.output.stream()?;
+async fn write(
+    context: &Context,
+    mut stream: Stream,
+    mut answers: Answers<'_>,
+) -> Outcome<Option<Ended>> {
     context.console.progress("reading questions");
     while let Some(reply) = answers.next().await {
         let mut document = serde_json::to_value(&reply).map_err(Failure::unwritable)?;
@@ -319,7 +352,7 @@ fn stop_of(stopped: &Stopped) -> Failure {
     match stopped {
         Stopped::Interrupted => {
             Failure::new(Exit::Interrupted, "interrupted: what was done is written")
-                .hint("ask again the lines whose `id` has no answer")
+                .hint("ask again the lines whose `id` has no answer; --resume FILE does so")
         }
         Stopped::Outage { searches, message } => {
             let times = if *searches == 1 { "time" } else { "times, one after the other" };

@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 
 /// The limit on the size of an answer, in bytes.
-const LONGEST: u64 = 256 << 20;
+pub(super) const LONGEST: u64 = 256 << 20;
 
 /// The members that are read of an answer.
 #[derive(Deserialize)]
