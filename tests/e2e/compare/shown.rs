@@ -46,6 +46,29 @@ fn hostile_names_are_shown_and_not_obeyed() {
     }
 }
 
+#[test]
+fn tables_have_the_chance_of_each_arm_that_all_tries_are_right() {
+    let place = Place::new();
+    let question = "How many customers are there?";
+    let line = |sql: &str| json!({"id": sql, "db": "shop", "question": question, "gold_sql": sql});
+    let right = line("SELECT count(*) FROM customers");
+    place.file("suite.jsonl", format!("{right}\n{}\n", line("SELECT 1")));
+    for (words, is_shown) in [("--seeds 2", true), ("--seeds 1", false)] {
+        let words = format!("{words} --format markdown single decompose suite.jsonl");
+        let said = run_command(&mut offline(&place, &words));
+        assert_eq!(said.code, 0, "{}", said.all());
+        for (arm, k) in [("single", 1), ("single", 2), ("decompose", 1), ("decompose", 2)] {
+            let row = format!("| {arm} | {k} | 2 | 50.0 % |");
+            assert_eq!(said.stdout.contains(&row), is_shown, "{row}: {}", said.stdout);
+        }
+    }
+    let said = run_command(&mut offline(&place, "--format csv single decompose suite.jsonl"));
+    let mut lines = said.stdout.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let at = head.iter().position(|name| *name == "origin").unwrap();
+    assert!(lines.all(|line| line[at] == "generated"), "{}", said.stdout);
+}
+
 /// A help's own part, without the flags that all commands have.
 pub(crate) fn assert_help(command: &str, headings: &[&str], snapshot: &str) {
     let place = Place::new();

@@ -59,6 +59,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     column("sql_runs", Kind::Count, |row| json!(row.sql_runs)),
     column("duration", Kind::Number, |row| json!(row.duration)),
     column("sql", Kind::Text, |row| json!(row.sql)),
+    column("origin", Kind::Text, |row| json!(row.origin)),
     column("gold_sql", Kind::Text, |row| json!(row.gold_sql)),
     column("error_class", Kind::Text, |row| json!(row.error_class)),
     column("error", Kind::Text, |row| json!(row.error)),

@@ -20,6 +20,8 @@ use crate::stats::Interval;
 
 /// Points of a curve in a table at most: the JSON has them all.
 const POINTS: usize = 20;
+/// The title of the table of chances that each of several tries is right.
+const ALL_RIGHT: &str = "All of k tries right (pass^k)";
 /// Questions in the table of the most expensive ones.
 const EXPENSIVE: usize = 10;
 
@@ -36,7 +38,11 @@ pub fn for_section(report: &RunReport, section: Section) -> Vec<Table> {
             tables.extend(all_right(&report.all_right));
             tables
         }),
-        Section::Arms => compare.map(arms).into_iter().collect(),
+        Section::Arms => compare.map_or_else(Vec::new, |report| {
+            let mut tables = vec![arms(report)];
+            tables.extend(all_right_of_arms(report));
+            tables
+        }),
         Section::Pairs => compare.map(self::pairs).into_iter().collect(),
         Section::Ends => vec![match report {
             RunReport::Benchmark(report) => ends(&report.figures),
@@ -206,15 +212,31 @@ fn origins(figures: &Figures) -> Option<Table> {
     (!table.grid.rows.is_empty()).then_some(table)
 }
 
-/// Makes the table of the chances that each of several tries is right.
-fn all_right(chances: &[AllRight]) -> Option<Table> {
-    let mut table =
-        Table::new("All of k tries right (pass^k)", ["k", "questions", "chance", "95 % interval"]);
-    for one in chances {
-        let interval = one.interval.map_or_else(|| UNKNOWN.to_owned(), percents);
-        table.row([json!(one.k), json!(one.of), json!(percent(Some(one.chance))), json!(interval)]);
+/// Makes the table of the chances that each of several tries of an arm is right.
+fn all_right_of_arms(report: &CompareReport) -> Option<Table> {
+    let columns = ["arm", "k", "questions", "chance", "95 % interval"];
+    let mut table = Table::new(ALL_RIGHT, columns);
+    for arm in &report.arms {
+        for one in &arm.all_right {
+            let [k, questions, chance, interval] = chance_cells(one);
+            table.row([json!(arm.arm.name), k, questions, chance, interval]);
+        }
     }
     (!table.grid.rows.is_empty()).then_some(table)
+}
+
+/// Makes the table of the chances that each of several tries is right.
+fn all_right(chances: &[AllRight]) -> Option<Table> {
+    let mut table = Table::new(ALL_RIGHT, ["k", "questions", "chance", "95 % interval"]);
+    for one in chances {
+        table.row(chance_cells(one));
+    }
+    (!table.grid.rows.is_empty()).then_some(table)
+}
+
+fn chance_cells(one: &AllRight) -> [Value; 4] {
+    let interval = one.interval.map_or_else(|| UNKNOWN.to_owned(), percents);
+    [json!(one.k), json!(one.of), json!(percent(Some(one.chance))), json!(interval)]
 }
 
 /// Makes the table of the other figures: soft-F1 and speed.
