@@ -121,7 +121,10 @@ def describe(version: str) -> str:
     try:
         import tomllib
     except ImportError:
-        import tomli as tomllib
+        try:
+            import tomli as tomllib
+        except ImportError:
+            raise RuntimeError("Python 3.10 needs tomli to build the wheel: pip install tomli")
     project = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = [
         "Metadata-Version: 2.4",

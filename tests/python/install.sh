@@ -7,7 +7,7 @@ folder=${SYRCH_TEST_PYTHON:-$here/../../target/python}
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 packages='pytest==9.2.0 pyarrow==26.0.1 pandas==3.1.1 polars==2.1.0 sqlalchemy==2.1.9 psycopg2-binary==2.9.13 psycopg[binary]==3.3.9
-pymysql==1.2.4 duckdb==2.0.1 mypy==2.4.1 typing_extensions==4.16.0 pandas-stubs==3.1.0.261029'
+pymysql==1.2.4 duckdb==2.0.1 mypy==2.4.1 ipython==9.18.1 typing_extensions==4.16.0 pandas-stubs==3.1.0.261029'
 if [ "$(cat "$folder/installed" 2>/dev/null)" != "$packages" ]; then
 	rm -f "$folder/installed"
 	python3 -m venv --clear "$folder/venv"

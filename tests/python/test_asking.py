@@ -108,6 +108,27 @@ def test_a_deadline_ends_a_search(shop: Path) -> None:
     assert isinstance(caught.value, (errors.BudgetExceeded, NoAnswer))
 
 
+def test_what_ask_raises_is_the_cause(shop: Path) -> None:
+    def ask(question: str, choices: list[str]) -> str | None:
+        raise EOFError("nobody is there")
+
+    with Host(shop) as host:
+        with pytest.raises(errors.ClarificationNeeded) as caught:
+            host.ask("Who is the best customer?", ask=ask)
+        assert isinstance(caught.value.__cause__, EOFError)
+        with pytest.raises(errors.ClarificationNeeded) as caught:
+            host.ask("Who is the best customer?", ask=lambda question, choices: None)
+        assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("workers", [-1, "two", 1.5])
+def test_workers_are_a_number(shop: Path, workers: object) -> None:
+    with pytest.raises(errors.ConfigurationError, match="workers is"):
+        Host(shop).batch(["How many?"], workers=workers)  # type: ignore[arg-type]
+    with pytest.raises(errors.ConfigurationError, match="workers is"):
+        compare(["single", "vote5"], "suite.jsonl", workers=workers)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("what", ["ask", "benchmark"])
 def test_ctrl_c_ends_a_search(shop: Path, tmp_path: Path, what: str) -> None:
     program = textwrap.dedent(

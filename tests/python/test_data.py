@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import pandas
@@ -9,7 +11,7 @@ import polars
 import pyarrow
 import pytest
 from conftest import Scripted
-from syrch_host import Data, Host, query
+from syrch_host import Data, Host, _native, errors, query
 
 
 def rows_of(database: Path, sql: str) -> Data:
@@ -58,6 +60,40 @@ def test_the_rows_are_a_sequence_of_pythons_values(small: Path) -> None:
     assert data.to_dicts()[0]["name"] == "Ann" and not data.truncated
     with pytest.raises(IndexError):
         data[3]
+
+
+def test_the_rows_are_sliced_compared_copied_and_pickled(shop: Path) -> None:
+    sql = "SELECT id, name, NULL AS nothing FROM customers ORDER BY id"
+    data = rows_of(shop, sql)
+    rows = list(data)
+    for place in (
+        slice(None), slice(2, 5), slice(-3, None), slice(None, None, -1), slice(200, 10, -7),
+        slice(5, 2), slice(1, 300, 50), slice(1000, None),
+    ):  # fmt: skip
+        assert data[place] == rows[place]
+    assert data[-240] == rows[0] and list(reversed(data)) == rows[::-1] and rows[3] in data
+    for place in (240, -241):
+        with pytest.raises(IndexError):
+            data[place]
+    again = pickle.loads(pickle.dumps(data))
+    assert data == again == rows_of(shop, sql) and pyarrow.table(again) == pyarrow.table(data)
+    assert copy.copy(data) is data and copy.deepcopy(data) is data
+    assert data != rows_of(shop, "SELECT id, name, 1 AS nothing FROM customers ORDER BY id")
+    assert data != rows_of(shop, "SELECT id AS number, name, NULL AS nothing FROM customers")
+    assert data != rows_of(shop, sql + " LIMIT 7") and data != rows
+    assert repr(data) == "<Data: 240 rows of ['id', 'name', 'nothing']>"
+    with pytest.raises(ValueError):
+        _native.Data.from_bytes(b"nonsense")
+
+
+def test_an_answer_and_its_error_are_pickled(shop: Path) -> None:
+    found = query("How many customers are there?", db=shop)
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found and again.data[0] == (240,) and again.document == found.document
+    with pytest.raises(errors.NoAnswer) as caught:
+        query("Why?", db=shop, model=Scripted("I do not know."), strategy="single")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (str(error), error.document) == (str(caught.value), caught.value.document)
 
 
 def test_columns_of_one_name_are_kept(small: Path) -> None:

@@ -220,6 +220,68 @@ def test_a_message_quotes_no_cell(small: Path) -> None:
     with pytest.raises((errors.NoAnswer, errors.DatabaseError)) as caught:
         ask(Failing(None), "SELECT name FROM planets")
     assert "secret" not in str(caught.value) + str(caught.value.document)
+    # The program itself sees all of it.
+    assert isinstance(caught.value.__cause__, ValueError)
+    assert "the secret of Ann" in str(caught.value.__cause__)
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+@pytest.mark.parametrize("kind", [TimeoutError, ConnectionError, OSError, KeyboardInterrupt])
+def test_a_database_that_fails_is_named(kind: type[BaseException]) -> None:
+    class Failing(Planets):
+        def execute(self, sql: str) -> object:
+            raise kind("the telescope is closed")
+
+    with pytest.raises(errors.SyrchError) as caught:
+        ask(Failing(None), "SELECT name FROM planets")
+    error = caught.value
+    assert "planets" in str(error) and kind.__name__ in str(error), str(error)
+    assert isinstance(error.__cause__, kind)
+
+
+@pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")
+def test_a_schema_that_fails_is_the_cause() -> None:
+    class Failing(Planets):
+        def schema(self) -> object:
+            raise LookupError("no map")
+
+    with pytest.raises(errors.DatabaseError, match="`planets`.*LookupError: no map") as caught:
+        Host(Failing(None))
+    assert isinstance(caught.value.__cause__, LookupError)
+
+
+def test_statistics_are_read_once(engine: sqlalchemy.Engine) -> None:
+    sent: list[str] = []
+
+    @sqlalchemy.event.listens_for(engine, "connect")
+    def listen(connection: sqlite3.Connection, _: object) -> None:
+        connection.set_trace_callback(sent.append)
+
+    model = Scripted("SELECT COUNT(*) AS n FROM people WHERE name = 'Ann'")
+    with Host(engine, model=model, max_sql_runs=1) as host:
+        numbers = []
+        for _ in range(3):
+            sent.clear()
+            assert list(host.ask("How many people are called Ann?").data) == [(1,)]
+            numbers.append(sum("SELECT" in one and "EXPLAIN" not in one for one in sent))
+    assert numbers[0] > numbers[1] == numbers[2] == 1, numbers
+
+
+def test_what_cannot_be_reached_is_an_error_of_the_database() -> None:
+    import pymysql
+
+    engine = sqlalchemy.create_engine("mysql+pymysql://reader:hush@127.0.0.1:1/shop")
+    with pytest.raises(errors.DatabaseError, match="127.0.0.1:1/shop") as caught:
+        Host(engine)
+    assert isinstance(caught.value.__cause__, (pymysql.Error, sqlalchemy.exc.SQLAlchemyError))
+    assert "hush" not in str(caught.value)
+    engine = sqlalchemy.create_engine("postgresql+psycopg2://reader:hush@127.0.0.1:1/shop")
+    with pytest.raises(errors.DatabaseError, match="127.0.0.1:1/shop") as caught:
+        Host(engine)
+    assert caught.value.__cause__ is not None and "hush" not in str(caught.value)
+    for address in ("nothing+nobody://host/shop", "no address"):
+        with pytest.raises(errors.ConfigurationError, match="SQLAlchemy"):
+            Host(address, executor_type="jdbc")
 
 
 @pytest.mark.filterwarnings("ignore::syrch_host.SyrchWarning")

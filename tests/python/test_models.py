@@ -41,8 +41,23 @@ def test_what_a_model_raises_is_an_error_of_the_model(shop: Path) -> None:
     def model(messages: list[dict[str, str]]) -> str:
         raise ConnectionError("the endpoint sleeps")
 
-    with pytest.raises(errors.ModelError, match="ConnectionError: the endpoint sleeps"):
+    with pytest.raises(errors.ModelError, match="ConnectionError: the endpoint sleeps") as caught:
         query(QUESTION, db=shop, model=model, strategy="single")
+    cause = caught.value.__cause__
+    assert isinstance(cause, ConnectionError) and cause.__traceback__ is not None
+
+
+def test_each_error_has_its_own_cause(shop: Path) -> None:
+    def model(messages: list[dict[str, str]]) -> str:
+        asked = messages[-1]["content"]
+        raise LookupError(f"no reply to {next(n for n in range(8) if f'number {n}' in asked)}")
+
+    with Host(shop, model=model, strategy="single") as host:
+        found = host.batch([f"How many customers of number {n}?" for n in range(8)], workers=8)
+    for number, error in enumerate(found):
+        assert isinstance(error, errors.ModelError)
+        assert isinstance(error.__cause__, LookupError)
+        assert str(error.__cause__) == f"no reply to {number}" and str(error.__cause__) in str(error)
 
 
 def test_a_model_returns_text(shop: Path) -> None:

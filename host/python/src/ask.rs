@@ -7,14 +7,20 @@ use pyo3::prelude::*;
 use syrch::Ask;
 use syrch::syrch_core::Question;
 
+use crate::causes::Causes;
+
 /// Puts a question to a Python function, with the text and the choices. It returns the answer, or
-/// `None`.
-pub(crate) struct Asked(pub(crate) Arc<Py<PyAny>>);
+/// `None`; what it raises counts as `None`, and is the cause of the error that follows.
+pub(crate) struct Asked {
+    pub(crate) function: Arc<Py<PyAny>>,
+    pub(crate) causes: Causes,
+}
 
 #[async_trait]
 impl Ask for Asked {
     async fn ask(&self, question: &Question) -> Option<String> {
-        let function = Arc::clone(&self.0);
+        let function = Arc::clone(&self.function);
+        let causes = self.causes.clone();
         let text = question.text.clone();
         let choices = question.choices.clone();
         let asked = tokio::task::spawn_blocking(move || {
@@ -23,7 +29,7 @@ impl Ask for Asked {
                 match answer.and_then(|answer| answer.extract::<Option<String>>()) {
                     Ok(answer) => answer,
                     Err(error) => {
-                        error.write_unraisable(py, Some(function.bind(py)));
+                        causes.retain(py, "", &error);
                         None
                     }
                 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyTuple};
 use syrch::arrow_array::RecordBatchIterator;
 use syrch::arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use syrch::arrow_schema::ffi::FFI_ArrowSchema;
+use syrch::syrch_core::encode::{decode, encode};
 use syrch::syrch_core::{ResultSet, Value};
 
 /// Rows in Arrow's memory, which other libraries read by the Arrow PyCapsule interface.
@@ -58,6 +60,21 @@ impl Data {
         .collect()
     }
 
+    /// The rows as bytes, which `from_bytes` reads.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| encode(&self.rows));
+        let bytes = bytes.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The rows of bytes that `to_bytes` returned.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let rows = py.detach(|| decode(bytes));
+        let rows = rows.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self::new(Arc::new(rows)))
+    }
+
     /// The rows as a stream of Arrow's C interface. Nothing is copied; a schema that is requested
     /// is not converted to, as the interface allows.
     #[pyo3(signature = (requested_schema=None))]
@@ -76,8 +93,7 @@ impl Data {
     /// The types of the columns as a schema of Arrow's C interface.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.rows.schema().as_ref());
-        let schema =
-            schema.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+        let schema = schema.map_err(|error| PyValueError::new_err(error.to_string()))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 }
@@ -99,6 +115,6 @@ fn python_value(py: Python<'_>, cell: Value) -> PyResult<Bound<'_, PyAny>> {
         Value::Text(text) | Value::Temporal(text) | Value::Other(text) => {
             text.into_pyobject(py)?.into_any()
         }
-        Value::Bytes(bytes) => pyo3::types::PyBytes::new(py, &bytes).into_any(),
+        Value::Bytes(bytes) => PyBytes::new(py, &bytes).into_any(),
     })
 }

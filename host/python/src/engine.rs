@@ -14,6 +14,7 @@ use syrch::syrch_core::{Dialect, Limits, SqlError, SqlErrorKind};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::causes::Causes;
 use crate::statement::Running;
 use crate::{catalog, failure, rows};
 
@@ -29,7 +30,7 @@ pub(crate) struct PythonEngine {
     address: String,
     dialect: Dialect,
     warnings: Vec<String>,
-    limits: Limits,
+    causes: Causes,
     /// Bounds the statements whose thread has not ended.
     places: Arc<Semaphore>,
 }
@@ -42,11 +43,13 @@ pub(crate) async fn open(
     adapter: Py<PyAny>,
     tables: Vec<String>,
     limits: Limits,
+    causes: Causes,
 ) -> Result<ArrowDatabase<PythonEngine>, DatabaseError> {
     let own = limits.clone();
     let described = tokio::task::spawn_blocking(move || {
         Python::try_attach(|py| {
-            describe(adapter, py, own).map_err(|error| failure::describe(py, &error))
+            let described = describe(adapter, py, own, causes.clone());
+            described.map_err(|error| failure::describe(py, &error, &causes))
         })
     });
     let engine = match described.await {
@@ -62,7 +65,12 @@ fn unavailable(path: &str, reason: impl Into<String>) -> DatabaseError {
 }
 
 /// The engine of an adapter, as it describes itself.
-fn describe(adapter: Py<PyAny>, py: Python<'_>, limits: Limits) -> PyResult<PythonEngine> {
+fn describe(
+    adapter: Py<PyAny>,
+    py: Python<'_>,
+    limits: Limits,
+    causes: Causes,
+) -> PyResult<PythonEngine> {
     let bound = adapter.bind(py);
     let dialect: String = bound.getattr("dialect")?.extract()?;
     let places: usize = bound.getattr("places")?.extract()?;
@@ -72,7 +80,7 @@ fn describe(adapter: Py<PyAny>, py: Python<'_>, limits: Limits) -> PyResult<Pyth
         warnings: bound.getattr("warnings")?.extract()?,
         dialect: Dialect::from_name(&dialect),
         places: Arc::new(Semaphore::new(places.clamp(1, limits.sql_in_flight.max(1)))),
-        limits,
+        causes,
         adapter: Arc::new(adapter),
     })
 }
@@ -85,18 +93,22 @@ impl PythonEngine {
         deadline: Instant,
         work: impl FnOnce(&Bound<'_, PyAny>) -> Result<T, SqlError> + Send + 'static,
     ) -> Result<T, SqlError> {
+        // Statements of the host's own have less time than those of a search.
+        let limit = deadline.saturating_duration_since(Instant::now());
+        let limit = Duration::from_millis((limit.as_secs_f64() * 1e3).round() as u64);
         let place = timeout_at(deadline, Arc::clone(&self.places).acquire_owned()).await;
         let Ok(Ok(place)) = place else {
-            let message = "the database is busy with other statements";
+            let message = "the database is busy with statements that have not ended";
             return Err(SqlError::new(SqlErrorKind::Unavailable, message));
         };
         let adapter = Arc::clone(&self.adapter);
         let sql = sql.to_owned();
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        let causes = self.causes.clone();
         let made = tokio::task::spawn_blocking(move || {
             Python::try_attach(|py| {
                 let made = adapter.bind(py).call_method1("statement", (sql, seconds));
-                made.map(Bound::unbind).map_err(|error| failure::compiling(py, &error))
+                made.map(Bound::unbind).map_err(|error| failure::compiling(py, &error, &causes))
             })
         });
         let Ok(Some(statement)) = made.await else {
@@ -108,16 +120,17 @@ impl PythonEngine {
         }
         running.cancel();
         match timeout(CANCELLED, running.end()).await {
-            Ok(_) => Err(deadline_error(self.limits.sql_deadline)),
+            Ok(_) => Err(deadline_error(limit)),
             Err(_) => Err(overrun_error()),
         }
     }
 
     /// The plan of a statement; `None` where the adapter has none. An error is that of compiling.
     async fn plan(&self, sql: &str, deadline: Instant) -> Result<Option<String>, SqlError> {
-        self.run(sql, deadline, |statement| {
+        let causes = self.causes.clone();
+        self.run(sql, deadline, move |statement| {
             let plan = statement.call_method0("plan").and_then(|plan| plan.extract());
-            plan.map_err(|error| failure::compiling(statement.py(), &error))
+            plan.map_err(|error| failure::compiling(statement.py(), &error, &causes))
         })
         .await
     }
@@ -147,11 +160,12 @@ impl ArrowEngine for PythonEngine {
 
     async fn schema(&self) -> Result<Schema, DatabaseError> {
         let adapter = Arc::clone(&self.adapter);
+        let causes = self.causes.clone();
         let read = tokio::task::spawn_blocking(move || {
             Python::try_attach(|py| {
                 let written = adapter.bind(py).call_method0("schema");
                 let written = written.and_then(|written| written.extract::<String>());
-                written.map_err(|error| failure::describe(py, &error))
+                written.map_err(|error| failure::describe(py, &error, &causes))
             })
         });
         let path = &self.address;
@@ -183,11 +197,12 @@ impl ArrowEngine for PythonEngine {
         sink: &mut BatchSink,
     ) -> Result<(), SqlError> {
         let limits = sink.limits().clone();
+        let causes = self.causes.clone();
         let read = self.run(sql, deadline, move |statement| {
             let most = limits.rows.saturating_add(1);
             let read = statement.call_method1("run", (most,));
             let read = read.and_then(|answer| rows::read(&answer, &limits));
-            read.map_err(|error| failure::running(statement.py(), &error))
+            read.map_err(|error| failure::running(statement.py(), &error, &causes))
         });
         let read = match read.await {
             // Its message may quote cells, unless it is compiling that fails, which reads none.

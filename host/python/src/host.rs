@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use syrch::{Error, Observer, Stop};
 
 use crate::ask::Asked;
+use crate::causes::Causes;
 use crate::engine;
 use crate::handle::Host;
 use crate::model::PythonModel;
@@ -28,8 +29,10 @@ pub(crate) fn open(
     let options: HostOptions = options::read(options)?;
     let observer = watch::observer(watch)?;
     let work = async move {
-        let opened = open_host(options, database, model, observer.as_ref()).await;
-        Ended::from_opened(opened.map(|host| Host { host }))
+        let causes = Causes::default();
+        let opened = open_host(options, database, model, observer.as_ref(), &causes).await;
+        let own = causes.clone();
+        Ended::from_opened(opened.map(|host| Host { host, causes })).with_causes([own])
     };
     Task::start(work, Stop::new())
 }
@@ -39,20 +42,24 @@ async fn open_host(
     database: Option<Py<PyAny>>,
     model: Option<Py<PyAny>>,
     observer: &dyn Observer,
+    causes: &Causes,
 ) -> Result<syrch::Host, Error> {
     let mut settings = syrch::Settings::default();
     options.configure(&mut settings)?;
     let mut builder = options.builder()?;
     builder = match (database, &options.database) {
         (Some(adapter), _) => {
-            let opened = engine::open(adapter, options.tables, settings.limits.clone()).await?;
+            let opened =
+                engine::open(adapter, options.tables, settings.limits.clone(), causes.clone());
+            let opened = opened.await?;
             builder.tables(Vec::<String>::new()).database(Arc::new(opened))
         }
         (None, Some(address)) => builder.database(address.as_str()),
         (None, None) => return Err(Error::Config("no database is named".to_owned())),
     };
     if let Some(model) = model {
-        builder = builder.model(Arc::new(PythonModel::open(model, &settings).await?));
+        builder =
+            builder.model(Arc::new(PythonModel::open(model, &settings, causes.clone()).await?));
     }
     builder.open_with(observer).await
 }
@@ -90,16 +97,21 @@ impl Host {
         let observer = watch::observer(watch)?;
         let stop = Stop::new();
         let query = self.host.query(question).stop(stop.clone()).observer(Shared(observer));
+        let causes = self.causes.clone();
+        let asking = Causes::default();
         let work = async move {
             let query = match options.apply(query) {
                 Ok(query) => query,
                 Err(error) => return error.into(),
             };
             let query = match ask {
-                Some(function) => query.interactive(Asked(Arc::new(function))),
+                Some(function) => {
+                    let function = Arc::new(function);
+                    query.interactive(Asked { function, causes: asking.clone() })
+                }
                 None => query,
             };
-            Ended::from_search(query.run().await)
+            Ended::from_search(query.run().await).with_causes([asking, causes])
         };
         Task::start(work, stop)
     }
@@ -111,13 +123,15 @@ impl Host {
         let host = self.host.clone();
         let stop = Stop::new();
         let handle = stop.clone();
+        let causes = self.causes.clone();
         let work = async move {
             let searches = questions.into_iter().map(|question| {
                 let query = host.query(question).stop(handle.clone());
                 let query = options.clone().apply(query);
+                let causes = causes.clone();
                 async move {
                     match query {
-                        Ok(query) => Ended::from_search(query.run().await),
+                        Ok(query) => Ended::from_search(query.run().await).with_causes([causes]),
                         Err(error) => error.into(),
                     }
                 }

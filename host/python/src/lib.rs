@@ -6,6 +6,7 @@
 
 mod ask;
 mod catalog;
+mod causes;
 mod column;
 mod data;
 mod engine;

@@ -16,6 +16,7 @@ use syrch_replies::shape;
 use syrch_replies::size::{output_tokens, prompt_tokens};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::causes::Causes;
 use crate::failure;
 
 /// The bytes of a reply that count as one token.
@@ -28,16 +29,21 @@ pub(crate) struct PythonModel {
     max_tokens: u32,
     timeout: Duration,
     limits: Limits,
+    causes: Causes,
     /// Bounds the calls whose thread has not ended, also after their time was over.
     places: Arc<Semaphore>,
 }
 
 impl PythonModel {
-    /// Wraps a function, whose name is that of the model.
+    /// Wraps a function, whose name is that of the model. `causes` retains what it raises.
     ///
     /// # Errors
     /// When it cannot be called.
-    pub(crate) async fn open(function: Py<PyAny>, settings: &Settings) -> Result<Self, Error> {
+    pub(crate) async fn open(
+        function: Py<PyAny>,
+        settings: &Settings,
+        causes: Causes,
+    ) -> Result<Self, Error> {
         let named = tokio::task::spawn_blocking(move || {
             Python::try_attach(|py| {
                 let bound = function.bind(py);
@@ -57,6 +63,7 @@ impl PythonModel {
             timeout: settings.model.timeout,
             places: Arc::new(Semaphore::new(limits.llm_in_flight.max(1))),
             limits,
+            causes,
         })
     }
 
@@ -73,7 +80,9 @@ impl PythonModel {
         let place = place.map_err(|error| LlmError::Other(error.to_string()))?;
         let function = Arc::clone(&self.function);
         let messages = messages(request);
-        let called = tokio::task::spawn_blocking(move || call(&function, &messages, place));
+        let causes = self.causes.clone();
+        let called =
+            tokio::task::spawn_blocking(move || call(&function, &messages, place, &causes));
         match tokio::time::timeout(self.timeout, called).await {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => Err(LlmError::Unavailable(error.to_string())),
@@ -103,6 +112,7 @@ fn call(
     function: &Py<PyAny>,
     messages: &[Message],
     place: OwnedSemaphorePermit,
+    causes: &Causes,
 ) -> Result<String, LlmError> {
     let replied = Python::try_attach(|py| {
         let list = PyList::empty(py);
@@ -113,8 +123,8 @@ fn call(
             list.append(dict)
         });
         let replied = called.and_then(|()| function.bind(py).call1((list,)));
-        let replied =
-            replied.map_err(|error| LlmError::Unavailable(failure::describe(py, &error)))?;
+        let replied = replied
+            .map_err(|error| LlmError::Unavailable(failure::describe(py, &error, causes)))?;
         replied.extract::<String>().map_err(|_| {
             let kind = replied.get_type().name();
             let kind = kind.map(|name| name.to_string()).unwrap_or_default();

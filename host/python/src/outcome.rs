@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use syrch::{Error, QueryError, QueryResult};
 
+use crate::causes::Causes;
 use crate::data::Data;
 use crate::handle::Host;
 
@@ -11,9 +12,10 @@ use crate::handle::Host;
 const ANSWERED: &str = "answered";
 
 /// The end of work: the class of the command line's exit codes, a message for people, the document
-/// that describes it, and the value that it is about: the rows of an answer, a host, or the
-/// outcomes of a batch.
-pub(crate) type Outcome = (&'static str, String, Option<String>, Option<Py<PyAny>>);
+/// that describes it, the value that it is about (the rows of an answer, a host, or the outcomes
+/// of a batch), and the exception that caused an error, if one of the program's functions raised it.
+pub(crate) type Outcome =
+    (&'static str, String, Option<String>, Option<Py<PyAny>>, Option<Py<PyAny>>);
 
 /// The end of work, before Python has it.
 pub(crate) struct Ended {
@@ -21,6 +23,8 @@ pub(crate) struct Ended {
     message: String,
     document: Option<String>,
     value: Value,
+    /// The exceptions among which the cause of an error is.
+    causes: Vec<Causes>,
 }
 
 enum Value {
@@ -40,7 +44,13 @@ struct Answered<'a> {
 
 impl Ended {
     fn new(class: &'static str, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), document: None, value: Value::None }
+        Self {
+            class,
+            message: message.into(),
+            document: None,
+            value: Value::None,
+            causes: Vec::new(),
+        }
     }
 
     /// The end of work that was cancelled.
@@ -102,9 +112,19 @@ impl Ended {
         }
     }
 
+    /// Adds the exceptions among which the cause of an error is, the likeliest first.
+    pub(crate) fn with_causes(mut self, causes: impl IntoIterator<Item = Causes>) -> Self {
+        self.causes.extend(causes);
+        self
+    }
+
     /// The end as Python gets it.
     pub(crate) fn into_outcome(self, py: Python<'_>) -> PyResult<Outcome> {
-        let Self { class, message, document, value } = self;
+        let Self { class, message, document, value, causes } = self;
+        let cause = match class {
+            ANSWERED => None,
+            _ => causes.iter().find_map(|one| one.find(py, &message, document.as_deref())),
+        };
         let value = match value {
             Value::None => None,
             Value::Rows(data) => Some(Py::new(py, data)?.into_any()),
@@ -115,7 +135,7 @@ impl Ended {
                 Some(outcomes?.into_pyobject(py)?.unbind())
             }
         };
-        Ok((class, message, document, value))
+        Ok((class, message, document, value, cause))
     }
 }
 

@@ -14,6 +14,7 @@ use syrch_grading::grade::run::{self, Graded, Progress, RunBudgets, Stopped, Use
 use syrch_grading::{Beginning, SuiteOptions, SuiteOutcome, SuiteRun, Traces};
 use tokio::runtime::Handle;
 
+use crate::causes::Causes;
 use crate::model::PythonModel;
 use crate::options::{self, HostOptions};
 use crate::outcome::Ended;
@@ -60,13 +61,14 @@ pub(crate) fn run_suite(
         let guard = Guard(dropped.clone());
         // The run's future stays on one thread.
         let runtime = Handle::current();
+        let causes = Causes::default();
         let ended = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
                 tokio::select! {
                     biased;
                     () = dropped.wait_until_triggered() => Ended::from_cancel(),
-                    ended = carry_out(options, models, &watch, &handle) => {
-                        ended.unwrap_or_else(Ended::from)
+                    ended = carry_out(options, models, &watch, &handle, &causes) => {
+                        ended.unwrap_or_else(Ended::from).with_causes([causes.clone()])
                     }
                 }
             })
@@ -92,12 +94,13 @@ async fn carry_out(
     models: Vec<Option<Py<PyAny>>>,
     watch: &Watch,
     stop: &Stop,
+    causes: &Causes,
 ) -> Result<Ended, Error> {
     let rule = options.rule()?;
     let suite = options.suite_options(rule)?;
     let mut arms = Vec::new();
     for ((name, arm), model) in options.arms.into_iter().zip(models) {
-        arms.push((name, arm_settings(&arm, model).await?));
+        arms.push((name, arm_settings(&arm, model, causes).await?));
     }
     let observer: Arc<dyn Observer> = Arc::new(Silent);
     let run = SuiteRun::open(arms, suite, &observer).await?;
@@ -114,12 +117,17 @@ async fn carry_out(
 }
 
 /// The settings of an arm.
-async fn arm_settings(arm: &HostOptions, model: Option<Py<PyAny>>) -> Result<Settings, Error> {
+async fn arm_settings(
+    arm: &HostOptions,
+    model: Option<Py<PyAny>>,
+    causes: &Causes,
+) -> Result<Settings, Error> {
     let mut builder = arm.builder()?;
     if let Some(function) = model {
         let mut settings = Settings::default();
         arm.configure(&mut settings)?;
-        builder = builder.model(Arc::new(PythonModel::open(function, &settings).await?));
+        builder =
+            builder.model(Arc::new(PythonModel::open(function, &settings, causes.clone()).await?));
     }
     builder.into_settings()
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from ._objects import ObjectAdapter
 from ._sql import ConnectionAdapter, EngineAdapter
+from .errors import ConfigurationError
 
 Database = str | os.PathLike[str] | Any
 """A path, an address, an engine of SQLAlchemy, a connection of PEP 249, or an object with
@@ -49,6 +50,8 @@ def find_adapter(
     """Returns the address of a database, or the adapter of an object.
 
     Raises:
+        ConfigurationError: If SQLAlchemy does not know the address.
+        DatabaseError: If the database cannot be reached.
         TypeError: If it is neither.
     """
     if isinstance(database, (str, os.PathLike)):
@@ -87,7 +90,10 @@ def _make_engine(address: str) -> Any:
         import sqlalchemy
     except ImportError as error:
         raise TypeError("executor_type='jdbc' needs SQLAlchemy: pip install sqlalchemy") from error
-    return sqlalchemy.create_engine(address)
+    try:
+        return sqlalchemy.create_engine(address)
+    except (ImportError, sqlalchemy.exc.ArgumentError) as error:
+        raise ConfigurationError(f"SQLAlchemy makes no engine of the address: {error}") from error
 
 
 def _is_of_sqlalchemy(database: Any) -> bool:

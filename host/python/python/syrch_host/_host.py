@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native, _tasks
 from ._databases import Database, find_adapter
-from ._options import host_options, search_options
+from ._options import host_options, read_value, search_options, write_options
 from ._result import Result
 from ._text import reveal
 from .errors import SyrchError, SyrchWarning
@@ -104,7 +103,7 @@ class Host:
         if model is not None and function is None:
             given["model"] = model
         self._watch = _print_line if verbose else None
-        task = _native.open(json.dumps(given), adapter, function, self._watch)
+        task = _tasks.start(_native.open, write_options(given), adapter, function, self._watch)
         outcome = _tasks.wait(task)
         if outcome[0] != _tasks.ANSWERED:
             raise _tasks.error_of(outcome)
@@ -130,8 +129,8 @@ class Host:
 
         Args:
             question: The question.
-            ask: Answers questions of the search to its user. Without it, an unclear question is
-                an exception.
+            ask: Answers questions of the search to its user. Without it, or where it returns
+                ``None`` or raises an exception, an unclear question is an exception.
             **options: The options of ``SearchOptions``.
 
         Raises:
@@ -157,8 +156,9 @@ class Host:
         """
         if isinstance(questions, str):
             raise TypeError("questions is one text: give a list of questions, or use ask()")
-        searched = json.dumps(search_options(options))
-        task = self._open().batch(list(questions), searched, workers)
+        searched = write_options(search_options(options))
+        places = read_value("workers", workers, "int")
+        task = _tasks.start(self._open().batch, list(questions), searched, places)
         outcome = _tasks.wait(task)
         if outcome[0] != _tasks.ANSWERED:
             raise _tasks.error_of(outcome)
@@ -194,8 +194,8 @@ class Host:
         return self._native
 
     def _start(self, question: str, ask: Ask | None, options: Any) -> _native.Task:
-        searched = json.dumps(search_options(options))
-        return self._open().query(question, searched, ask, self._watch)
+        searched = write_options(search_options(options))
+        return _tasks.start(self._open().query, question, searched, ask, self._watch)
 
 
 def query(

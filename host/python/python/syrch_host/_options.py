@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import operator
 import os
 import sys
 import sysconfig
@@ -10,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-_PATHS = {"cache", "journal", "record", "replay", "notes", "examples"}
-_LISTS_OF_PATHS = {"semantics", "trust"}
+from .errors import ConfigurationError
+
 _Path = str | os.PathLike[str]
 
 
@@ -78,16 +80,38 @@ class HostOptions(_Common, total=False):
 
 _OF_SEARCH = SearchOptions.__optional_keys__
 _OF_HOST = HostOptions.__optional_keys__
+_KINDS = {
+    name: str(getattr(kind, "__forward_arg__", kind))
+    for kinds in (HostOptions.__annotations__, SearchOptions.__annotations__)
+    for name, kind in kinds.items()
+}
+_WANTED = {
+    "bool": "True or False",
+    "int": "a whole number of 0 or more",
+    "float": "a number of 0 or more",
+    "str": "a text",
+    "_Path": "a path",
+    "Iterable[_Path]": "a path, or several",
+    "Iterable[str]": "a text, or several",
+    "Mapping[str, str]": "a mapping of texts",
+    "Mapping[str, Mapping[str, float]]": "a mapping of mappings of numbers",
+    "Mapping[str, Mapping[str, Any]]": "a mapping of mappings",
+}
 
 
 def search_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the options of a question.
 
     Raises:
+        ConfigurationError: If a value is none of its option.
         TypeError: If a keyword is none.
     """
     _check(given, _OF_SEARCH)
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {
+        name: read_value(name, value, _KINDS[name])
+        for name, value in given.items()
+        if value is not None
+    }
     if options.get("deadline") == math.inf:
         del options["deadline"]
         options["has_no_deadline"] = True
@@ -98,6 +122,7 @@ def host_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the options of a host.
 
     Raises:
+        ConfigurationError: If a value is none of its option.
         TypeError: If a keyword is none.
     """
     _check(given, _OF_HOST)
@@ -106,15 +131,7 @@ def host_options(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name in _OF_SEARCH or value is None:
             continue
-        if name in _PATHS:
-            value = os.fspath(value)
-        elif name in _LISTS_OF_PATHS:
-            value = [os.fspath(path) for path in _several(value)]
-        elif name == "tables":
-            value = _several(value)
-        elif name == "environment":
-            value = dict(value)
-        options[name] = value
+        options[name] = read_value(name, value, _KINDS[name])
     program = command_line()
     if program is not None and sys.platform == "linux":
         options["compiler"] = str(program)
@@ -128,6 +145,61 @@ def command_line() -> Path | None:
         if program.is_file():
             return program
     return None
+
+
+def write_options(options: Mapping[str, Any]) -> str:
+    """Returns options as JSON.
+
+    Raises:
+        ConfigurationError: If a value cannot be written.
+    """
+    try:
+        return json.dumps(options, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"an option cannot be written: {error}") from error
+
+
+def read_value(name: str, value: Any, kind: str) -> Any:
+    """Returns the value of an option as it is written. ``kind`` is its type as annotations have it.
+
+    Raises:
+        ConfigurationError: If it is of another type, or a number below 0.
+    """
+    try:
+        return _convert(value, kind)
+    except (TypeError, ValueError) as error:
+        # What may be secret is not shown.
+        shown = f"{value!r:.100}" if kind in ("int", "float", "bool") else type(value).__name__
+        raise ConfigurationError(f"{name} is {shown}; it is {_WANTED[kind]}") from error
+
+
+def _convert(value: Any, kind: str) -> Any:
+    if kind == "int":
+        return _check_sign(operator.index(_check_type(value, object)))
+    if kind == "float":
+        return _check_sign(float(_check_type(value, object)))
+    if kind == "_Path":
+        return os.fspath(value)
+    if kind == "Iterable[_Path]":
+        return [os.fspath(path) for path in _several(value)]
+    if kind == "Iterable[str]":
+        return [_check_type(one, str) for one in _several(value)]
+    if kind in ("bool", "str"):
+        return _check_type(value, bool if kind == "bool" else str)
+    return dict(_check_type(value, Mapping))
+
+
+def _check_type(value: Any, kind: type) -> Any:
+    # True counts as 1, and a text may spell a number.
+    if not isinstance(value, kind) or (kind is object and isinstance(value, (bool, str, bytes))):
+        raise TypeError(type(value).__name__)
+    return value
+
+
+def _check_sign(value: Any) -> Any:
+    if not value >= 0:
+        raise ValueError(value)
+    return value
 
 
 def _several(value: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _native, _text
 
@@ -17,12 +17,13 @@ _SHOWN = 20
 
 
 class Data:
-    """The rows of an answer.
+    """The rows of an answer, which never change.
 
     It implements the Arrow PyCapsule interface, so that ``pyarrow.table(data)``,
     ``polars.DataFrame(data)`` and others read it without a copy. It is also a sequence of tuples,
     whose cells are ``None``, ``bool``, ``int``, ``float``, ``decimal.Decimal``, ``str`` or
-    ``bytes``; dates and times are ``str`` in the engine's spelling.
+    ``bytes``; dates and times are ``str`` in the engine's spelling. A slice is a list of them. Two
+    are equal if their columns and their rows are; a copy is the same object, and it can be pickled.
     """
 
     __slots__ = ("_native",)
@@ -47,11 +48,40 @@ class Data:
         for offset in range(0, len(self), _PAGE):
             yield from self._native.rows(offset, _PAGE)
 
-    def __getitem__(self, index: int) -> tuple[Any, ...]:
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(index)
-        return self._native.rows(place, 1)[0]
+    @overload
+    def __getitem__(self, index: int) -> tuple[Any, ...]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[Any, ...]]: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[Any, ...] | list[tuple[Any, ...]]:
+        places = range(len(self))[index]
+        if isinstance(places, int):
+            return self._native.rows(places, 1)[0]
+        if not places:
+            return []
+        first = min(places[0], places[-1])
+        rows = self._native.rows(first, abs(places[-1] - places[0]) + 1)
+        return [rows[place - first] for place in places]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Data):
+            return NotImplemented
+        return (
+            self.columns == other.columns
+            and self.truncated == other.truncated
+            and len(self) == len(other)
+            and all(one == two for one, two in zip(self, other))
+        )
+
+    def __copy__(self) -> Data:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Data:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._native.to_bytes(),)
 
     def head(self, limit: int = _SHOWN) -> list[tuple[Any, ...]]:
         """Returns the first rows."""
@@ -99,6 +129,11 @@ class Data:
         table = _text.table(self.columns, self.head())
         more = len(self) - _SHOWN
         return table + (f"<p>and {more} more rows</p>" if more > 0 else "")
+
+
+def _restore(written: bytes) -> Data:
+    """Returns the rows that were pickled."""
+    return Data(_native.Data.from_bytes(written))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native, _tasks, _text
 from ._host import Model, _print_line
-from ._options import host_options
-from .errors import make_error
+from ._options import host_options, read_value, write_options
+from .errors import ConfigurationError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -174,30 +173,34 @@ def compare(
     else:
         named = [(name, model, {**options, "strategy": name}) for name in arms]
     if len(named) < 2:
-        raise ValueError("a comparison needs two arms; benchmark() grades one")
+        raise ConfigurationError("a comparison needs two arms; benchmark() grades one")
     return _carry_out(named, suite, db, _arguments_of_run(locals()))
 
 
-_OF_RUN = (
-    "rule",
-    "workers",
-    "seeds",
-    "runs",
-    "resume",
-    "retry_failed",
-    "max_outages",
-    "total_calls",
-    "total_tokens",
-    "total_usd",
-    "total_time",
-    "stop_early",
-    "verbose",
-)
+_OF_RUN = {
+    "rule": "str",
+    "workers": "int",
+    "seeds": "int",
+    "runs": "_Path",
+    "resume": "str",
+    "retry_failed": "bool",
+    "max_outages": "int",
+    "total_calls": "int",
+    "total_tokens": "int",
+    "total_usd": "float",
+    "total_time": "float",
+    "stop_early": "bool",
+    "verbose": "bool",
+}
 
 
 def _arguments_of_run(names: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments that are about the run as a whole."""
-    return {name: names[name] for name in _OF_RUN if name in names}
+    given = {name: names[name] for name in _OF_RUN if name in names}
+    return {
+        name: None if value is None else read_value(name, value, _OF_RUN[name])
+        for name, value in given.items()
+    }
 
 
 def _carry_out(
@@ -218,12 +221,12 @@ def _carry_out(
         written.append((name, given))
     run.setdefault("stop_early", False)
     run.update(suite=os.fspath(suite), database=None if db is None else os.fspath(db))
-    place = nullcontext(os.fspath(folder)) if folder is not None else tempfile.TemporaryDirectory()
+    place = nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory()
     with place as runs:
-        options_of_run = json.dumps({**run, "arms": written, "runs": runs})
-        task = _native.run_suite(options_of_run, functions, watch)
+        options_of_run = write_options({**run, "arms": written, "runs": runs})
+        task = _tasks.start(_native.run_suite, options_of_run, functions, watch)
         outcome = _tasks.wait(task)
     document = _tasks.read_document(outcome)
     if outcome[0] != _tasks.ANSWERED or document is None:
-        raise make_error(outcome[0], outcome[1], document)
+        raise _tasks.error_of(outcome)
     return Report(document)

@@ -11,6 +11,8 @@ from typing import Any
 from . import _catalogs
 from ._engines import Session, make_session
 from ._schema import write_schema
+from ._text import reveal
+from .errors import DatabaseError
 
 _PLACES = 4
 _PLANS = {
@@ -33,10 +35,20 @@ class ConnectionAdapter:
         self.connection = connection
         self.dialect = dialect
         self.name = "database"
-        self.address = type(connection).__module__
+        self.address = self._describe()
         self._lock: threading.Lock | None = threading.Lock()
-        self.variant = self._probe()
+        try:
+            self.variant = self._probe()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise DatabaseError(
+                reveal(f"the database `{self.address}` cannot be opened: {reason:.400}")
+            ) from error
         self.warnings = self._session(0).warnings()
+
+    def _describe(self) -> str:
+        """Returns the address that messages name, without a password."""
+        return type(self.connection).__module__
 
     def acquire(self) -> Any:
         """Returns the connection for one statement."""
@@ -113,10 +125,12 @@ class EngineAdapter(ConnectionAdapter):
         super().__init__(None, dialect)
         # Never a path: plugins see it.
         self.name = PurePath(engine.url.database or engine.url.host or "").stem or "database"
-        self.address = engine.url.render_as_string(hide_password=True)
         if pool != "StaticPool":
             self.places = _places(engine.pool)
             self._lock = None
+
+    def _describe(self) -> str:
+        return str(self.engine.url.render_as_string(hide_password=True))
 
     def acquire(self) -> Any:
         if self._lock is not None:

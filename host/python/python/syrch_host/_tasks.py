@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 from . import _native
 from ._result import Data, Result
-from .errors import make_error
+from .errors import ConfigurationError, SyrchError, make_error
 
 ANSWERED = "answered"
+
+
+def start(begin: Callable[..., _native.Task], *arguments: object) -> _native.Task:
+    """Starts work of the native half.
+
+    Raises:
+        ConfigurationError: If it cannot read an option.
+    """
+    try:
+        return begin(*arguments)
+    except (OverflowError, ValueError) as error:
+        raise ConfigurationError(str(error)) from None
 
 
 def wait(task: _native.Task) -> _native.Outcome:
@@ -55,9 +68,9 @@ def read_document(outcome: _native.Outcome) -> dict[str, Any] | None:
     return None if outcome[2] is None else json.loads(outcome[2])
 
 
-def error_of(outcome: _native.Outcome) -> Exception:
+def error_of(outcome: _native.Outcome) -> SyrchError:
     """Makes the exception of an outcome that is none of an answer."""
-    return make_error(outcome[0], outcome[1], read_document(outcome))
+    return make_error(outcome[0], outcome[1], read_document(outcome), outcome[4])
 
 
 def result_of(outcome: _native.Outcome) -> Result:
@@ -68,5 +81,5 @@ def result_of(outcome: _native.Outcome) -> Result:
     """
     document = read_document(outcome)
     if outcome[0] != ANSWERED or document is None:
-        raise make_error(outcome[0], outcome[1], document)
+        raise make_error(outcome[0], outcome[1], document, outcome[4])
     return Result.from_document(document, Data(outcome[3]))

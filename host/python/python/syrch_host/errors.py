@@ -31,6 +31,8 @@ class SyrchWarning(UserWarning):
 class SyrchError(Exception):
     """An error of the host; also the class of errors that are nobody's fault (exit code 1).
 
+    What a model, a database or another function of the program raised is its ``__cause__``.
+
     Attributes:
         message: What happened, for people.
         document: The document of the search or the run so far, or ``None``.
@@ -79,7 +81,7 @@ class ClarificationNeeded(SyrchError):
         self.choices: list[str] = clarify.get("choices", [])
 
 
-class ConfigurationError(SyrchError):
+class ConfigurationError(SyrchError, ValueError):
     """An option, a strategy or a suite is wrong."""
 
     exit_code = 10
@@ -162,6 +164,14 @@ _BY_NAME: dict[str, type[SyrchError]] = {
 }
 
 
-def make_error(name: str, message: str, document: dict[str, Any] | None) -> SyrchError:
+def make_error(
+    name: str,
+    message: str,
+    document: dict[str, Any] | None,
+    cause: BaseException | None = None,
+) -> SyrchError:
     """Makes the exception of a class of errors."""
-    return _BY_NAME.get(name, SyrchError)(reveal(message), document)
+    error = _BY_NAME.get(name, SyrchError)(reveal(message), document)
+    if cause is not None:
+        error.__cause__ = cause
+    return error
