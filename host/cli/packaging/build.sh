@@ -144,7 +144,7 @@ cp host/cli/packaging/Containerfile "$out"
 # The wheel has the module for Python besides the program; one call of cargo has built both.
 if test -e host/python/backend.py && test -n "${PROFILE:-}"; then
 	tag=manylinux_$(glibc "$program" "$(dirname "$program")/libsyrch_host_native.so" | tr . _)_$(uname -m)
-	python3 host/python/backend.py --profile "$PROFILE" --platform "$tag" "$out" >/dev/null
+	"$tools/python/bin/python" host/python/backend.py --profile "$PROFILE" --platform "$tag" "$out" >/dev/null
 fi
 
 (cd "$out" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)

