@@ -57,7 +57,7 @@ demo: target
 	$(ASK) -q "How many customers are there in each country?"
 	$(ASK) -q "What is the most expensive product?"
 
-host:
+host: target
 	$(CARGO) build -p syrch-host -p syrch-examples --bin syrch-host --bin make-shop
 
 # Writes the values and codecs of the SDKs of other languages anew. Run it whenever `wit/` changes.
@@ -127,7 +127,8 @@ test-mcp:
 # The Python package: its wheel is built in the profile of the tests and installed in target/python with what its tests need from PyPI. The tests of
 # PostgreSQL take the system's server, those of MariaDB what `make test-databases` has installed; where there is none they are skipped, and named.
 test-python: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
-test-python: target
+test-python: host
+	target/debug/make-shop $(SHOP)
 	CARGO="$(CARGO)" sh tests/python/install.sh
 	$${SYRCH_TEST_PYTHON:-target/python}/venv/bin/python -m pytest -q -rs -p no:cacheprovider tests/python
 

@@ -187,6 +187,29 @@ def test_the_interpreter_ends_while_a_search_runs(shop: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_call_returns_before_the_interpreter_ends(shop: Path, tmp_path: Path) -> None:
+    program = textwrap.dedent(
+        f"""
+        import time
+        from pathlib import Path
+        from syrch_host import SyrchError, query
+        def model(messages):
+            time.sleep(0.9)
+            Path({str(tmp_path / "returned")!r}).touch()
+            return "SELECT 1"
+        try:
+            query("How many?", db={str(shop)!r}, model=model, strategy="single", deadline=0.3)
+        except SyrchError as error:
+            print(type(error).__name__)
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "BudgetExceeded\n")
+    assert (tmp_path / "returned").exists()
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 def test_a_forked_process_is_told_what_to_do(shop: Path) -> None:
     program = textwrap.dedent(

@@ -63,7 +63,7 @@ def test_the_rows_are_a_sequence_of_pythons_values(small: Path) -> None:
 
 
 def test_the_rows_are_sliced_compared_copied_and_pickled(shop: Path) -> None:
-    sql = "SELECT id, name, NULL AS nothing FROM customers ORDER BY id"
+    sql = "SELECT id, name, NULL AS blank FROM customers ORDER BY id"
     data = rows_of(shop, sql)
     rows = list(data)
     for place in (
@@ -78,10 +78,10 @@ def test_the_rows_are_sliced_compared_copied_and_pickled(shop: Path) -> None:
     again = pickle.loads(pickle.dumps(data))
     assert data == again == rows_of(shop, sql) and pyarrow.table(again) == pyarrow.table(data)
     assert copy.copy(data) is data and copy.deepcopy(data) is data
-    assert data != rows_of(shop, "SELECT id, name, 1 AS nothing FROM customers ORDER BY id")
-    assert data != rows_of(shop, "SELECT id AS number, name, NULL AS nothing FROM customers")
+    assert data != rows_of(shop, "SELECT id, name, 1 AS blank FROM customers ORDER BY id")
+    assert data != rows_of(shop, "SELECT id AS number, name, NULL AS blank FROM customers")
     assert data != rows_of(shop, sql + " LIMIT 7") and data != rows
-    assert repr(data) == "<Data: 240 rows of ['id', 'name', 'nothing']>"
+    assert repr(data) == "<Data: 240 rows of ['id', 'name', 'blank']>"
     with pytest.raises(ValueError):
         _native.Data.from_bytes(b"nonsense")
 

@@ -235,7 +235,7 @@ def test_a_database_that_fails_is_named(kind: type[BaseException]) -> None:
     with pytest.raises(errors.SyrchError) as caught:
         ask(Failing(None), "SELECT name FROM planets")
     error = caught.value
-    assert "planets" in str(error) and kind.__name__ in str(error), str(error)
+    assert f"database `planets` raised {kind.__name__}" in str(error), str(error)
     assert isinstance(error.__cause__, kind)
 
 
@@ -264,7 +264,8 @@ def test_statistics_are_read_once(engine: sqlalchemy.Engine) -> None:
             sent.clear()
             assert list(host.ask("How many people are called Ann?").data) == [(1,)]
             numbers.append(sum("SELECT" in one and "EXPLAIN" not in one for one in sent))
-    assert numbers[0] > numbers[1] == numbers[2] == 1, numbers
+    # That of the search, and one that looks for other spellings of its value.
+    assert numbers[0] > numbers[1] == numbers[2] == 2, numbers
 
 
 def test_what_cannot_be_reached_is_an_error_of_the_database() -> None:

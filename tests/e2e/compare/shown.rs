@@ -58,7 +58,7 @@ fn tables_have_the_chance_of_each_arm_that_all_tries_are_right() {
         let said = run_command(&mut offline(&place, &words));
         assert_eq!(said.code, 0, "{}", said.all());
         for (arm, k) in [("single", 1), ("single", 2), ("decompose", 1), ("decompose", 2)] {
-            let row = format!("| {arm} | {k} | 2 | 50.0 % |");
+            let row = format!("\n| {arm} | {k} | 2 | 50.0 % |");
             assert_eq!(said.stdout.contains(&row), is_shown, "{row}: {}", said.stdout);
         }
     }

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _native, _tasks
+from ._calls import count
 from ._databases import Database, find_adapter
 from ._options import host_options, read_value, search_options, write_options
 from ._result import Result
@@ -99,7 +100,7 @@ class Host:
         if isinstance(found, str):
             given["database"] = found
             given["executor_type"] = executor_type
-        function = model if callable(model) else None
+        function = count(model) if callable(model) else None
         if model is not None and function is None:
             given["model"] = model
         self._watch = _print_line if verbose else None
@@ -195,7 +196,8 @@ class Host:
 
     def _start(self, question: str, ask: Ask | None, options: Any) -> _native.Task:
         searched = write_options(search_options(options))
-        return _tasks.start(self._open().query, question, searched, ask, self._watch)
+        asked = None if ask is None else count(ask)
+        return _tasks.start(self._open().query, question, searched, asked, self._watch)
 
 
 def query(

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ._calls import count
 from ._schema import write_schema
 
 _WRITES = (
@@ -49,8 +50,10 @@ class _ObjectStatement:
     def __init__(self, adapter: ObjectAdapter, sql: str) -> None:
         self._adapter = adapter
         self._sql = sql
+        self.source = f"database `{adapter.address}`"
         self._is_running = False
 
+    @count
     def plan(self) -> str | None:
         explain = getattr(self._adapter.database, "explain", None)
         if not callable(explain):
@@ -58,6 +61,7 @@ class _ObjectStatement:
         with self._adapter.lock:
             return str(explain(self._sql))
 
+    @count
     def run(self, most: int) -> Any:
         self._adapter.lock.acquire()
         self._is_running = True

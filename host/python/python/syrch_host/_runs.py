@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from . import _native, _tasks, _text
+from ._calls import count
 from ._host import Model, _print_line
 from ._options import host_options, read_value, write_options
 from .errors import ConfigurationError
@@ -215,7 +216,7 @@ def _carry_out(
     functions: list[_Function | None] = []
     for name, model, options in arms:
         given = host_options(options)
-        functions.append(model if callable(model) else None)
+        functions.append(count(model) if callable(model) else None)
         if model is not None and not callable(model):
             given["model"] = model
         written.append((name, given))

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from . import _catalogs
+from ._calls import count
 from ._engines import Session, make_session
 from ._schema import write_schema
 from ._text import reveal
@@ -174,6 +175,7 @@ class SqlStatement:
     def __init__(self, adapter: ConnectionAdapter, sql: str, seconds: float) -> None:
         self._adapter = adapter
         self._sql = sql
+        self.source = f"database `{adapter.address}`"
         self._seconds = seconds
         self._connection: Any = None
         self._session: Session | None = None
@@ -181,6 +183,7 @@ class SqlStatement:
         # A connection that was given back runs other statements, which nothing here may end.
         self._ending = threading.Lock()
 
+    @count
     def plan(self) -> str | None:
         """Returns the plan, or ``None`` where plans are not known."""
         explain = _PLANS.get(self._adapter.dialect)
@@ -193,6 +196,7 @@ class SqlStatement:
         lines = ["\t".join(map(str, row)) if is_of_parts else str(row[-1]) for row in rows]
         return "\n".join(lines)
 
+    @count
     def run(self, most: int) -> tuple[list[str], Iterator[Any]]:
         """Runs the statement, and returns the names of its columns with its rows."""
         self._connection = self._adapter.acquire()

@@ -24,6 +24,10 @@ __all__ = [
 ]
 
 
+# The attribute of an exception that names the database that raised it.
+SOURCE = "_syrch_source"
+
+
 class SyrchWarning(UserWarning):
     """What a database that the program gave cannot promise."""
 
@@ -171,6 +175,9 @@ def make_error(
     cause: BaseException | None = None,
 ) -> SyrchError:
     """Makes the exception of a class of errors."""
+    source = getattr(cause, SOURCE, None)
+    if isinstance(source, str) and source not in message:
+        message = f"{message}; {source} raised {type(cause).__name__}"
     error = _BY_NAME.get(name, SyrchError)(reveal(message), document)
     if cause is not None:
         error.__cause__ = cause
