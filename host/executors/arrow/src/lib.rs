@@ -2,6 +2,7 @@
 //! statement, the caps of its result, the index of values, samples and statistics. An engine
 //! implements [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
 
+mod address;
 mod cells;
 mod column;
 mod database;
@@ -10,6 +11,7 @@ mod engine;
 mod sink;
 mod spelling;
 
+pub use address::{ServerAddress, decode_percent, is_local_host, split_port};
 pub use cells::{Reader, ValueIndex, port_error, resolve, samples};
 pub use database::{ArrowDatabase, globs};
 pub use decimal::decimals;
