@@ -10,11 +10,12 @@ mod decimal;
 mod engine;
 mod sink;
 mod spelling;
+mod statement;
 
 pub use address::{ServerAddress, decode_percent, is_local_host, split_port};
-pub use cells::{Reader, ValueIndex, port_error, resolve, samples};
-pub use database::{ArrowDatabase, globs};
+pub use database::{ArrowDatabase, Snapshot, globs};
 pub use decimal::decimals;
-pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
-pub use sink::BatchSink;
+pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error, unavailable};
+pub use sink::{BatchSink, check_names};
 pub use spelling::{date, timestamp};
+pub use statement::{cast_to_text, read_estimates};
