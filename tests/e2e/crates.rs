@@ -286,6 +286,48 @@ fn only_the_table_of_engines_names_one() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// The text of a query reaches an engine by one way: the database that engines in Arrow share
+/// admits it once, and SQLite's authorizer decides on what the guard composes.
+#[test]
+fn queries_reach_engines_through_the_guard_alone() {
+    let executors = metadata().workspace_root.join("host/executors");
+    let mut folders = vec![executors.clone()];
+    let mut guards = BTreeSet::new();
+    let mut admits = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&executors).unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && !["guard", "tests"].iter().any(|end| path.ends_with(end)) {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+                if code.contains("Guard::new(") {
+                    guards.insert(name.clone());
+                }
+                if code.contains("guard.admit(") || code.contains("snapshot.admit(") {
+                    admits.insert(name.clone());
+                }
+                for call in ["admission::admit", "guard::admit("] {
+                    assert!(!code.contains(call), "{name} calls {call}");
+                }
+            }
+        }
+    }
+    let sqlite = ["sqlite/src/bench/mod.rs", "sqlite/src/cells/mod.rs", "sqlite/src/database.rs"];
+    let expected = sqlite.into_iter().chain(["arrow/src/database.rs"]).map(str::to_owned);
+    assert_eq!(guards, expected.collect());
+    // The bench of the optimizer has a session of its own, and admits what it is to measure.
+    let expected = ["arrow/src/database.rs", "postgres/src/bench/mod.rs"].map(str::to_owned);
+    assert_eq!(admits, expected.into());
+    let text = std::fs::read_to_string(executors.join("arrow/src/database.rs")).unwrap();
+    for call in ["snapshot.admit(", "engine.prepare(", "engine.explain(", "engine.execute("] {
+        assert_eq!(text.matches(call).count(), 1, "{call}");
+    }
+    assert_eq!(text.matches("self.admit_then(").count(), 3);
+}
+
 /// A tag of an action can be moved to another commit, a digest cannot.
 #[test]
 fn the_workflows_name_actions_by_digests() {

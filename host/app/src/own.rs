@@ -18,7 +18,8 @@ use crate::Error;
 #[cfg(feature = "engines")]
 pub mod engine {
     pub use syrch_arrow_engine::{
-        ArrowDatabase, ArrowEngine, BatchSink, LeftOut, Schema, deadline_error, overrun_error,
+        ArrowDatabase, ArrowEngine, BatchSink, LeftOut, Schema, Snapshot, deadline_error,
+        overrun_error,
     };
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use syrch_core::Dialect;
 use syrch_core::ports::DatabaseError;
-use syrch_postgres::{PostgresConfig, PostgresDatabase};
+use syrch_postgres::PostgresConfig;
 
 use super::entry::{Entry, OpenDatabase, ServerEntry, ServerReport};
 use super::open::{Opened, is_named};
@@ -52,12 +52,12 @@ fn postgres_role(database: OpenDatabase, schemas: &[String]) -> Result<String, D
 }
 
 async fn open_postgres(database: OpenDatabase) -> Opened {
-    Ok(Arc::new(PostgresDatabase::open(postgres_config(database)).await?))
+    Ok(Arc::new(syrch_postgres::open(postgres_config(database)).await?))
 }
 
 async fn postgres_report(database: OpenDatabase) -> Result<ServerReport, DatabaseError> {
-    let database = PostgresDatabase::open(postgres_config(database)).await?;
-    let (version, how) = database.server().await?;
-    let beyond_reading = database.role_findings().await?;
+    let database = syrch_postgres::open(postgres_config(database)).await?;
+    let (version, how) = database.engine().server().await?;
+    let beyond_reading = database.engine().role_findings().await?;
     Ok(ServerReport { detail: format!("PostgreSQL {version}, {how}"), beyond_reading })
 }

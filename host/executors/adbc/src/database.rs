@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_arrow_engine::{ArrowDatabase, ArrowEngine, BatchSink, Schema};
+use syrch_arrow_engine::{
+    ArrowDatabase, ArrowEngine, BatchSink, Schema, read_estimates, unavailable,
+};
 use syrch_core::ports::{DatabaseError, Plan};
 use syrch_core::{Dialect, SqlError, SqlErrorKind, blocking};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, timeout_at};
 
 use crate::connect::Connector;
-use crate::execute::{Job, Part, Work, unavailable};
+use crate::execute::{Job, Part, Work};
 use crate::{AdbcConfig, introspect};
 
 /// The time limit for reading the catalog.
@@ -168,7 +170,7 @@ impl ArrowEngine for AdbcEngine {
         }
         let text = lines.join("\n");
         let (cost, rows) =
-            if *dialect == Dialect::Postgres { estimates(&text) } else { (None, None) };
+            if *dialect == Dialect::Postgres { read_estimates(&text) } else { (None, None) };
         Ok(Plan { format, text, cost, rows })
     }
 
@@ -220,28 +222,5 @@ impl AdbcEngine {
             }
             Err(_) => Err(job.late().await),
         }
-    }
-}
-
-/// Cost and rows of a plan of PostgreSQL, whose first line ends in `(cost=0.00..35.50 rows=2550
-/// width=4)`.
-fn estimates(plan: &str) -> (Option<f64>, Option<f64>) {
-    let first = plan.lines().next().unwrap_or_default();
-    let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
-    let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
-    let cost =
-        after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
-    (cost, after(" rows=").and_then(number))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn estimates_are_those_of_the_first_line() {
-        let plan = "Sort  (cost=158.51..164.89 rows=2550 width=4)\n  ->  Seq Scan on a  (cost=0.00..1.50 rows=2 width=4)";
-        assert_eq!(estimates(plan), (Some(164.89), Some(2550.0)));
-        assert_eq!(estimates("SCAN people"), (None, None));
     }
 }

@@ -15,7 +15,7 @@ use syrch_core::{SqlError, SqlErrorKind};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use syrch_arrow_engine::{deadline_error, overrun_error};
+use syrch_arrow_engine::{deadline_error, overrun_error, unavailable};
 
 use crate::connect::Connector;
 use crate::error::{self, Stage};
@@ -214,10 +214,6 @@ impl<T: Send + 'static> Job<T> {
         self.control.cancel();
         timeout(CANCELLING, &mut self.done).await.is_ok()
     }
-}
-
-pub(crate) fn unavailable(reason: impl Into<String>) -> SqlError {
-    SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
 fn describe_result(statement: &mut ManagedStatement) -> Result<(), Error> {

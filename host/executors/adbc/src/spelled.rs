@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
+use syrch_arrow_engine::cast_to_text;
 use syrch_core::result_set::SQL_TYPE;
 use syrch_core::text::clip;
 use syrch_core::{Dialect, SqlError};
@@ -112,19 +113,8 @@ pub(crate) fn columns(work: &mut Work<'_>, sql: &str) -> Result<Option<Vec<Colum
 
 /// The statement with some columns as texts; `None` where no column needs that.
 pub(crate) fn statement(sql: &str, columns: &[Column]) -> Option<String> {
-    if !columns.iter().any(|column| column.is_partial) {
-        return None;
-    }
-    let names: Vec<String> = (0..columns.len()).map(|index| format!("c{index}")).collect();
-    let read = names.iter().zip(columns).map(|(name, column)| match column.is_partial {
-        true => format!("CAST({name} AS VARCHAR)"),
-        false => name.clone(),
-    });
-    Some(format!(
-        "SELECT {} FROM ({sql}) AS syrch({})",
-        read.collect::<Vec<_>>().join(", "),
-        names.join(", ")
-    ))
+    let is_cast: Vec<bool> = columns.iter().map(|column| column.is_partial).collect();
+    cast_to_text(sql, &is_cast, |name| format!("CAST({name} AS VARCHAR)"))
 }
 
 /// The result's schema with the names and the types of the statement that was asked for.

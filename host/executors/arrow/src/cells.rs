@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use syrch_core::ports::{ColumnStats, Match, OVERRUN, PortError, Sample};
+use syrch_core::ports::{ColumnStats, Match, PortError, Sample};
 use syrch_core::{
     Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, Value, blocking, text,
 };
+use syrch_guard::cells::port_error;
 use syrch_guard::values::{CHARACTERS, Phrase, VALUES, Values};
 
 /// Rows of a table that are looked at.
@@ -75,7 +76,7 @@ const NO_TEXT: [&str; 43] = [
 
 /// Runs statements of the host's own, which pass the guard as any does.
 #[async_trait]
-pub trait Reader: Send + Sync {
+pub(crate) trait Reader: Send + Sync {
     /// Runs a statement within these caps and this time.
     ///
     /// # Errors
@@ -90,7 +91,7 @@ pub trait Reader: Send + Sync {
 
 /// The index of values of one database.
 #[derive(Default)]
-pub struct ValueIndex(tokio::sync::Mutex<Option<(Instant, Arc<Values>)>>);
+pub(crate) struct ValueIndex(tokio::sync::Mutex<Option<(Instant, Arc<Values>)>>);
 
 impl ValueIndex {
     /// Cells that match each phrase, as `CellIndex::find` says.
@@ -98,7 +99,7 @@ impl ValueIndex {
     /// # Errors
     /// [`PortError::Unsupported`] for a comparison by meaning, and [`PortError::Other`] for too
     /// many phrases.
-    pub async fn find(
+    pub(crate) async fn find(
         &self,
         reader: &dyn Reader,
         catalog: &Catalog,
@@ -213,27 +214,6 @@ fn different(table: &Table, columns: &[&str], dialect: &Dialect) -> String {
     sql
 }
 
-/// The table that a name means, and its columns by their names, each once.
-///
-/// # Errors
-/// [`PortError::UnknownName`] for a table or column that the catalog lacks.
-pub fn resolve(
-    catalog: &Catalog,
-    table: &str,
-    columns: &[String],
-) -> Result<(Table, Vec<String>), PortError> {
-    let found = catalog.table(table).ok_or_else(|| PortError::UnknownName(table.to_owned()))?;
-    let mut names: Vec<String> = Vec::new();
-    for name in columns {
-        let column =
-            found.column(name).ok_or_else(|| PortError::UnknownName(format!("{table}.{name}")))?;
-        if !names.contains(&column.name) {
-            names.push(column.name.clone());
-        }
-    }
-    Ok((found.clone(), names))
-}
-
 /// The values of a statement about one column; empty for a type without an order or equality.
 async fn values(
     reader: &dyn Reader,
@@ -265,7 +245,7 @@ fn clip_value(value: Value) -> Value {
 ///
 /// # Errors
 /// Those of the guard and the engine.
-pub async fn samples(
+pub(crate) async fn samples(
     reader: &dyn Reader,
     table: &Table,
     columns: &[String],
@@ -340,19 +320,6 @@ pub(crate) async fn column_stats(
         });
     }
     Ok(stats)
-}
-
-/// Converts the error of a statement of the host's own into one of the port.
-#[must_use]
-pub fn port_error(error: SqlError) -> PortError {
-    match error.kind {
-        _ if error.rule.as_deref() == Some(OVERRUN) => PortError::Budget,
-        SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
-        SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
-            PortError::Unavailable(error.message)
-        }
-        _ => PortError::Other(error.message),
-    }
 }
 
 #[cfg(test)]

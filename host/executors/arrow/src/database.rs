@@ -7,30 +7,30 @@ use std::time::Duration;
 use async_trait::async_trait;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use syrch_core::ports::{
-    CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan, PortError, Sample,
-    SqlQuery,
+    Bench, BenchLimits, CellIndex, ColumnStats, Database, DatabaseError, Facts, Match, Plan,
+    PortError, Sample, SqlQuery,
 };
-use syrch_core::text::nearest;
-use syrch_core::{
-    Catalog, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table, blocking,
-};
-use syrch_guard::{Admitted, Bounds, Granted, Spliced, Unresolved, admit, prelex, splice};
+use syrch_core::{Catalog, Dialect, Hit, Limits, ResultSet, SqlError, Table, blocking};
+use syrch_guard::cells::{port_error, resolve};
+use syrch_guard::{Admitted, Granted, Guard};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::cells::{self, Reader, ValueIndex, port_error};
-use crate::engine::{LeftOut, Schema, overrun_error};
+use crate::cells::{self, Reader, ValueIndex};
+use crate::engine::{LeftOut, Schema, overrun_error, unavailable};
 use crate::recent::Recent;
 use crate::{ArrowEngine, BatchSink};
 
-/// The time after the deadline at which an engine may report that its statement does not end.
-const OVERRUN_AFTER: Duration = Duration::from_millis(900);
+/// The time after the deadline at which an engine has to have reported that its statement does not
+/// end: PostgreSQL's takes a second.
+const OVERRUN_AFTER: Duration = Duration::from_millis(1_100);
 /// The size limit of a catalog's names, types and comments, in bytes.
 const CATALOG: usize = 64 << 20;
 
 /// A database whose engine answers in Arrow, of which statements only read.
 pub struct ArrowDatabase<E> {
     engine: E,
+    guard: Guard,
     limits: Limits,
     patterns: Vec<String>,
     globs: Option<GlobSet>,
@@ -42,9 +42,21 @@ pub struct ArrowDatabase<E> {
 }
 
 /// The catalog at one time, and what it grants.
-struct Snapshot {
-    catalog: Arc<Catalog>,
+pub struct Snapshot {
+    /// The tables that statements may name.
+    pub catalog: Arc<Catalog>,
     granted: Granted,
+    guard: Guard,
+}
+
+impl Snapshot {
+    /// Makes the statement that runs of a query: no other text of a query reaches an engine.
+    ///
+    /// # Errors
+    /// Those of [`Guard::admit`].
+    pub fn admit(&self, query: &SqlQuery) -> Result<Admitted, SqlError> {
+        self.guard.admit(query, &self.granted)
+    }
 }
 
 impl<E: ArrowEngine> ArrowDatabase<E> {
@@ -62,16 +74,22 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         let globs = globs(&tables, &engine.display_address())?;
         let places = Semaphore::new(limits.sql_in_flight.max(1));
         let snapshot = Mutex::new(None);
+        let index = ValueIndex::default();
+        let guard = Guard::new(engine.dialect(), limits.sql_bytes);
+        let patterns = tables;
+        let samples = Recent::new(cells::CURRENT);
+        let statistics = Recent::new(cells::CURRENT);
         let database = Self {
             engine,
+            guard,
             limits,
-            patterns: tables,
+            patterns,
             globs,
             places,
             snapshot,
-            index: ValueIndex::default(),
-            samples: Recent::new(cells::CURRENT),
-            statistics: Recent::new(cells::CURRENT),
+            index,
+            samples,
+            statistics,
         };
         database.snapshot().await?;
         Ok(database)
@@ -84,7 +102,10 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
     }
 
     /// The catalog, as old as the engine's schemas may be.
-    async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
+    ///
+    /// # Errors
+    /// Those of [`ArrowEngine::schema`], and [`DatabaseError::NothingGranted`].
+    pub async fn snapshot(&self) -> Result<Arc<Snapshot>, DatabaseError> {
         let mut cached = self.snapshot.lock().await;
         let lifetime = self.engine.schema_lifetime();
         if let Some((_, snapshot)) = cached.as_ref().filter(|(read, _)| read.elapsed() < lifetime) {
@@ -98,14 +119,16 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
 
     /// The tables of a schema that the user's patterns name, as far as a catalog may have them.
     fn grant_schema(&self, schema: Schema) -> Result<Snapshot, DatabaseError> {
-        let Schema { tables, path, catalog: within, mut left_out } = schema;
+        let Schema { tables, path, catalog: within, mut left_out, mut names } = schema;
         let matches = |schema: Option<&str>, name: &str| {
             let full = schema.map(|schema| format!("{schema}.{name}"));
             self.globs.as_ref().is_none_or(|globs: &GlobSet| {
                 globs.is_match(name) || full.as_ref().is_some_and(|full| globs.is_match(full))
             })
         };
-        let names: Vec<String> = tables.iter().map(|table| table.name.clone()).take(100).collect();
+        if names.is_empty() {
+            names = tables.iter().map(|table| table.name.clone()).take(100).collect();
+        }
         let mut bytes = 0_usize;
         let mut granted = Vec::new();
         for table in
@@ -146,7 +169,7 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
                 granted.leave_out(&schema, &name, reason);
             }
         }
-        Ok(Snapshot { catalog: Arc::new(catalog), granted })
+        Ok(Snapshot { catalog: Arc::new(catalog), granted, guard: self.guard.clone() })
     }
 
     async fn current(&self) -> Result<Arc<Snapshot>, SqlError> {
@@ -155,26 +178,6 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
             Ok(snapshot) => snapshot.map_err(|error| unavailable(error.to_string())),
             Err(_) => Err(unavailable("the catalog was not read in time")),
         }
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { bytes: self.limits.sql_bytes, ..Bounds::default() }
-    }
-
-    fn compose_query(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
-        let bounds = self.bounds();
-        let dialect = self.engine.dialect();
-        prelex(&query.text, &dialect, &bounds)?;
-        splice(&query.text, &query.relations, &dialect, &bounds)
-    }
-
-    fn admit_query(&self, query: &SqlQuery, snapshot: &Snapshot) -> Result<Admitted, SqlError> {
-        let spliced = self.compose_query(query)?;
-        admit(&spliced.text, &snapshot.granted, &self.bounds()).map_err(|mut error| {
-            error.position =
-                error.position.and_then(|position| spliced.original(position as usize));
-            error
-        })
     }
 
     /// Waits for one of the places of statements that run at once.
@@ -202,16 +205,35 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         .await
     }
 
+    /// Admits a query, and works with what was admitted: the only way of a query to the engine.
+    async fn admit_then<T>(
+        &self,
+        query: &SqlQuery,
+        time: Duration,
+        work: impl AsyncFnOnce(String, Instant) -> Result<T, SqlError>,
+    ) -> Result<(T, Admitted, Arc<Snapshot>), SqlError> {
+        let snapshot = self.current().await?;
+        let admitted = snapshot.admit(query)?;
+        let sql = admitted.sql.clone();
+        match self.work(time, async |deadline| work(sql, deadline).await).await {
+            Ok(done) => Ok((done, admitted, snapshot)),
+            Err(error) => Err(self.engine.explain_error(error, query, &snapshot.catalog)),
+        }
+    }
+
     async fn execute(
         &self,
-        sql: &str,
+        query: &SqlQuery,
         limits: &Limits,
         time: Duration,
     ) -> Result<ResultSet, SqlError> {
         let mut sink = BatchSink::new(limits.clone());
-        self.work(time, async |deadline| self.engine.execute(sql, deadline, &mut sink).await)
-            .await?;
-        sink.finish(sql.to_owned())
+        self.admit_then(query, time, async |sql, deadline| {
+            self.engine.execute(&sql, deadline, &mut sink).await
+        })
+        .await?;
+        // As it was written: the guard's spelling of it means the same.
+        sink.finish(self.compose(query)?)
     }
 
     async fn resolve(
@@ -219,12 +241,10 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
         table: &str,
         columns: &[String],
     ) -> Result<(Table, Vec<String>), PortError> {
-        cells::resolve(&self.current().await.map_err(port_error)?.catalog, table, columns)
+        let snapshot = self.current().await.map_err(port_error)?;
+        let (table, columns) = resolve(&snapshot.catalog, table, columns)?;
+        Ok((table.clone(), columns))
     }
-}
-
-fn unavailable(reason: impl Into<String>) -> SqlError {
-    SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
 /// The patterns of `--tables`, compiled; `None` when all tables are granted. `shown` is the
@@ -295,31 +315,6 @@ fn size(table: &Table) -> usize {
         + names(&table.primary_key)
 }
 
-/// Explains the error of a statement, with the nearest names. Some engines only say that it failed:
-/// then the catalog may show that a name is unknown.
-fn explain_error(error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
-    if error.kind != SqlErrorKind::Other {
-        return with_nearest(error, catalog);
-    }
-    match syrch_guard::facts(&query.text, &query.relations, catalog) {
-        Err(Unresolved::Refused(found)) => found,
-        _ => error,
-    }
-}
-
-/// An error with the nearest names, where it is about a column.
-fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
-    if error.kind != SqlErrorKind::UnknownColumn || !error.suggestions.is_empty() {
-        return error;
-    }
-    // Engines quote the name first: `Referenced column "nme" not found`, `[UNRESOLVED_COLUMN] …
-    // with name `nme``.
-    let name = error.message.split(['"', '`']).nth(1).unwrap_or_default();
-    let columns = catalog.tables.iter().flat_map(|table| &table.columns);
-    let near = nearest(name, columns.map(|column| column.name.as_str()));
-    error.suggest(near)
-}
-
 #[async_trait]
 impl<E: ArrowEngine> Reader for ArrowDatabase<E> {
     async fn select(
@@ -328,9 +323,7 @@ impl<E: ArrowEngine> Reader for ArrowDatabase<E> {
         limits: &Limits,
         time: Duration,
     ) -> Result<ResultSet, SqlError> {
-        let snapshot = self.current().await?;
-        let sql = self.admit_query(&SqlQuery::new(sql), &snapshot)?.sql;
-        self.execute(&sql, limits, time).await
+        self.execute(&SqlQuery::new(sql), limits, time).await
     }
 }
 
@@ -359,53 +352,28 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        self.compose_query(query).map(|spliced| spliced.text)
+        self.guard.compose(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
-        let snapshot = self.current().await?;
-        let admitted = self.admit_query(query, &snapshot)?;
-        let prepared = self
-            .work(self.limits.sql_deadline, async |deadline| {
-                self.engine.prepare(&admitted.sql, deadline).await
-            })
-            .await;
-        prepared.map_err(|error| explain_error(error, query, &snapshot.catalog))?;
+        let checked = self.admit_then(query, self.limits.sql_deadline, async |sql, deadline| {
+            self.engine.prepare(&sql, deadline).await
+        });
+        let ((), admitted, snapshot) = checked.await?;
         // The engine's verdict counts; the guard's facts say more than the engine does.
-        match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
-            Ok(facts) => Ok(facts),
-            Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
-                let Admitted { sql, tables, functions } = admitted;
-                Ok(Facts {
-                    tables,
-                    functions,
-                    normalized: sql.clone(),
-                    skeleton: sql,
-                    ..Facts::default()
-                })
-            }
-        }
+        let facts = self.guard.facts(query, &snapshot.catalog);
+        Ok(facts.unwrap_or_else(|_| admitted.into_facts()))
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        let snapshot = self.current().await?;
-        let sql = self.admit_query(query, &snapshot)?.sql;
-        let plan = self
-            .work(self.limits.sql_deadline, async |deadline| {
-                self.engine.explain(&sql, deadline).await
-            })
-            .await;
-        plan.map_err(|error| explain_error(error, query, &snapshot.catalog))
+        let explained = self.admit_then(query, self.limits.sql_deadline, async |sql, deadline| {
+            self.engine.explain(&sql, deadline).await
+        });
+        Ok(explained.await?.0)
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let snapshot = self.current().await?;
-        let sql = self.admit_query(query, &snapshot)?.sql;
-        let result = self.execute(&sql, &self.limits, self.limits.sql_deadline).await;
-        let mut result = result.map_err(|error| explain_error(error, query, &snapshot.catalog))?;
-        // As it was written: the guard's spelling of it means the same.
-        result.sql = self.compose(query)?;
-        Ok(result)
+        self.execute(query, &self.limits, self.limits.sql_deadline).await
     }
 
     async fn column_stats(
@@ -414,12 +382,24 @@ impl<E: ArrowEngine> Database for ArrowDatabase<E> {
         columns: &[String],
     ) -> Result<Vec<ColumnStats>, PortError> {
         let (table, columns) = self.resolve(table, columns).await?;
+        let kept = self.work(self.limits.sql_deadline, async |deadline| {
+            self.engine.column_stats(&table, &columns, deadline).await
+        });
+        if let Some(stats) = kept.await.map_err(port_error)? {
+            return Ok(stats);
+        }
         let dialect = self.engine.dialect();
         self.statistics
             .get(&table, &columns, 0, async |columns: Vec<String>| {
                 cells::column_stats(self, &table, &columns, &dialect, &self.limits).await
             })
             .await
+    }
+
+    async fn bench(&self, limits: BenchLimits) -> Result<Box<dyn Bench>, PortError> {
+        let snapshot = self.snapshot().await;
+        let snapshot = snapshot.map_err(|error| PortError::Unavailable(error.to_string()))?;
+        self.engine.bench(snapshot, limits).await
     }
 }
 

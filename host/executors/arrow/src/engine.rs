@@ -1,13 +1,18 @@
 //! The trait that an engine implements to become a database, and what it reports of its schema.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use syrch_core::ports::{DatabaseError, OVERRUN, Plan};
-use syrch_core::{Dialect, SqlError, SqlErrorKind, Table};
+use syrch_core::ports::{
+    Bench, BenchLimits, ColumnStats, DatabaseError, OVERRUN, Plan, PortError, SqlQuery,
+};
+use syrch_core::text::nearest;
+use syrch_core::{Catalog, Dialect, SqlError, SqlErrorKind, Table};
+use syrch_guard::Unresolved;
 use tokio::time::Instant;
 
-use crate::BatchSink;
+use crate::{BatchSink, Snapshot};
 
 /// The tables and views that a database offers at one time, and how their names are searched.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +25,8 @@ pub struct Schema {
     pub catalog: Option<String>,
     /// Tables and views that cannot be offered.
     pub left_out: Vec<LeftOut>,
+    /// The names of all tables and views, if `tables` has only those that `--tables` names.
+    pub names: Vec<String>,
 }
 
 /// A table or view that cannot be offered, such as a view that calls what the guard refuses.
@@ -89,6 +96,64 @@ pub trait ArrowEngine: Send + Sync + 'static {
         deadline: Instant,
         sink: &mut BatchSink,
     ) -> Result<(), SqlError>;
+    /// Called with each error of a statement, to add what the catalog shows, such as the nearest
+    /// names. Some engines only say that a statement failed: then a name in it may be unknown.
+    fn explain_error(&self, error: SqlError, query: &SqlQuery, catalog: &Catalog) -> SqlError {
+        if error.kind != SqlErrorKind::Other {
+            return with_nearest(error, catalog);
+        }
+        match syrch_guard::facts(&query.text, &query.relations, catalog) {
+            Err(Unresolved::Refused(found)) => found,
+            _ => error,
+        }
+    }
+    /// Called for the statistics that the engine itself keeps of these columns of a table, in the
+    /// same order. `None` where it keeps none: then they are counted by statements.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    async fn column_stats(
+        &self,
+        table: &Table,
+        columns: &[String],
+        deadline: Instant,
+    ) -> Result<Option<Vec<ColumnStats>>, SqlError> {
+        let _ = (table, columns, deadline);
+        Ok(None)
+    }
+    /// Called by the verified optimizer, as `Database::bench`. `snapshot` admits the statements of
+    /// the bench.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] when the engine cannot compare statements exactly;
+    /// [`PortError::Unavailable`] when there is no connection.
+    async fn bench(
+        &self,
+        snapshot: Arc<Snapshot>,
+        limits: BenchLimits,
+    ) -> Result<Box<dyn Bench>, PortError> {
+        let _ = (snapshot, limits);
+        Err(PortError::Unsupported)
+    }
+}
+
+/// An error with the nearest names, where it is about a column.
+fn with_nearest(error: SqlError, catalog: &Catalog) -> SqlError {
+    if error.kind != SqlErrorKind::UnknownColumn || !error.suggestions.is_empty() {
+        return error;
+    }
+    // Engines quote the name first: `Referenced column "nme" not found`, `[UNRESOLVED_COLUMN] …
+    // with name `nme``.
+    let name = error.message.split(['"', '`']).nth(1).unwrap_or_default();
+    let columns = catalog.tables.iter().flat_map(|table| &table.columns);
+    let near = nearest(name, columns.map(|column| column.name.as_str()));
+    error.suggest(near)
+}
+
+/// The error of a database that cannot be asked at present.
+#[must_use]
+pub fn unavailable(reason: impl Into<String>) -> SqlError {
+    SqlError::new(SqlErrorKind::Unavailable, reason)
 }
 
 /// The error of a statement whose time is over.

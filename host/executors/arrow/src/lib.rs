@@ -2,6 +2,7 @@
 //! statement, the caps of its result, the index of values, samples and statistics. An engine
 //! implements [`ArrowEngine`]; [`ArrowDatabase`] makes a database of it.
 
+mod address;
 mod cells;
 mod column;
 mod database;
@@ -10,10 +11,12 @@ mod engine;
 mod recent;
 mod sink;
 mod spelling;
+mod statement;
 
-pub use cells::{Reader, ValueIndex, port_error, resolve, samples};
-pub use database::{ArrowDatabase, globs};
+pub use address::{ServerAddress, decode_percent, is_local_host, split_port};
+pub use database::{ArrowDatabase, Snapshot, globs};
 pub use decimal::decimals;
-pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error};
-pub use sink::BatchSink;
+pub use engine::{ArrowEngine, LeftOut, Schema, deadline_error, overrun_error, unavailable};
+pub use sink::{BatchSink, check_names};
 pub use spelling::{date, timestamp};
+pub use statement::{cast_to_text, read_estimates};

@@ -26,6 +26,7 @@ pub struct BatchSink {
     limits: Limits,
     names: Vec<(String, String)>,
     columns: Option<Vec<Column>>,
+    whole: Option<Vec<ArrayRef>>,
     rows: u64,
     bytes: usize,
     warnings: Vec<String>,
@@ -38,7 +39,16 @@ impl BatchSink {
     pub fn new(limits: Limits) -> Self {
         let names = Vec::new();
         let warnings = Vec::new();
-        Self { limits, names, columns: None, rows: 0, bytes: 0, warnings, truncated: false }
+        Self {
+            limits,
+            names,
+            columns: None,
+            whole: None,
+            rows: 0,
+            bytes: 0,
+            warnings,
+            truncated: false,
+        }
     }
 
     /// Returns the limits on what is read of a result.
@@ -59,14 +69,7 @@ impl BatchSink {
             (field.name().clone(), declared.unwrap_or_else(|| type_name(field.data_type())))
         });
         self.names = named.collect();
-        if self.names.iter().map(|(name, sql_type)| name.len() + sql_type.len()).sum::<usize>()
-            > NAMES
-        {
-            let message = format!(
-                "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
-            );
-            return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
-        }
+        check_names(self.names.iter().map(|(name, sql_type)| name.len() + sql_type.len()))?;
         self.columns = Some(
             schema
                 .fields()
@@ -138,6 +141,15 @@ impl BatchSink {
         Ok(if self.truncated { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
+    /// Takes a whole result, which the engine read within [`limits`](Self::limits) into columns of
+    /// the types that results have, in place of [`begin`](Self::begin) and [`push`](Self::push).
+    /// Each column has its name and its SQL type.
+    pub fn put(&mut self, names: Vec<(String, String)>, columns: Vec<ArrayRef>, rows: u64) {
+        self.names = names;
+        self.whole = Some(columns);
+        self.rows = rows;
+    }
+
     /// Records that the engine itself cut the result.
     pub fn cut(&mut self, warning: String) {
         self.truncated = true;
@@ -149,10 +161,11 @@ impl BatchSink {
     /// # Errors
     /// When [`begin`](Self::begin) was never called.
     pub fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
-        let columns = self
-            .columns
+        let built = self.columns.map(|columns| columns.into_iter().map(Column::finish).collect());
+        let arrays: Vec<ArrayRef> = self
+            .whole
+            .or(built)
             .ok_or_else(|| SqlError::new(SqlErrorKind::Other, "the engine named no columns"))?;
-        let arrays: Vec<ArrayRef> = columns.into_iter().map(Column::finish).collect();
         let fields: Vec<Field> = self
             .names
             .into_iter()
@@ -169,6 +182,20 @@ impl BatchSink {
         let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };
         Ok(ResultSet::new(schema, batches, self.truncated, self.warnings, sql))
     }
+}
+
+/// Checks the bytes of the columns' names with their types.
+///
+/// # Errors
+/// When a result may not have so many.
+pub fn check_names(bytes: impl Iterator<Item = usize>) -> Result<(), SqlError> {
+    if bytes.sum::<usize>() <= NAMES {
+        return Ok(());
+    }
+    let message = format!(
+        "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
+    );
+    Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"))
 }
 
 #[cfg(test)]
@@ -301,6 +328,18 @@ mod tests {
             true,
         )]);
         assert_eq!(sink.begin(&long).unwrap_err().rule.as_deref(), Some("column-names"));
+    }
+
+    #[test]
+    fn a_whole_result_stays_as_the_engine_built_it() {
+        let numbers: ArrayRef = Arc::new(arrow_array::Int64Array::from(vec![1, 2]));
+        let mut sink = BatchSink::new(Limits::default());
+        sink.put(vec![("n".into(), "int4".into())], vec![Arc::clone(&numbers)], 2);
+        sink.cut("only the first 2 rows were read".into());
+        let result = sink.finish("SELECT n".into()).unwrap();
+        assert_eq!((result.row_count(), result.is_truncated()), (2, true));
+        assert_eq!(result.columns()[0].sql_type, "int4");
+        assert!(Arc::ptr_eq(result.batches()[0].column(0), &numbers), "the column was copied");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::fmt;
 
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
+use syrch_arrow_engine::ServerAddress;
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::clip;
@@ -123,15 +124,6 @@ const AZURE_SCOPE: &str = "2ff814a6-3304-4ab8-85cb-cd0e6f879c1d/.default";
 /// Bytes of an id, and of the name of a catalog or schema.
 const NAME: usize = 255;
 
-/// The parts of an address.
-#[derive(Default)]
-struct Given {
-    token: Option<SecretString>,
-    host: String,
-    path: String,
-    parameters: BTreeMap<String, String>,
-}
-
 /// Reads the address of a config.
 ///
 /// # Errors
@@ -141,11 +133,19 @@ pub(crate) fn target(config: &DatabricksConfig) -> Result<Target, DatabaseError>
 }
 
 fn read(config: &DatabricksConfig) -> Result<Target, String> {
-    let mut given = parse_address(config.url.expose_secret())?;
+    let text = config.url.expose_secret().trim();
+    let rest = text.strip_prefix("databricks:").unwrap_or(text);
+    let given = ServerAddress::parse(rest.strip_prefix("//").unwrap_or(rest), '?', '&')?;
+    let token = match (given.user.as_deref(), given.password) {
+        (None | Some(""), None) => None,
+        (Some("token"), Some(token)) => Some(token),
+        _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
+    };
+    let mut parameters: BTreeMap<String, String> = given.parameters.into_iter().collect();
     let from_variable = config.variable(&HOST).map(|(name, value)| Ok((name, base(&value)?)));
     let from_variable: Option<(&str, Url)> =
         from_variable.transpose().map_err(|error: String| format!("DATABRICKS_HOST: {error}"))?;
-    let base = match (given.host.as_str(), &from_variable) {
+    let base = match (given.hosts.as_str(), &from_variable) {
         ("", Some((_, url))) => url.clone(),
         ("", None) => {
             return Err(
@@ -170,14 +170,13 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
             check_id(&id.ok_or(missing)?)?
         }
     };
-    let is_inline = match given.parameters.remove("disposition").as_deref() {
+    let is_inline = match parameters.remove("disposition").as_deref() {
         None | Some("external") => false,
         Some("inline") => true,
         Some(_) => return Err("`disposition` is neither `external` nor `inline`".to_owned()),
     };
     let mut named = |parameter: &str, variable: &str| -> Result<Option<String>, String> {
-        let value =
-            given.parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
+        let value = parameters.remove(parameter).or_else(|| Some(config.variable(&[variable])?.1));
         let value = value.filter(|value| !value.is_empty());
         match value
             .as_ref()
@@ -191,14 +190,14 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     };
     let catalog = named("catalog", "DATABRICKS_CATALOG")?;
     let schema = named("schema", "DATABRICKS_SCHEMA")?;
-    if let Some(name) = given.parameters.keys().next() {
+    if let Some(name) = parameters.keys().next() {
         let name = clip(name, 32);
         return Err(format!(
             "`{name}` is not a parameter of such an address: there are catalog, schema and disposition"
         ));
     }
     let mut warnings = Vec::new();
-    if given.token.is_some() && config.is_on_command_line {
+    if token.is_some() && config.is_on_command_line {
         warnings.push(
             "the token stands on the command line, where other users of this machine can read it: set DATABRICKS_TOKEN"
                 .to_owned(),
@@ -207,57 +206,12 @@ fn read(config: &DatabricksConfig) -> Result<Target, String> {
     let is_users_host =
         from_variable.as_ref().is_some_and(|(_, url)| url.origin() == base.origin());
     let may_send = !config.is_untrusted || is_users_host || is_loopback(&base);
-    let credentials = match given.token {
+    let credentials = match token {
         Some(token) => Credentials::Token(token),
         None if may_send => credentials(config, &base)?,
         None => Credentials::None("those of variables are not sent to a host that only a file names: name this address by --db, or set DATABRICKS_HOST to it".to_owned()),
     };
     Ok(Target { base, warehouse, catalog, schema, is_inline, credentials, warnings })
-}
-
-/// The parts of `databricks://token:TOKEN@HOST:PORT/PATH?PARAMETERS`, of which each may be missing.
-fn parse_address(text: &str) -> Result<Given, String> {
-    let rest = text.trim().strip_prefix("databricks:").unwrap_or(text.trim());
-    let rest = rest.strip_prefix("//").unwrap_or(rest);
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (user, host) =
-        authority.rsplit_once('@').map_or(("", authority), |(user, host)| (user, host));
-    let mut given = Given { host: host.to_owned(), path: path.to_owned(), ..Given::default() };
-    given.token = match user.split_once(':') {
-        None if user.is_empty() => None,
-        Some(("token", token)) if !token.is_empty() => {
-            Some(SecretString::from(decode_percent(token)?))
-        }
-        _ => return Err("before `@` stands `token:TOKEN`, or nothing".to_owned()),
-    };
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) =
-            pair.split_once('=').ok_or("a parameter of the address has no value")?;
-        given.parameters.insert(decode_percent(name)?, decode_percent(value)?);
-    }
-    Ok(given)
-}
-
-/// A part of an address without its `%` codes.
-fn decode_percent(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let code = tail.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte =
-            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
-        bytes.push(byte.ok_or(
-            "the address has a `%` without two hexadecimal digits; write `%25` for a percent sign",
-        )?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| "the address is not UTF-8".to_owned())
 }
 
 /// The address of a workspace, from `HOST` or `https://HOST`.

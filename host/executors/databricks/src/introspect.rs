@@ -115,7 +115,7 @@ async fn tables(
     let tables = assemble_tables(tables.0, columns.0, keys.0);
     let path = vec![path.to_owned()];
     let catalog = api.target.catalog.clone();
-    Ok(Some(Schema { tables, path, catalog, left_out: Vec::new() }))
+    Ok(Some(Schema { tables, path, catalog, ..Schema::default() }))
 }
 
 /// A row's cells in order, with an empty text for NULL.

@@ -5,10 +5,12 @@
 
 pub mod admission;
 mod carry;
+pub mod cells;
 pub mod deterministic;
 mod facts;
 mod grammar;
 mod lex;
+mod pipeline;
 mod prelex;
 mod read;
 pub mod sets;
@@ -20,5 +22,8 @@ mod verb;
 pub use admission::{Admitted, Granted, admit};
 pub use facts::{Unresolved, facts, with_single_quotes};
 pub use lex::{Kind, LexError, Token, lex};
-pub use prelex::{Bounds, prelex};
-pub use splice::{Spliced, compose, splice};
+pub use pipeline::Guard;
+pub use prelex::Bounds;
+pub(crate) use prelex::prelex;
+pub use splice::Spliced;
+pub(crate) use splice::splice;

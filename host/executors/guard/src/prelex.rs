@@ -28,7 +28,11 @@ impl Default for Bounds {
 /// # Errors
 /// Each names its rule: `statement-size`, `nul`, `unterminated`, `comment-depth`, `parentheses`,
 /// `empty`, `single-statement`, `read-only`, `parameters`.
-pub fn prelex(text: &str, dialect: &Dialect, bounds: &Bounds) -> Result<Vec<Token>, SqlError> {
+pub(crate) fn prelex(
+    text: &str,
+    dialect: &Dialect,
+    bounds: &Bounds,
+) -> Result<Vec<Token>, SqlError> {
     if text.len() > bounds.bytes {
         let message =
             format!("the statement has {} bytes and may have {}", text.len(), bounds.bytes);

@@ -28,26 +28,13 @@ impl Spliced {
     }
 }
 
-/// Does the same as [`splice`], and returns the text alone.
-///
-/// # Errors
-/// As [`splice`].
-pub fn compose(
-    text: &str,
-    relations: &[Relation],
-    dialect: &Dialect,
-    bounds: &Bounds,
-) -> Result<String, SqlError> {
-    splice(text, relations, dialect, bounds).map(|spliced| spliced.text)
-}
-
 /// Makes one statement out of `text` and those `relations` that it uses, directly or through each
 /// other; each relation stands after those that it uses. A name that the statement defines itself
 /// is the statement's own.
 ///
 /// # Errors
 /// `syntax` for a text that has no tokens, `too-large` over the bound of bytes.
-pub fn splice(
+pub(crate) fn splice(
     text: &str,
     relations: &[Relation],
     dialect: &Dialect,
@@ -261,7 +248,7 @@ mod tests {
     }
 
     fn compose_text(text: &str, relations: &[Relation]) -> String {
-        compose(text, relations, &Dialect::Sqlite, &Bounds::default()).unwrap()
+        splice(text, relations, &Dialect::Sqlite, &Bounds::default()).unwrap().text
     }
 
     #[test]
@@ -310,7 +297,7 @@ mod tests {
         let relations = [relation("sales", "SELECT 1 AS x")];
         for dialect in [Dialect::Postgres, Dialect::Duckdb, Dialect::Spark, Dialect::Databricks] {
             let compose =
-                |text: &str| compose(text, &relations, &dialect, &Bounds::default()).unwrap();
+                |text: &str| splice(text, &relations, &dialect, &Bounds::default()).unwrap().text;
             assert_eq!(compose("SELECT id FROM sales.orders"), "SELECT id FROM sales.orders");
             assert_eq!(
                 compose("SELECT x FROM sales"),
@@ -318,8 +305,9 @@ mod tests {
             );
         }
         let odd = [relation("my task", "SELECT 1")];
-        let composed =
-            compose("SELECT * FROM `my task`", &odd, &Dialect::Spark, &Bounds::default()).unwrap();
+        let composed = splice("SELECT * FROM `my task`", &odd, &Dialect::Spark, &Bounds::default())
+            .unwrap()
+            .text;
         assert_eq!(composed, "WITH `my task` AS (SELECT 1) SELECT * FROM `my task`");
     }
 
@@ -346,7 +334,7 @@ mod tests {
     #[test]
     fn too_large_is_refused() {
         let relations = [relation("a", &format!("SELECT '{}'", "x".repeat(65_000)))];
-        let error = compose(
+        let error = splice(
             &format!("SELECT '{}' FROM a", "y".repeat(1_000)),
             &relations,
             &Dialect::Sqlite,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use serde_json::Value;
+use syrch_core::ports::SqlQuery;
 use syrch_core::{Catalog, Column, Dialect, Table};
-use syrch_guard::admission::readable;
-use syrch_guard::{Bounds, Granted, admit, deterministic, facts};
+use syrch_guard::{Bounds, Granted, Guard, admit, deterministic, facts};
 
 const ENGINES: [(&str, Dialect); 4] = [
     ("duckdb", Dialect::Duckdb),
@@ -116,12 +116,9 @@ fn each_form_is_read_or_refused_as_the_table_says() {
         let (read, refused): (Vec<Value>, Vec<Value>) =
             forms.into_iter().partition(|line| line["reading"] == "read");
         for line in &read {
-            let text = if *dialect == Dialect::Postgres {
-                readable(sql(line))
-            } else {
-                sql(line).to_owned()
-            };
-            match facts(&text, &[], &catalog(dialect.clone())) {
+            let text = sql(line);
+            let guard = Guard::new(dialect.clone(), text.len());
+            match guard.facts(&SqlQuery::new(text), &catalog(dialect.clone())) {
                 Ok(facts) => {
                     let missing =
                         ["customers", "orders", "events"].into_iter().filter(|table: &&str| {

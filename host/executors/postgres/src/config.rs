@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
+use syrch_arrow_engine::{ServerAddress, decode_percent, is_local_host, split_port};
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 
@@ -108,9 +109,7 @@ impl Endpoint {
     /// Returns true if what is sent stays on this machine.
     pub(crate) fn is_local(&self) -> bool {
         let address = self.address.as_deref().unwrap_or(&self.host);
-        let is_loopback =
-            address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-        self.socket().is_some() || is_loopback || address == "localhost"
+        self.socket().is_some() || is_local_host(address)
     }
 }
 
@@ -275,64 +274,25 @@ fn parse_connection_string(text: &str) -> Result<BTreeMap<String, String>, Strin
 }
 
 fn from_url(rest: &str) -> Result<BTreeMap<String, String>, String> {
-    let mut parameters = BTreeMap::new();
-    let (rest, query) = rest.split_once('?').map_or((rest, ""), |(rest, query)| (rest, query));
-    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let (user, hosts) =
-        authority.rsplit_once('@').map_or((None, authority), |(user, hosts)| (Some(user), hosts));
-    let mut add = |name: &str, value: &str| -> Result<(), String> {
-        if !value.is_empty() {
-            parameters.insert(name.to_owned(), decode_percent(value)?);
-        }
-        Ok(())
-    };
-    if let Some(user) = user {
-        let (user, password) = user.split_once(':').unwrap_or((user, ""));
-        add("user", user)?;
-        add("password", password)?;
-    }
+    let ServerAddress { user, password, hosts, path, parameters } =
+        ServerAddress::parse(rest, '?', '&')?;
     let mut names = Vec::new();
     let mut ports = Vec::new();
     for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
-        let end = host.rfind(']').map_or(0, |end| end + 1);
-        let (name, port) = match host[end..].find(':') {
-            Some(colon) => (&host[..end + colon], &host[end + colon + 1..]),
-            None => (host, ""),
-        };
-        names.push(name.trim_start_matches('[').trim_end_matches(']'));
-        ports.push(port);
+        let (name, port) = split_port(host);
+        names.push(decode_percent(name.trim_start_matches('[').trim_end_matches(']'))?);
+        ports.push(port.unwrap_or_default());
     }
-    add("host", &names.join(","))?;
-    if ports.iter().any(|port| !port.is_empty()) {
-        add("port", &ports.join(","))?;
-    }
-    add("dbname", path)?;
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').ok_or("a parameter of the URL has no value")?;
-        add(&decode_percent(name)?, value)?;
-    }
-    Ok(parameters)
-}
-
-/// A part of a URL without its `%` codes.
-fn decode_percent(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let code = tail.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        let byte =
-            code.and_then(|code| u8::from_str_radix(code, 16).ok()).filter(|byte| *byte != 0);
-        bytes.push(byte.ok_or(
-            "the URL has a `%` without two hexadecimal digits; write `%25` for a percent sign",
-        )?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| "the URL is not UTF-8".to_owned())
+    let has_port = ports.iter().any(|port| !port.is_empty());
+    let parts = [
+        ("user", user),
+        ("password", password.map(|password| password.expose_secret().to_owned())),
+        ("host", Some(names.join(","))),
+        ("port", has_port.then(|| ports.join(","))),
+        ("dbname", Some(decode_percent(&path)?)),
+    ];
+    let parts = parts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Ok(parts.chain(parameters).filter(|(_, value)| !value.is_empty()).collect())
 }
 
 /// `key=value` pairs, whose values may stand in single quotes with backslashes; a text without `=`

@@ -169,6 +169,41 @@ impl Connector {
     }
 }
 
+/// Asks the server to end what a session runs when this is dropped, without waiting for it.
+pub(crate) struct CancelOnDrop {
+    connector: Arc<Connector>,
+    /// The session; `None` once nothing runs in it.
+    running: Option<(CancelToken, Endpoint)>,
+}
+
+impl CancelOnDrop {
+    pub(crate) fn new(connector: &Arc<Connector>, link: &Link) -> Self {
+        let running = Some((link.client.cancel_token(), link.endpoint.clone()));
+        Self { connector: Arc::clone(connector), running }
+    }
+
+    /// Asks now, and waits until the request was sent.
+    pub(crate) async fn cancel(&self) {
+        if let Some((token, endpoint)) = &self.running {
+            self.connector.cancel(token.clone(), endpoint).await;
+        }
+    }
+
+    /// Asks for nothing any more.
+    pub(crate) fn disarm(mut self) {
+        self.running = None;
+    }
+}
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        let Some((token, endpoint)) = self.running.take() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let connector = Arc::clone(&self.connector);
+        runtime.spawn(async move { connector.cancel(token, &endpoint).await });
+    }
+}
+
 /// Moves messages between a client and its server until the connection ends.
 async fn drive<S, T>(mut connection: Connection<S, T>, notices: Arc<Notices>)
 where

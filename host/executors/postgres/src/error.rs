@@ -1,6 +1,7 @@
 //! The server's errors in the contract's kinds, by their SQLSTATE, with what a model needs to
 //! repair the statement and without text of cells.
 
+use syrch_arrow_engine::deadline_error;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::nearest;
 use syrch_core::{Catalog, Column, SqlError, SqlErrorKind};
@@ -40,12 +41,6 @@ pub(crate) fn opening(error: &Error, path: String) -> DatabaseError {
 /// enumeration follows, and then the label.
 const WRONG_LABEL: &str = "invalid input value for enum ";
 
-/// The error of a statement whose time is over.
-pub(crate) fn deadline(limit: std::time::Duration) -> SqlError {
-    let message = format!("the statement ran longer than {} s", limit.as_secs_f64());
-    SqlError::new(SqlErrorKind::Timeout, message).rule("deadline")
-}
-
 /// The error of a statement while it is prepared (`is_running` false: messages speak of names and
 /// of its own text) or runs (they may quote cells, and all but their beginning is dropped).
 pub(crate) fn statement(
@@ -68,7 +63,7 @@ pub(crate) fn statement(
     };
     let (kind, rule) = kind(code);
     if code == "57014" {
-        return deadline(limit);
+        return deadline_error(limit);
     }
     let mut result = SqlError::new(kind, text);
     if let Some(hint) = error.hint().filter(|_| !is_running && code.starts_with("42")) {

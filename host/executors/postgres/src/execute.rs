@@ -1,17 +1,14 @@
 //! Running one admitted statement in a transaction of its own, which only reads and is always
 //! rolled back, into a result within its caps.
 
-use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
 use futures::TryStreamExt;
+use syrch_arrow_engine::{BatchSink, cast_to_text, check_names, read_estimates};
 use syrch_core::ports::Plan;
-use syrch_core::result_set::SQL_TYPE;
-use syrch_core::{Limits, ResultSet, SqlError, SqlErrorKind};
+use syrch_core::{Limits, SqlError, SqlErrorKind};
 use tokio_postgres::{Client, Error, IsolationLevel, Row, Statement, Transaction};
 
 use crate::error;
@@ -21,9 +18,6 @@ use crate::value::{ColumnBuilder, Form, Raw, name};
 /// The bytes that a cell counts for besides its contents: whoever prints a result needs memory for
 /// each, even for a NULL.
 const CELL: usize = 24;
-/// The size limit of a result's column names with their types, in bytes: lines and documents repeat
-/// them.
-const NAMES: usize = 128 << 10;
 /// The limit on what the server may send for the statement itself, its plan and its types, in
 /// bytes.
 const OWN: usize = 4 << 20;
@@ -71,8 +65,8 @@ impl<'a> Running<'a> {
         Ok(plan)
     }
 
-    /// The result, cut at the caps.
-    pub(crate) async fn run(self) -> Result<ResultSet, SqlError> {
+    /// Puts the result, cut at the caps, in a sink.
+    pub(crate) async fn run(self, sink: &mut BatchSink) -> Result<(), SqlError> {
         let Self { session, sql, limits } = self;
         let left = Arc::clone(&session.link.left);
         let failed = |error: &Error| error::statement(error, sql, false, limits.sql_deadline);
@@ -81,14 +75,17 @@ impl<'a> Running<'a> {
         let transaction = begin(&mut link.client).await.map_err(|error| failed(&error))?;
         let mut statement = transaction.prepare(sql).await.map_err(|error| failed(&error))?;
         let columns = columns(&statement)?;
-        if let Some(spelled) = cast_to_text(sql, &columns) {
+        // What is read as the server spells it is cast by the server.
+        let is_cast: Vec<bool> = columns.iter().map(|column| column.form.is_cast()).collect();
+        let spelled = cast_to_text(sql, &is_cast, |name| format!("{name}::pg_catalog.text"));
+        if let Some(spelled) = spelled {
             statement = transaction.prepare(&spelled).await.map_err(|error| running(&error))?;
         }
         let portal = transaction.bind(&statement, &[]).await.map_err(|error| running(&error))?;
         let most = i32::try_from(limits.rows.saturating_add(1)).unwrap_or(i32::MAX);
         let rows =
             transaction.query_portal_raw(&portal, most).await.map_err(|error| running(&error))?;
-        let mut fetch = Fetch::new(columns, limits);
+        let mut fetch = Fetch::new(columns, limits, sink);
         let mut rows = pin!(rows);
         // Until all that the server sends was read.
         *is_spent = true;
@@ -111,7 +108,8 @@ impl<'a> Running<'a> {
             transaction.rollback().await.map_err(|error| running(&error))?;
             *is_spent = false;
         }
-        fetch.finish(sql.to_owned())
+        fetch.finish();
+        Ok(())
     }
 }
 
@@ -132,14 +130,9 @@ async fn begin(client: &mut Client) -> Result<Transaction<'_>, Error> {
 pub(crate) fn read_plan(rows: &[Row]) -> Result<Plan, Error> {
     let lines =
         rows.iter().map(|row| row.try_get::<_, String>(0)).collect::<Result<Vec<_>, _>>()?;
-    // The first line ends in `(cost=0.00..35.50 rows=2550 width=4)`.
-    let first = lines.first().map_or("", String::as_str);
-    let after = |key: &str| first.rsplit_once(key).map(|(_, rest)| rest);
-    let number = |text: &str| text.split([' ', ')']).next().and_then(|number| number.parse().ok());
-    let cost =
-        after("cost=").and_then(|rest| rest.split_once("..")).and_then(|(_, total)| number(total));
-    let rows = after(" rows=").and_then(number);
-    Ok(Plan { format: "postgres-explain".to_owned(), text: lines.join("\n"), cost, rows })
+    let text = lines.join("\n");
+    let (cost, rows) = read_estimates(&text);
+    Ok(Plan { format: "postgres-explain".to_owned(), text, cost, rows })
 }
 
 /// A column of a result: its name, the name of its type, and how it is read.
@@ -166,32 +159,8 @@ fn columns(statement: &Statement) -> Result<Vec<Output>, SqlError> {
             form: Form::for_type(column.type_()),
         })
         .collect();
-    if columns.iter().map(|column| column.name.len() + column.sql_type.len()).sum::<usize>() > NAMES
-    {
-        let message = format!(
-            "the names of the columns have more than {NAMES} bytes; give them shorter ones by AS"
-        );
-        return Err(SqlError::new(SqlErrorKind::TooLarge, message).rule("column-names"));
-    }
+    check_names(columns.iter().map(|column| column.name.len() + column.sql_type.len()))?;
     Ok(columns)
-}
-
-/// The statement with the columns cast to text that are read as the server spells them; `None` if
-/// no column is.
-fn cast_to_text(sql: &str, columns: &[Output]) -> Option<String> {
-    if !columns.iter().any(|column| column.form.is_cast()) {
-        return None;
-    }
-    let names: Vec<String> = (0..columns.len()).map(|index| format!("c{index}")).collect();
-    let read = names.iter().zip(columns).map(|(name, column)| match column.form.is_cast() {
-        true => format!("{name}::pg_catalog.text"),
-        false => name.clone(),
-    });
-    Some(format!(
-        "SELECT {} FROM ({sql}) AS syrch({})",
-        read.collect::<Vec<_>>().join(", "),
-        names.join(", ")
-    ))
 }
 
 /// A result under construction.
@@ -201,20 +170,19 @@ struct Fetch<'a> {
     limits: &'a Limits,
     rows: u64,
     bytes: usize,
-    warnings: Vec<String>,
-    truncated: bool,
+    sink: &'a mut BatchSink,
 }
 
 impl<'a> Fetch<'a> {
-    fn new(outputs: Vec<Output>, limits: &'a Limits) -> Self {
+    fn new(outputs: Vec<Output>, limits: &'a Limits, sink: &'a mut BatchSink) -> Self {
         let columns = outputs.iter().map(|output| ColumnBuilder::new(output.form)).collect();
-        Self { outputs, columns, limits, rows: 0, bytes: 0, warnings: Vec::new(), truncated: false }
+        Self { outputs, columns, limits, rows: 0, bytes: 0, sink }
     }
 
     /// Takes a row; false when a cap cuts the result before it.
     fn push(&mut self, row: &Row) -> Result<bool, SqlError> {
         if self.rows >= self.limits.rows {
-            self.cut(format!("only the first {} rows were read", self.limits.rows));
+            self.sink.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
         let unread = || {
@@ -238,7 +206,7 @@ impl<'a> Fetch<'a> {
         // A column's text is addressed with 32 bits.
         let most = self.limits.result_bytes.min(1 << 30);
         if self.bytes + bytes > most {
-            self.cut(format!(
+            self.sink.cut(format!(
                 "only the first {} rows were read: the result has more than {most} bytes",
                 self.rows
             ));
@@ -255,34 +223,16 @@ impl<'a> Fetch<'a> {
         if self.rows == 0 {
             return Err(large_cell(None, self.limits));
         }
-        self.cut(format!("only the first {} rows were read: the next one is too large", self.rows));
+        self.sink
+            .cut(format!("only the first {} rows were read: the next one is too large", self.rows));
         Ok(())
     }
 
-    fn cut(&mut self, warning: String) {
-        self.truncated = true;
-        self.warnings.push(warning);
-    }
-
-    fn finish(self, sql: String) -> Result<ResultSet, SqlError> {
+    fn finish(self) {
         let rows = usize::try_from(self.rows).unwrap_or(usize::MAX);
-        let arrays: Vec<ArrayRef> =
-            self.columns.into_iter().map(|column| column.finish(rows)).collect();
-        let fields: Vec<Field> = self
-            .outputs
-            .into_iter()
-            .zip(&arrays)
-            .map(|(output, array)| {
-                Field::new(output.name, array.data_type().clone(), true)
-                    .with_metadata(HashMap::from([(SQL_TYPE.to_owned(), output.sql_type)]))
-            })
-            .collect();
-        let schema = Arc::new(Schema::new(fields));
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
-            .map_err(|error| SqlError::new(SqlErrorKind::Other, error.to_string()))?;
-        let batches = if self.rows == 0 { Vec::new() } else { vec![batch] };
-        Ok(ResultSet::new(schema, batches, self.truncated, self.warnings, sql))
+        let columns = self.columns.into_iter().map(|column| column.finish(rows)).collect();
+        let names = self.outputs.into_iter().map(|output| (output.name, output.sql_type));
+        self.sink.put(names.collect(), columns, self.rows);
     }
 }
 

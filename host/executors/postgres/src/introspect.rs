@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use globset::GlobSet;
+use syrch_arrow_engine::{LeftOut, Schema};
 use syrch_core::ports::ColumnStats;
 use syrch_core::{Column, Dialect, ForeignKey, Index, Table};
 use syrch_guard::sets;
@@ -62,17 +63,6 @@ const STATS: &str = "SELECT a.attname::text, s.n_distinct::float8, s.null_frac::
      LEFT JOIN pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname AND s.attname = a.attname \
      WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
 
-/// The tables and views of a database.
-#[derive(Default)]
-pub(crate) struct Schema {
-    /// The tables and views that the grant covers and the role can read.
-    pub(crate) tables: Vec<Table>,
-    /// Schema, name and reason of each relation that the patterns match and that is left out.
-    pub(crate) left_out: Vec<(String, String, String)>,
-    /// Names of all tables and views that a grant could cover.
-    pub(crate) names: Vec<String>,
-}
-
 /// Reads the catalog.
 ///
 /// # Errors
@@ -110,7 +100,7 @@ pub(crate) async fn read(
         match reason {
             Some(reason) => {
                 tracing::warn!(schema = namespace, name, reason, "a table or view is left out");
-                schema.left_out.push((namespace, name, reason));
+                schema.left_out.push(LeftOut { schema: namespace, name, reason });
             }
             None => {
                 oids.push(oid);

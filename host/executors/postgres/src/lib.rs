@@ -4,7 +4,7 @@
 mod bench;
 mod config;
 mod connect;
-mod database;
+mod engine;
 mod error;
 mod execute;
 mod guard;
@@ -17,5 +17,5 @@ mod value;
 mod wire;
 
 pub use config::PostgresConfig;
-pub use database::PostgresDatabase;
+pub use engine::{PostgresDatabase, PostgresEngine, open};
 pub use role::{role_sql, role_sql_of};

@@ -39,6 +39,8 @@ const TRACES: &str = "SELECT NOT EXISTS (SELECT FROM pg_locks WHERE pid = pg_bac
 /// A connection whose session only reads.
 pub(crate) struct Session {
     pub(crate) link: Link,
+    /// The role's own search path.
+    pub(crate) path: Vec<String>,
     traces: Statement,
     settings: String,
     /// Set while a statement runs whose rest would have to be read before another can run.
@@ -46,8 +48,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Hardens a connection, and returns it with the role's own search path. `further` settings
-    /// take the place of those of every session.
+    /// Hardens a connection. `further` settings take the place of those of every session.
     ///
     /// # Errors
     /// The server's error.
@@ -55,7 +56,7 @@ impl Session {
         link: Link,
         deadline: Duration,
         further: &[(&str, &str)],
-    ) -> Result<(Self, Vec<String>), Error> {
+    ) -> Result<Self, Error> {
         let client = &link.client;
         let row = client
             .query_typed_one("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]", &[])
@@ -74,7 +75,7 @@ impl Session {
         let traces = client.prepare(TRACES).await?;
         let row = client.query_one(&traces, &[]).await?;
         let settings = row.try_get(1)?;
-        Ok((Self { link, traces, settings, is_spent: false }, path))
+        Ok(Self { link, path, traces, settings, is_spent: false })
     }
 
     /// Checks that nothing is left of the statements before; returns when these have ended.
@@ -113,7 +114,7 @@ mod tests {
             "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
         ] {
             let link = connector.connect().await.unwrap();
-            let (session, _) = Session::harden(link, Duration::from_secs(10), &[]).await.unwrap();
+            let session = Session::harden(link, Duration::from_secs(10), &[]).await.unwrap();
             assert!(session.is_clean().await && session.is_clean().await, "{trace}");
             for statement in trace.split("; ") {
                 session.link.client.execute(statement, &[]).await.unwrap();

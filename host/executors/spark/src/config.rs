@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
+use syrch_arrow_engine::{ServerAddress, is_local_host, split_port};
 use syrch_core::Limits;
 use syrch_core::ports::DatabaseError;
 use syrch_core::text::clip;
@@ -110,14 +111,12 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
         _ => given,
     };
     let rest = text.strip_prefix("sc://").ok_or_else(|| invalid(FORM.to_owned()))?;
-    let end = rest.find(['/', ';']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at(end);
-    let list = rest.strip_prefix('/').unwrap_or(rest);
-    if !list.is_empty() && !list.starts_with(';') {
+    let address = ServerAddress::parse(rest, ';', ';').map_err(invalid)?;
+    if !address.path.is_empty() {
         return Err(invalid(format!("{FORM}; nothing stands between the port and the first `;`")));
     }
-    let (host, port) = server(authority)?;
-    let mut parameters = parameters(list)?;
+    let (host, port) = server(&address)?;
+    let mut parameters = check_parameters(address.parameters)?;
     let mut headers = Vec::new();
     parameters.retain(|name, value| {
         let is_header = name.starts_with("x-");
@@ -126,11 +125,7 @@ pub(crate) fn target(config: &SparkConfig) -> Result<Target, DatabaseError> {
         }
         !is_header
     });
-    let is_local = host == "localhost" || {
-        let address =
-            host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-        address.is_ok_and(|address| address.is_loopback())
-    };
+    let is_local = is_local_host(&host);
     let mut warnings = Vec::new();
     if config.is_on_command_line && !is_bare && parameters.contains_key("token") {
         let advice = "set SPARK_CONNECT_AUTHENTICATE_TOKEN, or SPARK_REMOTE with the whole address";
@@ -185,20 +180,16 @@ fn invalid(reason: String) -> DatabaseError {
     DatabaseError::Address { reason }
 }
 
-/// Splits `host[:port]`; without a port it is the default [`PORT`].
-fn server(authority: &str) -> Result<(String, u16), DatabaseError> {
-    let end = authority.rfind(']').map_or(0, |end| end + 1);
-    let (host, port) = match authority[end..].find(':') {
-        Some(colon) => (&authority[..end + colon], Some(&authority[end + colon + 1..])),
-        None => (authority, None),
-    };
+/// The host and the port; without a port it is the default [`PORT`].
+fn server(address: &ServerAddress) -> Result<(String, u16), DatabaseError> {
+    let (host, port) = split_port(&address.hosts);
     let is_address = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'))
         .is_some_and(|host| host.parse::<std::net::Ipv6Addr>().is_ok());
     let is_name = !host.is_empty()
         && host.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'-' | b'_'));
-    if !is_address && !is_name {
+    if address.user.is_some() || (!is_address && !is_name) {
         return Err(invalid(format!("the name of the server is missing or is none: {FORM}")));
     }
     let port = match port {
@@ -212,42 +203,22 @@ fn server(authority: &str) -> Result<(String, u16), DatabaseError> {
     Ok((host.to_ascii_lowercase(), port))
 }
 
-/// The parameters of `;name=value;name=value`.
-fn parameters(list: &str) -> Result<BTreeMap<String, String>, DatabaseError> {
+/// The parameters, each of which stands once.
+fn check_parameters(
+    given: Vec<(String, String)>,
+) -> Result<BTreeMap<String, String>, DatabaseError> {
     let mut parameters = BTreeMap::new();
-    for pair in list.split(';').filter(|pair| !pair.is_empty()) {
-        let (name, value) =
-            pair.split_once('=').ok_or_else(|| invalid("a parameter has no value".to_owned()))?;
-        let value = decode_percent(value).ok_or_else(|| {
-            invalid("the address has a `%` without two hexadecimal digits; write `%25` for a percent sign".to_owned())
-        })?;
+    for (name, value) in given {
         if value.len() > PARAMETER || value.bytes().any(|c| c.is_ascii_control()) {
             return Err(invalid(
                 "the value of a parameter is too long or has control characters".to_owned(),
             ));
         }
         if parameters.insert(name.to_ascii_lowercase(), value).is_some() {
-            return Err(invalid(format!("the parameter `{}` is given twice", clip(name, 32))));
+            return Err(invalid(format!("the parameter `{}` is given twice", clip(&name, 32))));
         }
     }
     Ok(parameters)
-}
-
-/// A text without its `%` codes; `None` if one is wrong.
-fn decode_percent(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        rest = tail;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let code = std::str::from_utf8(tail.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(code, 16).ok()?);
-        rest = &tail[2..];
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn is_uuid(text: &str) -> bool {

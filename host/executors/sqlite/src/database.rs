@@ -13,8 +13,9 @@ use syrch_core::ports::{
     Plan, PortError, Sample, SqlQuery, current_search,
 };
 use syrch_core::{Catalog, Dialect, Hit, ResultSet, SqlError, SqlErrorKind, blocking};
+use syrch_guard::Guard;
+use syrch_guard::cells::{port_error, resolve};
 use syrch_guard::values::Phrase;
-use syrch_guard::{Bounds, Spliced, Unresolved, prelex, splice};
 
 use crate::bench::SqliteBench;
 use crate::cells::{self, ValueIndex};
@@ -47,6 +48,8 @@ pub(crate) struct Inner {
     pub(crate) config: SqliteConfig,
     pub(crate) path: PathBuf,
     name: String,
+    /// The engine's authorizer admits what it composes.
+    guard: Guard,
     watch: Mutex<Watch>,
     idle: Mutex<Vec<Session>>,
     slots: Slots,
@@ -81,10 +84,21 @@ impl SqliteDatabase {
         let mut watch = Watch::open(&path, &config)?;
         watch.snapshot(&path, &name, &config)?;
         let slots = Slots::new(config.limits.sql_in_flight);
+        let guard = Guard::new(Dialect::Sqlite, config.limits.sql_bytes);
         let watch = Mutex::new(watch);
         let idle = Mutex::new(Vec::new());
         let index = ValueIndex::default();
-        Ok(Self(Arc::new(Inner { config, path, name, watch, idle, slots, index, _held: held })))
+        Ok(Self(Arc::new(Inner {
+            config,
+            path,
+            name,
+            guard,
+            watch,
+            idle,
+            slots,
+            index,
+            _held: held,
+        })))
     }
 
     /// A digest of the file's place and state: equal, in every process, as long as the content
@@ -99,16 +113,6 @@ impl SqliteDatabase {
     #[cfg(test)]
     pub(crate) fn inner(&self) -> &Arc<Inner> {
         &self.0
-    }
-
-    fn bounds(&self) -> Bounds {
-        Bounds { bytes: self.0.config.limits.sql_bytes, ..Bounds::default() }
-    }
-
-    fn compose_query(&self, query: &SqlQuery) -> Result<Spliced, SqlError> {
-        let bounds = self.bounds();
-        prelex(&query.text, &Dialect::Sqlite, &bounds)?;
-        splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)
     }
 
     /// Works with a connection, off the async threads. Waiting for its turn may take as long as a
@@ -203,17 +207,10 @@ impl SqliteDatabase {
         let table = table.to_owned();
         let wanted = spellings(columns)?;
         self.with_session(move |_, session, snapshot| {
-            let Some(found) = snapshot.catalog.table(&table) else {
-                return Ok(Err(PortError::UnknownName(table.clone())));
+            let (found, columns) = match resolve(&snapshot.catalog, &table, &wanted) {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(error)),
             };
-            let mut columns: Vec<String> = Vec::new();
-            for name in &wanted {
-                match found.column(name) {
-                    Some(column) if columns.contains(&column.name) => {}
-                    Some(column) => columns.push(column.name.clone()),
-                    None => return Ok(Err(PortError::UnknownName(format!("{table}.{name}")))),
-                }
-            }
             work(session, snapshot, &found.name, &columns).map(Ok)
         })
         .await
@@ -238,17 +235,6 @@ fn spellings(columns: &[String]) -> Result<Vec<String>, PortError> {
         return Err(PortError::Other(format!("more than {COLUMNS} columns, which no table has")));
     }
     Ok(different)
-}
-
-fn port_error(error: SqlError) -> PortError {
-    match error.kind {
-        _ if error.rule.as_deref() == Some(OVERRUN) => PortError::Budget,
-        SqlErrorKind::Denied | SqlErrorKind::FunctionRefused => PortError::Denied(error.message),
-        SqlErrorKind::Unavailable | SqlErrorKind::Timeout | SqlErrorKind::Cancelled => {
-            PortError::Unavailable(error.message)
-        }
-        _ => PortError::Other(error.message),
-    }
 }
 
 fn unavailable(reason: String) -> SqlError {
@@ -372,18 +358,18 @@ impl Database for SqliteDatabase {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        self.compose_query(query).map(|spliced| spliced.text)
+        self.0.guard.compose(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {
-        let spliced = self.compose_query(query)?;
+        let spliced = self.0.guard.compose(query)?;
         let query = query.clone();
-        self.with_session(move |_, session, snapshot| {
+        self.with_session(move |inner, session, snapshot| {
             let composed = Composed { query: &query, spliced: &spliced };
             // The engine's verdict counts; the guard's facts say more than the engine does.
             drop(composed.compile(session, snapshot)?);
             let seen = session.authorizer.take_seen();
-            match syrch_guard::facts(&query.text, &query.relations, &snapshot.catalog) {
+            match inner.guard.facts(&query, &snapshot.catalog) {
                 Ok(mut facts) => {
                     // Of finished tasks the engine reads the tables, too, which are not this
                     // statement's.
@@ -392,16 +378,14 @@ impl Database for SqliteDatabase {
                     }
                     Ok(facts)
                 }
-                Err(Unresolved::Unparsed(_) | Unresolved::Refused(_)) => {
-                    Ok(seen.facts(&query.text))
-                }
+                Err(_) => Ok(seen.facts(&query.text)),
             }
         })
         .await
     }
 
     async fn explain(&self, query: &SqlQuery) -> Result<Plan, SqlError> {
-        let spliced = self.compose_query(query)?;
+        let spliced = self.0.guard.compose(query)?;
         let query = query.clone();
         self.with_session(move |_, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.plan(session, snapshot)
@@ -410,7 +394,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn run(&self, query: &SqlQuery) -> Result<ResultSet, SqlError> {
-        let spliced = self.compose_query(query)?;
+        let spliced = self.0.guard.compose(query)?;
         let query = query.clone();
         self.with_session(move |inner, session, snapshot| {
             Composed { query: &query, spliced: &spliced }.run(

@@ -8,7 +8,7 @@ use syrch_core::Limits;
 use syrch_core::ports::Database;
 use syrch_kit::duckdb;
 use syrch_kit::postgres::Server;
-use syrch_postgres::{PostgresConfig, PostgresDatabase};
+use syrch_postgres::PostgresConfig;
 
 use super::arrow::{Python, QUERY, RUNS, rate, thousands};
 use crate::Outcome;
@@ -41,7 +41,7 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
     let url = server.url("reader", "large");
     let config = PostgresConfig { limits: limits.clone(), ..PostgresConfig::new(url.clone()) };
     let postgres: Arc<dyn Database> =
-        Arc::new(world.runtime.block_on(PostgresDatabase::open(config))?);
+        Arc::new(world.runtime.block_on(syrch_postgres::open(config))?);
     let folder = world.place("postgres")?;
     let duckdb: Option<Arc<dyn Database>> = match duckdb::library() {
         None => None,

@@ -19,7 +19,7 @@ use syrch_core::{Dialect, Equality, Limits};
 #[cfg(unix)]
 use syrch_kit::postgres::Server;
 #[cfg(unix)]
-use syrch_postgres::{PostgresConfig, PostgresDatabase};
+use syrch_postgres::PostgresConfig;
 use syrch_sqlite::{SqliteConfig, SqliteDatabase};
 use tempfile::TempDir;
 
@@ -75,7 +75,7 @@ impl Engine for Postgres {
     async fn open(&self, limits: Limits) -> Arc<dyn Database> {
         let config =
             PostgresConfig { limits, ..PostgresConfig::new(self.0.url("admin", "fixture")) };
-        Arc::new(PostgresDatabase::open(config).await.unwrap())
+        Arc::new(syrch_postgres::open(config).await.unwrap())
     }
 
     async fn change(&self) {

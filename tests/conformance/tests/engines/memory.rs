@@ -16,7 +16,7 @@ use syrch_core::ports::{
     SqlQuery,
 };
 use syrch_core::{Catalog, Column, Dialect, Hit, Limits, ResultSet, SqlError, SqlErrorKind, Table};
-use syrch_guard::{Bounds, Unresolved, compose, facts, prelex};
+use syrch_guard::{Guard, Unresolved};
 
 pub(crate) struct MemoryEngine;
 
@@ -83,14 +83,13 @@ fn catalog(connection: &Connection) -> Catalog {
 }
 
 impl Inner {
-    fn bounds(&self) -> Bounds {
-        Bounds { bytes: self.limits.sql_bytes, ..Bounds::default() }
+    fn guard(&self) -> Guard {
+        Guard::new(Dialect::Ansi, self.limits.sql_bytes)
     }
 
     fn check(&self, query: &SqlQuery) -> Result<(Facts, String), SqlError> {
-        prelex(&query.text, &Dialect::Ansi, &self.bounds())?;
-        let sql = compose(&query.text, &query.relations, &Dialect::Ansi, &self.bounds())?;
-        match facts(&query.text, &query.relations, &self.catalog) {
+        let sql = self.guard().compose(query)?.text;
+        match self.guard().facts(query, &self.catalog) {
             Ok(facts) => Ok((facts, sql)),
             Err(Unresolved::Unparsed(error) | Unresolved::Refused(error)) => Err(error),
         }
@@ -201,7 +200,7 @@ impl Database for Memory {
     }
 
     fn compose(&self, query: &SqlQuery) -> Result<String, SqlError> {
-        compose(&query.text, &query.relations, &Dialect::Ansi, &self.inner.bounds())
+        self.inner.guard().compose(query).map(|spliced| spliced.text)
     }
 
     async fn check(&self, query: &SqlQuery) -> Result<Facts, SqlError> {

@@ -65,7 +65,7 @@ pub struct Admitted {
 /// granted relations.
 ///
 /// # Errors
-/// Each names its rule: those of [`prelex`], `syntax`, `read-only`, `granted-tables`,
+/// Each names its rule: those of `prelex`, `syntax`, `read-only`, `granted-tables`,
 /// `ambiguous-table`, `function`, `operator`, `type`, `size-argument`, `pattern`, `locks`, `name`,
 /// `literal`, `clause`, `expression-depth`. The message names the token, and the position is that
 /// of the given text.
@@ -79,13 +79,6 @@ pub fn admit(text: &str, granted: &Granted, bounds: &Bounds) -> Result<Admitted,
         error.position = error.position.map(|position| source.original(position));
         error
     })
-}
-
-/// Rewrites a text as [`admit`] reads it for PostgreSQL: `TABLE t` and `BETWEEN SYMMETRIC`, which
-/// the parser lacks, in words that it knows. It is meant for [`facts`](crate::facts).
-#[must_use]
-pub fn readable(text: &str) -> String {
-    rewrite(text, &Dialect::Postgres, Bounds::default().comment_depth).text.into_owned()
 }
 
 /// Returns true if statements of a dialect may call a function, by its name in lower case.

@@ -46,7 +46,7 @@ pub enum Unresolved {
     Refused(SqlError),
 }
 
-/// The facts of one statement that [`crate::prelex`] let through.
+/// The facts of one statement that `prelex` let through.
 ///
 /// # Errors
 /// [`Unresolved`]; the kinds are `syntax`, `unknown-table`, `unknown-column`, `ambiguous-name` and

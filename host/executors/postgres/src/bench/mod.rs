@@ -17,16 +17,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use syrch_arrow_engine::{Snapshot, deadline_error};
 use syrch_core::ports::{
-    Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, Plan, ResultSize, Timing,
+    Admitted, Bench, BenchLimits, CANDIDATE, Compared, DatabaseError, Plan, ResultSize, SqlQuery,
+    Timing,
 };
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
 use syrch_guard::deterministic::{Checked, RealSums};
-use syrch_guard::{Bounds, Kind, deterministic, lex};
+use syrch_guard::{Kind, deterministic, lex};
 use tokio::time::timeout;
 
 use crate::connect::Connector;
-use crate::database::{LATER, Snapshot};
+use crate::engine::LATER;
 use crate::error;
 use crate::execute::read_plan;
 use crate::value::name;
@@ -48,7 +50,7 @@ const QUIET: [&str; 2] = ["ROLLBACK TO SAVEPOINT syrch", "RELEASE SAVEPOINT syrc
 const ANALYSIS: usize = 2 * tree::MAX_TREE + (4 << 20);
 
 /// The query for a version of the data, which is equal as long as no transaction that could have
-/// changed anything has started or ended in between, as `database::IDENTITY` explains.
+/// changed anything has started or ended in between, as `engine::IDENTITY` explains.
 const VERSION: &str =
     "SELECT pg_current_snapshot()::text || ' ' || pg_postmaster_start_time()::text";
 
@@ -59,7 +61,6 @@ const CLOCK_WORDS: [&str; 4] = ["now", "today", "tomorrow", "yesterday"];
 /// session cannot do within a snapshot.
 pub(crate) struct PostgresBench {
     snapshot: Arc<Snapshot>,
-    bounds: Bounds,
     limits: BenchLimits,
     connection: Connection,
     watch: Connection,
@@ -73,14 +74,13 @@ impl PostgresBench {
     pub(crate) async fn open(
         connector: Arc<Connector>,
         snapshot: Arc<Snapshot>,
-        bounds: Bounds,
         limits: BenchLimits,
     ) -> Result<Self, DatabaseError> {
         let watch = Connection::new(Arc::clone(&connector), limits);
         let mut connection = Connection::new(connector, limits);
         let pinned = connection.take_session().await?;
         connection.put(pinned);
-        Ok(Self { snapshot, bounds, limits, connection, watch })
+        Ok(Self { snapshot, limits, connection, watch })
     }
 
     /// The first check; returns the statement as the guard wrote it again, and whether it has an
@@ -89,7 +89,7 @@ impl PostgresBench {
         let sums = RealSums::from_flag(self.limits.real_sums);
         let checked =
             deterministic::admit_with(text, &self.snapshot.catalog, &Dialect::Postgres, sums)?;
-        let admitted = syrch_guard::admit(&checked.sql, &self.snapshot.granted, &self.bounds)?;
+        let admitted = self.snapshot.admit(&SqlQuery::new(&checked.sql))?;
         Ok(Checked { sql: admitted.sql, ..checked })
     }
 
@@ -310,7 +310,7 @@ impl Bench for PostgresBench {
         let pinned = self.watch.take_session().await.map_err(unavailable)?;
         let limit = Duration::from_millis(self.limits.statement_ms);
         let read = timeout(limit + LATER, pinned.client().query_typed_one(VERSION, &[])).await;
-        let row = read.map_err(|_| error::deadline(limit))?.and_then(|row| row.try_get(0));
+        let row = read.map_err(|_| deadline_error(limit))?.and_then(|row| row.try_get(0));
         let version = row.map_err(|error| pinned.server_error(&error, VERSION, true))?;
         self.watch.put(pinned);
         Ok(Some(version))

@@ -7,16 +7,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures::future::{BoxFuture, try_join_all};
-use syrch_core::ports::{BenchLimits, DatabaseError, OVERRUN};
-use syrch_core::{SqlError, SqlErrorKind};
+use syrch_arrow_engine::{deadline_error, overrun_error};
+use syrch_core::SqlError;
+use syrch_core::ports::{BenchLimits, DatabaseError};
 use tokio::time::timeout;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Statement};
 
 use super::resolve::OBJECTS;
 use super::rows::{Ended, too_large};
-use crate::connect::Connector;
-use crate::database::{CANCELLED, LATER};
+use crate::connect::{CancelOnDrop, Connector};
+use crate::engine::{CANCELLED, LATER};
 use crate::error;
 use crate::session::Session;
 
@@ -166,7 +167,7 @@ impl Connection {
         ];
         let deadline = Duration::from_millis(limits.statement_ms);
         let prepared = async {
-            let (session, _) = Session::harden(link, deadline, &settings).await?;
+            let session = Session::harden(link, deadline, &settings).await?;
             let objects =
                 session.link.client.prepare_typed(OBJECTS, &[const { Type::OID_ARRAY }; 5]).await?;
             Ok(Pinned { session, limits, objects, has_snapshot: false })
@@ -187,31 +188,30 @@ impl Connection {
     /// at most the time of a statement. After an error the next work has a fresh snapshot.
     ///
     /// # Errors
-    /// That of the work, or [`OVERRUN`] where a statement still runs after it was cancelled.
+    /// That of the work, or [`overrun_error`] where a statement still runs after it was cancelled.
     pub(super) async fn work<T>(
         &mut self,
         sql: &str,
         work: impl for<'p> FnOnce(&'p mut Pinned, &'p str) -> BoxFuture<'p, Result<T, SqlError>>,
     ) -> Result<T, SqlError> {
         let limit = Duration::from_millis(self.limits.statement_ms);
-        let pinned = self.take_session().await.map_err(unavailable)?;
-        let mut working = Working { pinned: Some(pinned), connector: Arc::clone(&self.connector) };
-        let Some(pinned) = working.pinned.as_mut() else { return Err(session_error()) };
+        let mut pinned = self.take_session().await.map_err(unavailable)?;
+        let cancel = CancelOnDrop::new(&self.connector, &pinned.session.link);
         pinned.allow(OWN);
         if !pinned.has_snapshot {
             let started = timeout(limit + LATER, pinned.begin()).await;
             started
-                .map_err(|_| error::deadline(limit))?
+                .map_err(|_| deadline_error(limit))?
                 .map_err(|error| pinned.server_error(&error, "", true))?;
             self.snapshots += 1;
         }
-        let worked = timeout(limit + LATER, work(pinned, sql)).await;
+        let worked = timeout(limit + LATER, work(&mut pinned, sql)).await;
         let has_stopped = worked.is_ok() && !pinned.session.is_spent;
         if !has_stopped {
-            working.cancel().await;
+            cancel.cancel().await;
         }
         // From here on nothing is cancelled when this future is dropped.
-        let Some(mut pinned) = working.pinned.take() else { return Err(session_error()) };
+        cancel.disarm();
         let is_fine = matches!(worked, Ok(Ok(_)));
         let settled = timeout(CANCELLED, async {
             let ended = if is_fine { Ok(()) } else { pinned.end().await };
@@ -223,11 +223,8 @@ impl Connection {
         }
         match worked {
             Ok(result) => result,
-            Err(_) if settled.is_err() => {
-                let message = "the statement did not end 1 s after its deadline";
-                Err(SqlError::new(SqlErrorKind::Timeout, message).rule(OVERRUN))
-            }
-            Err(_) => Err(error::deadline(limit)),
+            Err(_) if settled.is_err() => Err(overrun_error()),
+            Err(_) => Err(deadline_error(limit)),
         }
     }
 
@@ -244,40 +241,6 @@ impl Connection {
     }
 }
 
-/// A session at work. Dropped before it is taken back, it cancels what runs and closes the
-/// connection.
-struct Working {
-    pinned: Option<Pinned>,
-    connector: Arc<Connector>,
-}
-
-impl Working {
-    /// Asks the server to end what the session runs.
-    async fn cancel(&self) {
-        if let Some(Pinned { session, .. }) = &self.pinned {
-            let link = &session.link;
-            self.connector.cancel(link.client.cancel_token(), &link.endpoint).await;
-        }
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        if let (Some(Pinned { session, .. }), Ok(runtime)) =
-            (&self.pinned, tokio::runtime::Handle::try_current())
-        {
-            let token = session.link.client.cancel_token();
-            let endpoint = session.link.endpoint.clone();
-            let connector = Arc::clone(&self.connector);
-            runtime.spawn(async move { connector.cancel(token, &endpoint).await });
-        }
-    }
-}
-
 pub(super) fn unavailable(error: DatabaseError) -> SqlError {
-    SqlError::new(SqlErrorKind::Unavailable, error.to_string())
-}
-
-fn session_error() -> SqlError {
-    SqlError::new(SqlErrorKind::Unavailable, "the session is gone")
+    syrch_arrow_engine::unavailable(error.to_string())
 }

@@ -10,7 +10,6 @@ use syrch_core::ports::{
 };
 use syrch_kit::acceptance::{COMPARISON, missing};
 use syrch_kit::postgres::Server;
-use syrch_postgres::PostgresDatabase;
 
 use crate::common::config;
 
@@ -20,7 +19,7 @@ const SCRIPT: &str = "CREATE TABLE t(id int PRIMARY KEY, g int, n numeric, r flo
     CREATE TABLE other(id int); ANALYZE;";
 
 async fn bench(server: &Server, limits: BenchLimits) -> Box<dyn Bench> {
-    PostgresDatabase::open(config(server, "admin", "shop"))
+    syrch_postgres::open(config(server, "admin", "shop"))
         .await
         .unwrap()
         .bench(limits)

@@ -83,7 +83,7 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
     .map(str::to_owned)
     .to_vec();
     let before = state(&server);
-    let database = PostgresDatabase::open(config.clone()).await.unwrap();
+    let database = syrch_postgres::open(config.clone()).await.unwrap();
     let mut wrong = Vec::new();
     let hostile = lines(&data.join("hostile.jsonl"), "postgres");
     for (index, sql, verdict) in verdicts(&database, &hostile).await {
@@ -108,7 +108,7 @@ async fn hostile_statements_have_no_effect_and_benign_ones_run() {
     }
     // The benign ones run on the sessions that the hostile ones left behind.
     config.limits.sql_deadline = Duration::from_secs(20);
-    let calm = PostgresDatabase::open(config).await.unwrap();
+    let calm = syrch_postgres::open(config).await.unwrap();
     let mut benign = lines(&data.join("benign.jsonl"), "postgres");
     // `date_bin` came with version 14.
     let version = version(&server);
@@ -146,7 +146,7 @@ async fn each_form_that_is_read_gives_the_same_rows_when_it_was_written_again() 
     let Some(server) = Server::start() else { return };
     let grant = "CREATE ROLE reader LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader";
     server.database("forms", &format!("{FORMS}; {grant}"));
-    let database = PostgresDatabase::open(config(&server, "reader", "forms")).await.unwrap();
+    let database = syrch_postgres::open(config(&server, "reader", "forms")).await.unwrap();
     let granted = Granted::new(&database.catalog().await.unwrap(), Vec::new());
     let mut forms = lines(&syrch_kit::repository().join("tests/sql/forms.jsonl"), "postgres");
     let version = version(&server);

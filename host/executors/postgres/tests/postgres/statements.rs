@@ -7,7 +7,7 @@ use crate::common::{config, refusal, rows, run};
 use syrch_core::ports::{CellIndex, Database, DatabaseError, Match, PortError, SqlQuery};
 use syrch_core::{SqlErrorKind, Value};
 use syrch_kit::postgres::Server;
-use syrch_postgres::{PostgresConfig, PostgresDatabase, role_sql};
+use syrch_postgres::{PostgresConfig, role_sql};
 
 const SHOP: &str = "
 CREATE ROLE owner LOGIN PASSWORD 'right'; CREATE ROLE reader LOGIN PASSWORD 'right';
@@ -49,7 +49,7 @@ async fn a_database_is_read_within_its_limits() {
     server.database("shop", SHOP);
     let mut config = config(&server, "owner", "shop");
     config.limits.sql_deadline = Duration::from_secs(20);
-    let database = PostgresDatabase::open(config.clone()).await.unwrap();
+    let database = syrch_postgres::open(config.clone()).await.unwrap();
 
     // Every type.
     let result = run(&database, "SELECT * FROM kinds").await.unwrap();
@@ -203,26 +203,26 @@ async fn a_database_is_read_within_its_limits() {
     assert_ne!(database.identity().await.unwrap(), identity);
 
     // What the role could do, and one that only reads.
-    let findings = database.role_findings().await.unwrap();
+    let findings = database.engine().role_findings().await.unwrap();
     assert!(findings.iter().any(|finding| finding.contains("public.customers")), "{findings:?}");
     server.psql("shop", &role_sql("careful", "shop", &["public".into(), "sales".into()])).unwrap();
     let careful =
-        PostgresDatabase::open(crate::common::config(&server, "careful", "shop")).await.unwrap();
-    assert_eq!(careful.role_findings().await.unwrap(), Vec::<String>::new());
+        syrch_postgres::open(crate::common::config(&server, "careful", "shop")).await.unwrap();
+    assert_eq!(careful.engine().role_findings().await.unwrap(), Vec::<String>::new());
     assert_eq!(rows(&careful, "SELECT count(*) FROM sales.orders").await, [[Value::Integer(50)]]);
 
     let version: u32 = server.psql("shop", "SHOW server_version_num").unwrap().parse().unwrap();
     if version >= 170_000 {
         server.psql("shop", "GRANT MAINTAIN ON customers TO careful").unwrap();
         assert_eq!(
-            careful.role_findings().await.unwrap(),
+            careful.engine().role_findings().await.unwrap(),
             ["the role may change `public.customers`"]
         );
     }
 
     config.tables = vec!["nothing*".into()];
     assert!(matches!(
-        PostgresDatabase::open(config).await,
+        syrch_postgres::open(config).await,
         Err(DatabaseError::NothingGranted { .. })
     ));
 }
@@ -240,7 +240,7 @@ async fn a_statement_ends_with_its_deadline_its_future_or_its_server() {
     server.database("shop", SHOP);
     let mut config = config(&server, "owner", "shop");
     config.limits.sql_deadline = Duration::from_millis(500);
-    let database = PostgresDatabase::open(config.clone()).await.unwrap();
+    let database = syrch_postgres::open(config.clone()).await.unwrap();
     let started = Instant::now();
     let error = refusal(&database, LONG).await;
     assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Timeout, Some("deadline")));
@@ -248,7 +248,7 @@ async fn a_statement_ends_with_its_deadline_its_future_or_its_server() {
     assert_eq!(active(&server), "0");
 
     config.limits.sql_deadline = Duration::from_secs(60);
-    let patient = PostgresDatabase::open(config).await.unwrap();
+    let patient = syrch_postgres::open(config).await.unwrap();
     let dropped = tokio::time::timeout(Duration::from_millis(500), run(&patient, LONG)).await;
     assert!(dropped.is_err());
     let started = Instant::now();
@@ -272,7 +272,7 @@ async fn a_server_that_refuses_says_why_without_the_password() {
     let Some(server) = Server::start() else { return };
     server.database("shop", SHOP);
     let port = server.port();
-    let open = async |url: String| PostgresDatabase::open(PostgresConfig::new(url)).await.err();
+    let open = async |url: String| syrch_postgres::open(PostgresConfig::new(url)).await.err();
     assert_eq!(open(format!("postgres://owner:right@127.0.0.1:{port}/shop")).await, None);
     for (url, part) in [
         (format!("postgres://owner:wr0ng@127.0.0.1:{port}/shop"), "password authentication failed"),
@@ -298,7 +298,7 @@ async fn check_encryption(
     parameters: &str,
 ) -> Result<&'static str, DatabaseError> {
     let url = format!("postgres://owner:right@{host}:{}/shop?{parameters}", server.port());
-    Ok(PostgresDatabase::open(PostgresConfig::new(url)).await?.server().await?.1)
+    Ok(syrch_postgres::open(PostgresConfig::new(url)).await?.engine().server().await?.1)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -345,7 +345,7 @@ async fn connections_are_encrypted_as_sslmode_says() {
         server.port()
     ));
     config.limits.sql_deadline = Duration::from_millis(500);
-    let database = PostgresDatabase::open(config).await.unwrap();
+    let database = syrch_postgres::open(config).await.unwrap();
     assert_eq!(database.warnings(), Vec::<String>::new());
     let error = refusal(&database, "SELECT count(*) FROM orders a, orders b, orders c").await;
     assert_eq!((error.kind, active(&server).as_str()), (SqlErrorKind::Timeout, "0"));
@@ -360,7 +360,7 @@ async fn values_are_found_by_what_a_question_calls_them() {
         INSERT INTO other.people VALUES ('ada lovelace'), (''); CREATE TABLE cities(city text, n int); \
         INSERT INTO cities SELECT 'city ' || i, i FROM generate_series(1, 3000) i; CREATE VIEW v AS SELECT name FROM people;";
     server.database("shop", script);
-    let database = PostgresDatabase::open(config(&server, "admin", "shop")).await.unwrap();
+    let database = syrch_postgres::open(config(&server, "admin", "shop")).await.unwrap();
     let find = async |phrase: &str, how: Match| {
         let found = database.find(&[phrase.to_owned()], how, 5).await.unwrap().remove(0);
         found
@@ -384,7 +384,7 @@ async fn a_session_with_traces_of_a_statement_is_not_used_again() {
     server.database("shop", SHOP);
     let mut config = config(&server, "owner", "shop");
     config.limits.sql_in_flight = 1;
-    let database = PostgresDatabase::open(config).await.unwrap();
+    let database = syrch_postgres::open(config).await.unwrap();
     let sessions =
         "SELECT pid FROM pg_stat_activity WHERE application_name = 'syrch-host' ORDER BY pid";
     rows(&database, "SELECT 1").await;
@@ -418,7 +418,7 @@ CREATE TABLE wide(h huge);
 async fn closed_sets_stand_in_the_catalog_and_in_the_error_of_a_wrong_label() {
     let Some(server) = Server::start() else { return };
     server.database("clinic", VISITS);
-    let database = PostgresDatabase::open(config(&server, "admin", "clinic")).await.unwrap();
+    let database = syrch_postgres::open(config(&server, "admin", "clinic")).await.unwrap();
     let catalog = database.catalog().await.unwrap();
     let words = |table: &str, column: &str| {
         catalog.table(table).unwrap().column(column).unwrap().values_in_words()

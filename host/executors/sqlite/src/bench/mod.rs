@@ -18,7 +18,7 @@ use syrch_core::ports::{
 };
 use syrch_core::{Column, Dialect, SqlError, SqlErrorKind};
 use syrch_guard::deterministic::{Checked, RealSums};
-use syrch_guard::{Bounds, deterministic, prelex, splice};
+use syrch_guard::{Guard, deterministic};
 
 use crate::connect;
 use crate::database::{GRACE_PERIOD, Inner};
@@ -193,9 +193,7 @@ impl Statement {
         let query = SqlQuery::new(sql);
         // What the check wrote again has a quote around each name, and may be longer than what the
         // user may send.
-        let bounds = Bounds { bytes: connect::SQL_LENGTH, ..Bounds::default() };
-        prelex(&query.text, &Dialect::Sqlite, &bounds)?;
-        let spliced = splice(&query.text, &query.relations, &Dialect::Sqlite, &bounds)?;
+        let spliced = Guard::new(Dialect::Sqlite, connect::SQL_LENGTH).compose(&query)?;
         Ok(Self { query, spliced })
     }
 

@@ -10,7 +10,7 @@ mod stored;
 use rusqlite::Statement;
 use syrch_core::SqlError;
 use syrch_core::ports::SqlQuery;
-use syrch_guard::{Bounds, splice};
+use syrch_guard::{Bounds, Guard};
 
 use crate::error::Context;
 use crate::session::Session;
@@ -29,7 +29,8 @@ fn compile<'s>(
     snapshot: &Snapshot,
 ) -> Result<Statement<'s>, SqlError> {
     let query = SqlQuery::new(sql);
-    let spliced = splice(sql, &[], &snapshot.catalog.dialect, &Bounds::default())?;
+    let guard = Guard::new(snapshot.catalog.dialect.clone(), Bounds::default().bytes);
+    let spliced = guard.compose(&query)?;
     let context = Context { query: &query, spliced: &spliced, catalog: &snapshot.catalog };
     session.compile(sql, &snapshot.grant, &context)
 }

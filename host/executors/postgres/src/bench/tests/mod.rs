@@ -9,13 +9,14 @@ use syrch_core::ports::{Bench, BenchLimits};
 use syrch_kit::postgres::Server;
 
 use super::{PostgresBench, analyse, clock_word};
-use crate::{PostgresConfig, PostgresDatabase};
+use crate::PostgresConfig;
 
 /// A bench as the user of that name.
 async fn bench(server: &Server, user: &str, database: &str) -> PostgresBench {
-    let database =
-        PostgresDatabase::open(PostgresConfig::new(server.url(user, database))).await.unwrap();
-    database.open_bench(BenchLimits::default()).await.unwrap()
+    let config = PostgresConfig::new(server.url(user, database));
+    let database = crate::open(config).await.unwrap();
+    let snapshot = database.snapshot().await.unwrap();
+    database.engine().open_bench(snapshot, BenchLimits::default()).await.unwrap()
 }
 
 /// The tables of a statement by the second check alone, which sees it as it is.
