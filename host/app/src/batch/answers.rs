@@ -155,6 +155,7 @@ impl<'a> Answers<'a> {
         stop: &Stop,
     ) -> Self {
         let stop = stop.clone();
+        hosts.limit_together(&options.budgets);
         Self {
             hosts,
             options,
@@ -340,6 +341,9 @@ impl<'a> Answers<'a> {
         let reply = match ended {
             Ok(Done::Searched(searched)) => {
                 self.pay(&searched.cost);
+                if let Err(Error::Budget(which)) = &searched.report {
+                    self.totals.used_up = self.totals.used_up.or(UsedUp::from_exhausted(*which));
+                }
                 Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
             Ok(Done::Late) => {
