@@ -19,9 +19,10 @@ const AUXILIARIES: &[&str] = &[
 /// The limit on the place of such a word: what is asked for has few words.
 const OBJECT: usize = 6;
 
-/// Words that stand for somebody or something that was named before.
+/// Words that stand for somebody or something that was named before; `it` often stands for nothing,
+/// as in `how much does it cost to …`.
 const PRONOUNS: &[&str] =
-    &["he", "her", "him", "his", "it", "its", "she", "their", "them", "these", "they", "those"];
+    &["he", "her", "him", "his", "its", "she", "their", "them", "these", "they", "those"];
 /// Words that name nothing: behind these alone, a pronoun stands for what an earlier question named.
 const NAMELESS: &[&str] = &[
     "a",
