@@ -171,13 +171,14 @@ fn handing(place: &Traced) -> PathBuf {
     path
 }
 
-/// A cheap statement, another plugin where it fails, and what follows that by how it ended.
-fn continuing(place: &Traced) -> String {
+/// A cheap statement, another plugin where it fails, and what follows that by how it ended: with
+/// less confidence than `sure` it is not sure.
+fn continuing(place: &Traced, sure: f64) -> String {
     let path = place.folder.path().join("later.yml");
     let text = "name: later\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: help}\n    \
                 help:\n      do: solver\n      settings: {plugin: consistency, config: {samples: 3}, sure: 0.5}\n      \
                 next: judge\n      on: {none: repair, unsure: repair}\n    judge: {}\n    repair: {next: run, max_visits: 1}\n";
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, text.replace("0.5", &sure.to_string())).unwrap();
     path.display().to_string()
 }
 
@@ -193,7 +194,7 @@ fn replay(traced: &Traced) {
 #[test]
 fn a_flow_continues_after_another_plugin() {
     let traced = Traced::new();
-    let path = continuing(&traced);
+    let path = continuing(&traced, 0.5);
     let passed =
         Reply::text("```yaml\nscore: 9\nreasoning: fine\nverdict: PASS\nfeedback: none\n```");
     let script = Script::new().on(["verdict"], passed);
@@ -214,9 +215,10 @@ fn a_flow_continues_after_another_plugin() {
 
 #[test]
 fn a_flow_repairs_where_another_plugin_found_nothing() {
-    for samples in [[BROKEN; 3], [ALL, CUSTOMERS, "SELECT 0 AS n"]] {
+    let other = "SELECT COUNT(*) AS n FROM customers";
+    for (samples, sure) in [([BROKEN; 3], 0.5), ([ALL, CUSTOMERS, other], 0.95)] {
         let traced = Traced::new();
-        let path = continuing(&traced);
+        let path = continuing(&traced, sure);
         let first = [BROKEN].into_iter().chain(samples).map(sql).collect();
         let script = Script::new().on([REPAIR], sql(RIGHT));
         let endpoint = MockEndpoint::start(in_turn(script, WRITE, first));
