@@ -67,10 +67,10 @@ pub struct Options {
     pub workers: usize,
     /// The order of the replies.
     pub order: Order,
-    /// The limits on what the whole batch spends. They are checked before each search begins, so
-    /// the searches under way may exceed them. Calls and tokens that a cache answered count, too.
-    /// Once a limit is reached, each further line gets an error of the class `budget` and is not
-    /// asked.
+    /// The limits on what the whole batch spends. A call is reserved before it is sent, so that the
+    /// searches under way exceed none of them: one that would has an error of the class `budget`.
+    /// Calls and tokens that a cache answered count, too. Once a limit is reached, each further
+    /// line gets such an error and is not asked.
     pub budgets: RunBudgets,
     /// True if the lines are a part of others: a line of a conversation then gets an error, since
     /// another part may have the lines before it.

@@ -55,7 +55,7 @@ pub struct Host {
     /// The time at which old journals were last removed.
     pub(crate) pruned: Arc<Mutex<Option<Instant>>>,
     /// The engine outlives its plugins: its ticker enforces their CPU limits.
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// The plugins that were loaded.

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use syrch_core::ledger::Exhausted;
 use syrch_core::result_set::digest64;
 use syrch_core::{Catalog, Ledger, Problem, blocking};
 use syrch_journal::{
@@ -296,7 +297,7 @@ impl Host {
         stop: &Stop,
         listener: Option<Listener>,
     ) -> RunState {
-        let ledger = Ledger::new(self.settings.budgets.clone());
+        let ledger = Ledger::within(self.settings.budgets.clone(), self.shared.total());
         RunState {
             id: id.to_owned(),
             settings: Arc::clone(&self.settings),
@@ -329,7 +330,12 @@ impl Host {
         if !self.has_warned_of_idle.swap(true, Ordering::Relaxed) {
             self.idle().iter().for_each(|message| run.trace.warn(message));
         }
-        let mut report = run.unless_departed(search::search(self, problem, run, ask)).await;
+        let report = run.unless_departed(search::search(self, problem, run, ask)).await;
+        let mut report = report.and_then(|report| match run.find_lack_of_all() {
+            // Its strategy could not ask what it would have asked alone.
+            Some(which) => Err(Error::Budget(which)),
+            None => Ok(report),
+        });
         let beside = self.warnings_beside(run);
         match &mut report {
             Ok(report) => report.document.warnings.extend(beside.iter().cloned()),
@@ -387,6 +393,11 @@ fn is_search(journal: &Journal) -> Result<(), Error> {
 }
 
 impl RunState {
+    /// The budget of all searches together that refused a call of this one.
+    fn find_lack_of_all(&self) -> Option<Exhausted> {
+        self.ledger.spending().exhausted.into_iter().find(|which| which.is_total())
+    }
+
     /// The end of a search, unless the run departs from its journal first, or asks a recording for
     /// what it lacks.
     pub(crate) async fn unless_departed<T>(

@@ -8,13 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 use syrch_cache::Cache;
-use syrch_core::Limits;
+use syrch_core::ledger::Budgets;
 use syrch_core::ports::{Database, ModelProvider};
 use syrch_core::roles::Role;
+use syrch_core::{Ledger, Limits};
 use syrch_journal::Recording;
 use syrch_layers::{Limiter, Rates, RoutedModel};
 use syrch_memory::MemoryCache;
 use syrch_runtime::{Configured, Plugin, Runtime};
+use syrch_suites::run::RunBudgets;
 
 use crate::knowledge::Knowledge;
 use crate::open::{open_cache, open_database};
@@ -26,6 +28,8 @@ use crate::simulation::Suites;
 use crate::{Error, Observer, Settings, plugins};
 use living::Living;
 
+/// Millionths of a dollar.
+const MICROS: f64 = 1e6;
 /// Loaded plugins that are cached.
 const PLUGINS: usize = 1_024;
 /// Plugins with a role and settings that are cached.
@@ -100,6 +104,8 @@ struct Parts {
     limiters: BTreeMap<String, Arc<Limiter>>,
     providers: BTreeMap<String, Arc<dyn ModelProvider>>,
     recording: Option<Arc<Recording>>,
+    /// The ledger of all searches together.
+    total: Option<Arc<Ledger>>,
     /// The warnings that were given of databases: each is given once, however many hosts open them.
     warned: BTreeSet<String>,
 }
@@ -109,6 +115,27 @@ impl Shared {
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::new(Self::default())
+    }
+
+    /// Bounds what all searches that begin from now on spend together. A call is reserved before it
+    /// is sent, so that searches under way exceed none of these budgets either: what one of them
+    /// asks beyond it fails with an error of the class `budget`.
+    pub fn limit_together(&self, budgets: &RunBudgets) {
+        let RunBudgets { calls, tokens, usd, .. } = *budgets;
+        let is_bounded = calls.is_some() || tokens.is_some() || usd.is_some();
+        self.parts().total = is_bounded.then(|| {
+            Ledger::new(Budgets {
+                tokens: tokens.unwrap_or(u64::MAX),
+                llm_calls: calls.map_or(u32::MAX, |calls| calls.try_into().unwrap_or(u32::MAX)),
+                cost_micros: usd.map(|usd| (usd * MICROS).round() as u64),
+                ..Budgets::default()
+            })
+        });
+    }
+
+    /// The ledger of all searches together; `None` if nothing bounds them.
+    pub(crate) fn total(&self) -> Option<Arc<Ledger>> {
+        self.parts().total.clone()
     }
 
     fn parts(&self) -> MutexGuard<'_, Parts> {

@@ -153,6 +153,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::Budget(Exhausted::Overrun) => {
             "a statement of the search works on very long values, or the file system hangs; its thread may still run"
         }
+        Error::Budget(which) if which.is_total() => {
+            "--total-calls, --total-tokens and --total-usd raise the budgets of all searches together"
+        }
         Error::Budget(_) => "--budget, --max-calls, --max-sql-runs and --max-usd raise the budgets",
         Error::Deadline(_) => {
             "--deadline SECONDS gives a search more time, and --deadline none takes the limit away"

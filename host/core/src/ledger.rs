@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -80,6 +82,23 @@ pub enum Exhausted {
     /// A statement still ran after its deadline; the search runs no more of them.
     #[error("the time of a statement, which still ran after its deadline")]
     Overrun,
+    /// The tokens of all searches together are used up.
+    #[error("tokens of all searches together")]
+    TotalTokens,
+    /// The model calls of all searches together are used up.
+    #[error("model calls of all searches together")]
+    TotalCalls,
+    /// The money of all searches together is used up.
+    #[error("money of all searches together")]
+    TotalCost,
+}
+
+impl Exhausted {
+    /// Returns true if it is a budget of all searches together.
+    #[must_use]
+    pub fn is_total(self) -> bool {
+        matches!(self, Self::TotalTokens | Self::TotalCalls | Self::TotalCost)
+    }
 }
 
 /// The model calls of one purpose.
@@ -271,11 +290,28 @@ impl State {
 
 type Listener = Box<dyn Fn(&Entry) + Send + Sync>;
 
-/// The ledger of one search, shared by everything that spends.
+/// The ledger of one search, shared by everything that spends. Searches may have a further ledger
+/// in common, which bounds the model calls of all of them together.
 pub struct Ledger {
     budgets: Budgets,
     state: Mutex<State>,
     listener: OnceLock<Listener>,
+    /// The ledger of all searches together.
+    total: Option<Arc<Ledger>>,
+    /// Held while a reservation is made, so that two calls never count on the same tokens.
+    reserving: Mutex<()>,
+    /// The calls of the searches that have this ledger in common.
+    joint: Mutex<Joint>,
+}
+
+/// The calls in flight of several searches.
+#[derive(Debug, Default)]
+struct Joint {
+    in_flight: usize,
+    /// The calls that have ended.
+    ended: u64,
+    /// The tasks that wait for a call to end.
+    waiting: Vec<Waker>,
 }
 
 impl fmt::Debug for Ledger {
@@ -291,7 +327,71 @@ impl Ledger {
     /// Creates an empty ledger.
     #[must_use]
     pub fn new(budgets: Budgets) -> Arc<Self> {
-        Arc::new(Self { budgets, state: Mutex::default(), listener: OnceLock::new() })
+        Self::within(budgets, None)
+    }
+
+    /// Creates an empty ledger of a search whose calls and tokens, and their cost, are charged to
+    /// `total` as well.
+    #[must_use]
+    pub fn within(budgets: Budgets, total: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self {
+            budgets,
+            state: Mutex::default(),
+            listener: OnceLock::new(),
+            total,
+            reserving: Mutex::default(),
+            joint: Mutex::default(),
+        })
+    }
+
+    /// The ledger of all searches together; `None` if this search has its own budgets alone.
+    #[must_use]
+    pub fn total(&self) -> Option<&Arc<Self>> {
+        self.total.as_ref()
+    }
+
+    /// Waits until nobody else makes a reservation, of all searches together.
+    pub fn lock_reservations(&self) -> MutexGuard<'_, ()> {
+        let ledger = self.total.as_deref().unwrap_or(self);
+        ledger.reserving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The calls in flight of all searches that have this ledger in common.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.joint().in_flight
+    }
+
+    /// The number of calls that have ended, of all searches that have this ledger in common.
+    #[must_use]
+    pub fn ended(&self) -> u64 {
+        self.joint().ended
+    }
+
+    /// Waits until more than that many calls have [ended](Self::ended).
+    pub async fn wait_for_end(&self, ended: u64) {
+        poll_fn(|cx| {
+            let mut joint = self.joint();
+            if joint.ended > ended {
+                return Poll::Ready(());
+            }
+            joint.waiting.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn joint(&self) -> MutexGuard<'_, Joint> {
+        self.joint.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the end of a call of one of the searches.
+    fn end_call(&self, entry: &Entry) {
+        self.state().apply(entry);
+        let mut joint = self.joint();
+        joint.in_flight = joint.in_flight.saturating_sub(1);
+        joint.ended += 1;
+        std::mem::take(&mut joint.waiting).into_iter().for_each(Waker::wake);
     }
 
     /// Sets the listener, which is called with each entry before whatever the entry stands for
@@ -300,9 +400,13 @@ impl Ledger {
         let _ = self.listener.set(Box::new(listener));
     }
 
-    /// Applies an entry that a journal holds, without calling the listener.
+    /// Applies an entry that a journal holds, without calling the listener. What an earlier process
+    /// spent counts for all searches together, too.
     pub fn restore(&self, entry: &Entry) {
         self.state().apply(entry);
+        if let Some(total) = &self.total {
+            total.state().apply(entry);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -314,6 +418,11 @@ impl Ledger {
     fn record(&self, mut state: MutexGuard<'_, State>, entry: &Entry) {
         state.apply(entry);
         drop(state);
+        if let Some(total) = &self.total
+            && matches!(entry, Entry::Settled { .. } | Entry::Released { .. })
+        {
+            total.end_call(entry);
+        }
         if let Some(listener) = self.listener.get() {
             listener(entry);
         }
@@ -369,21 +478,17 @@ impl Ledger {
         most: &Estimate,
     ) -> Result<Reservation, Exhausted> {
         let state = self.state();
-        if state.spent.calls_charged() >= self.budgets.llm_calls {
-            return Err(self.refuse(state, Exhausted::LlmCalls));
-        }
         let tokens = most.tokens();
-        if state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens {
-            return Err(self.refuse(state, Exhausted::Tokens));
-        }
-        if let Some(limit) = self.budgets.cost_micros
-            && most.cost_micros.is_none_or(|cost| state.cost_micros.saturating_add(cost) > limit)
-        {
-            return Err(self.refuse(state, Exhausted::Cost));
+        if let Some(which) = self.find_lack(&state, most) {
+            return Err(self.refuse(state, which));
         }
         let purpose = purpose.name().to_owned();
         let cost_micros = most.cost_micros;
-        self.record(state, &Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros });
+        let entry = Entry::Reserved { purpose: purpose.clone(), tokens, cost_micros };
+        if let Some(which) = self.total.as_ref().and_then(|total| total.take_call(most, &entry)) {
+            return Err(self.refuse(state, which));
+        }
+        self.record(state, &entry);
         Ok(Reservation { ledger: Arc::clone(self), purpose, tokens, cost_micros, open: true })
     }
 
@@ -394,18 +499,60 @@ impl Ledger {
     /// When calls or tokens would exceed the budget. Nothing is charged then.
     pub fn charge_hit(&self, purpose: &Purpose, usage: &Usage) -> Result<(), Exhausted> {
         let state = self.state();
-        if state.spent.calls_charged() >= self.budgets.llm_calls {
-            return Err(self.refuse(state, Exhausted::LlmCalls));
-        }
         let tokens = u64::from(usage.input_tokens) + u64::from(usage.output_tokens);
-        if state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens {
-            return Err(self.refuse(state, Exhausted::Tokens));
+        if let Some(which) = self.find_lack_of_call(&state, tokens) {
+            return Err(self.refuse(state, which));
         }
         let cost_micros = usage.cost_micros;
         let purpose = purpose.name().to_owned();
         let output_tokens = u64::from(usage.output_tokens);
-        self.record(state, &Entry::Hit { purpose, tokens, output_tokens, cost_micros });
+        let entry = Entry::Hit { purpose, tokens, output_tokens, cost_micros };
+        if let Some(which) = self.total.as_ref().and_then(|total| total.take_hit(tokens, &entry)) {
+            return Err(self.refuse(state, which));
+        }
+        self.record(state, &entry);
         Ok(())
+    }
+
+    /// Charges a call of one of the searches to all of them, unless a budget does not hold it.
+    fn take_call(&self, most: &Estimate, entry: &Entry) -> Option<Exhausted> {
+        let mut state = self.state();
+        let lack = self.find_lack(&state, most).map(of_all);
+        if lack.is_none() {
+            state.apply(entry);
+            self.joint().in_flight += 1;
+        }
+        lack
+    }
+
+    /// Charges a call that a cache answered to all searches, unless a budget does not hold it.
+    fn take_hit(&self, tokens: u64, entry: &Entry) -> Option<Exhausted> {
+        let mut state = self.state();
+        let lack = self.find_lack_of_call(&state, tokens).map(of_all);
+        if lack.is_none() {
+            state.apply(entry);
+        }
+        lack
+    }
+
+    /// The budget that does not hold a call of at most that much.
+    fn find_lack(&self, state: &State, most: &Estimate) -> Option<Exhausted> {
+        if let Some(which) = self.find_lack_of_call(state, most.tokens()) {
+            return Some(which);
+        }
+        let limit = self.budgets.cost_micros?;
+        let fits =
+            most.cost_micros.is_some_and(|cost| state.cost_micros.saturating_add(cost) <= limit);
+        (!fits).then_some(Exhausted::Cost)
+    }
+
+    /// The budget that does not hold another call of that many tokens.
+    fn find_lack_of_call(&self, state: &State, tokens: u64) -> Option<Exhausted> {
+        if state.spent.calls_charged() >= self.budgets.llm_calls {
+            return Some(Exhausted::LlmCalls);
+        }
+        let is_over = state.spent.tokens_charged.saturating_add(tokens) > self.budgets.tokens;
+        is_over.then_some(Exhausted::Tokens)
     }
 
     /// Charges one statement.
@@ -469,6 +616,15 @@ impl Ledger {
             state.spent.log_dropped += bytes as u64;
         }
         fits
+    }
+}
+
+/// The same budget, of all searches together.
+fn of_all(which: Exhausted) -> Exhausted {
+    match which {
+        Exhausted::Tokens => Exhausted::TotalTokens,
+        Exhausted::Cost => Exhausted::TotalCost,
+        _ => Exhausted::TotalCalls,
     }
 }
 

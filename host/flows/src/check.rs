@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Flow, Kind, Node, Problem};
+use crate::{Flow, Kind, Node, Problem, UNSURE};
 
 /// Adds what is wrong with the graph, and with those of its inner flows.
 pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &mut Vec<Problem>) {
@@ -61,9 +61,15 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
             let why = "has no effect without an edge for `disagreed`".to_owned();
             problem(&["nodes", &node.name, "settings", "agree"], why);
         }
+        if node.kind == Kind::Solver
+            && node.number("sure") != Some(0.5)
+            && !node.edges.contains_key(UNSURE)
+        {
+            let why = format!("has no effect without an edge for `{UNSURE}`");
+            problem(&["nodes", &node.name, "settings", "sure"], why);
+        }
     }
-    let has_end = flow.nodes.iter().any(|node| node.kind == Kind::Solver);
-    if flow.last_actions().is_empty() && !has_end {
+    if flow.last_actions().is_empty() {
         problem(
             &["nodes"],
             "the flow has no end: every action of every node leads to a node".to_owned(),
@@ -84,7 +90,7 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
 impl Node {
     /// Returns true if a statement may have run behind the node.
     fn runs(&self) -> bool {
-        self.kind == Kind::Run
+        matches!(self.kind, Kind::Run | Kind::Solver)
             || self.inner.as_ref().is_some_and(|inner| inner.nodes.iter().any(Self::runs))
     }
 }
@@ -92,11 +98,7 @@ impl Node {
 impl Flow {
     /// Returns true if a node runs a statement or hands the task to a plugin.
     fn answers(&self) -> bool {
-        self.nodes.iter().any(|node| {
-            node.runs()
-                || node.kind == Kind::Solver
-                || node.inner.as_ref().is_some_and(Self::answers)
-        })
+        self.nodes.iter().any(Node::runs)
     }
 
     /// The nodes that can be reached from some, these included.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{ABSTAINED, DEFAULT, TEXT};
+use crate::{ABSTAINED, DEFAULT, NONE, TEXT, UNSURE};
 
 /// The kind of a node: the work that it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,14 +132,14 @@ const KINDS: [Row; 10] = [
     Row {
         kind: Kind::Vote,
         name: "vote",
-        actions: &[DEFAULT, "none"],
+        actions: &[DEFAULT, NONE],
         optional: &["disagreed"],
         settings: &[setting("agree", Range::Whole(1, 32), Some(Default::Whole(2)))],
     },
     Row {
         kind: Kind::Choose,
         name: "choose",
-        actions: &[DEFAULT, "none"],
+        actions: &[DEFAULT, NONE],
         optional: &[],
         settings: &[BY, SHOWN_ROWS],
     },
@@ -153,9 +153,13 @@ const KINDS: [Row; 10] = [
     Row {
         kind: Kind::Solver,
         name: "solver",
-        actions: &[],
-        optional: &[],
-        settings: &[setting("plugin", Range::Text, None), setting("config", Range::Map, None)],
+        actions: &[DEFAULT, NONE],
+        optional: &[UNSURE],
+        settings: &[
+            setting("plugin", Range::Text, None),
+            setting("config", Range::Map, None),
+            setting("sure", Range::Number(0.0, 1.0), Some(Default::Number(0.5))),
+        ],
     },
     Row { kind: Kind::Flow, name: "flow", actions: &[], optional: &[], settings: &[] },
 ];

@@ -40,6 +40,12 @@ pub const EXHAUSTED: &str = "exhausted";
 /// The action of a node whose model gives no answer.
 pub const ABSTAINED: &str = "abstained";
 
+/// The action of a join or a plugin that found no statement.
+pub const NONE: &str = "none";
+
+/// The action of a plugin whose confidence in its statement is below the setting `sure`.
+pub const UNSURE: &str = "unsure";
+
 /// The beginning of a task's operation that names the node of a flow to whose plugin it is handed.
 pub const SOLVER: &str = "solver/";
 
@@ -61,6 +67,8 @@ pub const BRANCHES: u32 = 32;
 pub const VISITS: u32 = 100;
 /// The most attempts at a node's work in one visit.
 pub const RETRIES: u32 = 10;
+/// The most times that a flow continues after other plugins have solved its task.
+pub const ROUNDS: u32 = 6;
 
 /// A flow whose edges lead to nodes that exist.
 #[derive(Debug, Clone, PartialEq)]
@@ -154,6 +162,12 @@ impl Node {
         actions.sort();
         actions.dedup();
         actions
+    }
+
+    /// Returns true if something follows the node, so that a plugin that it calls comes back.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        !self.edges.is_empty() || self.fallback.is_some()
     }
 
     /// Returns true if the branch that visits it may become several.

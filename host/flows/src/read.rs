@@ -196,6 +196,12 @@ impl Reader {
         {
             self.problem(path, "`settings.plugin` is missing: which plugin solves the task?");
         }
+        if kind == Kind::Solver && max_retries.is_some() {
+            self.problem(
+                &join(path, "max_retries"),
+                "a `solver` is called once in a visit; its plugin has attempts of its own",
+            );
+        }
         let node = Node {
             name: name.to_owned(),
             kind,
@@ -495,10 +501,6 @@ impl Reader {
         for action in node.edges.keys().filter(|action| !actions.contains(action)) {
             let is_next = action == DEFAULT && map.contains_key("next");
             let at = if is_next { join(path, "next") } else { join(&join(path, "on"), action) };
-            if node.kind == Kind::Solver {
-                self.problem(&at, "the flow ends with a `solver`, so that nothing follows it");
-                continue;
-            }
             let why =
                 format!("the node never ends with `{action}`, but with {}", actions.join(", "));
             self.unknown(&at, why, action, actions.iter().map(String::as_str));

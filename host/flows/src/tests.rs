@@ -160,7 +160,7 @@ fn what_is_wrong_inside_has_its_whole_path() {
 }
 
 #[test]
-fn a_solver_is_an_end_with_a_plugin() {
+fn a_solver_calls_a_plugin() {
     let flow = |help: Value| {
         json!({ "start": "draft", "nodes": {
         "draft": { "next": "part" },
@@ -181,16 +181,49 @@ fn a_solver_is_an_end_with_a_plugin() {
     map_plugins(&mut moved, &|word| format!("over/{word}"));
     assert_eq!(read(&moved).unwrap().solvers()[0].plugin, "over/consistency");
     let wrong = flow(
-        json!({ "do": "solver", "settings": { "config": 3 }, "next": "help", "on": { "none": "help" } }),
+        json!({ "do": "solver", "settings": { "config": 3, "sure": 2 }, "max_retries": 2, "on": { "error": "help" } }),
     );
     assert_eq!(
         problems(&wrong),
         [
             "nodes.part.flow.nodes.help.settings.config: 3 is not a mapping",
+            "nodes.part.flow.nodes.help.settings.sure: 2 is not a number from 0 to 1",
             "nodes.part.flow.nodes.help: `settings.plugin` is missing: which plugin solves the task?",
-            "nodes.part.flow.nodes.help.next: the flow ends with a `solver`, so that nothing follows it",
-            "nodes.part.flow.nodes.help.on.none: the flow ends with a `solver`, so that nothing follows it",
+            "nodes.part.flow.nodes.help.max_retries: a `solver` is called once in a visit; its plugin has attempts of its own",
+            "nodes.part.flow.nodes.help.on.error: the node never ends with `error`, but with default, none, unsure",
         ]
+    );
+}
+
+#[test]
+fn nodes_follow_a_solver_by_how_it_ended() {
+    let flow = |help: Value, more: Value| {
+        let mut nodes = json!({ "help": help });
+        nodes.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "start": "help", "nodes": nodes })
+    };
+    let help = |edges: Value| {
+        let mut node = json!({ "do": "solver", "settings": { "plugin": "refine" } });
+        node.as_object_mut().unwrap().extend(edges.as_object().unwrap().clone());
+        node
+    };
+    // What a plugin found may be judged, though no `run` stands before.
+    let judged = flow(
+        help(json!({ "next": "judge", "on": { "unsure": "draft", "none": "draft" } })),
+        json!({ "judge": {}, "draft": { "next": "run" }, "run": {} }),
+    );
+    let read = read(&judged).unwrap();
+    assert!(read.nodes.iter().any(|node| node.name == "help" && node.is_followed()));
+    let endless = flow(help(json!({ "on": { "none": "help" } })), json!({}));
+    assert_eq!(
+        problems(&endless),
+        ["nodes.help: the loop help → help has no bound: give one of its nodes `max_visits`"]
+    );
+    let mut unused = flow(help(json!({})), json!({}));
+    unused["nodes"]["help"]["settings"]["sure"] = json!(0.9);
+    assert_eq!(
+        problems(&unused),
+        ["nodes.help.settings.sure: has no effect without an edge for `unsure`"]
     );
 }
 

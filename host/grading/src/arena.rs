@@ -8,6 +8,7 @@ use syrch::databases::open_database;
 use syrch::{Error, Host, Observer, Settings, Shared};
 use syrch_core::DatabaseUrl;
 use syrch_core::ports::Database;
+use syrch_grade::run::RunBudgets;
 use syrch_memory::MemoryCache;
 
 /// The number of databases that are open at once for expected answers, and the least bound on the
@@ -46,6 +47,11 @@ impl Arena {
     /// The settings of each arm, in the order of the arms.
     pub(crate) fn arms(&self) -> &[Settings] {
         &self.arms
+    }
+
+    /// Bounds what all searches of the hosts spend together.
+    pub(crate) fn limit_together(&self, left: &RunBudgets) {
+        self.shared.limit_together(left);
     }
 
     /// The first failure of the cache that the hosts share, with the number of failures.

@@ -12,7 +12,7 @@ use syrch::{Error, Host, Observer, Outcome, SearchReport, Silent, Stop, batch};
 use syrch_core::ResultSet;
 use syrch_core::result_set::digest64;
 use syrch_grade::Question;
-use syrch_grade::run::{Cost, End, Fault};
+use syrch_grade::run::{Cost, End, Fault, RunBudgets, UsedUp};
 use syrch_journal::{Fact, Journal, Record, Saved, SearchTree, Shown};
 
 use super::arena::Arena;
@@ -36,6 +36,8 @@ pub(crate) struct Asked {
     pub(crate) origin: Option<String>,
     pub(crate) cost: Cost,
     pub(crate) time_ms: f64,
+    /// The budget of the whole run that ended the search.
+    pub(crate) used_up: Option<UsedUp>,
 }
 
 /// A source of answers to the questions of a suite.
@@ -57,6 +59,9 @@ pub(crate) trait Asker: Send + Sync {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Bounds what all answers cost together.
+    fn limit_together(&self, _left: &RunBudgets) {}
 }
 
 /// Answers questions by search.
@@ -118,6 +123,10 @@ impl Asker for Searches {
             .into_iter()
             .chain(self.arena.cache_failure())
             .collect()
+    }
+
+    fn limit_together(&self, left: &RunBudgets) {
+        self.arena.limit_together(left);
     }
 }
 
@@ -187,7 +196,11 @@ pub(crate) fn answer_from_search(Searched { report, cost }: Searched) -> Asked {
         }
         Err(error) => {
             let fault = Fault { class: error.class().to_owned(), message: error.to_string() };
-            without_answer(fault, cost)
+            let used_up = match error {
+                Error::Budget(which) => UsedUp::from_exhausted(which),
+                _ => None,
+            };
+            Asked { used_up, ..without_answer(fault, cost) }
         }
     }
 }
@@ -216,6 +229,7 @@ pub(crate) fn without_answer(fault: Fault, cost: Cost) -> Asked {
         origin: None,
         cost,
         time_ms: 0.0,
+        used_up: None,
     }
 }
 
@@ -243,6 +257,7 @@ pub(crate) fn answer_from_document(end: End, document: AnswerDocument) -> Asked 
         confidence: document.confidence.map(|confidence| confidence.calibrated),
         cost: cost_of(&document.cost),
         time_ms: document.time_ms.total,
+        used_up: None,
     }
 }
 

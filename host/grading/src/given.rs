@@ -245,6 +245,7 @@ fn nothing() -> Asked {
         origin: None,
         cost: Cost::default(),
         time_ms: 0.0,
+        used_up: None,
     }
 }
 

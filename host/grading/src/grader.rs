@@ -12,7 +12,8 @@ use syrch_core::ports::{Database, SqlQuery};
 use syrch_core::{ResultSet, SqlError};
 use syrch_grade::rules::{Rule, judge_all, soft_f1_any};
 use syrch_grade::run::{
-    Answered, End, Fault, Graded, Item, Judged, Judgement, SystemUnderTest, item_journal,
+    Answered, End, Fault, Graded, Item, Judged, Judgement, RunBudgets, SystemUnderTest,
+    item_journal,
 };
 use syrch_grade::suite::ExpectedEnd;
 use syrch_grade::{Question, Verdict};
@@ -69,18 +70,21 @@ impl Grader {
         MemoryCache::within(CACHED, CACHED_BYTES, |_, expected| expected.bytes())
     }
 
-    async fn grade_item(&self, item: &Item) -> Result<Graded, Error> {
+    async fn grade_item(&self, item: &Item) -> Result<Answered<Error>, Error> {
         let question = &item.question;
         if let Some(why) = self.ungradable.get(&question.id) {
-            return Ok(Graded {
+            return Ok(Answered::Graded(Box::new(Graded {
                 gold_fault: Some(why.clone()),
                 ..Graded::without_answer(item, End::NoAnswer)
-            });
+            })));
         }
         let journal = item_journal(&self.folder, &item.arm_name, &question.id);
         let started = Instant::now();
         let asked =
             self.asker.ask(item.arm, question, self.has_journals.then_some(&*journal)).await?;
+        if let Some(budget) = asked.used_up {
+            return Ok(Answered::CutOff(budget, asked.cost));
+        }
         let time_ms =
             if asked.time_ms > 0.0 { asked.time_ms } else { started.elapsed().as_secs_f64() * 1e3 };
         let database = self.arena.database(&question.db).await?;
@@ -114,7 +118,7 @@ impl Grader {
                     },
                     error,
                 );
-                return Ok(self.with_journal(graded, &journal));
+                return Ok(Answered::Graded(Box::new(self.with_journal(graded, &journal))));
             }
         };
         let results = match (data, &sql) {
@@ -162,7 +166,7 @@ impl Grader {
                 Err(error) => return Err(error),
             }
         }
-        Ok(self.with_journal(graded, &journal))
+        Ok(Answered::Graded(Box::new(self.with_journal(graded, &journal))))
     }
 
     /// The verdict on the fuzzed suite: an answer is right there if it is right under the run's
@@ -321,9 +325,10 @@ impl SystemUnderTest for Grader {
     type Fatal = Error;
 
     async fn answer(&self, item: &Item) -> Answered<Error> {
-        match self.grade_item(item).await {
-            Ok(graded) => Answered::Graded(Box::new(graded)),
-            Err(error) => Answered::Fatal(error),
-        }
+        self.grade_item(item).await.unwrap_or_else(Answered::Fatal)
+    }
+
+    fn limit_together(&self, left: &RunBudgets) {
+        self.asker.limit_together(left);
     }
 }

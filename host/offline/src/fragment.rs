@@ -19,9 +19,122 @@ const AUXILIARIES: &[&str] = &[
 /// The limit on the place of such a word: what is asked for has few words.
 const OBJECT: usize = 6;
 
+/// Words that stand for somebody or something that was named before; `it` often stands for nothing,
+/// as in `how much does it cost to …`.
+const PRONOUNS: &[&str] =
+    &["he", "her", "him", "his", "its", "she", "their", "them", "these", "they", "those"];
+/// Words that name nothing: behind these alone, a pronoun stands for what an earlier question named.
+const NAMELESS: &[&str] = &[
+    "a",
+    "about",
+    "all",
+    "also",
+    "among",
+    "amongst",
+    "and",
+    "any",
+    "are",
+    "at",
+    "both",
+    "by",
+    "can",
+    "count",
+    "did",
+    "display",
+    "do",
+    "does",
+    "each",
+    "every",
+    "few",
+    "find",
+    "first",
+    "for",
+    "fraction",
+    "from",
+    "get",
+    "give",
+    "had",
+    "has",
+    "have",
+    "how",
+    "i",
+    "in",
+    "is",
+    "last",
+    "least",
+    "list",
+    "many",
+    "me",
+    "more",
+    "most",
+    "much",
+    "no",
+    "none",
+    "number",
+    "of",
+    "on",
+    "one",
+    "only",
+    "out",
+    "part",
+    "per",
+    "percent",
+    "percentage",
+    "please",
+    "print",
+    "proportion",
+    "rest",
+    "return",
+    "see",
+    "share",
+    "show",
+    "some",
+    "tell",
+    "than",
+    "the",
+    "then",
+    "there",
+    "three",
+    "to",
+    "two",
+    "us",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "would",
+    "you",
+];
+
 /// Returns true if the words mean something only after an earlier question.
 pub(crate) fn is_part(tokens: &[Token]) -> bool {
-    begins(tokens) || asks_about_pronoun(tokens)
+    begins(tokens) || asks_about_pronoun(tokens) || points_back(tokens)
+}
+
+/// Returns true if a pronoun stands for what no word before it names: `how many of them are paid?`.
+/// `those who borrowed a book` names them behind it.
+fn points_back(tokens: &[Token]) -> bool {
+    let Some(place) = tokens.iter().position(|token| PRONOUNS.contains(&&*token.lower)) else {
+        return false;
+    };
+    let next = word_at(tokens, place + 1);
+    let is_alone = !matches!(word_at(tokens, place), "these" | "those")
+        || next.is_empty()
+        || AUXILIARIES.contains(&next);
+    is_alone
+        && (0..place).all(|at| match word_at(tokens, at) {
+            "name" | "names" => word_at(tokens, at + 1) == "of",
+            word => NAMELESS.contains(&word),
+        })
 }
 
 /// Returns true if the words begin like a follow-up to an earlier question.
@@ -86,6 +199,11 @@ mod tests {
             "Oslo?",
             "How many books did she borrow?",
             "how many loans do they have",
+            "How many of them are from Oslo?",
+            "Which of those are from Bergen?",
+            "What percentage of them are from Oslo?",
+            "What are their names?",
+            "List all of them",
         ] {
             assert!(objection(part), "{part}");
         }
@@ -95,6 +213,7 @@ mod tests {
             "titles",
             "number of books in 2001",
             "How many books are there?",
+            "How many members are from Oslo, and what are their names?",
         ] {
             assert!(!objection(whole), "{whole}");
         }

@@ -22,7 +22,7 @@ pub(crate) fn expand(
     let task = &graph.tasks[position];
     let placed = subtasks
         .iter()
-        .map(|subtask| place(task, subtask, &names))
+        .map(|subtask| place(&graph, task, subtask, &names))
         .collect::<Result<Vec<_>, _>>()?;
 
     let last = placed.last().map(|subtask| subtask.id.clone());
@@ -60,29 +60,45 @@ fn names<'a>(
     Ok(names)
 }
 
-/// A subtask with its new id. One without dependencies gets those of the task.
-fn place(task: &Task, subtask: &Task, names: &BTreeMap<&str, TaskId>) -> Result<Task, GraphError> {
+/// A subtask with its new id. It may depend on other subtasks and on what the task depends on, and
+/// one without dependencies gets those of the task. A plugin that a flow calls does not get what
+/// other plugins of the flow found for the same task.
+fn place(
+    graph: &Graph,
+    task: &Task,
+    subtask: &Task,
+    names: &BTreeMap<&str, TaskId>,
+) -> Result<Task, GraphError> {
     let unknown = |dependency: &str| GraphError::UnknownDependency {
         task: escape_name(&subtask.id),
         dependency: escape_name(dependency),
     };
-    let siblings = subtask
-        .depends_on
-        .iter()
-        .map(|id| names.get(id.as_str()).cloned().ok_or_else(|| unknown(id)));
-    let siblings = siblings.collect::<Result<Vec<_>, _>>()?;
+    let named = subtask.depends_on.iter().map(|id| match names.get(id.as_str()) {
+        Some(sibling) => Ok(sibling.clone()),
+        None if task.depends_on.contains(id) => Ok(id.clone()),
+        None => Err(unknown(id)),
+    });
+    let named = named.collect::<Result<Vec<_>, _>>()?;
     let parent = subtask.parent.as_deref().and_then(|parent| names.get(parent)).unwrap_or(&task.id);
     let mut placed = Task {
         id: names.get(subtask.id.as_str()).cloned().unwrap_or_default(),
         parent: Some(parent.clone()),
         database: subtask.database.clone().or_else(|| task.database.clone()),
-        depends_on: siblings,
+        depends_on: named,
         ..subtask.clone()
     };
     if placed.depends_on.is_empty() {
         placed.depends_on.clone_from(&task.depends_on);
+        if is_of_plugin(&placed) {
+            placed.depends_on.retain(|id| !graph.task(id).is_some_and(is_of_plugin));
+        }
         placed.join = task.join;
         placed.tolerant |= task.tolerant;
     }
     Ok(placed)
+}
+
+/// Returns true if a flow has a plugin of its own solve the task.
+fn is_of_plugin(task: &Task) -> bool {
+    task.operation.solver().is_some()
 }

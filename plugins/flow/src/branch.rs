@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use syrch_flows::{Flow, Node};
 use syrch_plugin::attempt::{Chain, Ran, Statement};
 use syrch_plugin::prelude::*;
@@ -41,7 +42,7 @@ impl Ballot {
 }
 
 /// The position of a branch in one flow.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The item of an inner flow's `each`, counted from 0.
     pub(crate) item: usize,
@@ -61,7 +62,7 @@ impl Frame {
 }
 
 /// A fan-out that a branch came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fork {
     pub(crate) id: u32,
     /// The level of the flow in which it happened, 1 for the outermost.
@@ -79,8 +80,10 @@ pub(crate) enum State {
     Ended,
     /// The model abstained.
     Abstained,
-    /// It hands the task to the plugin of that node.
+    /// It hands the task to the plugin of that node, and ends with it.
     Handed(String),
+    /// It waits for the plugin of its node, and continues in a later task.
+    Away,
     /// No call or no statement can succeed any more.
     Failed(Failure),
     /// It is part of another branch.
@@ -169,6 +172,11 @@ impl Branch {
         names.join("/")
     }
 
+    /// Returns true if it waits for the plugin of the node of that path.
+    pub(crate) fn is_away_at(&self, path: &str, outermost: &Flow) -> bool {
+        self.state == State::Away && self.path(outermost) == path
+    }
+
     /// Returns the items of `each` that it is in, the outermost first, counted from 1.
     pub(crate) fn items(&self, outermost: &Flow) -> Vec<usize> {
         let mut flow = Some(outermost);
@@ -181,6 +189,16 @@ impl Branch {
             flow = node.item(inner.item);
         }
         items
+    }
+
+    /// Returns true if something follows its node or a flow that the node is in.
+    pub(crate) fn is_followed(&self, outermost: &Flow) -> bool {
+        let mut flow = Some(outermost);
+        self.frames.iter().any(|frame| {
+            let node = flow.and_then(|flow| flow.nodes.get(frame.node));
+            flow = node.and_then(|node| node.inner.as_ref());
+            node.is_some_and(Node::is_followed)
+        })
     }
 
     /// The fan-out that a join at its node waits for: the last one, if it happened in the same

@@ -46,7 +46,7 @@ impl<H: SolverHost> Walk<'_, H> {
                 let Some(fork) = first.fork() else { return Some(vec![first.id as usize]) };
                 let siblings: Vec<&Branch> =
                     self.branches.iter().filter(|other| other.is_of(fork)).collect();
-                if siblings.iter().any(|other| other.state == State::Open) {
+                if siblings.iter().any(|other| matches!(other.state, State::Open | State::Away)) {
                     return None;
                 }
                 // Branches of a fan-out within this one, which wait elsewhere, come first.
@@ -61,7 +61,7 @@ impl<H: SolverHost> Walk<'_, H> {
                         State::Waiting => {
                             other.fork() == Some(fork) && other.place() == first.place()
                         }
-                        State::Joined | State::Open => false,
+                        State::Joined | State::Open | State::Away => false,
                         State::Ended | State::Abstained | State::Handed(_) | State::Failed(_) => {
                             true
                         }

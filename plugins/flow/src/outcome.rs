@@ -69,10 +69,8 @@ fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
         .iter()
         .enumerate()
         .map(|(place, name): (usize, &&str)| Task {
-            id: format!("S{}", place + 1),
-            operation: Operation::Other(format!("{SOLVER}{name}")),
             depends_on: Vec::new(),
-            ..task.clone()
+            ..solver_task(task, format!("S{}", place + 1), name)
         })
         .collect();
     if tasks.len() > 1 {
@@ -86,6 +84,11 @@ fn hand_over(task: &Task, handed: &[&str]) -> Vec<Task> {
         tasks.push(choice);
     }
     tasks
+}
+
+/// The task of the plugin of a node.
+pub(crate) fn solver_task(task: &Task, id: String, node: &str) -> Task {
+    Task { id, operation: Operation::Other(format!("{SOLVER}{node}")), ..task.clone() }
 }
 
 /// The first statement of each result stands for it.

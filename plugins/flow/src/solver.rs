@@ -4,7 +4,7 @@ use syrch_plugin::prelude::*;
 
 use crate::prompts::Prompts;
 use crate::walk::Walk;
-use crate::{FlowSolver, outcome};
+use crate::{FlowSolver, later, outcome};
 
 impl SolverRole for FlowSolver {
     fn solve(
@@ -15,9 +15,18 @@ impl SolverRole for FlowSolver {
         task: &Task,
         parents: &[Parent],
     ) -> Result<Outcome, Failure> {
-        let prompts = Prompts::new(host, &self.settings.common, problem, catalog, task, parents);
-        let (branches, question) = Walk::new(host, &self.settings, task, prompts).run();
-        let outcome = outcome::outcome(host, &self.settings.common, task, branches)?;
-        Ok(Outcome { ask: question, ..outcome })
+        let common = &self.settings.common;
+        let (own, solved) = later::split(task, parents);
+        let prompts = Prompts::new(host, common, problem, catalog, task, own);
+        let mut walk = Walk::new(host, &self.settings, task, prompts);
+        walk.resume(solved)?;
+        walk.run();
+        let ask = walk.question.take();
+        let subtasks = walk.postpone(own);
+        if !subtasks.is_empty() {
+            return Ok(Outcome { ask, subtasks, ..Outcome::default() });
+        }
+        let outcome = outcome::outcome(host, common, task, walk.branches)?;
+        Ok(Outcome { ask, ..outcome })
     }
 }

@@ -14,7 +14,7 @@ use crate::prompts::Prompts;
 use crate::{Settings, work};
 
 /// The most branches of a task, those that ended included.
-const BRANCHES: usize = 64;
+pub(crate) const BRANCHES: usize = 64;
 /// The most visits of nodes for a task.
 const VISITS: u32 = 1000;
 
@@ -33,8 +33,10 @@ pub(crate) struct Walk<'a, H> {
     pub(crate) question: Option<Question>,
     /// The most statements that a branch may run.
     pub(crate) attempts: u32,
-    visits: u32,
-    forks: u32,
+    pub(crate) visits: u32,
+    pub(crate) forks: u32,
+    /// The times that it continued after other plugins.
+    pub(crate) rounds: u32,
 }
 
 impl<'a, H: SolverHost> Walk<'a, H> {
@@ -57,6 +59,7 @@ impl<'a, H: SolverHost> Walk<'a, H> {
             attempts,
             visits: 0,
             forks: 0,
+            rounds: 0,
         }
     }
 
@@ -64,9 +67,9 @@ impl<'a, H: SolverHost> Walk<'a, H> {
         &self.settings.flow
     }
 
-    /// The branches as they ended, and the question to the user. Each round spends visits of nodes,
-    /// so that all branches end.
-    pub(crate) fn run(mut self) -> (Vec<Branch>, Option<Question>) {
+    /// Follows the edges until every branch ended or waits for another plugin. Each round spends
+    /// visits of nodes, so that all branches end.
+    pub(crate) fn run(&mut self) {
         loop {
             self.join();
             let open = self.open();
@@ -74,10 +77,10 @@ impl<'a, H: SolverHost> Walk<'a, H> {
                 if self.pause() {
                     continue;
                 }
-                return (self.branches, self.question);
+                return;
             }
             let entered: Vec<usize> = open.into_iter().filter(|id| self.enter(*id)).collect();
-            work::work(&mut self, &entered);
+            work::work(self, &entered);
         }
     }
 

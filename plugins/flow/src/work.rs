@@ -1,7 +1,7 @@
 //! The work of the nodes: statements are checked and run, and the model is asked for statements,
 //! judgements and choices.
 
-use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node};
+use syrch_flows::{ABSTAINED, DEFAULT, Kind, Node, ROUNDS};
 use syrch_plugin::attempt::{
     Ended, Statement, Written, accept, candidate_id, judge_candidates, record_error, too_large,
     written,
@@ -38,11 +38,28 @@ pub(crate) fn work<H: SolverHost>(walk: &mut Walk<'_, H>, entered: &[usize]) {
 }
 
 impl<H: SolverHost> Walk<'_, H> {
-    /// Ends a branch with the plugin that is to solve the task, where no branch found anything.
+    /// Hands the task to the plugin of a node. Where nothing follows the node and the branch found
+    /// nothing, it ends with it, and the plugin is called if no other branch found anything.
     fn hand_over(&mut self, id: usize) {
-        self.log(id, "handed", 1);
-        let name = self.branches[id].path(self.flow());
-        self.branches[id].state = State::Handed(name);
+        let flow = self.flow();
+        let branch = &self.branches[id];
+        let name = branch.path(flow);
+        if !branch.is_followed(flow) && branch.final_ballot().best().is_none() {
+            self.log(id, "handed", 1);
+            self.branches[id].state = State::Handed(name);
+        } else if self.rounds >= ROUNDS {
+            let times = count(ROUNDS.into(), "time");
+            let why = format!("the flow has continued after other plugins {times}, the most");
+            self.fail(id, &why, false, State::Ended);
+        } else if self.branches.iter().any(|other| other.is_away_at(&name, flow)) {
+            // The plugin would find the same again, which is no second vote.
+            self.log(id, "joined", 1);
+            let has_found = self.branches[id].final_ballot().best().is_some();
+            self.branches[id].state = if has_found { State::Ended } else { State::Joined };
+        } else {
+            self.log(id, "handed", 1);
+            self.branches[id].state = State::Away;
+        }
     }
 
     fn check(&mut self, id: usize) {

@@ -104,14 +104,35 @@ fn lines_beyond_the_budget_are_not_asked() {
         );
         assert_eq!(answers.iter().rev().nth(1).unwrap()["error"]["class"], "budget", "{budget}");
     }
+    let asked = endpoint.count();
     let prices = "llm: {prices: {mock: {input: 1000, output: 1000}}}";
     place.file("priced.yml", prices);
     let mut command =
         batch_command(&place, &endpoint, "--workers 1 --total-usd 0.000001 --config priced.yml");
     assert_eq!(
         outcomes(&batch(&mut command, line(1) + &line(2), 16).0),
-        [(1, "answered", ""), (2, "failed", "budget")]
+        [(1, "failed", "budget"), (2, "failed", "budget")]
     );
+    assert_eq!(endpoint.count(), asked, "a call that the money does not hold is not sent");
+}
+
+#[test]
+fn searches_under_way_keep_to_the_budget_of_all() {
+    let place = Place::new();
+    let endpoint = MockEndpoint::start(Script::always(count()));
+    let input: String = (1..=6).map(line).collect();
+    for calls in [2, 7] {
+        let before = endpoint.count();
+        let mut command = place.words(&format!(
+            "batch --db shop.sqlite --strategy vote5 --llm openai --model mock --no-cache --workers 5 --total-calls {calls}"
+        ));
+        command.args(["--base-url", &endpoint.url()]);
+        let (answers, stderr) = batch(&mut command, input.as_str(), 16);
+        assert!(answers.iter().all(|answer| {
+            answer["outcome"] == "answered" || answer["error"]["class"] == "budget"
+        }));
+        assert_eq!((answers.len(), endpoint.count() - before), (6, calls), "{stderr}");
+    }
 }
 
 #[test]

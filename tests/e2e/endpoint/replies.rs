@@ -178,6 +178,7 @@ fn a_content_filter_is_no_outage_by_whatever_status_it_comes() {
         let said = ask(&endpoint, &shop(folder.path()), QUESTION, &["--strategy", "single"]);
         assert_eq!(said.document(3)["answer"], Value::Null);
         assert!(said.stderr.contains("filter") && !said.stderr.contains("URL"), "{}", said.stderr);
+        assert!(said.stderr.contains("or use another model"), "{}", said.stderr);
     }
 }
 

@@ -171,6 +171,66 @@ fn handing(place: &Traced) -> PathBuf {
     path
 }
 
+/// A cheap statement, another plugin where it fails, and what follows that by how it ended: with
+/// less confidence than `sure` it is not sure.
+fn continuing(place: &Traced, sure: f64) -> String {
+    let path = place.folder.path().join("later.yml");
+    let text = "name: later\nroles: {planner: direct}\nflow:\n  start: draft\n  nodes:\n    draft: {next: run}\n    run:\n      on: {error: help}\n    \
+                help:\n      do: solver\n      settings: {plugin: consistency, config: {samples: 3}, sure: 0.5}\n      \
+                next: judge\n      on: {none: repair, unsure: repair}\n    judge: {}\n    repair: {next: run, max_visits: 1}\n";
+    std::fs::write(&path, text.replace("0.5", &sure.to_string())).unwrap();
+    path.display().to_string()
+}
+
+fn replay(traced: &Traced) {
+    let mut command = host();
+    command
+        .env("SYRCH_STATE_DIR", traced.folder.path().join("state"))
+        .args(["trace", "replay", "last", "--strict"]);
+    let said = Said::from_output(command.output().unwrap());
+    assert_eq!(said.code, 0, "{}", said.all());
+}
+
+#[test]
+fn a_flow_continues_after_another_plugin() {
+    let traced = Traced::new();
+    let path = continuing(&traced, 0.5);
+    let passed =
+        Reply::text("```yaml\nscore: 9\nreasoning: fine\nverdict: PASS\nfeedback: none\n```");
+    let script = Script::new().on(["verdict"], passed);
+    let endpoint = MockEndpoint::start(in_turn(
+        script,
+        WRITE,
+        vec![sql(BROKEN), sql(RIGHT), sql(RIGHT), sql(ALL)],
+    ));
+    let document = traced.ask(&endpoint, QUESTION, &["--strategy", &path]).document(0);
+    assert_eq!(document["sql"], json!(RIGHT), "{document:#}");
+    assert_eq!(endpoint.count(), 5, "one statement, three samples, and a judgement");
+    let shown = trace(&traced, &[]);
+    for line in ["run (error) → help (handed)", "help → judge", "solver/help"] {
+        assert!(shown.contains(line), "{line} is missing in\n{shown}");
+    }
+    replay(&traced);
+}
+
+#[test]
+fn a_flow_repairs_where_another_plugin_found_nothing() {
+    let other = "SELECT COUNT(*) AS n FROM customers";
+    for (samples, sure) in [([BROKEN; 3], 0.5), ([ALL, CUSTOMERS, other], 0.95)] {
+        let traced = Traced::new();
+        let path = continuing(&traced, sure);
+        let first = [BROKEN].into_iter().chain(samples).map(sql).collect();
+        let script = Script::new().on([REPAIR], sql(RIGHT));
+        let endpoint = MockEndpoint::start(in_turn(script, WRITE, first));
+        let document = traced.ask(&endpoint, QUESTION, &["--strategy", &path]).document(0);
+        assert_eq!(document["sql"], json!(RIGHT), "{samples:?}: {document:#}");
+        assert_eq!(endpoint.count(), 5, "one statement, three samples, and a repair");
+        let shown = trace(&traced, &[]);
+        assert!(shown.contains("→ repair → run"), "{shown}");
+        replay(&traced);
+    }
+}
+
 #[test]
 fn a_task_is_handed_to_another_plugin() {
     let traced = Traced::new();

@@ -184,6 +184,8 @@ impl<'a> Answers<'a> {
     ) -> Self {
         let stop = stop.clone();
         let totals = options.earlier.clone();
+        let usd = totals.usd.unwrap_or(0.0);
+        hosts.limit_together(&options.budgets.subtract(totals.calls, totals.tokens, usd));
         Self {
             hosts,
             options,
@@ -363,6 +365,9 @@ impl<'a> Answers<'a> {
         let reply = match ended {
             Ok(Done::Searched(searched)) => {
                 self.totals.pay(&searched.cost);
+                if let Err(Error::Budget(which)) = &searched.report {
+                    self.totals.used_up = self.totals.used_up.or(UsedUp::from_exhausted(*which));
+                }
                 Reply::from_search(id, number, *searched, self.hosts.simulation_label())
             }
             Ok(Done::Late) => {

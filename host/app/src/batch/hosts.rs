@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use syrch_core::DatabaseUrl;
 use syrch_memory::MemoryCache;
-use syrch_suites::run::Fault;
+use syrch_suites::run::{Fault, RunBudgets};
 use syrch_suites::{Unresolved, database_in};
 
 use super::reply::fault;
@@ -63,6 +63,11 @@ impl Hosts {
             }
         };
         Ok(Self { settings, shared, observer, source })
+    }
+
+    /// Bounds what the searches of all hosts spend together.
+    pub(super) fn limit_together(&self, budgets: &RunBudgets) {
+        self.shared.limit_together(budgets);
     }
 
     /// The label of the simulated model that all hosts ask; `None` if they ask a real one.

@@ -63,6 +63,8 @@ mod tests {
             ("mariadb+mariadbconnector://h/shop", "MariaDB"),
             ("mssql+pyodbc://ann@h/shop", "SQL Server"),
             ("oracle+oracledb://h", "Oracle"),
+            ("oracle+cx_oracle://h", "Oracle"),
+            ("mysql+mysql_connector://h", "dialect: mysql"),
             ("db2://h/shop", "driver of ODBC"),
             ("snowflake://account/shop", "Snowflake"),
             ("bigquery://project", "BigQuery"),

@@ -135,7 +135,7 @@ fn explain(context: &Context, document: &AnswerDocument) {
     let is_cut = document.cost.cut_off > 0;
     let other = if is_cut {
         "the warning says whether --max-tokens helps; else ask a model that thinks less"
-    } else if has_model(document) {
+    } else if has_model(document) || !context.config.effective.settings.model.is_by_rules() {
         "or use another model"
     } else {
         "or use a model"

@@ -44,7 +44,8 @@ impl DatabaseUrl {
         let text = text.trim().to_owned();
         let scheme = text
             .split_once(':')
-            .map_or(0, |(scheme, _)| if is_scheme(scheme) { scheme.len() } else { 0 });
+            .filter(|(scheme, rest)| is_scheme(scheme, rest))
+            .map_or(0, |(scheme, _)| scheme.len());
         Self { text, scheme }
     }
 
@@ -396,10 +397,16 @@ pub fn string_secrets(text: &str) -> Vec<String> {
     written.map(|secret| strip_braces(secret).unwrap_or_else(|| secret.to_owned())).collect()
 }
 
-fn is_scheme(text: &str) -> bool {
+/// Returns true if a text before a colon is a scheme. Other programs have drivers with `_` in their
+/// names, as in `oracle+cx_oracle://`, and files may have it too.
+fn is_scheme(text: &str, rest: &str) -> bool {
     text.len() > 1
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-'))
+        && text.chars().all(|c| match c {
+            '+' | '-' => true,
+            '_' => rest.starts_with("//"),
+            c => c.is_ascii_alphanumeric(),
+        })
 }
 
 impl fmt::Display for DatabaseUrl {
@@ -436,6 +443,8 @@ mod tests {
             ("c:shop.sqlite", None, "c:shop.sqlite"),
             ("./a1:b.sqlite", None, "./a1:b.sqlite"),
             ("a.b:c", None, "a.b:c"),
+            ("a_b:c", None, "a_b:c"),
+            ("oracle+cx_oracle://h", Some("oracle+cx_oracle"), "h"),
             ("sc://host:15002", Some("sc"), "host:15002"),
             (":memory:", None, ":memory:"),
             ("", None, ""),
@@ -488,6 +497,7 @@ mod tests {
             ("postgres://ann:pw@h:5432/shop?x=1", "postgres://ann:***@h:5432/shop?x=1", vec!["pw"]),
             ("postgres://ann:p/w@d:e@h/shop", "postgres://ann:***@h/shop", vec!["p/w@d:e"]),
             ("postgres://:pw@h", "postgres://:***@h", vec!["pw"]),
+            ("oracle+cx_oracle://ann:pw@h", "oracle+cx_oracle://ann:***@h", vec!["pw"]),
             (
                 "postgres://h/shop?user=ann&password=pw#x",
                 "postgres://h/shop?user=ann&password=***#x",

@@ -4,7 +4,7 @@
 
 use crate::Verdict;
 
-use super::graded::{End, Graded};
+use super::graded::{Cost, End, Graded};
 use super::line::Early;
 use super::options::StopEarly;
 use super::plan::Plan;
@@ -63,18 +63,23 @@ impl Board {
 
     /// Adds an item that ended. Its cost counts, also when it is repeated.
     pub(crate) fn note(&mut self, slot: usize, graded: &Graded) {
-        let progress = &mut self.progress;
-        progress.calls += u64::from(graded.calls());
-        progress.tokens += graded.cost.input_tokens + graded.cost.output_tokens;
-        if let Some(usd) = graded.cost.usd {
-            progress.usd = Some(progress.usd.unwrap_or(0.0) + usd);
-        }
+        self.spend(&graded.cost);
         let mark = match graded.verdict(&self.rule) {
             Some(Verdict::Right) => Mark::Right,
             Some(Verdict::Wrong) => Mark::Wrong,
             Some(Verdict::Excluded) | None => Mark::Uncounted,
         };
         self.set(slot, Slot::Done { mark, failed: graded.end == End::Failed });
+    }
+
+    /// Adds a cost to the totals.
+    pub(crate) fn spend(&mut self, cost: &Cost) {
+        let progress = &mut self.progress;
+        progress.calls += u64::from(cost.calls) + u64::from(cost.cached);
+        progress.tokens += cost.input_tokens + cost.output_tokens;
+        if let Some(usd) = cost.usd {
+            progress.usd = Some(progress.usd.unwrap_or(0.0) + usd);
+        }
     }
 
     /// Returns true if the log may hold a line for the item: it is not done, or this is a repeated

@@ -14,12 +14,12 @@ use crate::rules::Rule;
 
 use super::board::Board;
 use super::folder::RunFolder;
-use super::graded::{End, Graded, Judged};
-use super::line::{Early, Entry, Line};
+use super::graded::{Cost, End, Graded, Judged};
+use super::line::{CutOff, Early, Entry, Line};
 use super::options::{Answered, Finished, Options, Stopped, SystemUnderTest};
 use super::plan::{Item, Plan};
 use super::progress::{Estimate, Observer, Resumed};
-use super::{Fault, RunError, UsedUp};
+use super::{Fault, RunBudgets, RunError, UsedUp};
 
 /// The class of failures of the model's endpoint.
 const MODEL: &str = "model";
@@ -144,6 +144,7 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
             logged: log.stopped,
             is_at_end_of_wave: false,
         };
+        engine.system.limit_together(&engine.budgets_left());
         engine.decide()?;
         Ok(engine)
     }
@@ -180,6 +181,13 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         self.options.budgets.time.map(|most| most.saturating_sub(self.elapsed()))
     }
 
+    /// The budgets without what the items of the log have spent.
+    fn budgets_left(&self) -> RunBudgets {
+        let progress = &self.board.progress;
+        let usd = progress.usd.unwrap_or(0.0);
+        self.options.budgets.subtract(progress.calls, progress.tokens, usd)
+    }
+
     fn check_budgets(&self) -> Option<UsedUp> {
         let budgets = &self.options.budgets;
         let progress = &self.board.progress;
@@ -202,11 +210,23 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
         let under_way = self.under_way.swap_remove(at);
         let graded = match ended {
             Ok((_, Answered::Graded(graded))) => *graded,
+            Ok((_, Answered::CutOff(budget, cost))) => {
+                self.used_up = self.used_up.or(Some(budget));
+                return self.cut_off(&under_way.item, cost).map(|()| None);
+            }
             Ok((_, Answered::Fatal(fatal))) => return Ok(Some(Stopped::Fatal(fatal))),
             Err(error) if error.is_cancelled() => return Ok(None),
             Err(error) => panic_result(&under_way, error),
         };
         self.write(&under_way, graded)
+    }
+
+    /// Writes what an item cost that a budget of the run ended. Its journal would end so again.
+    fn cut_off(&mut self, item: &Item, cost: Cost) -> Result<(), RunError> {
+        let cut = CutOff { arm: item.arm_name.to_string(), cost };
+        self.board.spend(&cut.cost);
+        self.folder.append(Line { at: self.elapsed(), entry: Entry::CutOff(cut) })?;
+        self.folder.forget(&item.arm_name, &item.question.id)
     }
 
     fn write(
@@ -326,6 +346,10 @@ fn read_log(plan: &Plan, folder: &mut RunFolder, board: &mut Board) -> Result<Lo
             Entry::Graded(graded) => graded,
             Entry::Stopped(early) => {
                 log.stopped = early;
+                return Ok(());
+            }
+            Entry::CutOff(cut) => {
+                board.spend(&cut.cost);
                 return Ok(());
             }
         };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::RunError;
-use super::graded::Graded;
+use super::graded::{Cost, Graded};
 
 /// Bytes of one line at most: statements and messages, no rows.
 const MOST: u64 = 64 << 20;
@@ -39,6 +39,17 @@ pub(crate) enum Entry {
     Graded(Box<Graded>),
     /// The question at which a comparison stopped early. `None` revokes an earlier line.
     Stopped(Option<Early>),
+    /// An item that a budget of the run ended, which is not done.
+    CutOff(CutOff),
+}
+
+/// The cost of an item that a budget of the run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CutOff {
+    /// The name of its arm.
+    pub(crate) arm: String,
+    /// Its cost.
+    pub(crate) cost: Cost,
 }
 
 /// A line as it is written.
@@ -49,6 +60,8 @@ struct Written {
     graded: Option<Box<Graded>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stopped: Option<Stopped>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cut_off: Option<CutOff>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,11 +93,12 @@ impl Line {
     /// When it is too long.
     pub(crate) fn encode(self) -> std::io::Result<Vec<u8>> {
         let at_ms = u64::try_from(self.at.as_millis()).unwrap_or(u64::MAX);
-        let (graded, stopped) = match self.entry {
-            Entry::Graded(graded) => (Some(graded), None),
-            Entry::Stopped(early) => (None, Some(Stopped { early })),
+        let (graded, stopped, cut_off) = match self.entry {
+            Entry::Graded(graded) => (Some(graded), None, None),
+            Entry::Stopped(early) => (None, Some(Stopped { early }), None),
+            Entry::CutOff(cut) => (None, None, Some(cut)),
         };
-        let json = serde_json::to_vec(&Written { at_ms, graded, stopped })?;
+        let json = serde_json::to_vec(&Written { at_ms, graded, stopped, cut_off })?;
         let rest = json.get(1..).unwrap_or_default();
         let mut line = Vec::with_capacity(rest.len() + BEFORE.len() + DIGITS + BETWEEN.len() + 1);
         line.extend_from_slice(BEFORE);
@@ -108,9 +122,10 @@ impl Line {
         }
         let json = [b"{", rest].concat();
         let written: Written = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-        let entry = match (written.graded, written.stopped) {
-            (Some(graded), None) => Entry::Graded(graded),
-            (None, Some(stopped)) => Entry::Stopped(stopped.early),
+        let entry = match (written.graded, written.stopped, written.cut_off) {
+            (Some(graded), None, None) => Entry::Graded(graded),
+            (None, Some(stopped), None) => Entry::Stopped(stopped.early),
+            (None, None, Some(cut)) => Entry::CutOff(cut),
             _ => return Err("it holds neither a graded answer nor a stop".to_owned()),
         };
         Ok(Self { at: Duration::from_millis(written.at_ms), entry })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use syrch_suites::run::{RunBudgets, UsedUp};
 
-use super::graded::Graded;
+use super::graded::{Cost, Graded};
 use super::line::Early;
 use super::plan::Item;
 use super::progress::Progress;
@@ -22,6 +22,10 @@ pub trait SystemUnderTest: Send + Sync + 'static {
     /// does not watch the run's own stop: what ended because of that would be taken for an answer.
     /// A panic is this item's failure and no other's.
     async fn answer(&self, item: &Item) -> Answered<Self::Fatal>;
+
+    /// Called once before the first item: what all items may still spend together. A system that
+    /// cannot bound what its items spend while they run is bounded between them.
+    fn limit_together(&self, _left: &RunBudgets) {}
 }
 
 /// The result of an item.
@@ -30,6 +34,8 @@ pub enum Answered<F> {
     /// A graded answer, or a failure of this item alone. The engine sets the arm, the id, the place
     /// and whether it was repeated.
     Graded(Box<Graded>),
+    /// A budget of the whole run ended the item after it had cost that much. It is not done.
+    CutOff(UsedUp, Cost),
     /// An error that all other items would have as well: a database that vanished, a plugin that is
     /// refused. It is not written.
     Fatal(F),

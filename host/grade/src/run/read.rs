@@ -111,6 +111,10 @@ pub fn read(folder: &Path) -> Result<RunRecord, RunError> {
         elapsed = elapsed.max(line.at);
         match line.entry {
             Entry::Stopped(early) => stopped = early,
+            Entry::CutOff(cut) => {
+                let tries = earlier.entry(cut.arm).or_default();
+                *tries = tries.and(&cut.cost);
+            }
             Entry::Graded(graded) => {
                 let arm = header.arms.iter().position(|arm| arm.name == graded.arm);
                 let arm = arm.ok_or_else(|| {

@@ -117,6 +117,7 @@ impl RunEntry {
                 done.insert((graded.place, graded.arm));
             }
             Entry::Stopped(early) => stopped = early,
+            Entry::CutOff(_) => {}
         })?;
         Ok(RunSummary {
             header,

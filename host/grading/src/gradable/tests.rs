@@ -162,6 +162,7 @@ impl Asker for Asks {
             origin: None,
             cost: Cost { calls: 1, ..Cost::default() },
             time_ms: 0.0,
+            used_up: None,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Model calls, charged to the search's ledger: reserved before they are sent, settled afterwards.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use syrch_core::ledger::{Exhausted, Reservation};
@@ -27,9 +27,10 @@ const WAITING: usize = 1_024;
 ///
 /// A call waits for a free slot, and is refused if too many calls wait already. Then it waits for
 /// its reservation. Where the budget does not hold its estimate, it waits until calls in flight
-/// settle, since they reserve more than they use. When none is in flight, its `max_tokens` is
-/// reduced to what the remaining tokens and money allow; if that is too little to be useful, the
-/// budget is used up.
+/// settle, since they reserve more than they use; where it is the budget of all searches together,
+/// these are calls of any of them. When none is in flight, its `max_tokens` is reduced to what the
+/// search's own remaining tokens and money allow; if that is too little to be useful, the budget is
+/// used up.
 pub struct BudgetedModel {
     inner: Arc<dyn ModelProvider>,
     ledger: Arc<Ledger>,
@@ -37,8 +38,6 @@ pub struct BudgetedModel {
     slots: Semaphore,
     /// Permits to wait for a slot.
     queue: Semaphore,
-    /// Held while a reservation is made, so that two calls never count on the same tokens.
-    reserving: Mutex<()>,
     under_way: Arc<UnderWay>,
 }
 
@@ -65,12 +64,26 @@ struct Left {
 }
 
 impl Left {
+    fn from_ledger(ledger: &Ledger) -> Self {
+        let tokens = ledger.budgets().tokens.saturating_sub(ledger.spending().tokens_charged);
+        Self { tokens, cost_micros: ledger.cost_left() }
+    }
+
     /// Returns whether a call of at most that much fits. A call of unknown price fits here; the
     /// reservation refuses it for its price.
     fn holds(self, estimate: &Estimate) -> bool {
         let is_paid =
             self.cost_micros.zip(estimate.cost_micros).is_none_or(|(left, cost)| cost <= left);
         estimate.tokens() <= self.tokens && is_paid
+    }
+}
+
+/// Waits until more than that many calls of all searches together have ended, for ever where they
+/// have no budget together.
+async fn wait_for_end(ledger: &Ledger, ended: Option<u64>) {
+    match ledger.total().zip(ended) {
+        Some((total, ended)) => total.wait_for_end(ended).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -96,15 +109,7 @@ impl BudgetedModel {
     pub fn new(inner: Arc<dyn ModelProvider>, ledger: Arc<Ledger>, limits: Limits) -> Self {
         let slots = Semaphore::new(limits.llm_in_flight.clamp(1, Semaphore::MAX_PERMITS));
         let queue = Semaphore::new(WAITING);
-        Self {
-            inner,
-            ledger,
-            limits,
-            slots,
-            queue,
-            reserving: Mutex::default(),
-            under_way: Arc::default(),
-        }
+        Self { inner, ledger, limits, slots, queue, under_way: Arc::default() }
     }
 
     /// Waits for a slot. Nothing of the call is copied before it has one.
@@ -126,34 +131,38 @@ impl BudgetedModel {
             tokio::pin!(settled);
             // From here on no settlement goes unnoticed, also one before the wait.
             settled.as_mut().enable();
+            let ended = self.ledger.total().map(|total| total.ended());
             call.request.max_tokens = asked;
             if let Some(held) = self.try_reserve(call)? {
                 return Ok(held);
             }
-            settled.await;
+            tokio::select! {
+                () = settled => {}
+                () = wait_for_end(&self.ledger, ended) => {}
+            }
         }
     }
 
     /// Reserves the call; `None` when it has to wait for calls in flight.
     fn try_reserve(&self, call: &mut ModelCall) -> Result<Option<Held>, Exhausted> {
-        let _guard = self.reserving.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = self.left();
+        let _guard = self.ledger.lock_reservations();
+        let own = Left::from_ledger(&self.ledger);
         let mut estimate = self.inner.estimate(call);
-        if !left.holds(&estimate) {
+        if !own.holds(&estimate) {
             if self.under_way.calls.load(Ordering::SeqCst) > 0 {
                 return Ok(None);
             }
-            self.shrink(call, &estimate, left);
+            self.shrink(call, &estimate, own);
             estimate = self.inner.estimate(call);
+        }
+        let must_wait = self.ledger.total().is_some_and(|total| {
+            total.in_flight() > 0 && !Left::from_ledger(total).holds(&estimate)
+        });
+        if must_wait {
+            return Ok(None);
         }
         let reservation = self.ledger.reserve_call(&call.request.purpose, &estimate)?;
         Ok(Some(Held { reservation, tokens: estimate.tokens(), _mark: Mark::new(&self.under_way) }))
-    }
-
-    fn left(&self) -> Left {
-        let tokens =
-            self.ledger.budgets().tokens.saturating_sub(self.ledger.spending().tokens_charged);
-        Left { tokens, cost_micros: self.ledger.cost_left() }
     }
 
     /// Lowers the output limit to the most that the remaining tokens and money allow, unless that
@@ -283,6 +292,58 @@ mod tests {
         assert!(outcomes.iter().all(|outcome| outcome.result.is_ok()), "{outcomes:?}");
         assert_eq!((ledger.spending().tokens_charged, model.peak()), (60, 1));
         assert_eq!(ledger.spending().exhausted, []);
+    }
+
+    /// Searches that share a budget, each with a layer of its own around one provider.
+    fn make_searches(
+        model: FakeModel,
+        total: Budgets,
+    ) -> (Arc<FakeModel>, Arc<Ledger>, Vec<BudgetedModel>) {
+        let model = Arc::new(model);
+        let total = Ledger::new(total);
+        let searches = (0..5).map(|_| {
+            let ledger = Ledger::within(Budgets::default(), Some(Arc::clone(&total)));
+            BudgetedModel::new(Arc::clone(&model) as _, ledger, Limits::default())
+        });
+        let searches = searches.collect();
+        (model, total, searches)
+    }
+
+    #[tokio::test]
+    async fn searches_never_spend_more_than_they_may_together() {
+        let together = Budgets { llm_calls: 2, ..Budgets::default() };
+        let (model, total, searches) = make_searches(FakeModel::using(100, 20), together);
+        let call = call("x");
+        let five = searches.iter().flat_map(|search| std::iter::repeat_n(search, 5));
+        let outcomes = join_all(five.map(|search| search.complete(&call))).await;
+        let answered = outcomes.iter().filter(|outcome| outcome.result.is_ok()).count();
+        assert_eq!((answered, model.calls(), total.spending().calls), (2, 2, 2));
+        let refusals = searches.iter().map(|search| search.ledger.spending().exhausted);
+        assert!(refusals.flatten().all(|which| which == Exhausted::TotalCalls));
+
+        // Each reserves 200 and uses 20: they wait for each other, and none is refused.
+        let together = Budgets { tokens: 250, ..Budgets::default() };
+        let (model, total, searches) = make_searches(FakeModel::using(200, 20), together);
+        let outcomes = join_all(searches.iter().map(|search| search.complete(&call))).await;
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.result.is_ok()).count(), 3);
+        assert_eq!((model.peak(), total.spending().tokens_charged), (1, 60));
+        assert_eq!(total.in_flight(), 0);
+    }
+
+    #[tokio::test]
+    async fn money_of_all_searches_together_refuses_a_call_as_it_is() {
+        let prices = Prices::new([("fake".to_owned(), Price::new(2.0, 5.0).unwrap())]).unwrap();
+        let model = Arc::new(FakeModel::by_output(50, 1_000));
+        // A call of 50 tokens and a reply of at most 1,000.
+        let together = Budgets { cost_micros: Some(6_000), ..Budgets::default() };
+        let total = Ledger::new(together);
+        let ledger = Ledger::within(Budgets::default(), Some(Arc::clone(&total)));
+        let inner = Arc::new(PricedModel::new(Arc::clone(&model) as _, Arc::new(prices)));
+        let budgeted = BudgetedModel::new(inner, Arc::clone(&ledger), Limits::default());
+        assert!(budgeted.complete(&call("x")).await.result.is_ok());
+        assert_eq!(budgeted.complete(&call("x")).await.result, Err(LlmError::Budget));
+        assert_eq!((model.calls(), ledger.spending().exhausted), (1, vec![Exhausted::TotalCost]));
+        assert_eq!(total.spending().cost_micros, ledger.spending().cost_micros);
     }
 
     #[tokio::test]

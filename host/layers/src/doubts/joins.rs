@@ -100,7 +100,7 @@ impl Judge<'_> {
         };
         let mut keys = keys_between(left.table, right.table, catalog).peekable();
         if keys.peek().is_some() {
-            if keys.any(|key| key.columns.iter().all(|column| self.joins_by(column, left, right))) {
+            if keys.any(|key| self.joins_by(key, left, right)) {
                 return None;
             }
             let shown = keys_between(left.table, right.table, catalog).next()?;
@@ -212,15 +212,21 @@ impl Judge<'_> {
         Some(Doubt { kind: DoubtKind::CrossJoin, text })
     }
 
-    /// Returns whether the statement joins the two tables by that column of one of them as well.
-    fn joins_by(&self, column: &str, left: Side<'_>, right: Side<'_>) -> bool {
-        self.uses.iter().any(|one| {
-            let UseKind::Join { table, column: other } = &one.kind else { return false };
-            let tables = [&one.table, table].map(|name| self.catalog.table(name));
-            let [Some(first), Some(second)] = tables else { return false };
-            let is_both = |a: &Table, b: &Table| std::ptr::eq(first, a) && std::ptr::eq(second, b);
-            (is_both(left.table, right.table) || is_both(right.table, left.table))
-                && (is_same(&one.column, column) || is_same(other, column))
+    /// Returns whether the statement joins the two tables by all columns of that foreign key, which
+    /// one of them has, as well.
+    fn joins_by(&self, key: &ForeignKey, left: Side<'_>, right: Side<'_>) -> bool {
+        let is_left = left.table.foreign_keys.iter().any(|own| std::ptr::eq(own, key));
+        let (from, to) =
+            if is_left { (left.table, right.table) } else { (right.table, left.table) };
+        key.columns.iter().all(|column| {
+            self.uses.iter().any(|one| {
+                let UseKind::Join { table, column: other } = &one.kind else { return false };
+                let tables = [&one.table, table].map(|name| self.catalog.table(name));
+                let [Some(first), Some(second)] = tables else { return false };
+                let leads = std::ptr::eq(first, from) && std::ptr::eq(second, to);
+                let is_led_to = std::ptr::eq(first, to) && std::ptr::eq(second, from);
+                leads && is_same(&one.column, column) || is_led_to && is_same(other, column)
+            })
         })
     }
 }

@@ -148,7 +148,7 @@ const LOADING: [&str; 8] = [
     "is starting up",
 ];
 /// Words of errors that pass, where nothing else says so.
-pub(super) const PASSING: [&str; 9] = [
+pub(super) const PASSING: [&str; 12] = [
     "overloaded",
     "temporarily",
     "try again",
@@ -158,6 +158,9 @@ pub(super) const PASSING: [&str; 9] = [
     "busy",
     "unavailable",
     "capacity",
+    "unexpectedly stopped",
+    "stopped unexpectedly",
+    "bad gateway",
 ];
 /// Words of errors that pass, whatever status they have.
 const BUSY: [&str; 17] = [

@@ -239,6 +239,7 @@ async fn an_error_in_a_good_status_is_tried_again_where_its_words_say_so() {
         (raw(json!({"choices": null, "error": {"message": "x", "code": 503}})), "503", Retry::Yes),
         (raw(json!({"error": {"message": "x", "code": 402}})), "credits are used up", Retry::No),
         (raw(json!({"error": {"message": "overloaded"}})), "overloaded", Retry::Yes),
+        (raw(json!({"error": "model runner has unexpectedly stopped"})), "stopped", Retry::Yes),
         (
             raw(
                 json!({"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "gone"}, "message": {"content": ""}}]}),

@@ -58,7 +58,7 @@ async fn subtasks_nest_until_a_limit_and_then_their_task_fails() {
 #[tokio::test(start_paused = true)]
 async fn unsound_subtasks_fail_their_task_alone() {
     let bad: Vec<(Vec<Task>, &str)> = vec![
-        (vec![task("p", &["a"])], "`p` depends on `a`, which is not a task of the graph"),
+        (vec![task("p", &["z"])], "`p` depends on `z`, which is not a task of the graph"),
         (vec![task("p", &[]), task("p", &[])], "task id `p` is used twice"),
         (
             vec![task("p", &["q"]), task("q", &["p"])],
@@ -95,6 +95,24 @@ async fn unsound_subtasks_fail_their_task_alone() {
         assert_eq!(finished.run.graph, graph(tasks));
         assert_eq!(*finished.ending("z"), Ending::Solved);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn subtasks_may_depend_on_what_their_task_depends_on() {
+    let calling = |id: &str, dependencies: &[&str]| Task {
+        operation: Operation::Other("solver/x".into()),
+        ..task(id, dependencies)
+    };
+    let tasks = vec![task("a", &[]), task("big", &["a"])];
+    let finished = Scene::new(tasks)
+        .act("big", split(vec![calling("p", &["a"]), task("then", &["a", "p"])]))
+        .act("then", split(vec![calling("q", &[]), task("end", &["q"])]))
+        .run()
+        .await;
+    assert_eq!(["big.p", "big.then"].map(|id| finished.parents(id)), ["a", "a,big.p"]);
+    // A plugin does not get what another one found.
+    assert_eq!(["big.then.q", "big.then.end"].map(|id| finished.parents(id)), ["a", "big.then.q"]);
+    assert_eq!(*finished.ending("big"), Ending::Solved);
 }
 
 #[tokio::test(start_paused = true)]

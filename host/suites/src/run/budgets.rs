@@ -2,23 +2,24 @@
 
 use std::time::Duration;
 
+use syrch_core::ledger::Exhausted;
+
 use super::Shard;
 
 /// The units of a dollar in which shards divide a budget.
 const NANOS: f64 = 1e9;
 
-/// The budgets of a whole run; one that is `None` has no limit. They are checked before each item
-/// begins, so the items that are running then may exceed them: at most as many as there are
-/// workers. The time also ends those that are running, which a resumed run starts again. Items of
-/// the log count, whichever process executed them, and so do calls and tokens that a cache
-/// answered.
+/// The budgets of a whole run; one that is `None` has no limit. Each call is reserved before it is
+/// sent, so that none of them is exceeded. A budget that is used up ends the items that are
+/// running, which a resumed run starts again. Items of the log count, whichever process executed
+/// them, and so do calls and tokens that a cache answered.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunBudgets {
     /// Model calls at most.
     pub calls: Option<u64>,
     /// Tokens of prompts and replies at most.
     pub tokens: Option<u64>,
-    /// Dollars. An answer whose price is unknown counts nothing.
+    /// Dollars.
     pub usd: Option<f64>,
     /// The time of the run: of all its processes together, without the pauses between them.
     pub time: Option<Duration>,
@@ -37,6 +38,17 @@ impl RunBudgets {
             time: self.time,
         }
     }
+
+    /// What is left after these calls, tokens and dollars. The time is as it was.
+    #[must_use]
+    pub fn subtract(&self, calls: u64, tokens: u64, usd: f64) -> Self {
+        Self {
+            calls: self.calls.map(|most| most.saturating_sub(calls)),
+            tokens: self.tokens.map(|most| most.saturating_sub(tokens)),
+            usd: self.usd.map(|most| (most - usd).max(0.0)),
+            time: self.time,
+        }
+    }
 }
 
 /// The budget that was used up.
@@ -50,6 +62,19 @@ pub enum UsedUp {
     Usd,
     /// The run took as long as [`RunBudgets::time`] allows.
     Time,
+}
+
+impl UsedUp {
+    /// The budget of all searches together that refused a call; `None` for a search's own budget.
+    #[must_use]
+    pub fn from_exhausted(which: Exhausted) -> Option<Self> {
+        match which {
+            Exhausted::TotalCalls => Some(Self::Calls),
+            Exhausted::TotalTokens => Some(Self::Tokens),
+            Exhausted::TotalCost => Some(Self::Usd),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]

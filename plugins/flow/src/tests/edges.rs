@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 
 /// The visits that were logged: the node, and the action that it ended with.
-fn visits(host: &FakeHost) -> Vec<(String, String)> {
+pub(super) fn visits(host: &FakeHost) -> Vec<(String, String)> {
     let lines = host.trace.lines();
     lines
         .iter()
@@ -18,7 +18,7 @@ fn visits(host: &FakeHost) -> Vec<(String, String)> {
         .collect()
 }
 
-fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+pub(super) fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     list.iter().map(|(node, action)| ((*node).to_owned(), (*action).to_owned())).collect()
 }
 

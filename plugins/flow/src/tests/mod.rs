@@ -4,6 +4,7 @@
 mod edges;
 mod joins;
 mod judge;
+mod later;
 mod limits;
 mod vote;
 mod workflow;

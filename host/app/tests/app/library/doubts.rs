@@ -333,6 +333,27 @@ async fn joins_beside_the_foreign_keys_are_doubtful() {
     }
 }
 
+/// Cities of which one is called as its state is, and a key that is called alike in both tables.
+const STATES: &str = "
+    CREATE TABLE states(state_name TEXT PRIMARY KEY, area REAL);
+    CREATE TABLE cities(city_name TEXT PRIMARY KEY, state_name TEXT REFERENCES states(state_name));
+    INSERT INTO states VALUES ('New York', 54.6), ('Ohio', 44.8);
+    INSERT INTO cities VALUES ('New York', 'New York'), ('Columbus', 'Ohio');";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_the_other_table_under_the_same_name_is_no_join_path() {
+    let wrong = "SELECT s.area FROM states s JOIN cities c ON c.city_name = s.state_name";
+    let trace = match ask(STATES, wrong).await {
+        Ok(found) if found.confidence <= 0.5 => found.trace,
+        Err(QueryError::NoAnswer(trace) | QueryError::Unclear { trace, .. }) => *trace,
+        other => panic!("{other:?}"),
+    };
+    let words = "refer to each other by other columns, state_name -> states.state_name";
+    assert!(trace.candidates[0].reason.contains(words), "{:?}", trace.candidates);
+    let right = "SELECT s.area FROM states s JOIN cities c ON c.state_name = s.state_name";
+    assert!(ask(STATES, right).await.unwrap().confidence > 0.5);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filter_that_is_null_for_every_row_is_no_answer() {
     for sql in [

@@ -154,6 +154,32 @@ async fn what_is_under_way_when_a_budget_is_used_up_comes_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_item_that_a_budget_cuts_off_is_paid_for_and_asked_again() {
+    let header = header(&["a"], 5);
+    let place = tempfile::tempdir().unwrap();
+    let cost = Cost { calls: 2, ..Cost::default() };
+    let with = |cuts_off: bool| {
+        Arc::new(Pretender::acting(move |item| match item.place {
+            3 if cuts_off => Answered::CutOff(UsedUp::Calls, cost),
+            _ => Answered::Graded(Box::new(Graded { cost, ..answer_of(item) })),
+        }))
+    };
+    let budgets = RunBudgets { calls: Some(9), ..RunBudgets::default() };
+    let options = Options { budgets, ..with_workers(1) };
+    let finished = run(place.path(), &header, with(true), &options).await.unwrap();
+    assert!(matches!(finished.stopped, Some(Stopped::Budget(UsedUp::Calls))));
+    assert_eq!((finished.progress.done, finished.progress.calls), (3, 8));
+    let record = read(place.path()).unwrap();
+    assert_eq!((record.graded.len(), record.earlier["a"].calls), (3, 2));
+
+    let system = with(false);
+    let finished = run(place.path(), &header, Arc::clone(&system), &with_workers(1)).await.unwrap();
+    assert!(finished.stopped.is_none());
+    assert_eq!((finished.progress.done, finished.progress.calls), (5, 12));
+    assert_eq!(system.questions_asked().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_interrupted_run_keeps_what_is_done_and_begins_the_rest_again() {
     let header = header(&["a", "b"], 30);
     let place = tempfile::tempdir().unwrap();
