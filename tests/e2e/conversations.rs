@@ -262,6 +262,40 @@ fn a_model_sees_the_question_before_with_its_statement_as_data() {
     assert!(!prompt.contains("\"rows\""), "{prompt}");
 }
 
+#[test]
+fn a_request_of_a_model_is_held_to_its_question_and_goes_on() {
+    let place = shop();
+    let written = Reply::text(r#"{"metrics": ["revenue"], "by": ["country"]}"#);
+    let script = Script::new().on([PLAN], whole()).on([""], written);
+    let endpoint = MockEndpoint::start(script);
+    let url = endpoint.url();
+    let mut command = place.host();
+    command.env("SYRCH_API_KEY", KEY).args(["batch", "--llm", "openai", "--model", "mock"]);
+    command.arg("--base-url").arg(&url).args(["--db", "shop.sqlite", "--workers", "1"]);
+    command.args(["--semantics", "shop.yml"]);
+    let lines = line("1", "a", "revenue by country")
+        + &line("2", "a", "by month instead")
+        + &line("3", "b", "revenue by month in 2023")
+        + &line("4", "c", "revenue by country, biggest first");
+    let answers = batch(&mut command, lines, 0).0;
+    assert_eq!(request(&answers[0]), "revenue by country", "{}", answers[0]);
+    // No second call: the request of the model is changed by the definitions.
+    assert_eq!(request(&answers[1]), "revenue by month", "{}", answers[1]);
+    assert!(!warned(&answers[0], "the request"), "{}", answers[0]);
+    for words in ["groups by month", "says in 2023"] {
+        assert!(warned(&answers[2], words), "{words}: {}", answers[2]);
+    }
+    assert!(warned(&answers[3], "the request has no order"), "{}", answers[3]);
+    for answer in &answers[2..] {
+        let confidence = answer["answer"]["confidence"]["calibrated"].as_f64();
+        assert!(confidence.is_none_or(|confidence| confidence <= 0.5), "{answer}");
+    }
+}
+
+fn warned(answer: &Value, words: &str) -> bool {
+    answer["answer"]["warnings"].to_string().contains(words)
+}
+
 fn sql(country: &str) -> Reply {
     Reply::sql(&format!("SELECT name FROM customers WHERE country = '{country}'"), 0.95)
 }

@@ -22,8 +22,8 @@ use rusqlite::types::Value;
 use serde::Deserialize;
 use syrch_core::Dialect;
 use syrch_semantics::{
-    Cell, Reading, Request, RequestText, Semantics, Source, WeekStart, cells_at, compile, phrases,
-    read_follow_up, read_question,
+    Cell, Reading, Request, RequestText, Semantics, Source, WeekStart, cells_at, compile,
+    find_added, find_missing, phrases, read_follow_up, read_question,
 };
 
 /// A question with the statement whose rows are right, or none if it must not be read.
@@ -177,6 +177,12 @@ fn ask(shop: &Shop, question: &Question) -> (Result<bool, String>, String) {
         (Reading::Understood(read), Some(_)) => read,
     };
     let request = understood.request;
+    // A request that the rules made of a question leaves out and adds nothing.
+    let missing = find_missing(&shop.semantics, &question.question, &request, shop.today);
+    let added = find_added(&shop.semantics, &question.question, &request, shop.today);
+    if !missing.is_empty() || !added.is_empty() {
+        return (Err(format!("{missing:?} {added:?}")), String::new());
+    }
     let compiled = match compile(&shop.semantics, &request, &Dialect::Sqlite, shop.today) {
         Ok(compiled) => compiled,
         Err(error) => return (Ok(false), format!("it does not compile: {error}")),

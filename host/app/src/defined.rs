@@ -1,20 +1,55 @@
 //! The metrics that are defined for a host, as the ports of a search use them: requests for them
 //! are compiled, and statements are compared with them.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::NaiveDate;
 use syrch_core::ports::{CompiledMetric, Definitions, Facts, RowsGrant};
 use syrch_core::{Catalog, Dialect, Problem, Term};
 use syrch_journal::RowRetention;
 use syrch_offline::{describe_origin, question_day};
-use syrch_semantics::{RequestText, Semantics, compile, describe_terms, find_departures};
+use syrch_semantics::{
+    Request, RequestText, Semantics, compile, describe_terms, find_added, find_departures,
+    find_missing, spell_request,
+};
 
 use crate::{Host, Settings};
+
+/// The limit on the requests that a host remembers.
+const REQUESTS: usize = 256;
+
+/// The requests of which statements were compiled, by these: the latest of a host.
+#[derive(Debug, Default)]
+pub(crate) struct Requests(Mutex<VecDeque<(String, Request)>>);
+
+impl Requests {
+    fn add(&self, sql: &str, request: Request) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|(known, _)| known != sql);
+        list.push_back((sql.to_owned(), request));
+        if list.len() > REQUESTS {
+            list.pop_front();
+        }
+    }
+
+    /// Returns the request of which a statement was compiled.
+    pub(crate) fn find(&self, sql: &str) -> Option<Request> {
+        let list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().find(|(known, _)| known == sql.trim()).map(|(_, request)| request.clone())
+    }
+}
 
 /// The definitions of a search.
 pub(crate) struct Defined {
     semantics: Arc<Semantics>,
+    /// The requests of the host, from which conversations go on.
+    requests: Arc<Requests>,
+    /// Those of this search.
+    own: Requests,
+    /// True if the question stands alone: an explanation, or what it goes on from, may ask for
+    /// more.
+    is_alone: bool,
     dialect: Dialect,
     /// The day that "last month" and the like count from.
     today: NaiveDate,
@@ -22,9 +57,22 @@ pub(crate) struct Defined {
 
 impl Defined {
     /// The definitions of a search that begins now.
-    pub(crate) fn new(semantics: &Arc<Semantics>, dialect: Dialect, problem: &Problem) -> Self {
+    pub(crate) fn new(
+        semantics: &Arc<Semantics>,
+        requests: &Arc<Requests>,
+        dialect: Dialect,
+        problem: &Problem,
+    ) -> Self {
         let today = question_day(semantics, problem);
-        Self { semantics: Arc::clone(semantics), dialect, today }
+        let is_alone = problem.evidence.is_none() && problem.answers.is_empty();
+        Self {
+            semantics: Arc::clone(semantics),
+            requests: Arc::clone(requests),
+            own: Requests::default(),
+            is_alone,
+            dialect,
+            today,
+        }
     }
 }
 
@@ -32,15 +80,27 @@ impl Definitions for Defined {
     fn compile(&self, request: &str) -> Result<CompiledMetric, String> {
         let text = RequestText::from_json(request).map_err(|error| error.to_string())?;
         let request = text.read(self.today, self.semantics.week_start);
-        let request = request.map_err(|error| error.to_string())?.with_named_groups();
-        let compiled = compile(&self.semantics, &request, &self.dialect, self.today);
+        let request = request.map_err(|error| error.to_string())?;
+        let named = request.clone().with_named_groups();
+        let compiled = compile(&self.semantics, &named, &self.dialect, self.today);
         let compiled = compiled.map_err(|error| error.to_string())?;
+        let request = spell_request(&self.semantics, &request);
+        let request = request.map_err(|error| error.to_string())?;
+        self.own.add(&compiled.sql, request.clone());
+        self.requests.add(&compiled.sql, request);
         let origin = describe_origin(&compiled.applied, &compiled.columns);
         Ok(CompiledMetric { sql: compiled.sql, applied: compiled.applied.words(), origin })
     }
 
-    fn find_departures(&self, question: &str, facts: &Facts) -> Vec<String> {
-        find_departures(&self.semantics, question, facts)
+    fn find_departures(&self, question: &str, sql: &str, facts: &Facts) -> Vec<String> {
+        let mut found = find_departures(&self.semantics, question, facts);
+        if let Some(request) = self.own.find(sql) {
+            found.extend(find_missing(&self.semantics, question, &request, self.today));
+            if self.is_alone {
+                found.extend(find_added(&self.semantics, question, &request, self.today));
+            }
+        }
+        found
     }
 }
 

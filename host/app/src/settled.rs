@@ -237,9 +237,10 @@ impl Host {
         }
         let dialect = self.database().dialect();
         // The condition that a ranking adds goes with it: it is no part of the request.
-        read.into_iter().find(|request| {
+        let read = read.into_iter().find(|request| {
             let named = request.clone().with_named_groups();
             compile(semantics, &named, &dialect, today).is_ok_and(|compiled| compiled.sql == sql)
-        })
+        });
+        read.or_else(|| self.requests.find(sql))
     }
 }

@@ -112,13 +112,23 @@ pub fn find(
 }
 
 /// Words of a question whose meaning depends on the day, such as `today`.
-const MOVING: &[&str] = &["today", "yesterday", "tomorrow", "ago", "ytd"];
+const MOVING: &[&str] =
+    &["today", "yesterday", "tomorrow", "ago", "ytd", "qtd", "mtd", "wtd", "trailing", "rolling"];
+/// Pairs of words that do so, as in `year to date`, if the statement has a year in it.
+const MOVING_PAIRS: &[(&str, &str)] =
+    &[("to", "date"), ("to", "now"), ("so", "far"), ("until", "now"), ("till", "now")];
 /// Words that depend on the day if the statement has a year in it; otherwise they may mean the end
 /// of an order.
 const MAYBE_MOVING: &[&str] =
     &["now", "current", "currently", "recent", "recently", "latest", "upcoming"];
 /// Words that depend on the day before a unit of time, as in `last month` and `past 30 days`.
-const BEFORE_UNITS: &[&str] = &["this", "last", "past", "previous", "next", "coming"];
+const BEFORE_UNITS: &[&str] =
+    &["this", "last", "past", "previous", "next", "coming", "current", "preceding", "prior"];
+/// Words between these and the unit, as in `the last few weeks`, beside numbers.
+const BETWEEN: &[&str] = &[
+    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "few",
+    "couple", "several", "full", "whole", "calendar", "fiscal",
+];
 const UNITS: &[&str] = &["day", "week", "month", "quarter", "year", "hour", "minute", "decade"];
 /// Texts by which a statement reads the clock.
 const CLOCKS: &[&str] =
@@ -134,10 +144,13 @@ pub fn is_bound_to_its_day(question: &str, sql: &str) -> bool {
         .iter()
         .any(|word| word.len() == 4 && (word.starts_with("19") || word.starts_with("20")));
     let is_moving = words.iter().enumerate().any(|(at, word)| {
-        let next = words.get(at + 1);
-        let is_number = next.is_some_and(|next| next.chars().all(|c| c.is_ascii_digit()));
-        let unit = if is_number { words.get(at + 2) } else { next };
-        MOVING.contains(&word.as_str())
+        let unit = words.iter().skip(at + 1).find(|next| {
+            let is_number = next.chars().all(|c| c.is_ascii_digit());
+            !is_number && !BETWEEN.contains(&next.as_str())
+        });
+        let next = words.get(at + 1).map(String::as_str).unwrap_or_default();
+        has_year && MOVING_PAIRS.contains(&(word.as_str(), next))
+            || MOVING.contains(&word.as_str())
             || has_year && MAYBE_MOVING.contains(&word.as_str())
             || BEFORE_UNITS.contains(&word.as_str()) && unit.is_some_and(|unit| is_unit(unit))
     });
@@ -208,11 +221,23 @@ mod tests {
     fn a_question_about_a_moving_time_needs_a_statement_that_reads_the_clock() {
         let fixed = "SELECT COUNT(*) FROM orders WHERE day >= '2026-10-01'";
         let clock = "SELECT COUNT(*) FROM orders WHERE day >= date('now', '-1 month')";
-        for question in ["orders last month", "orders in the past 30 days", "Orders today?"] {
+        for question in [
+            "orders last month",
+            "orders in the past 30 days",
+            "Orders today?",
+            "orders year to date",
+            "orders so far this year",
+            "orders in the last two quarters",
+            "orders of the past few weeks",
+            "trailing twelve months of orders",
+            "orders MTD",
+        ] {
             assert!(is_bound_to_its_day(question, fixed), "{question}");
             assert!(!is_bound_to_its_day(question, clock), "{question}");
         }
         assert!(!is_bound_to_its_day("the latest order", "SELECT MAX(day) FROM orders"));
+        let all = "SELECT COUNT(*) FROM orders";
+        assert!(!is_bound_to_its_day("orders to date", all));
         for question in ["orders in May 2026", "last name of each customer", "this product"] {
             assert!(!is_bound_to_its_day(question, fixed), "{question}");
         }

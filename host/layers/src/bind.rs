@@ -264,7 +264,7 @@ mod tests {
             is_known.then_some(compiled).ok_or_else(|| "there is no such metric".to_owned())
         }
 
-        fn find_departures(&self, _: &str, _: &Facts) -> Vec<String> {
+        fn find_departures(&self, _: &str, _: &str, _: &Facts) -> Vec<String> {
             Vec::new()
         }
     }

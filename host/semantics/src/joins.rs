@@ -3,6 +3,7 @@
 //! row of the base.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use crate::{Cardinality, Join, Semantics};
 
@@ -49,44 +50,88 @@ pub(crate) enum Paths<'a> {
     Several(Vec<Step<'a>>, Option<Vec<Step<'a>>>),
 }
 
-/// The tables, by their position, and the joins that leave each with at most one row to meet.
-pub(crate) struct Graph<'a> {
-    names: Vec<&'a str>,
-    /// The positions of the tables by their names in lower case.
-    positions: HashMap<String, usize>,
-    /// The steps from each table, each with the table that it leads to.
-    next: Vec<Vec<(usize, Step<'a>)>>,
+/// An edge of the graph.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    /// The position of the table that it leads to.
+    to: usize,
+    /// The position of the join.
+    join: usize,
+    is_reverse: bool,
 }
 
-impl<'a> Graph<'a> {
-    pub(crate) fn from_semantics(semantics: &'a Semantics) -> Self {
+/// The positions of tables, and the edges between these.
+#[derive(Debug, Default)]
+pub(crate) struct Edges {
+    /// The positions of the tables by their names in lower case.
+    positions: HashMap<String, usize>,
+    /// The edges from each table.
+    next: Vec<Vec<Edge>>,
+    /// The tables from which an edge leads to each.
+    before: Vec<Vec<usize>>,
+}
+
+impl Edges {
+    pub(crate) fn from_semantics(semantics: &Semantics) -> Self {
         let names = semantics.tables.iter().map(|table| table.name.as_str());
-        Self::new(names.collect(), &semantics.joins)
+        Self::new(names.collect::<Vec<_>>().as_slice(), &semantics.joins)
     }
 
-    fn new(names: Vec<&'a str>, joins: &'a [Join]) -> Self {
+    fn new(names: &[&str], joins: &[Join]) -> Self {
         let positions: HashMap<String, usize> =
             names.iter().enumerate().map(|(index, name)| (name.to_lowercase(), index)).collect();
         let mut next = vec![Vec::new(); names.len()];
-        for join in joins {
+        for (index, join) in joins.iter().enumerate() {
             let Some(&from) = positions.get(&join.from.to_lowercase()) else { continue };
             let Some(&to) = positions.get(&join.to.to_lowercase()) else { continue };
-            next[from].push((to, Step { join, is_reverse: false }));
+            next[from].push(Edge { to, join: index, is_reverse: false });
             if join.cardinality == Cardinality::OneToOne {
-                next[to].push((from, Step { join, is_reverse: true }));
+                next[to].push(Edge { to: from, join: index, is_reverse: true });
             }
         }
-        Self { names, positions, next }
+        let mut before = vec![Vec::new(); names.len()];
+        for (from, edges) in next.iter().enumerate() {
+            edges.iter().for_each(|edge: &Edge| before[edge.to].push(from));
+        }
+        Self { positions, next, before }
+    }
+}
+
+/// The tables, by their position, and the joins that leave each with at most one row to meet.
+pub(crate) struct Graph<'a> {
+    names: Vec<&'a str>,
+    joins: &'a [Join],
+    edges: Arc<Edges>,
+}
+
+impl<'a> Graph<'a> {
+    /// The graph of definitions that may not be whole yet.
+    pub(crate) fn from_semantics(semantics: &'a Semantics) -> Self {
+        Self::with_edges(semantics, Arc::new(Edges::from_semantics(semantics)))
+    }
+
+    /// The graph of whole definitions, of which the edges are found once.
+    pub(crate) fn from_index(semantics: &'a Semantics) -> Self {
+        Self::with_edges(semantics, semantics.index().edges(semantics))
+    }
+
+    fn with_edges(semantics: &'a Semantics, edges: Arc<Edges>) -> Self {
+        let names = semantics.tables.iter().map(|table| table.name.as_str());
+        Self { names: names.collect(), joins: &semantics.joins, edges }
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        self.positions.get(&name.to_lowercase()).copied()
+        self.edges.positions.get(&name.to_lowercase()).copied()
     }
 
     /// The joins as pairs of positions, of tables that a step leads from and to.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize)> {
-        let steps = self.next.iter().enumerate();
-        steps.flat_map(|(from, steps)| steps.iter().map(move |(to, _)| (from, *to)))
+        let steps = self.edges.next.iter().enumerate();
+        steps.flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge.to)))
+    }
+
+    fn step(&self, edge: Edge) -> Step<'a> {
+        Step { join: &self.joins[edge.join], is_reverse: edge.is_reverse }
     }
 
     /// Returns the paths from one table to another.
@@ -116,24 +161,26 @@ impl<'a> Graph<'a> {
         let leads = self.find_leading(to);
         let mut first: Option<Vec<Step<'a>>> = None;
         // The tables of the path, each with its steps that were not followed yet.
-        let mut open = vec![(from, self.next[from].iter())];
+        let next = &self.edges.next;
+        let mut open = vec![(from, next[from].iter())];
         let mut path: Vec<Step<'a>> = Vec::new();
         for _ in 0..STEPS {
             let Some((_, steps)) = open.last_mut() else { break };
-            let Some(&(next, step)) = steps.next() else {
+            let Some(&edge) = steps.next() else {
                 open.pop();
                 path.pop();
                 continue;
             };
-            if next == to {
+            let step = self.step(edge);
+            if edge.to == to {
                 let found = path.iter().copied().chain([step]).collect();
                 match first {
                     Some(first) => return Paths::Several(first, Some(found)),
                     None => first = Some(found),
                 }
-            } else if leads[next] && open.iter().all(|(table, _)| *table != next) {
+            } else if leads[edge.to] && open.iter().all(|(table, _)| *table != edge.to) {
                 path.push(step);
-                open.push((next, self.next[next].iter()));
+                open.push((edge.to, next[edge.to].iter()));
             }
         }
         match first {
@@ -145,13 +192,11 @@ impl<'a> Graph<'a> {
 
     /// Returns, by the position of each table, true if a path leads from it to `to`.
     fn find_leading(&self, to: usize) -> Vec<bool> {
-        let mut before = vec![Vec::new(); self.names.len()];
-        self.edges().for_each(|(from, next)| before[next].push(from));
         let mut leads = vec![false; self.names.len()];
         let mut open = vec![to];
         while let Some(table) = open.pop() {
             if !std::mem::replace(&mut leads[table], true) {
-                open.extend(&before[table]);
+                open.extend(&self.edges.before[table]);
             }
         }
         leads
@@ -170,9 +215,9 @@ impl<'a> Graph<'a> {
                 levels.push(Vec::new());
             }
             levels[distance].push(self.names[table]);
-            for &(next, _) in &self.next[table] {
-                if !std::mem::replace(&mut is_seen[next], true) {
-                    open.push_back((next, distance + 1));
+            for edge in &self.edges.next[table] {
+                if !std::mem::replace(&mut is_seen[edge.to], true) {
+                    open.push_back((edge.to, distance + 1));
                 }
             }
         }
@@ -202,6 +247,7 @@ pub(crate) fn describe_path(path: &[Step<'_>]) -> String {
 mod tests {
     use super::*;
     use crate::Place;
+    use crate::compile::tests::kit::table;
 
     fn join(from: &str, to: &str, cardinality: Cardinality) -> Join {
         Join {
@@ -214,6 +260,11 @@ mod tests {
         }
     }
 
+    fn connect(names: &[&str], joins: Vec<Join>) -> Semantics {
+        let tables = names.iter().map(|name| table(name));
+        Semantics { tables: tables.collect(), joins, ..Semantics::default() }
+    }
+
     #[test]
     fn paths_are_none_one_or_two_of_several() {
         use Cardinality::{ManyToOne, OneToOne};
@@ -224,7 +275,8 @@ mod tests {
             ("c", "d", OneToOne),
         ];
         let joins = joins.map(|(from, to, cardinality)| join(from, to, cardinality));
-        let graph = Graph::new(vec!["a", "b", "c", "d"], &joins);
+        let semantics = connect(&["a", "b", "c", "d"], joins.to_vec());
+        let graph = Graph::from_semantics(&semantics);
         let show = |from: &str, to: &str| match graph.find_paths(from, to) {
             Paths::None => "none".to_owned(),
             Paths::One(path) => list_tables(&path),
@@ -247,7 +299,9 @@ mod tests {
             let others = names.iter().filter(|to| *to != from && *to != "t59");
             joins.extend(others.map(|to| join(from, to, Cardinality::OneToOne)));
         }
-        let graph = Graph::new(names.iter().map(String::as_str).collect(), &joins);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let semantics = connect(&names, joins);
+        let graph = Graph::from_semantics(&semantics);
         let paths = graph.find_paths("t0", "t59");
         assert!(matches!(paths, Paths::None | Paths::Several(..)));
     }

@@ -7,6 +7,7 @@ mod compiled;
 mod departure;
 mod form;
 mod import;
+mod index;
 mod joins;
 mod model;
 mod propose;
@@ -17,7 +18,7 @@ mod terms;
 mod write;
 
 pub use check::{Finding, Probe, Severity, check, probes};
-pub use compile::{CompileError, compile, describe_period};
+pub use compile::{CompileError, compile, describe_period, spell_request};
 pub use compiled::{Applied, Compiled, OutputColumn, Role};
 pub use departure::find_departures;
 pub use form::{
@@ -31,8 +32,8 @@ pub use model::{
 };
 pub use propose::{ColumnValues, ValuesProbe, propose, values_probes};
 pub use question::{
-    Cell, Choice, Choices, Reading, Understood, Unread, cells_at, is_fragment, names_metric,
-    phrases, read_choices, read_follow_up, read_question,
+    Cell, Choice, Choices, Reading, Understood, Unread, cells_at, find_added, find_missing,
+    is_fragment, names_metric, phrases, read_choices, read_follow_up, read_question,
 };
 pub use read::{BOUNDS, FUNCTIONS, Problem, Source};
 pub use request::{Comparison, Filter, Grain, Operator, Order, Period, Request};

@@ -3,8 +3,10 @@
 
 use chrono::NaiveDate;
 
+use crate::index::Index;
+
 /// The content of one or several semantics files. Names are compared without their letter case.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Semantics {
     /// The day that "today", "last month" and the like count from; `None` for the clock's.
     pub today: Option<NaiveDate>,
@@ -18,6 +20,8 @@ pub struct Semantics {
     pub dimensions: Vec<Dimension>,
     /// The metrics.
     pub metrics: Vec<Metric>,
+    /// The names and words in maps.
+    pub(crate) index: Index,
 }
 
 /// The first day of a week.

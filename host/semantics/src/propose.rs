@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use chrono::NaiveDate;
 use syrch_core::text::escape::is_dangerous;
 use syrch_core::{Catalog, Column, Dialect, Table};
 
@@ -110,7 +111,8 @@ pub struct ValuesProbe {
     pub sql: String,
 }
 
-/// The statements that ask for the values of columns whose labels [`propose`] would write.
+/// The statements that ask for the values of columns whose labels [`propose`] would write, and of
+/// texts that may be days. Of these, values that are none come first.
 #[must_use]
 pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
     let mut probes = Vec::new();
@@ -122,10 +124,17 @@ pub fn values_probes(catalog: &Catalog) -> Vec<ValuesProbe> {
                 && !is_name(column)
                 && !is_in_key(table, column)
                 && column.values().is_none();
-            if is_asked {
+            let may_be_days = holds_text(&catalog.dialect)
+                && is_time(column, &catalog.dialect)
+                && is_writable(&column.name);
+            if is_asked || may_be_days {
                 let name = catalog.dialect.quote(&column.name);
+                let order = match may_be_days {
+                    true => format!(" ORDER BY {name} LIKE '____-__-__%', {name}"),
+                    false => String::new(),
+                };
                 let sql = format!(
-                    "SELECT DISTINCT {name} FROM {from} WHERE {name} IS NOT NULL LIMIT {}",
+                    "SELECT DISTINCT {name} FROM {from} WHERE {name} IS NOT NULL{order} LIMIT {}",
                     LABELS + 1
                 );
                 probes.push(ValuesProbe { table: shown.clone(), column: column.name.clone(), sql });
@@ -212,6 +221,18 @@ fn is_time(column: &Column, dialect: &Dialect) -> bool {
         }
         Type::Number | Type::Boolean | Type::Unknown => false,
     }
+}
+
+/// Returns true for a dialect whose dates are texts, which may have any form.
+fn holds_text(dialect: &Dialect) -> bool {
+    *dialect == Dialect::Sqlite
+}
+
+/// Returns true for a day as ISO 8601 has it, with a time or without.
+fn is_iso_day(value: &str) -> bool {
+    let Some((day, rest)) = value.split_at_checked("2024-05-31".len()) else { return false };
+    let is_day = NaiveDate::parse_from_str(day, "%Y-%m-%d").is_ok();
+    is_day && day.is_ascii() && (rest.is_empty() || rest.starts_with(['T', ' ']))
 }
 
 fn is_grouped_text(column: &Column, dialect: &Dialect) -> bool {
@@ -422,7 +443,11 @@ impl Writer<'_> {
             if !is_writable(&column.name) || self.is_joined(index, column) {
                 continue;
             }
-            let is_time = is_time(column, &self.catalog.dialect);
+            let doubt = self.doubt_time(&shown, column);
+            if let Some(doubt) = doubt {
+                let _ = writeln!(out, "    # {}: {doubt}", clean(&column.name));
+            }
+            let is_time = is_time(column, &self.catalog.dialect) && doubt.is_none();
             let is_grouped =
                 is_grouped_text(column, &self.catalog.dialect) || type_of(column) == Type::Boolean;
             if !is_time && !is_grouped {
@@ -448,6 +473,25 @@ impl Writer<'_> {
             let _ = write!(out, "    dimensions:\n{dimensions}");
         }
         out
+    }
+
+    /// The reason why a column with the name or the type of a time is not proposed as one.
+    fn doubt_time(&self, table: &str, column: &Column) -> Option<&'static str> {
+        let dialect = &self.catalog.dialect;
+        if !holds_text(dialect) || !is_time(column, dialect) {
+            return None;
+        }
+        let found = self.values.iter().find(|values| {
+            values.table == table && values.column.eq_ignore_ascii_case(&column.name)
+        });
+        match found {
+            // A declared type is the word of the one who made the table.
+            None if type_of(column) == Type::Time => None,
+            None => Some("a time by its name; its values were not read, so it is left out"),
+            Some(found) if found.values.is_empty() => Some("a time by its name, without a value"),
+            Some(found) if found.values.iter().all(|value| is_iso_day(value)) => None,
+            Some(_) => Some("a time by its name; not all of its values are days as 2024-05-31"),
+        }
     }
 
     /// Returns true if a join stands for a column.
@@ -659,7 +703,12 @@ mod tests {
             column: "status".into(),
             values: vec!["open".into(), "1".into()],
         };
-        let (text, _) = read_back(&catalog, &[values]);
+        let days = ColumnValues {
+            table: "orders".into(),
+            column: "order_date".into(),
+            values: vec!["2024-05-31".into(), "2024-06-01 12:30:00".into()],
+        };
+        let (text, _) = read_back(&catalog, &[values, days]);
         let body = text.strip_prefix(HEAD).unwrap();
         assert_eq!(
             body,
@@ -697,7 +746,53 @@ metrics:
             .into_iter()
             .map(|probe| format!("{}.{}", probe.table, probe.column))
             .collect();
-        assert_eq!(asked, ["orders.status", "customers.city", "shops.city"]);
+        assert_eq!(asked, ["orders.order_date", "orders.status", "customers.city", "shops.city"]);
+    }
+
+    fn days(column: &str, values: &[&str]) -> ColumnValues {
+        ColumnValues {
+            table: "orders".into(),
+            column: column.into(),
+            values: values.iter().map(|&value| value.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_text_is_a_time_if_its_values_are_iso_days() {
+        let orders = Table {
+            name: "orders".into(),
+            columns: vec![
+                column("id", "INTEGER"),
+                column("placed_on", "TEXT"),
+                column("shipped", "DATE"),
+            ],
+            primary_key: vec!["id".into()],
+            ..Table::default()
+        };
+        let catalog =
+            Catalog { database: "d".into(), dialect: Dialect::Sqlite, tables: vec![orders] };
+        for (values, is_time, is_declared, reason) in [
+            (vec![], false, true, "its values were not read"),
+            (vec![days("placed_on", &["2024-01-01"])], true, true, ""),
+            (vec![days("placed_on", &["2024-01-01T09:00:00Z"])], true, true, ""),
+            (vec![days("placed_on", &["31/12/2023", "2024-01-01"])], false, true, "not all of"),
+            (vec![days("placed_on", &["2024-02-30"])], false, true, "not all of"),
+            (vec![days("placed_on", &["1704067200"])], false, true, "not all of"),
+            (vec![days("placed_on", &["2024-01-010"])], false, true, "not all of"),
+            (vec![days("placed_on", &[])], false, true, "without a value"),
+            (vec![days("shipped", &["31.12.2023"])], false, false, "not all of"),
+        ] {
+            let (text, _) = read_back(&catalog, &values);
+            assert_eq!(text.contains("placed_on: {type: time}"), is_time, "{text}");
+            assert_eq!(text.contains("shipped: {type: time}"), is_declared, "{text}");
+            assert!(text.contains(reason), "{text}");
+        }
+        let probes = values_probes(&catalog);
+        assert_eq!(
+            probes[0].sql,
+            "SELECT DISTINCT \"placed_on\" FROM \"orders\" WHERE \"placed_on\" IS NOT NULL \
+             ORDER BY \"placed_on\" LIKE '____-__-__%', \"placed_on\" LIMIT 21"
+        );
     }
 
     #[test]

@@ -26,6 +26,9 @@ pub struct Request {
     pub order: Option<Order>,
     /// The limit on the number of rows.
     pub limit: Option<u64>,
+    /// The dimensions of `by`, or `time`, in each of whose groups the limit and the share of the
+    /// total count; empty for the whole result.
+    pub within: Vec<String>,
     /// The comparison of each value of the first metric, as further columns.
     pub comparison: Option<Comparison>,
 }

@@ -1,13 +1,12 @@
 //! The metrics and dimensions of semantics files as a search shows them to its plugins, and those
 //! that a question mentions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use syrch_core::{Catalog, Term, TermKind, TermLabel};
 
-use crate::compile::{find_metric, find_table, qualify};
-use crate::departure::list_columns;
+use crate::compile::{find_metric, find_operands, find_table, qualify};
 use crate::read::stems;
 use crate::{
     Aggregate, Dimension, Expression, Label, Literal, Measure, Metric, MetricKind, Semantics,
@@ -90,23 +89,64 @@ impl Mentioned {
     fn new(semantics: &Semantics, question: &str) -> Self {
         let stemmed = stems(question);
         let words: Vec<&str> = stemmed.split(' ').take(WORDS).collect();
-        let known: HashSet<&str> = words.iter().copied().collect();
         let mut metrics: Vec<(usize, Range<usize>)> = Vec::new();
-        for (at, metric) in semantics.metrics.iter().enumerate() {
-            let names = std::iter::once(&metric.name).chain(&metric.synonyms);
-            let places = names.flat_map(|name| find_places(name, &words, &known));
-            metrics.extend(places.map(|place| (at, place)));
-        }
         let mut dimensions: Vec<(usize, Range<usize>)> = Vec::new();
-        for (at, dimension) in semantics.dimensions.iter().enumerate() {
-            let labels = dimension.labels.iter().flat_map(|label| &label.synonyms);
-            let names = std::iter::once(&dimension.name).chain(&dimension.synonyms);
-            let places = names.chain(labels).flat_map(|name| find_places(name, &words, &known));
-            dimensions.extend(places.map(|place| (at, place)));
+        let index = semantics.index();
+        let stems = index.stems(semantics);
+        for (at, word) in words.iter().enumerate() {
+            for (name, term) in stems.by_first.get(*word).into_iter().flatten() {
+                let end = at + name.len();
+                if words.get(at..end).is_some_and(|part| part == name.as_slice()) {
+                    match term {
+                        Place::Metric(metric) => metrics.push((*metric, at..end)),
+                        Place::Dimension(dimension) => dimensions.push((*dimension, at..end)),
+                    }
+                }
+            }
         }
         let all: Vec<Range<usize>> =
             metrics.iter().chain(&dimensions).map(|(_, place)| place.clone()).collect();
         Self { metrics: select_whole(metrics, &all), dimensions: select_whole(dimensions, &all) }
+    }
+}
+
+/// The place of a term among the metrics or the dimensions.
+enum Place {
+    Metric(usize),
+    Dimension(usize),
+}
+
+/// The names of terms as stems, by the first of these.
+#[derive(Default)]
+pub(crate) struct Stems {
+    by_first: HashMap<String, Vec<(Vec<String>, Place)>>,
+}
+
+impl Stems {
+    /// Collects the names, synonyms and words of labels.
+    pub(crate) fn new(semantics: &Semantics) -> Self {
+        let mut all = Self::default();
+        for (at, metric) in semantics.metrics.iter().enumerate() {
+            for name in std::iter::once(&metric.name).chain(&metric.synonyms) {
+                all.add(name, Place::Metric(at));
+            }
+        }
+        for (at, dimension) in semantics.dimensions.iter().enumerate() {
+            let labels = dimension.labels.iter().flat_map(|label| &label.synonyms);
+            let names = std::iter::once(&dimension.name).chain(&dimension.synonyms);
+            for name in names.chain(labels) {
+                all.add(name, Place::Dimension(at));
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, name: &str, place: Place) {
+        let stemmed = stems(name);
+        let words: Vec<String> = stemmed.split(' ').map(str::to_owned).collect();
+        if let Some(first) = words.first().filter(|first| !first.is_empty()) {
+            self.by_first.entry(first.clone()).or_default().push((words, place));
+        }
     }
 }
 
@@ -119,17 +159,6 @@ fn select_whole(found: Vec<(usize, Range<usize>)>, all: &[Range<usize>]) -> Hash
         !is_part
     });
     whole.map(|(at, _)| at).collect()
-}
-
-/// The places of a name among the stems of a question.
-fn find_places(name: &str, words: &[&str], known: &HashSet<&str>) -> Vec<Range<usize>> {
-    let stemmed = stems(name);
-    let name: Vec<&str> = stemmed.split(' ').filter(|word| !word.is_empty()).collect();
-    if name.is_empty() || !name.iter().all(|word| known.contains(word)) {
-        return Vec::new();
-    }
-    let places = words.windows(name.len()).enumerate();
-    places.filter(|(_, part)| *part == name).map(|(at, _)| at..at + name.len()).collect()
 }
 
 fn describe_metric(
@@ -211,32 +240,39 @@ pub(crate) fn define_measure(measure: &Measure) -> String {
     }
 }
 
-/// The tables that a metric is computed from, by their names in the files.
-fn list_tables(semantics: &Semantics, metric: &Metric) -> Vec<String> {
-    let mut tables: Vec<String> = Vec::new();
+/// The metrics that a metric is computed from, itself first.
+pub(crate) fn list_parts<'a>(semantics: &'a Semantics, metric: &'a Metric) -> Vec<&'a Metric> {
     let mut parts: Vec<&Metric> = vec![metric];
     let mut at = 0;
     while let Some(metric) = parts.get(at).copied().filter(|_| at < PARTS) {
         at += 1;
-        let names = match &metric.kind {
-            MetricKind::Measure(measure) => {
-                let expressions = [measure.argument.as_ref(), measure.filter.as_ref()];
-                tables.push(measure.base.clone());
-                tables.extend(expressions.into_iter().flatten().flat_map(|it| it.tables.clone()));
-                continue;
-            }
-            MetricKind::Ratio { numerator, denominator } => {
-                vec![numerator.clone(), denominator.clone()]
-            }
-            MetricKind::Derived(expression) => {
-                list_columns(&expression.tree).into_iter().filter_map(|mut it| it.pop()).collect()
-            }
-        };
-        for part in names.iter().filter_map(|name| find_metric(semantics, name).ok()) {
+        for part in find_operands(metric).iter().filter_map(|it| find_metric(semantics, it).ok()) {
             if !parts.iter().any(|known| known.name == part.name) {
                 parts.push(part);
             }
         }
+    }
+    parts
+}
+
+/// The measures that a metric is computed from.
+pub(crate) fn list_measures<'a>(semantics: &'a Semantics, metric: &'a Metric) -> Vec<&'a Measure> {
+    let parts = list_parts(semantics, metric).into_iter();
+    parts
+        .filter_map(|part| match &part.kind {
+            MetricKind::Measure(measure) => Some(measure),
+            MetricKind::Ratio { .. } | MetricKind::Derived(_) => None,
+        })
+        .collect()
+}
+
+/// The tables that a metric is computed from, by their names in the files.
+fn list_tables(semantics: &Semantics, metric: &Metric) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    for measure in list_measures(semantics, metric) {
+        let expressions = [measure.argument.as_ref(), measure.filter.as_ref()];
+        tables.push(measure.base.clone());
+        tables.extend(expressions.into_iter().flatten().flat_map(|it| it.tables.clone()));
     }
     tables
 }

@@ -535,6 +535,39 @@ fn make_examples(
     examples.map(|example| (example.question, example.sql)).collect()
 }
 
+/// A metric as the files define it.
+fn term(table: &str, definition: &str) -> Term {
+    Term {
+        kind: TermKind::Metric,
+        name: "m".into(),
+        synonyms: Vec::new(),
+        definition: definition.into(),
+        description: None,
+        tables: vec![table.into()],
+        labels: Vec::new(),
+        mentioned: false,
+    }
+}
+
+#[test]
+fn no_example_is_made_of_a_table_of_which_some_rows_may_not_count() {
+    let all = Catalog { tables: catalog().tables.split_off(80), ..catalog() };
+    for (definition, made) in [
+        ("count(customers.id)", true),
+        ("count(customers.id) where deleted = 0", false),
+        ("a / b", false),
+    ] {
+        let problem =
+            Problem { terms: vec![term("customers", definition)], ..Problem::new(QUESTION) };
+        let settings = json!({ "made_examples": true });
+        let linked = link_of(&FakeHost::default(), settings, &problem, &all).unwrap();
+        let examples = linked.hints.iter().filter_map(prompt::Example::from_hit);
+        let statements: Vec<String> = examples.map(|example| example.sql).collect();
+        assert_eq!(!statements.is_empty(), made, "{definition}: {statements:?}");
+        assert!(statements.iter().all(|sql| sql.contains("customers")), "{statements:?}");
+    }
+}
+
 #[test]
 fn examples_are_made_where_none_is_found() {
     let mut all = Catalog { tables: catalog().tables.split_off(80), ..catalog() };

@@ -24,7 +24,8 @@ impl Context {
         let problem = Arc::new(problem);
         let definitions = host.semantics.as_ref().map(|semantics| {
             let dialect = run.catalog.dialect.clone();
-            Arc::new(Defined::new(semantics, dialect, &problem)) as Arc<dyn Definitions>
+            Arc::new(Defined::new(semantics, &host.requests, dialect, &problem))
+                as Arc<dyn Definitions>
         });
         let embedder = embedder(host, run, &model, &problem);
         let memo = statement_stack(

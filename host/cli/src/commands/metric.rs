@@ -51,13 +51,17 @@ pub(crate) struct MetricArgs {
     /// The largest number of rows
     #[arg(long, value_name = "ROWS")]
     pub(crate) limit: Option<u64>,
+    /// The dimensions, or a grain, in each of whose groups --limit and share_of_total count: with
+    /// `--by product --within country --order revenue:desc --limit 3` the first 3 of each country
+    #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',')]
+    pub(crate) within: Vec<String>,
     /// A further column about the first metric: previous_period, same_period_last_year, growth,
     /// growth_last_year, share_of_total or running_total
     #[arg(long, value_name = "COMPARISON")]
     pub(crate) compare: Option<String>,
     /// The whole request as JSON, in place of the flags above
     #[arg(long, value_name = "JSON", conflicts_with_all = [
-        "metrics", "by", "grain", "condition", "period", "order", "limit", "compare",
+        "metrics", "by", "grain", "condition", "period", "order", "limit", "within", "compare",
     ])]
     pub(crate) request: Option<String>,
     /// Print the statement without running it
@@ -132,6 +136,7 @@ impl MetricArgs {
             period: self.period.clone(),
             order: self.order.clone(),
             limit: self.limit,
+            within: self.within.clone(),
             compare: self.compare.as_deref().map(read_comparison).transpose()?,
         })
     }

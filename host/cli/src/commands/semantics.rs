@@ -250,7 +250,10 @@ async fn read_values(
         context.console.progress(&format!("{index}/{} columns", probes.len()));
         let Ok(result) = database.run(&SqlQuery::new(probe.sql.clone())).await else { continue };
         let texts = result.rows(0, u64::MAX).into_iter().flatten().filter_map(|cell| match cell {
-            Cell::Text(text) => Some(text),
+            Cell::Text(text) | Cell::Temporal(text) => Some(text),
+            // Numbers in a column of days are none.
+            Cell::Integer(number) => Some(number.to_string()),
+            Cell::Real(number) => Some(number.to_string()),
             _ => None,
         });
         found.push(ColumnValues {

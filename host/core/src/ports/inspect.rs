@@ -270,8 +270,9 @@ pub trait Definitions: Send + Sync {
     /// When the request has no statement: the reason.
     fn compile(&self, request: &str) -> Result<CompiledMetric, String>;
     /// Finds how a statement computes a metric that the question mentions in another way than it is
-    /// defined: a sentence for each.
-    fn find_departures(&self, question: &str, facts: &Facts) -> Vec<String>;
+    /// defined, and which parts of the question the request leaves out that the statement was
+    /// compiled of: a sentence for each.
+    fn find_departures(&self, question: &str, sql: &str, facts: &Facts) -> Vec<String>;
 }
 
 /// The port `inspect` of one role call.

@@ -97,11 +97,14 @@ impl Compared {
         } else {
             format!("PARTITION BY {} ", keys.join(", "))
         };
-        let Some(grain) = plan.request.grain else {
-            return format!("SUM({row}.v0) OVER ()");
+        let within = plan.within_columns(row);
+        let whole = match within.is_empty() {
+            true => format!("SUM({row}.v0) OVER ()"),
+            false => format!("SUM({row}.v0) OVER (PARTITION BY {})", within.join(", ")),
         };
+        let Some(grain) = plan.request.grain else { return whole };
         match self.kind {
-            Comparison::ShareOfTotal => format!("SUM({row}.v0) OVER ()"),
+            Comparison::ShareOfTotal => whole,
             // Rows without a time are in no period.
             Comparison::RunningTotal => format!(
                 "CASE WHEN {row}.t0 IS NOT NULL THEN SUM(CASE WHEN {row}.t0 IS NOT NULL THEN \

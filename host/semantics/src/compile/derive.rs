@@ -9,11 +9,11 @@ use crate::{Aggregate, Metric, MetricKind, Semantics};
 
 use super::engine::Engine;
 use super::expression::{Names, Refusal, write_expression};
-use super::names::are_equal;
+use super::names::find_named;
 use super::{CompileError, LONGEST};
 
 /// Returns the names of the metrics that a metric is computed from.
-pub(super) fn find_operands(metric: &Metric) -> Vec<String> {
+pub(crate) fn find_operands(metric: &Metric) -> Vec<String> {
     match &metric.kind {
         MetricKind::Measure(_) => Vec::new(),
         MetricKind::Ratio { numerator, denominator } => {
@@ -109,7 +109,7 @@ pub(super) fn find_obstacle(
                 return Some("no sum or difference of others");
             }
             find_operands(metric).iter().find_map(|name| {
-                let operand = semantics.metrics.iter().find(|it| are_equal(&it.name, name))?;
+                let operand = find_named(semantics, name)?;
                 find_obstacle(semantics, operand, may_be_distinct)
             })
         }

@@ -50,6 +50,17 @@ pub enum CompileError {
         /// The other one.
         other: String,
     },
+    /// The groups that a limit or a share counts in do not fit the request.
+    #[error("a request within {name}: {reason}")]
+    Within {
+        /// The names of the groups.
+        name: String,
+        /// The reason, with advice.
+        reason: &'static str,
+    },
+    /// A limit of no rows.
+    #[error("the limit is 0 rows: write 1 or more")]
+    NoRows,
     /// A name stands twice among the metrics or the dimensions.
     #[error("`{name}` stands twice: name each metric and dimension once")]
     Twice {

@@ -137,7 +137,7 @@ pub(crate) fn describe_filter(name: &str, filter: &Filter) -> String {
         (Operator::NotIn, [value]) if value == "NULL" => format!("{name} is not NULL"),
         (Operator::In, [value]) => format!("{name} = {value}"),
         (Operator::NotIn, [value]) => format!("{name} <> {value}"),
-        (Operator::In, values) => format!("{name} in ({})", values.join(", ")),
+        (Operator::In, values) => format!("{name} is {}", values.join(" or ")),
         (Operator::NotIn, values) => format!("{name} not in ({})", values.join(", ")),
         (Operator::Less, values) => format!("{name} < {}", values.join(", ")),
         (Operator::AtMost, values) => format!("{name} <= {}", values.join(", ")),

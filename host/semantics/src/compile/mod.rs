@@ -25,7 +25,9 @@ use std::ops::Range;
 use chrono::NaiveDate;
 use syrch_core::Dialect;
 
-use crate::{Aggregate, Compiled, Format, MetricKind, OutputColumn, Request, Role, Semantics};
+use crate::{
+    Aggregate, Compiled, Filter, Format, MetricKind, Order, OutputColumn, Request, Role, Semantics,
+};
 
 use compare::Compared;
 use derive::Columns;
@@ -34,10 +36,11 @@ use group::write_group;
 use plan::Plan;
 
 pub(crate) use compare::comparison_name;
+pub(crate) use derive::find_operands;
 pub(crate) use engine::{begin, label};
 pub use error::CompileError;
 pub(crate) use filters::describe_filter;
-pub(crate) use names::{are_equal, find_dimensions, find_metric, find_table, qualify};
+pub(crate) use names::{are_equal, find_dimensions, find_metric, find_named, find_table, qualify};
 pub(crate) use plan::grain_name;
 pub use words::describe_period;
 
@@ -67,6 +70,41 @@ pub fn compile(
     }
     let applied = words::apply(&plan, today);
     Ok(Compiled { sql, columns, applied })
+}
+
+/// Returns a request with each metric by its name and each dimension as `table.name`, as the rules
+/// write them.
+///
+/// # Errors
+/// A [`CompileError`] when a name is unknown or means several things, as [`compile`] has it.
+pub fn spell_request(semantics: &Semantics, request: &Request) -> Result<Request, CompileError> {
+    let plan = Plan::new(semantics, request)?;
+    let order = request.order.as_ref().map(|order| {
+        let metric = find_metric(semantics, &order.by).ok();
+        let metric = metric.filter(|it| plan.metrics.iter().any(|one| std::ptr::eq(*one, *it)));
+        let found = find_dimensions(semantics, &order.by).unwrap_or_default();
+        let own = plan.by.iter().find(|it| found.iter().any(|one| std::ptr::eq(**it, *one)));
+        let by = match (metric, own) {
+            (Some(metric), _) => metric.name.clone(),
+            (None, Some(dimension)) => qualify(dimension),
+            (None, None) => order.by.clone(),
+        };
+        Order { by, descending: order.descending }
+    });
+    let mut within: Vec<String> = plan.within.by.iter().copied().map(qualify).collect();
+    within.extend(plan.within.has_time.then(|| "time".to_owned()));
+    let filters = plan
+        .filters
+        .iter()
+        .map(|(dimension, filter)| Filter { dimension: qualify(dimension), ..(*filter).clone() });
+    Ok(Request {
+        metrics: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
+        by: plan.by.iter().copied().map(qualify).collect(),
+        filters: filters.collect(),
+        order,
+        within,
+        ..request.clone()
+    })
 }
 
 /// Returns the columns of the result, whose names differ in more than their letter case.
@@ -118,6 +156,21 @@ fn write_side(row: &str, measures: &Range<usize>, count: usize) -> Vec<String> {
     cells.collect()
 }
 
+/// Returns an ending by which the names of relations differ from those of all tables.
+pub(crate) fn find_suffix(semantics: &Semantics) -> String {
+    let names = ["measured", "joined", "sides", "valued", "compared", "ranked"];
+    let sources = semantics.tables.iter().map(|table| table.source.to_lowercase());
+    let sources: Vec<String> = sources.collect();
+    let mut suffix = String::new();
+    while sources
+        .iter()
+        .any(|source| names.iter().any(|name| source.contains(&format!("{name}{suffix}"))))
+    {
+        suffix.push('_');
+    }
+    suffix
+}
+
 /// A statement with the relations before its SELECT.
 struct Statement<'a> {
     engine: &'a Engine<'a>,
@@ -130,14 +183,7 @@ struct Statement<'a> {
 
 impl<'a> Statement<'a> {
     fn new(engine: &'a Engine<'a>, plan: &'a Plan<'a>) -> Self {
-        let mut suffix = String::new();
-        let names = ["measured", "joined", "sides", "valued", "compared"];
-        while plan.semantics.tables.iter().any(|table| {
-            let source = table.source.to_lowercase();
-            names.iter().any(|name| source.contains(&format!("{name}{suffix}")))
-        }) {
-            suffix.push('_');
-        }
+        let suffix = plan.semantics.index().suffix(plan.semantics).to_owned();
         Self { engine, plan, relations: Vec::new(), suffix }
     }
 
@@ -191,22 +237,62 @@ impl<'a> Statement<'a> {
                 }
             }
         }
+        let mut order = self.list_order(&source, &cells, columns)?;
+        if let Some(rows) = self.plan.request.limit.filter(|_| self.plan.limits_within()) {
+            source = self.rank(&source, &mut cells, &order, &conditions);
+            conditions = format!("\nWHERE {source}.r0 <= {rows}");
+            let within = self.plan.within_columns(&source);
+            order = within.iter().map(|column| self.engine.order(column, false)).collect();
+            order.push(format!("{source}.r0"));
+        }
         let shown = cells
             .iter()
             .zip(columns)
             .map(|(cell, column)| format!("{cell} AS {}", self.engine.name(&column.name)));
         let shown: Vec<String> = shown.collect();
-        let order = self.write_order(&source, &cells, columns)?;
+        let order = match order.is_empty() {
+            true => String::new(),
+            false => format!("\nORDER BY {}", order.join(", ")),
+        };
         let mut sql = String::from("WITH ");
         for (index, (name, body)) in self.relations.iter().enumerate() {
             let comma = if index == 0 { "" } else { ",\n" };
             sql += &format!("{comma}{name} AS (\n  {body}\n)");
         }
         sql += &format!("\nSELECT {}\nFROM {source}{conditions}{order}", shown.join(", "));
-        if let Some(rows) = self.plan.request.limit {
+        if let Some(rows) = self.plan.request.limit.filter(|_| !self.plan.limits_within()) {
             sql += &format!("\n{}", self.engine.limit(rows));
         }
         Ok(sql)
+    }
+
+    /// Adds a relation with the place of each row in its group, and returns its name. The cells are
+    /// then those of that relation.
+    fn rank(
+        &mut self,
+        source: &str,
+        cells: &mut [String],
+        order: &[String],
+        conditions: &str,
+    ) -> String {
+        let mut inner = self.keys(source);
+        let first = self.list_shown_keys(source).len();
+        let values = cells.iter().skip(first).enumerate();
+        inner.extend(values.map(|(index, cell)| format!("{cell} AS x{index}")));
+        let within = self.plan.within_columns(source).join(", ");
+        let sql = format!(
+            "SELECT {},\n    ROW_NUMBER() OVER (PARTITION BY {within} ORDER BY {}) AS r0\n  \
+             FROM {source}{}",
+            inner.join(", "),
+            order.join(", "),
+            conditions.replace('\n', "\n  ")
+        );
+        let ranked = self.add("ranked", sql);
+        let keys = self.list_shown_keys(&ranked);
+        let values = (0..cells.len() - first).map(|index| format!("{ranked}.x{index}"));
+        let shown: Vec<String> = keys.into_iter().chain(values).collect();
+        cells.clone_from_slice(&shown);
+        ranked
     }
 
     /// Returns the group columns of a relation.
@@ -303,14 +389,14 @@ impl<'a> Statement<'a> {
         Ok(metrics.collect())
     }
 
-    /// Writes the order: by the column that the request names, then by the group columns, so that
-    /// it is the same every time.
-    fn write_order(
+    /// Returns the keys of the order: the column that the request names, then the group columns, so
+    /// that it is the same every time; none for a result of one row.
+    fn list_order(
         &self,
         source: &str,
         cells: &[String],
         columns: &[OutputColumn],
-    ) -> Result<String, CompileError> {
+    ) -> Result<Vec<String>, CompileError> {
         let keys = self.plan.by.len() + usize::from(self.plan.request.grain.is_some());
         let mut order: Vec<usize> = (0..keys).collect();
         let mut is_descending = false;
@@ -327,13 +413,8 @@ impl<'a> Statement<'a> {
         // Rows of one name are in the order of their keys.
         let hidden = (0..self.plan.keys.len()).map(|index| format!("{source}.k{index}"));
         let hidden = hidden.map(|column| self.engine.order(&column, false));
-        let terms: Vec<String> = terms.chain(hidden).collect();
-        let is_one_row = keys == 0;
-        Ok(if terms.is_empty() || is_one_row {
-            String::new()
-        } else {
-            format!("\nORDER BY {}", terms.join(", "))
-        })
+        let terms = terms.chain(hidden);
+        Ok(if keys == 0 { Vec::new() } else { terms.collect() })
     }
 
     fn find_column(&self, name: &str, columns: &[OutputColumn]) -> Result<usize, CompileError> {

@@ -22,7 +22,12 @@ fn are_alike(one: &str, other: &str) -> bool {
 
 /// Returns the table of that name.
 pub(crate) fn find_table<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Table> {
-    semantics.tables.iter().find(|table| are_equal(&table.name, name))
+    semantics.index().table(name).map(|at| &semantics.tables[at])
+}
+
+/// Returns the metric that is called so, not by a synonym.
+pub(crate) fn find_named<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Metric> {
+    semantics.index().metric(name).map(|at| &semantics.metrics[at])
 }
 
 /// Returns the metric of that name: by its name, else by a synonym or with spaces for underscores.
@@ -35,12 +40,11 @@ pub(crate) fn find_metric<'a>(
 ) -> Result<&'a Metric, CompileError> {
     let name = name.trim();
     let metrics = &semantics.metrics;
-    let found = metrics
-        .iter()
-        .find(|metric| are_equal(&metric.name, name))
-        .or_else(|| {
-            metrics.iter().find(|metric| metric.synonyms.iter().any(|word| are_equal(word, name)))
-        })
+    let index = semantics.index();
+    let found = index
+        .metric(name)
+        .or_else(|| index.synonym(name))
+        .map(|at| &metrics[at])
         .or_else(|| metrics.iter().find(|metric| are_alike(&metric.name, name)));
     found.ok_or_else(|| CompileError::UnknownMetric {
         name: name.to_owned(),
@@ -63,7 +67,12 @@ pub(crate) fn find_dimensions<'a>(
 ) -> Result<Vec<&'a Dimension>, CompileError> {
     let name = name.trim();
     let dimensions = &semantics.dimensions;
-    for is_meant in [has_name, has_synonym, is_like] {
+    let index = semantics.index();
+    let named = index.dimensions(name);
+    if !named.is_empty() {
+        return Ok(named.iter().map(|at| &dimensions[*at]).collect());
+    }
+    for is_meant in [has_synonym, is_like] {
         let found: Vec<&Dimension> =
             dimensions.iter().filter(|dimension| is_meant(dimension, name)).collect();
         if !found.is_empty() {
@@ -83,12 +92,6 @@ pub(crate) fn find_dimensions<'a>(
 /// Returns the dimension with its table, as `table.name`.
 pub(crate) fn qualify(dimension: &Dimension) -> String {
     format!("{}.{}", dimension.table, dimension.name)
-}
-
-fn has_name(dimension: &Dimension, name: &str) -> bool {
-    are_equal(&dimension.name, name)
-        || name.len() == dimension.table.len() + 1 + dimension.name.len()
-            && are_equal(&qualify(dimension), name)
 }
 
 fn has_synonym(dimension: &Dimension, name: &str) -> bool {

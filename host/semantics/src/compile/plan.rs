@@ -3,14 +3,14 @@
 
 use crate::joins::{Graph, Paths, Step, describe_path};
 use crate::{
-    Dimension, Expression, Filter, Grain, Measure, Metric, MetricKind, Period, Request, Semantics,
-    Table,
+    Comparison, Dimension, Expression, Filter, Grain, Measure, Metric, MetricKind, Period, Request,
+    Semantics, Table,
 };
 
 use super::CompileError;
 use super::derive::find_operands;
 use super::filters::check_contradictions;
-use super::names::{are_equal, find_dimensions, find_metric, find_table, qualify};
+use super::names::{are_equal, find_dimensions, find_metric, find_named, find_table, qualify};
 
 /// The limit on the metrics of a request, those that others are computed from included.
 const METRICS: usize = 64;
@@ -30,10 +30,28 @@ pub(super) struct Plan<'a> {
     /// All metrics that take part, each behind those that it is computed from.
     pub(super) involved: Vec<&'a Metric>,
     pub(super) by: Vec<&'a Dimension>,
+    /// The groups that the limit and the share of the total count in.
+    pub(super) within: Within<'a>,
     /// The key columns by which rows of one name stay apart, each with its table.
     pub(super) keys: Vec<(&'a str, &'a str)>,
     pub(super) filters: Vec<(&'a Dimension, &'a Filter)>,
     pub(super) groups: Vec<Group<'a>>,
+}
+
+/// The groups that a limit or a share counts in.
+#[derive(Default)]
+pub(super) struct Within<'a> {
+    /// Dimensions of the request.
+    pub(super) by: Vec<&'a Dimension>,
+    /// True for each period, too.
+    pub(super) has_time: bool,
+}
+
+impl Within<'_> {
+    /// Returns true for the whole result.
+    pub(super) fn is_all(&self) -> bool {
+        self.by.is_empty() && !self.has_time
+    }
 }
 
 /// Measures that aggregate the same rows.
@@ -69,7 +87,7 @@ impl<'a> Plan<'a> {
             metrics.push(metric);
             involve(semantics, metric, &mut involved, &mut Vec::new())?;
         }
-        let graph = Graph::from_semantics(semantics);
+        let graph = Graph::from_index(semantics);
         let leaves = involved.iter().filter_map(|metric| match &metric.kind {
             MetricKind::Measure(measure) => Some(Leaf { metric, measure }),
             MetricKind::Ratio { .. } | MetricKind::Derived(_) => None,
@@ -84,6 +102,7 @@ impl<'a> Plan<'a> {
             }
             by.push(dimension);
         }
+        let within = resolver.find_within(request, &by)?;
         let mut filters = Vec::new();
         for filter in &request.filters {
             filters.push((resolver.resolve(&filter.dimension)?, filter));
@@ -113,13 +132,34 @@ impl<'a> Plan<'a> {
             group.joins = resolver.join(group, &by, &filters)?;
         }
         let keys = find_keys(semantics, &by);
-        Ok(Self { semantics, request, metrics, involved, by, keys, filters, groups })
+        Ok(Self { semantics, request, metrics, involved, by, within, keys, filters, groups })
     }
 
     /// Returns the columns of a relation that tell its groups apart, besides the period.
     pub(super) fn group_columns(&self, row: &str) -> Vec<String> {
         let shown = (0..self.by.len()).map(|index| format!("{row}.d{index}"));
         shown.chain((0..self.keys.len()).map(|index| format!("{row}.k{index}"))).collect()
+    }
+
+    /// Returns the columns of a relation that tell the groups apart in which the limit and the
+    /// share of the total count.
+    pub(super) fn within_columns(&self, row: &str) -> Vec<String> {
+        let time = self.within.has_time.then(|| format!("{row}.t0"));
+        let by = self
+            .by
+            .iter()
+            .enumerate()
+            .filter(|(_, it)| self.within.by.iter().any(|within| std::ptr::eq(**it, *within)));
+        let keys = self.keys.iter().enumerate().filter(|(_, (table, _))| {
+            self.within.by.iter().any(|it| it.names_row && are_equal(&it.table, table))
+        });
+        let by = by.map(|(index, _)| format!("{row}.d{index}"));
+        time.into_iter().chain(by).chain(keys.map(|(index, _)| format!("{row}.k{index}"))).collect()
+    }
+
+    /// Returns true if the limit counts in each of several groups.
+    pub(super) fn limits_within(&self) -> bool {
+        self.request.limit.is_some() && !self.within.is_all()
     }
 
     /// Returns true if rows have groups.
@@ -160,6 +200,9 @@ fn check_sizes(request: &Request) -> Result<(), CompileError> {
             return Err(CompileError::TooMany { what, found, most });
         }
     }
+    if request.limit == Some(0) {
+        return Err(CompileError::NoRows);
+    }
     if request.metrics.is_empty() { Err(CompileError::NoMetric) } else { Ok(()) }
 }
 
@@ -182,7 +225,7 @@ fn involve<'a>(
     }
     above.push(&metric.name);
     for name in find_operands(metric) {
-        let operand = semantics.metrics.iter().find(|other| are_equal(&other.name, &name));
+        let operand = find_named(semantics, &name);
         let operand = operand.ok_or_else(|| CompileError::Undefined {
             name: name.clone(),
             by: metric.name.clone(),
@@ -199,6 +242,10 @@ fn find_base<'a>(semantics: &'a Semantics, leaf: &Leaf<'_>) -> Result<&'a Table,
         name: leaf.measure.base.clone(),
         by: leaf.metric.name.clone(),
     })
+}
+
+fn refuse_within<T>(request: &Request, reason: &'static str) -> Result<T, CompileError> {
+    Err(CompileError::Within { name: request.within.join(" and "), reason })
 }
 
 struct Resolver<'a, 'p> {
@@ -232,6 +279,46 @@ impl<'a> Resolver<'a, '_> {
                 choices: several.iter().copied().map(qualify).collect(),
             }),
         }
+    }
+
+    /// Returns the groups that the limit and the share of the total count in.
+    fn find_within(
+        &self,
+        request: &Request,
+        by: &[&'a Dimension],
+    ) -> Result<Within<'a>, CompileError> {
+        let mut within = Within::default();
+        for name in &request.within {
+            if are_equal(name, "time") {
+                if request.grain.is_none() {
+                    return refuse_within(request, "name the grain that rows are grouped by");
+                }
+                within.has_time = true;
+                continue;
+            }
+            let dimension = self.resolve(name)?;
+            if !by.iter().any(|it| std::ptr::eq(*it, dimension)) {
+                return refuse_within(request, "group by that dimension as well");
+            }
+            within.by.push(dimension);
+        }
+        if within.is_all() {
+            return Ok(within);
+        }
+        let groups = by.len() + usize::from(request.grain.is_some());
+        if within.by.len() + usize::from(within.has_time) >= groups {
+            return refuse_within(
+                request,
+                "group by something else as well, of which the first or the shares are",
+            );
+        }
+        if request.limit.is_none() && request.comparison != Some(Comparison::ShareOfTotal) {
+            return refuse_within(
+                request,
+                "ask for a limit or for the share of the total in each group",
+            );
+        }
+        Ok(within)
     }
 
     /// Returns the dimension that dates the rows of a measure.

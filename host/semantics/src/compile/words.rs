@@ -64,6 +64,7 @@ pub(super) fn apply(plan: &Plan<'_>, today: NaiveDate) -> Applied {
         request: describe(
             &plan.metrics.iter().map(|metric| metric.name.as_str()).collect::<Vec<_>>(),
             &by.iter().map(String::as_str).collect::<Vec<_>>(),
+            &plan.within.by.iter().map(|dimension| show_name(plan, dimension)).collect::<Vec<_>>(),
             request,
         ),
         by,
@@ -145,8 +146,16 @@ fn list_parts<'a>(plan: &Plan<'a>, metric: &'a Metric) -> Vec<(&'a str, &'a Meas
         .collect()
 }
 
-fn describe(metrics: &[&str], by: &[&str], request: &Request) -> String {
+fn describe(metrics: &[&str], by: &[&str], within: &[String], request: &Request) -> String {
     let mut words = join_words(metrics);
+    let mut within: Vec<&str> = within.iter().map(String::as_str).collect();
+    if request.within.iter().any(|name| are_equal(name, "time")) {
+        within.extend(request.grain.map(grain_name));
+    }
+    let each = match within.is_empty() {
+        true => String::new(),
+        false => format!(" in each {}", join_words(&within)),
+    };
     let mut groups: Vec<&str> = by.to_vec();
     groups.extend(request.grain.map(grain_name));
     if !groups.is_empty() {
@@ -172,6 +181,9 @@ fn describe(metrics: &[&str], by: &[&str], request: &Request) -> String {
             Comparison::ShareOfTotal => ", with the share of the total",
             Comparison::RunningTotal => ", with the running total",
         };
+        if request.comparison == Some(Comparison::ShareOfTotal) {
+            words += &each;
+        }
     }
     match (&request.order, request.limit) {
         (Some(Order { by, descending: true }), Some(limit)) => {
@@ -187,6 +199,9 @@ fn describe(metrics: &[&str], by: &[&str], request: &Request) -> String {
         (None, Some(limit)) => words += &format!(", the first {limit}"),
         (None, None) => {}
     }
+    if request.limit.is_some() {
+        words += &each;
+    }
     words
 }
 
@@ -197,7 +212,8 @@ impl Request {
     pub fn describe(&self) -> String {
         let metrics: Vec<&str> = self.metrics.iter().map(String::as_str).collect();
         let by: Vec<&str> = self.by.iter().map(String::as_str).collect();
-        describe(&metrics, &by, self)
+        let within = self.within.iter().filter(|name| !are_equal(name, "time"));
+        describe(&metrics, &by, &within.cloned().collect::<Vec<_>>(), self)
     }
 }
 

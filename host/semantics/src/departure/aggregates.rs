@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, Function, Query, Select, SetExpr, Statement, TableFactor, TableWithJoins, Visit, Visitor,
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArguments, Query, Select, SetExpr,
+    Statement, TableFactor, TableWithJoins, UnaryOperator, Visit, Visitor,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use syrch_core::ports::Facts;
 
+use super::conditions::{Left, Test, read_test};
 use super::polynomial::{Polynomial, expand, list_arguments, list_columns};
 use super::{last_part, shorten};
 
@@ -26,9 +28,10 @@ const WORDS: &[&str] =
 /// The kind of an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A sum or a mean.
     Sum,
+    Mean,
     Count,
+    Distinct,
     Min,
     Max,
 }
@@ -45,8 +48,18 @@ pub(super) struct Computed {
     pub(super) columns: BTreeSet<String>,
 }
 
-/// Returns the aggregates of a statement; `None` if it is not read.
-pub(super) fn find_aggregates(facts: &Facts) -> Option<Vec<Computed>> {
+/// The aggregates of a statement and the conditions that it makes.
+pub(super) struct Read {
+    pub(super) computed: Vec<Computed>,
+    /// The conditions on one column, as `table.column`, or without the table where that is not
+    /// certain; `None` where the values that are left are not certain.
+    pub(super) tests: Vec<(String, Option<Left>)>,
+    /// True if it is one query without DISTINCT.
+    pub(super) is_plain: bool,
+}
+
+/// Reads the aggregates and conditions of a statement; `None` if it is not read.
+pub(super) fn read_statement(facts: &Facts) -> Option<Read> {
     let text = &facts.normalized;
     if text.is_empty() || text.len() > BYTES || count_operators(text) > OPERATORS {
         return None;
@@ -60,9 +73,13 @@ pub(super) fn find_aggregates(facts: &Facts) -> Option<Vec<Computed>> {
         made: facts.tasks.iter().map(|name| name.to_lowercase()).collect(),
         scopes: Vec::new(),
         found: Vec::new(),
+        tests: Vec::new(),
+        queries: 0,
     };
     let _ = query.visit(&mut walk);
-    Some(walk.found)
+    let has_distinct = text.to_lowercase().contains("distinct");
+    let is_plain = walk.queries == 1 && !has_distinct;
+    Some(Read { computed: walk.found, tests: walk.tests, is_plain })
 }
 
 fn count_operators(text: &str) -> usize {
@@ -84,6 +101,8 @@ struct Walk {
     made: HashSet<String>,
     scopes: Vec<Scope>,
     found: Vec<Computed>,
+    tests: Vec<(String, Option<Left>)>,
+    queries: usize,
 }
 
 impl Visitor for Walk {
@@ -94,6 +113,7 @@ impl Visitor for Walk {
             let names = with.cte_tables.iter().map(|table| table.alias.name.value.to_lowercase());
             self.made.extend(names);
         }
+        self.queries += 1;
         let mut scope = Scope::new();
         self.add_body(&query.body, &mut scope);
         self.scopes.push(scope);
@@ -111,6 +131,7 @@ impl Visitor for Walk {
         {
             self.add_aggregate(kind, function);
         }
+        self.add_test(expr);
         ControlFlow::Continue(())
     }
 }
@@ -189,6 +210,50 @@ impl Walk {
         having.next().is_none().then_some(only)
     }
 
+    /// Adds the condition that an expression makes. One that is negated as a whole, or that
+    /// compares what is computed from a column, leaves values that are not certain.
+    fn add_test(&mut self, expr: &Expr) {
+        if let Some(Test { column, left }) = read_test(expr) {
+            self.push_test(&column, left);
+            return;
+        }
+        let unclear = match expr {
+            Expr::UnaryOp { op: UnaryOperator::Not, expr: inner }
+            | Expr::Like { expr: inner, .. }
+            | Expr::ILike { expr: inner, .. }
+            | Expr::SimilarTo { expr: inner, .. }
+            | Expr::Between { expr: inner, .. }
+            | Expr::InSubquery { expr: inner, .. }
+            | Expr::Case { operand: Some(inner), .. } => list_columns(inner),
+            Expr::Function(function) if kind_of(function).is_none() => list_columns(expr),
+            Expr::BinaryOp { op, .. } if is_comparison(op) => list_columns(expr),
+            Expr::InList { .. }
+            | Expr::AnyOp { .. }
+            | Expr::AllOp { .. }
+            | Expr::IsNull(_)
+            | Expr::IsNotNull(_)
+            | Expr::IsTrue(_)
+            | Expr::IsNotTrue(_)
+            | Expr::IsFalse(_)
+            | Expr::IsNotFalse(_)
+            | Expr::IsDistinctFrom(..)
+            | Expr::IsNotDistinctFrom(..) => list_columns(expr),
+            _ => Vec::new(),
+        };
+        for names in unclear {
+            self.push_test(&names, None);
+        }
+    }
+
+    /// Adds a condition on a column. One whose table is not certain may be of any.
+    fn push_test(&mut self, names: &[String], left: Option<Left>) {
+        let last = names.last().map(|name| name.to_lowercase()).unwrap_or_default();
+        match self.resolve(names) {
+            Some(column) => self.tests.push((column, left)),
+            None => self.tests.push((last, None)),
+        }
+    }
+
     fn add_aggregate(&mut self, kind: Kind, function: &Function) {
         let arguments = list_arguments(function).unwrap_or_default();
         // With several arguments MIN and MAX are no aggregates.
@@ -204,10 +269,29 @@ impl Walk {
     }
 }
 
+fn is_comparison(op: &BinaryOperator) -> bool {
+    matches!(
+        op,
+        BinaryOperator::Eq
+            | BinaryOperator::NotEq
+            | BinaryOperator::Lt
+            | BinaryOperator::LtEq
+            | BinaryOperator::Gt
+            | BinaryOperator::GtEq
+    )
+}
+
+fn is_distinct(function: &Function) -> bool {
+    let FunctionArguments::List(list) = &function.args else { return false };
+    list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
+}
+
 /// The kind of aggregate that a function is.
 fn kind_of(function: &Function) -> Option<Kind> {
     match function.name.to_string().to_lowercase().as_str() {
-        "sum" | "total" | "avg" | "mean" => Some(Kind::Sum),
+        "sum" | "total" => Some(Kind::Sum),
+        "avg" | "mean" => Some(Kind::Mean),
+        "count" if is_distinct(function) => Some(Kind::Distinct),
         "count" => Some(Kind::Count),
         "min" => Some(Kind::Min),
         "max" => Some(Kind::Max),

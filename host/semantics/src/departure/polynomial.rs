@@ -27,7 +27,8 @@ impl Polynomial {
         Self(BTreeSet::from([vec![name]]))
     }
 
-    fn is_constant(&self) -> bool {
+    /// Returns true if no column takes part.
+    pub(super) fn is_constant(&self) -> bool {
         self.0.iter().all(Vec::is_empty)
     }
 
@@ -144,7 +145,7 @@ pub(super) fn list_arguments(function: &Function) -> Option<Vec<&Expr>> {
 }
 
 /// The columns that an expression names.
-pub(crate) fn list_columns(expr: &Expr) -> Vec<Vec<String>> {
+pub(super) fn list_columns(expr: &Expr) -> Vec<Vec<String>> {
     let mut columns: Vec<Vec<String>> = Vec::new();
     let _: ControlFlow<()> = visit_expressions(expr, |expr| {
         match expr {
@@ -157,6 +158,7 @@ pub(crate) fn list_columns(expr: &Expr) -> Vec<Vec<String>> {
     columns
 }
 
-fn spell(names: &[Ident]) -> Vec<String> {
+/// The parts of a name.
+pub(super) fn spell(names: &[Ident]) -> Vec<String> {
     names.iter().map(|name| name.value.clone()).collect()
 }

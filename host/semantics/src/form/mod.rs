@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::compile::comparison_name;
+use crate::compile::{are_equal, comparison_name};
 use crate::{Comparison, Grain, Order, Request, WeekStart};
 
 pub use condition::read_condition;
@@ -46,6 +46,10 @@ pub struct RequestText {
     /// The limit on the number of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The dimensions, or a grain, in each of whose groups the limit and the share of the total
+    /// count. The request groups by them as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
     /// The comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Comparison>,
@@ -127,7 +131,11 @@ impl RequestText {
     pub fn read(&self, today: NaiveDate, week_start: WeekStart) -> Result<Request, RequestError> {
         let mut grain = self.grain;
         let mut by = Vec::new();
-        for name in &self.by {
+        let others = self.within.iter().filter(|name| {
+            let is_listed = self.by.iter().any(|by| are_equal(by.trim(), name.trim()));
+            !is_listed && !are_equal(name.trim(), "time")
+        });
+        for name in others.chain(&self.by) {
             match read_grain(name) {
                 None => by.push(name.trim().to_owned()),
                 Some(found) => match grain {
@@ -151,8 +159,17 @@ impl RequestText {
             period: period.transpose()?,
             order: self.order.as_deref().map(read_order),
             limit: self.limit,
+            within: self.within.iter().map(|name| read_within(name)).collect(),
             comparison: self.compare,
         })
+    }
+}
+
+/// Returns the name of a group that a limit counts in; a grain is that of the request.
+fn read_within(name: &str) -> String {
+    match read_grain(name) {
+        Some(_) => "time".to_owned(),
+        None => name.trim().to_owned(),
     }
 }
 

@@ -211,6 +211,7 @@ fn the_schema_has_the_fields_of_the_form() {
         period: Some("2024".to_owned()),
         order: Some("a".to_owned()),
         limit: Some(1),
+        within: vec!["b".to_owned()],
         compare: Some(Comparison::Growth),
     };
     let full = serde_json::to_value(full).unwrap();
@@ -221,4 +222,16 @@ fn the_schema_has_the_fields_of_the_form() {
     let mut expected = declared.clone();
     expected.sort();
     assert_eq!(sorted, expected);
+}
+
+#[test]
+fn a_request_groups_by_what_its_limit_counts_within() {
+    let text = r#"{"metrics": ["m"], "by": ["a"], "within": ["b", "month"], "limit": 1}"#;
+    let read = RequestText::from_json(text).unwrap().read(day("2025-05-14"), WeekStart::Monday);
+    let request = read.unwrap();
+    assert_eq!((request.by, request.grain), (vec!["b".into(), "a".into()], Some(Grain::Month)));
+    assert_eq!(request.within, ["b", "time"]);
+    let text = r#"{"metrics": ["m"], "by": ["A", "year"], "within": ["a"], "limit": 1}"#;
+    let read = RequestText::from_json(text).unwrap().read(day("2025-05-14"), WeekStart::Monday);
+    assert_eq!(read.unwrap().by, ["A"]);
 }

@@ -179,12 +179,32 @@ pub(super) const GROUPS: &[&str] = &[
     "grouped by",
     "in each",
     "in every",
+    "inside each",
     "of each",
     "per",
     "split by",
     "split it by",
     "split up by",
+    "within each",
+    "within every",
 ];
+/// Those of them that make groups of their own for a ranking.
+pub(super) const EACH: &[&str] = &[
+    "each",
+    "every",
+    "for each",
+    "for every",
+    "in each",
+    "in every",
+    "inside each",
+    "of each",
+    "per",
+    "within each",
+    "within every",
+];
+/// Those of them that make wholes for shares.
+pub(super) const WITHIN: &[&str] =
+    &["in each", "in every", "inside each", "within each", "within every"];
 /// Words that begin a comparison.
 pub(super) const COMPARISONS: &[&str] = &[
     "against",

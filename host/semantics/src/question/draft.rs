@@ -24,6 +24,8 @@ pub(super) struct Group {
     /// The metrics of that name where the text says `per`: `revenue per order` is a metric where
     /// one is defined so.
     pub(super) per: Vec<usize>,
+    /// The words before it, such as `by` or `in each`; none where it is what is ranked.
+    pub(super) lead: &'static str,
 }
 
 /// A value of a dimension.
@@ -55,6 +57,8 @@ pub(super) struct Condition {
     pub(super) operator: Operator,
     /// True if `or` stands between the values.
     pub(super) is_or: bool,
+    /// True behind a preposition, as in `in Paris`, which says nothing of whose place it is.
+    pub(super) is_placed: bool,
     /// The dimensions that the text names beside the values.
     pub(super) dimensions: Vec<usize>,
     /// The tables that it names beside them.
@@ -102,6 +106,8 @@ pub(super) struct Draft {
     pub(super) metrics: Vec<Pick>,
     pub(super) groups: Vec<Group>,
     pub(super) grains: Vec<Grain>,
+    /// The words before the unit of time that is grouped by.
+    pub(super) grain_lead: &'static str,
     pub(super) conditions: Vec<Condition>,
     pub(super) times: Vec<Time>,
     /// The first and the last unit of the time that was read last, as in `from 2023 to 2024`.

@@ -371,6 +371,7 @@ impl Merger<'_> {
         self.period(&mut request)?;
         self.comparison(&mut request)?;
         self.order(&mut request)?;
+        self.within(&mut request)?;
         self.check(&request)?;
         Ok(Understood { request, confidence: SURE, is_change: true })
     }
@@ -619,6 +620,25 @@ impl Merger<'_> {
         Ok(())
     }
 
+    /// Leaves the groups that a limit or a share counts in as they are, as far as the request still
+    /// has them. It may not count in others than the text says.
+    fn within(&self, request: &mut Request) -> Result<(), Unread> {
+        let is_shared = request.comparison == Some(Comparison::ShareOfTotal);
+        let has_whole = request.limit.is_none() && !is_shared;
+        if has_whole {
+            request.within.clear();
+        }
+        let is_whole = request.within.iter().all(|name| match name.as_str() {
+            "time" => request.grain.is_some(),
+            name => request.by.iter().any(|by| by == name),
+        });
+        let groups = request.by.len() + usize::from(request.grain.is_some());
+        if !is_whole || (!request.within.is_empty() && request.within.len() >= groups) {
+            return refuse(RANKS_APART);
+        }
+        Ok(())
+    }
+
     /// Refuses a request whose parts do not go together.
     fn check(&self, request: &Request) -> Result<(), Unread> {
         self.resolver.check_time(request)?;
@@ -637,10 +657,16 @@ impl Merger<'_> {
             }
         }
         let is_split = !request.by.is_empty() || request.grain.is_some();
-        if request.limit.is_some() && request.by.is_empty() == request.grain.is_none() {
+        let mut ranked = request.by.clone();
+        ranked.retain(|name| !request.within.contains(name));
+        let has_time = request.grain.is_some() && !request.within.iter().any(|name| name == "time");
+        if request.limit.is_some() && ranked.is_empty() != has_time {
             return refuse("one metric can be ranked by one thing at a time");
         }
-        if request.limit.is_some() && !model::is_one_thing(self.semantics, &request.by) {
+        if request.limit == Some(0) {
+            return refuse("the first 0 are asked for, which are none");
+        }
+        if request.limit.is_some() && !model::is_one_thing(self.semantics, &ranked) {
             return refuse(RANKS_APART);
         }
         if (request.order.is_some() || request.comparison.is_some()) && !is_split {

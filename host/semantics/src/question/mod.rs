@@ -14,6 +14,7 @@ mod resolve;
 mod tests;
 mod time;
 mod tokens;
+mod unmet;
 mod vocabulary;
 
 use chrono::NaiveDate;
@@ -26,6 +27,8 @@ use time::{Calendar, Clock};
 pub use choices::{Choice, Choices, read_choices};
 pub use follow_up::{is_fragment, read_follow_up};
 pub use lookup::{cells_at, phrases};
+pub use unmet::{find_added, find_missing};
+pub(crate) use vocabulary::Vocabulary;
 
 /// The limit on the length of a question, in tokens.
 const TOKENS: usize = 120;

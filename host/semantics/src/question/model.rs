@@ -3,7 +3,7 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
 
-use crate::compile::are_equal;
+use crate::compile::{are_equal, find_named, find_table};
 use crate::joins::{Graph, Paths};
 use crate::{Aggregate, Dimension, Format, Literal, Measure, Metric, MetricKind, Semantics, Table};
 
@@ -12,22 +12,15 @@ const DEPTH: usize = 16;
 
 /// The metric of that name.
 pub(super) fn metric<'a>(semantics: &'a Semantics, name: &str) -> Option<&'a Metric> {
-    semantics.metrics.iter().find(|metric| are_equal(&metric.name, name))
+    find_named(semantics, name)
 }
 
 /// The place of the dimension that a request or a cell names as `name` or `table.name`.
 pub(super) fn find_dimension(semantics: &Semantics, name: &str) -> Option<usize> {
-    let mut found = (0..semantics.dimensions.len()).filter(|at| {
-        let dimension = &semantics.dimensions[*at];
-        match name.split_once('.') {
-            Some((table, rest)) => {
-                are_equal(&dimension.table, table) && are_equal(&dimension.name, rest)
-            }
-            None => are_equal(&dimension.name, name),
-        }
-    });
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
+    match semantics.index().dimensions(name) {
+        [only] => Some(*only),
+        _ => None,
+    }
 }
 
 /// The name of a dimension as a request writes it.
@@ -74,19 +67,20 @@ fn names_in(tree: &Expr) -> Vec<String> {
 
 /// The tables that `base` reaches by exactly one path of joins to at most one row, itself first.
 pub(super) fn reach<'a>(semantics: &'a Semantics, base: &str) -> Vec<&'a str> {
-    Graph::from_semantics(semantics).find_reached(base)
+    Graph::from_index(semantics).find_reached(base)
 }
 
 /// Returns true if every measure of the metric reaches the table.
 pub(super) fn reaches(semantics: &Semantics, name: &str, table: &str) -> bool {
+    let graph = Graph::from_index(semantics);
     measures(semantics, name)
         .iter()
-        .all(|measure| reach(semantics, &measure.base).iter().any(|known| are_equal(known, table)))
+        .all(|measure| matches!(graph.find_paths(&measure.base, table), Paths::One(_)))
 }
 
 /// Returns true if more than one path of joins leads from a measure of the metric to the table.
 pub(super) fn has_several_paths(semantics: &Semantics, name: &str, table: &str) -> bool {
-    let graph = Graph::from_semantics(semantics);
+    let graph = Graph::from_index(semantics);
     measures(semantics, name)
         .iter()
         .any(|measure| matches!(graph.find_paths(&measure.base, table), Paths::Several(..)))
@@ -101,17 +95,17 @@ fn time(semantics: &Semantics, measure: &Measure) -> Option<usize> {
     if let Some(name) = &measure.time {
         return find_dimension(semantics, name);
     }
-    let tables = reach(semantics, &measure.base);
     if let Some(own) = time_of_table(semantics, &measure.base) {
         return Some(own);
     }
+    let tables = reach(semantics, &measure.base);
     let mut others = tables.iter().filter_map(|table| time_of_table(semantics, table));
     let first = others.next()?;
     others.next().is_none().then_some(first)
 }
 
 fn time_of_table(semantics: &Semantics, table: &str) -> Option<usize> {
-    let table = semantics.tables.iter().find(|known| are_equal(&known.name, table))?;
+    let table = find_table(semantics, table)?;
     find_dimension(semantics, &format!("{}.{}", table.name, table.time.as_ref()?))
 }
 

@@ -5,12 +5,13 @@ use syrch_words::looks_plural;
 
 use super::cues;
 use super::draft::{Choice, Condition, Draft, Group, Pick, Rank, Sort, Target, Value};
+use super::resolve::EITHER_OR_BOTH;
 use super::time::{self, Clock, Time};
 use super::tokens::{Kind, Token};
 use super::vocabulary::{Links, Meaning};
 use super::{Unread, model};
 use crate::compile::are_equal;
-use crate::{Grain, Literal, Metric, Operator, Semantics};
+use crate::{Grain, Literal, Operator, Semantics};
 
 /// The index of the token after those that a rule consumed; `None` if it does not apply.
 type Taken = Result<Option<usize>, Unread>;
@@ -189,7 +190,8 @@ impl<'a> Parser<'a> {
                     .filter(|names| !names.is_empty()),
             );
         }
-        (!options.is_empty()).then_some((Group { text: pick.text, options, per: Vec::new() }, end))
+        let group = Group { text: pick.text, options, per: Vec::new(), lead: "" };
+        (!group.options.is_empty()).then_some((group, end))
     }
 
     /// `sorted by revenue`, `highest first`.
@@ -226,7 +228,7 @@ impl<'a> Parser<'a> {
         }
         Err(Unread::Ambiguous {
             phrase: format!("both {}", self.text(next, value.end)),
-            choices: vec!["rows of either".to_owned(), "rows of both at once".to_owned()],
+            choices: EITHER_OR_BOTH.map(str::to_owned).to_vec(),
         })
     }
 
@@ -387,6 +389,7 @@ impl<'a> Parser<'a> {
             values: vec![Choice { text: self.text(at, next + 1), options }],
             operator,
             is_or: false,
+            is_placed: false,
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
@@ -477,10 +480,12 @@ impl<'a> Parser<'a> {
         if values.is_empty() {
             return None;
         }
+        let before = at.checked_sub(1).map_or("", |before| self.word(before));
         self.draft.conditions.push(Condition {
             values,
             operator: if is_negative { Operator::NotIn } else { Operator::In },
             is_or,
+            is_placed: matches!(before, "at" | "for" | "from" | "in" | "of" | "outside" | "to"),
             dimensions: Vec::new(),
             tables: Vec::new(),
         });
@@ -677,11 +682,19 @@ impl<'a> Parser<'a> {
     }
 
     fn time(&mut self, at: usize) -> Taken {
-        let Some((time, end)) = self.clock.time(at) else { return Ok(None) };
+        // `compare 2024 to 2023` names two times.
+        let read = match self.compares {
+            true => self.clock.time(at),
+            false => self.clock.time_or_range(at),
+        };
+        let Some((time, end)) = read else { return Ok(None) };
+        let is_relative = match time {
+            Time::Span(span) => span.is_relative,
+            Time::Unclear(_) => true,
+            Time::Yearless(..) | Time::Divided => false,
+        };
         // `orders over 2000` is no year.
-        let is_amount =
-            self.word(at) == "over" && !matches!(time, Time::Span(span) if span.is_relative);
-        if is_amount {
+        if self.word(at) == "over" && !is_relative {
             return Ok(None);
         }
         self.draft.times.push(time);
@@ -713,6 +726,8 @@ impl<'a> Parser<'a> {
     /// `by category and year`, `per month`, `for each customer`.
     fn group(&mut self, at: usize) -> Taken {
         let Some(next) = self.phrase(at, cues::GROUPS) else { return Ok(None) };
+        let words = self.text(at, next).to_lowercase();
+        let lead = cues::GROUPS.iter().find(|lead| **lead == words).copied().unwrap_or_default();
         let word = self.word(next - 1).to_owned();
         let is_agent = word == "by" && at.checked_sub(1).is_some_and(|at| self.is_participle(at));
         let mut next = self.skip(next, &["the", "calendar"]);
@@ -739,17 +754,19 @@ impl<'a> Parser<'a> {
                 {
                     group.per = self.count_metrics(&pick);
                 }
-                self.draft.groups.push(group);
+                self.draft.groups.push(Group { lead, ..group });
                 end = Some(behind);
             } else if let Some(unit) = time::unit(self.word(next)) {
                 self.draft.grains.push(unit);
+                self.draft.grain_lead = lead;
                 end = Some(next + 1);
             } else if word == "per"
                 && end.is_none()
                 && let Some((pick, behind)) = self.pick(next)
             {
                 let per = self.count_metrics(&pick);
-                self.draft.groups.push(Group { text: pick.text, options: Vec::new(), per });
+                let group = Group { text: pick.text, options: Vec::new(), per, lead };
+                self.draft.groups.push(group);
                 end = Some(behind);
             } else {
                 break;
@@ -858,23 +875,12 @@ impl<'a> Parser<'a> {
         if word.is_empty() || cues::is_filler(word) {
             return Ok(None);
         }
-        let metrics: Vec<usize> = (0..self.semantics.metrics.len())
-            .filter(|at| has_verb(&self.semantics.metrics[*at], word))
-            .collect();
+        let index = self.semantics.index();
+        let metrics = index.vocabulary(self.semantics).verbs(word);
         if metrics.is_empty() {
             return Ok(None);
         }
         self.draft.verbs.push((word.to_owned(), metrics));
         Ok(Some(at + 1))
     }
-}
-
-/// Returns true if a synonym of the metric is its name with this word.
-fn has_verb(metric: &Metric, word: &str) -> bool {
-    metric.synonyms.iter().any(|synonym| {
-        let mut words: Vec<String> = synonym.split_whitespace().map(str::to_lowercase).collect();
-        let count = words.len();
-        words.retain(|one| one != word);
-        words.len() + 1 == count && words.join(" ") == metric.name.to_lowercase()
-    })
 }

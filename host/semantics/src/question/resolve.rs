@@ -5,7 +5,7 @@ use syrch_words::stem;
 
 use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
 use super::time::{self, Calendar, Span, Time};
-use super::{Understood, Unread, model};
+use super::{Understood, Unread, cues, model};
 use crate::compile::{are_equal, begin};
 use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
 
@@ -15,8 +15,11 @@ const SURE: f64 = 0.95;
 const ASSUMED: f64 = 0.75;
 
 /// The reason why a ranking within groups is refused.
-pub(super) const RANKS_APART: &str =
-    "one metric can be ranked by one thing at a time, and not within each group of another";
+pub(super) const RANKS_APART: &str = "one metric can be ranked by one thing at a time: say \
+     `in each` before what it is ranked within each group of";
+
+/// The meanings of two values of one column with `and` between them.
+pub(super) const EITHER_OR_BOTH: [&str; 2] = ["rows of either", "rows of both at once"];
 
 /// Resolves the parts of a draft.
 #[derive(Clone, Copy)]
@@ -88,8 +91,12 @@ impl Resolver<'_> {
             period: compared.span.map(Span::period),
             order: None,
             limit: None,
+            within: Vec::new(),
             comparison,
         };
+        if request.comparison == Some(Comparison::ShareOfTotal) {
+            request.within = self.within(cues::WITHIN, &request);
+        }
         self.order(&mut request)?;
         self.check_time(&request)?;
         let confidence = if compared.is_assumed { ASSUMED } else { SURE };
@@ -412,6 +419,7 @@ impl Resolver<'_> {
             }
         }
         self.check_event(only, &text, metrics)?;
+        self.check_both(condition, &values, metrics)?;
         Ok(vec![(only, values)])
     }
 
@@ -435,10 +443,12 @@ impl Resolver<'_> {
     fn narrow(&self, found: &mut Vec<usize>, condition: &Condition, metrics: &[String]) {
         retain_some(found, |at| condition.dimensions.contains(&at));
         retain_some(found, |at| self.is_of_tables(at, &condition.tables));
-        let beside = self.draft.contexts.iter().chain(&self.draft.metrics);
-        let beside: Vec<usize> = beside.flat_map(|pick| pick.tables.iter().copied()).collect();
-        retain_some(found, |at| self.is_of_tables(at, &beside));
-        retain_some(found, |at| self.is_own(metrics, at));
+        let contexts = self.draft.contexts.iter().flat_map(|pick| pick.tables.iter().copied());
+        let contexts: Vec<usize> = contexts.collect();
+        retain_some(found, |at| self.is_of_tables(at, &contexts));
+        if !condition.is_placed {
+            self.narrow_to_own(found, metrics);
+        }
         // Where two tables have a dimension of one name, labels of one say nothing of the other.
         let names = found.iter().map(|at| &self.semantics.dimensions[*at].name);
         let names: Vec<&String> = names.collect();
@@ -456,9 +466,40 @@ impl Resolver<'_> {
         });
     }
 
+    /// Leaves those of the metrics' own table: `cancelled` in `how many orders are cancelled`. A
+    /// place may as well be that of another table, as `orders in Paris` are.
+    fn narrow_to_own(&self, found: &mut Vec<usize>, metrics: &[String]) {
+        let beside = self.draft.metrics.iter().flat_map(|pick| pick.tables.iter().copied());
+        let beside: Vec<usize> = beside.collect();
+        retain_some(found, |at| self.is_of_tables(at, &beside));
+        retain_some(found, |at| self.is_own(metrics, at));
+    }
+
     fn is_of_tables(&self, dimension: usize, tables: &[usize]) -> bool {
         let table = &self.semantics.dimensions[dimension].table;
         tables.iter().any(|at| are_equal(&self.semantics.tables[*at].name, table))
+    }
+
+    /// Refuses `buyers cancelled and delivered`, where those of either and those of both may be
+    /// meant. A row has one value, so that a number of rows is of either.
+    fn check_both(
+        &self,
+        condition: &Condition,
+        values: &[Literal],
+        metrics: &[String],
+    ) -> Result<(), Unread> {
+        let is_list = values.len() > 1 && condition.operator == Operator::In;
+        let is_distinct = metrics
+            .iter()
+            .any(|name| model::metric(self.semantics, name).is_some_and(model::is_distinct_count));
+        if !is_list || !is_distinct || condition.is_or || condition.is_placed {
+            return Ok(());
+        }
+        let words: Vec<&str> = condition.values.iter().map(|one| one.text.as_str()).collect();
+        Err(Unread::Ambiguous {
+            phrase: words.join(" and "),
+            choices: EITHER_OR_BOTH.map(str::to_owned).to_vec(),
+        })
     }
 
     /// Refuses `orders shipped in May` where the status and a day of shipping may be meant.
@@ -514,11 +555,18 @@ impl Resolver<'_> {
 
     /// The days that are named. A part of a year that is not named is in `year`.
     pub(super) fn span(&self, year: Option<i32>) -> Result<Option<Span>, Unread> {
+        let unclear = self.draft.times.iter().find_map(|time| match time {
+            Time::Unclear(why) => Some(*why),
+            Time::Span(_) | Time::Yearless(..) | Time::Divided => None,
+        });
+        if let Some(why) = unclear {
+            return refuse(why);
+        }
         match (self.draft.times.as_slice(), year) {
             ([], _) => Ok(None),
             ([Time::Span(span)], _) => Ok(Some(*span)),
             ([Time::Yearless(first, count)], Some(year)) => Ok(time::months(year, *first, *count)),
-            ([Time::Yearless(..)], None) => refuse("the year is not said"),
+            ([Time::Yearless(..)], None) => refuse(time::NO_YEAR),
             ([Time::Divided], _) => refuse("the times do not touch"),
             _ => refuse("more than one time is named"),
         }
@@ -662,6 +710,7 @@ impl Resolver<'_> {
             },
             Target::Before(before, from_today) => self.before(plain, before, from_today),
             Target::Time(Time::Span(other)) => self.between(plain, other),
+            Target::Time(Time::Unclear(why)) => refuse(why),
             Target::Time(_) => refuse("the year of the comparison is not said"),
         }
     }
@@ -724,19 +773,27 @@ impl Resolver<'_> {
     pub(super) fn order(&self, request: &mut Request) -> Result<(), Unread> {
         let draft = self.draft;
         if let Some(rank) = draft.rank {
-            let is_one = request.by.is_empty() != request.grain.is_none();
-            if !is_one || request.metrics.len() > 1 {
+            let within = self.within(cues::EACH, request);
+            let has_time = within.iter().any(|name| name == "time");
+            let by = request.by.iter().filter(|name| !within.contains(name)).cloned();
+            let by: Vec<String> = by.collect();
+            let is_one = by.is_empty() != (request.grain.is_none() || has_time);
+            if request.metrics.len() > 1 || (!is_one && within.is_empty()) {
                 return refuse("one metric can be ranked by one thing at a time");
             }
-            if !model::is_one_thing(self.semantics, &request.by) {
+            if !is_one || !model::is_one_thing(self.semantics, &by) {
                 return refuse(RANKS_APART);
             }
+            request.within = within;
             if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
                 return refuse("what is compared cannot be ranked");
             }
             let Some(limit) = rank.limit.or(draft.number) else {
                 return refuse("how many are asked for is not said");
             };
+            if limit == 0 {
+                return refuse("the first 0 are asked for, which are none");
+            }
             request.limit = Some(limit);
             request.order =
                 Some(Order { by: request.metrics[0].clone(), descending: rank.descending });
@@ -749,6 +806,27 @@ impl Resolver<'_> {
             request.order = Some(order);
         }
         Ok(())
+    }
+
+    /// The groups of the request that stand behind one of these phrases, if something else is
+    /// grouped by as well: `the top 2 products in each country`.
+    fn within(&self, leads: &[&str], request: &Request) -> Vec<String> {
+        let draft = self.draft;
+        let mut within: Vec<String> = Vec::new();
+        let mut is_day = false;
+        for group in draft.groups.iter().filter(|group| leads.contains(&group.lead)) {
+            // What a ratio took up is no group of the request.
+            let Ok((names, has_day)) = self.groups(std::slice::from_ref(group), &request.metrics)
+            else {
+                continue;
+            };
+            within.extend(names.into_iter().filter(|name| request.by.contains(name)));
+            is_day |= has_day;
+        }
+        let has_time = request.grain.is_some() && (is_day || leads.contains(&draft.grain_lead));
+        within.extend(has_time.then(|| "time".to_owned()));
+        let groups = request.by.len() + usize::from(request.grain.is_some());
+        if within.len() < groups { within } else { Vec::new() }
     }
 
     fn sort(

@@ -33,18 +33,33 @@ fn refuse(question: &str) -> Unread {
 }
 
 #[test]
-fn a_ranking_within_groups_is_refused() {
-    for question in [
-        "which category has the highest revenue in each country",
-        "top 2 categories per country by revenue",
-        "top category in each country by revenue",
-        "revenue by category and country, top 3",
+fn a_ranking_within_groups_has_words_for_them() {
+    for (question, limit, within) in [
+        ("which category has the highest revenue in each country", 1, "customers.country"),
+        ("top 2 categories per country by revenue", 2, "customers.country"),
+        ("top category in each country by revenue", 1, "customers.country"),
+        ("the 3 countries with the highest revenue in each month", 3, "time"),
+        ("which month had the highest revenue in each country", 1, "customers.country"),
+        ("top 2 categories by revenue for each year", 2, "time"),
+        ("bottom 2 categories by revenue within each country", 2, "customers.country"),
     ] {
-        let unread = refuse(question);
-        let Unread::Unsupported(why) = &unread else { panic!("{question}: {unread:?}") };
-        assert!(why.contains("within each group"), "{question}: {why}");
+        let request = understand(question);
+        assert_eq!(request.limit, Some(limit), "{question}");
+        assert_eq!(request.within, [within], "{question}");
+        assert_eq!(request.by.len() + usize::from(request.grain.is_some()), 2, "{question}");
     }
-    assert_eq!(understand("top 2 categories by revenue").limit, Some(2));
+    // What is ranked, and within what, is not said.
+    for question in ["revenue by category and country, top 3", "top 2 categories by country"] {
+        assert!(matches!(refuse(question), Unread::Unsupported(_) | Unread::NoMetric));
+    }
+    let words = understand("top 2 categories per country by revenue").describe();
+    assert!(
+        words.ends_with("the 2 with the greatest revenue in each customers.country"),
+        "{words}"
+    );
+    let whole = understand("top 2 categories by revenue");
+    assert_eq!((whole.limit, whole.within.len()), (Some(2), 0));
+    assert!(matches!(refuse("top 0 categories by revenue"), Unread::Unsupported(_)));
     // Several orders may have one title.
     assert!(matches!(refuse("which order has the highest revenue"), Unread::Words(_)));
 }
@@ -61,6 +76,10 @@ fn a_share_in_each_group_is_not_the_share_of_each_group() {
     }
     let request = understand("share of revenue by category");
     assert_eq!(request.comparison, Some(Comparison::ShareOfTotal));
+    assert!(request.within.is_empty());
+    let request = understand("share of revenue by category within each country");
+    assert_eq!(request.comparison, Some(Comparison::ShareOfTotal));
+    assert_eq!(request.within, ["customers.country"]);
 }
 
 #[test]
@@ -75,7 +94,128 @@ fn somebody_whom_no_word_names_is_not_read() {
 #[test]
 fn two_values_at_once_are_not_one_of_two() {
     assert!(matches!(refuse("orders both cancelled and delivered"), Unread::Ambiguous { .. }));
-    assert_eq!(understand("orders cancelled and delivered").filters.len(), 1);
+    let request = understand("orders cancelled and delivered");
+    assert!(request.describe().ends_with("orders.status is 'cancelled' or 'delivered'"));
+    assert_eq!(understand("buyers cancelled or delivered").filters.len(), 1);
+    // A buyer may have orders of both kinds.
+    for question in ["buyers cancelled and delivered", "how many buyers are cancelled, delivered"] {
+        assert!(matches!(refuse(question), Unread::Ambiguous { .. }), "{question}");
+    }
+}
+
+#[test]
+fn a_place_that_two_tables_have_is_asked_back() {
+    let mut semantics = make_shop();
+    semantics.dimensions.push(dimension("orders", "ship_country", false));
+    let places = ["orders.ship_country", "customers.country"];
+    // Whatever the order of the values that were found.
+    for places in [places, [places[1], places[0]]] {
+        let cells = places.map(|place| Cell { dimension: place.into(), value: "France".into() });
+        for question in
+            ["orders in France", "how many orders from France", "orders by month in France"]
+        {
+            let read = read_question(&semantics, question, &cells, day("2025-06-30"));
+            let Reading::Unread(Unread::Ambiguous { choices, .. }) = &read else {
+                panic!("{question}: {read:?}")
+            };
+            assert_eq!(choices.len(), 2, "{question}: {choices:?}");
+        }
+        for (question, place) in [
+            ("orders in the country France", "customers.country"),
+            ("orders from customers in France", "customers.country"),
+            ("orders with ship country France", "orders.ship_country"),
+        ] {
+            let read = read_question(&semantics, question, &cells, day("2025-06-30"));
+            let Reading::Understood(read) = &read else { panic!("{question}: {read:?}") };
+            assert_eq!(read.request.filters[0].dimension, place, "{question}");
+        }
+    }
+}
+
+#[test]
+fn a_time_that_is_not_certain_is_refused_with_the_reason() {
+    for (question, why) in [
+        ("revenue since March", "the year is not said"),
+        ("revenue from 2023", "may mean that time alone"),
+        ("revenue until 2023", "may include it or not"),
+        ("revenue from 2024 to 2023", "ends before it begins"),
+        ("revenue in the last month", "a unit of the calendar or the days"),
+    ] {
+        let unread = refuse(question).to_string();
+        assert!(unread.contains(why), "{question}: {unread}");
+    }
+    for (question, from, until) in [
+        ("revenue before 2023-02", None, Some("2023-02-01")),
+        ("revenue Q1 to Q3 2024", Some("2024-01-01"), Some("2024-10-01")),
+        ("revenue until the end of 2023", None, Some("2024-01-01")),
+        ("revenue by category from 2023 to 2024", Some("2023-01-01"), Some("2025-01-01")),
+    ] {
+        let period = understand(question).period.unwrap();
+        assert_eq!((period.from, period.until), (from.map(day), until.map(day)), "{question}");
+    }
+    let compared = understand("compare revenue in 2024 to 2023");
+    assert_eq!(compared.comparison, Some(Comparison::PreviousPeriod));
+}
+
+fn unmet(question: &str, request: &Request) -> Vec<String> {
+    let today = day("2025-06-30");
+    let added = find_added(&make_shop(), question, request, today);
+    [find_missing(&make_shop(), question, request, today), added].concat()
+}
+
+#[test]
+fn a_request_is_held_to_its_question() {
+    let question = "top 2 categories by revenue in 2024";
+    let whole = understand(question);
+    assert_eq!(unmet(question, &whole), [""; 0]);
+    let other_year = crate::compile::tests::kit::period("2023-01-01", "2024-01-01");
+    let mut turned = whole.clone();
+    turned.order.as_mut().unwrap().descending = false;
+    for (request, missing) in [
+        (Request { by: vec!["customers.country".into()], ..whole.clone() }, "groups by categories"),
+        (Request { period: None, ..whole.clone() }, "says in 2024, and the request counts at any"),
+        (Request { period: other_year, ..whole.clone() }, "the request counts in 2023"),
+        (Request { limit: Some(5), ..whole.clone() }, "the first 2, and the request shows 5"),
+        (Request { limit: None, ..whole.clone() }, "the first 2, and the request shows all"),
+        (Request { order: None, ..whole.clone() }, "greatest, and the request has no order"),
+        (turned, "the greatest, and the request is in order of revenue"),
+        (
+            Request { grain: Some(crate::Grain::Month), ..whole.clone() },
+            "the request groups by month",
+        ),
+        (Request { metrics: vec!["cost".into()], ..whole.clone() }, "the request computes cost"),
+    ] {
+        let found = unmet(question, &request);
+        assert!(found.iter().any(|one| one.contains(missing)), "{missing}: {found:?}");
+    }
+    let question = "monthly revenue";
+    let whole = understand(question);
+    for (request, missing) in [
+        (Request { grain: None, ..whole.clone() }, "groups by month, and the request has none"),
+        (
+            Request { grain: Some(crate::Grain::Year), ..whole.clone() },
+            "the request groups by year",
+        ),
+        (Request { by: vec!["country".into()], ..whole.clone() }, "groups by country, which the"),
+        (Request { limit: Some(3), ..whole.clone() }, "shows the first 3 rows, and all are"),
+        (
+            Request {
+                period: crate::compile::tests::kit::period("2023-01-01", "2024-01-01"),
+                ..whole.clone()
+            },
+            "the question names no time",
+        ),
+    ] {
+        let found = unmet(question, &request);
+        assert!(found.iter().any(|one| one.contains(missing)), "{missing}: {found:?}");
+    }
+    // Words that are not understood may ask for what the request adds.
+    let question = "revenue by region of the world";
+    assert_eq!(unmet(question, &Request { by: vec!["country".into()], ..whole }), [""; 0]);
+    let within = understand("top 2 categories per country by revenue");
+    let whole = Request { within: Vec::new(), ..within };
+    let found = unmet("top 2 categories per country by revenue", &whole);
+    assert!(found.iter().any(|one| one.contains("a ranking in each country")), "{found:?}");
 }
 
 #[test]

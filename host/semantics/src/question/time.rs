@@ -35,7 +35,31 @@ pub(super) enum Time {
     Yearless(u32, u32),
     /// Two spans that do not touch.
     Divided,
+    /// A time that is not certain, with the reason.
+    Unclear(&'static str),
 }
+
+/// The part of a time that bounds another: `the end of 2023`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// The time as it is.
+    Whole,
+    /// Its start.
+    Start,
+    /// Its end.
+    End,
+}
+
+pub(super) const NO_YEAR: &str = "the year is not said";
+const REVERSED: &str = "the time ends before it begins";
+const FROM_ALONE: &str = "`from` a time may mean that time alone or all that follows: say `in` or \
+                          `since`";
+const UNTIL_ALONE: &str = "`until` a time may include it or not: say `through`, `before` or `until \
+                           the end of`";
+const ROLLING: &str = "`the last month` and the like may be a unit of the calendar or the days \
+                       before today: say `last month` or `the last 30 days`";
+/// Words between the first and the last of a range.
+const TO: &[&str] = &["through", "till", "to", "until"];
 
 /// The calendar that relative times count from.
 #[derive(Debug, Clone, Copy)]
@@ -143,29 +167,95 @@ impl Clock<'_> {
     pub(super) fn time(&self, at: usize) -> Option<(Time, usize)> {
         match self.word(at) {
             "between" => {
-                let (first, next) = self.point(self.skip_the(at + 1))?;
-                if self.word(next) != "and" {
-                    return None;
-                }
-                let (last, end) = self.point(self.skip_the(next + 1))?;
+                let (first, last, end) = self.pair(at)?;
                 Some((range(first, last)?, end))
             }
             "from" => self.from(at),
-            "since" => {
-                let (Time::Span(span), end) = self.point(self.skip_the(at + 1))? else {
-                    return None;
-                };
-                Some((Time::Span(Span { until: None, unit: None, ..span }), end))
+            word @ ("since" | "before" | "after" | "through" | "until" | "till") => {
+                self.open(word, at + 1)
             }
-            "before" | "after" | "through" => self.open(self.word(at), at + 1),
             "prior" if self.word(at + 1) == "to" => self.open("before", at + 2),
-            "up" if self.word(at + 1) == "to" => self.open("through", at + 2),
+            "up" if matches!(self.word(at + 1), "to" | "until") => self.open("through", at + 2),
+            // `by the end of 2023`; any other `by` groups.
+            "by" => match self.bound(at + 1)? {
+                (_, Edge::End, _) => self.open("through", at + 1),
+                _ => None,
+            },
             word => {
                 let begin = if BEFORE.contains(&word) { self.skip_the(at + 1) } else { at };
                 let (first, end) = self.point(begin)?;
-                self.list(first, end)
+                match self.opens(first, end) {
+                    Some(open) => Some(open),
+                    None => self.list(first, end),
+                }
             }
         }
+    }
+
+    /// Reads a time as [`Clock::time`] does, or a range without a word before it: `Q1 to Q3 2024`.
+    pub(super) fn time_or_range(&self, at: usize) -> Option<(Time, usize)> {
+        match self.pair(at) {
+            Some((first, last, end)) => Some((range(first, last)?, end)),
+            None => self.time(at),
+        }
+    }
+
+    /// Returns the first and the last of a range, and the place behind it.
+    fn pair(&self, at: usize) -> Option<(Time, Time, usize)> {
+        let word = self.word(at);
+        let has_word = matches!(word, "between" | "from") || BEFORE.contains(&word);
+        let (first, edge, next) = self.bound(if has_word { at + 1 } else { at })?;
+        let joins = match (word, self.word(next)) {
+            ("between", "and") => 1,
+            ("between", _) => return None,
+            (_, "up") if self.word(next + 1) == "to" => 2,
+            (_, to) if TO.contains(&to) => 1,
+            _ => return None,
+        };
+        let (last, last_edge, end) = self.bound(next + joins)?;
+        let first = match (first, edge) {
+            (Time::Span(span), Edge::End) => Time::Span(Span { from: span.until, ..span }),
+            (first, Edge::Whole | Edge::Start) => first,
+            _ => return None,
+        };
+        let last = match (last, last_edge) {
+            (Time::Span(span), Edge::Start) => Time::Span(Span { until: span.from, ..span }),
+            (last, Edge::Whole | Edge::End) => last,
+            _ => return None,
+        };
+        Some((first, last, end))
+    }
+
+    /// Reads a time, or its start or its end.
+    fn bound(&self, at: usize) -> Option<(Time, Edge, usize)> {
+        let at = self.skip_the(at);
+        let edge = match self.word(at) {
+            "start" | "beginning" => Edge::Start,
+            "end" => Edge::End,
+            _ => {
+                let (time, end) = self.point(at)?;
+                return Some((time, Edge::Whole, end));
+            }
+        };
+        if self.word(at + 1) != "of" {
+            return None;
+        }
+        let (time, end) = self.point(self.skip_the(at + 2))?;
+        Some((time, edge, end))
+    }
+
+    /// `2023 and later`, `2023 onwards`, `2023 or earlier`.
+    fn opens(&self, first: Time, at: usize) -> Option<(Time, usize)> {
+        let joins = usize::from(matches!(self.word(at), "and" | "or"));
+        let end = at + joins + 1;
+        let Time::Span(span) = first else { return None };
+        let (from, until) = match self.word(at + joins) {
+            "onward" | "onwards" => (span.from, None),
+            "later" | "after" | "since" if joins == 1 => (span.from, None),
+            "earlier" | "before" if joins == 1 => (None, span.until),
+            _ => return None,
+        };
+        Some((Time::Span(Span { from, until, unit: None, ..span }), end))
     }
 
     fn skip_the(&self, at: usize) -> usize {
@@ -174,41 +264,46 @@ impl Clock<'_> {
 
     /// `from A to B`, `from A on`, and `from last month`; a year alone may be the start or all.
     fn from(&self, at: usize) -> Option<(Time, usize)> {
-        let (first, next) = self.point(self.skip_the(at + 1))?;
-        let join = match self.word(next) {
-            "to" | "until" | "till" | "through" => 1,
-            "up" if self.word(next + 1) == "to" => 2,
-            "on" | "onward" | "onwards" => {
-                let Time::Span(span) = first else { return None };
-                return Some((Time::Span(Span { until: None, unit: None, ..span }), next + 1));
-            }
-            _ => {
-                return matches!(first, Time::Span(span) if span.is_relative)
-                    .then_some((first, next));
-            }
-        };
-        let (last, end) = self.point(self.skip_the(next + join))?;
-        Some((range(first, last)?, end))
+        if let Some((first, last, end)) = self.pair(at) {
+            return Some((range(first, last)?, end));
+        }
+        let (first, edge, next) = self.bound(at + 1)?;
+        if matches!(self.word(next), "on" | "onward" | "onwards") {
+            return self.open("since", at + 1).map(|(time, _)| (time, next + 1));
+        }
+        if edge != Edge::Whole {
+            return self.open("since", at + 1);
+        }
+        Some(match first {
+            Time::Span(span) if !span.is_relative => (Time::Unclear(FROM_ALONE), next),
+            Time::Yearless(..) => (Time::Unclear(NO_YEAR), next),
+            _ => (first, next),
+        })
     }
 
     /// The first and the last of `from 2023 to 2024` and `between 2023 and 2024`, where both are
     /// one unit.
     pub(super) fn ends(&self, at: usize) -> Option<(Span, Span)> {
-        if !matches!(self.word(at), "from" | "between") {
-            return None;
-        }
-        let (Time::Span(first), next) = self.point(self.skip_the(at + 1))? else { return None };
-        let joins = matches!(self.word(next), "to" | "and" | "until" | "till" | "through");
-        let (Time::Span(last), _) = self.point(self.skip_the(next + 1))? else { return None };
+        let (Time::Span(first), Time::Span(last), _) = self.pair(at)? else { return None };
         let is_one_unit = first.unit.is_some() && first.unit == last.unit;
-        (joins && is_one_unit).then_some((first, last))
+        is_one_unit.then_some((first, last))
     }
 
+    /// A time that is open on one side: `since 2023`, `before the end of May 2024`.
     fn open(&self, side: &str, at: usize) -> Option<(Time, usize)> {
-        let (Time::Span(span), end) = self.point(self.skip_the(at))? else { return None };
-        let (from, until) = match side {
-            "before" => (None, span.from),
-            "after" => (span.until, None),
+        let (time, edge, end) = self.bound(at)?;
+        let span = match time {
+            Time::Span(span) => span,
+            Time::Yearless(..) => return Some((Time::Unclear(NO_YEAR), end)),
+            other => return Some((other, end)),
+        };
+        let (from, until) = match (side, edge) {
+            ("since", Edge::Whole) | ("since" | "after", Edge::Start) => (span.from, None),
+            ("after", Edge::Whole) | ("since" | "after", Edge::End) => (span.until, None),
+            ("before", Edge::Whole) | (_, Edge::Start) => (None, span.from),
+            ("until" | "till", Edge::Whole) if span.unit != Some(Grain::Day) => {
+                return Some((Time::Unclear(UNTIL_ALONE), end));
+            }
             _ => (None, span.until),
         };
         Some((Time::Span(Span { from, until, unit: None, ..span }), end))
@@ -229,7 +324,9 @@ impl Clock<'_> {
     /// Reads a time of its own, such as `2024`, `March 2024` or `last month`.
     pub(super) fn point(&self, at: usize) -> Option<(Time, usize)> {
         self.day(at)
+            .or_else(|| self.written(at))
             .or_else(|| self.year_first(at))
+            .or_else(|| self.counted_part(at))
             .or_else(|| self.part_of_year(at))
             .or_else(|| self.relative(at))
     }
@@ -250,6 +347,43 @@ impl Clock<'_> {
         Some((one_day(day, false)?, next + 1))
     }
 
+    /// `2024-05`, `2024-Q1` and `2023-2024`.
+    fn written(&self, at: usize) -> Option<(Time, usize)> {
+        let token = self.tokens.get(at)?;
+        if let Kind::Month(first) = token.kind {
+            return Some((Time::Span(months(first.year(), first.month(), 1)?), at + 1));
+        }
+        let (year, rest) = token.lower.split_once('-')?;
+        let year = read_year(year)?;
+        if let Some((first, count)) = quarter_or_half(rest) {
+            return Some((Time::Span(months(year, first, count)?), at + 1));
+        }
+        let last = Time::Span(months(read_year(rest)?, 1, 12)?);
+        Some((range(Time::Span(months(year, 1, 12)?), last)?, at + 1))
+    }
+
+    /// `the last quarter of 2024`, `the first three months of 2024`.
+    fn counted_part(&self, at: usize) -> Option<(Time, usize)> {
+        let is_last = matches!(self.word(at), "last" | "final");
+        if !is_last && self.word(at) != "first" {
+            return None;
+        }
+        let number = self.tokens.get(at + 1).and_then(Token::number);
+        let unit_at = at + 1 + usize::from(number.is_some());
+        let months_of_one = match self.word(unit_at) {
+            "month" | "months" => 1,
+            "quarter" | "quarters" => 3,
+            "half" => 6,
+            _ => return None,
+        };
+        let number = u32::try_from(number.unwrap_or(1)).ok().filter(|number| *number > 0)?;
+        let count = number.checked_mul(months_of_one).filter(|count| *count <= 12)?;
+        let is_of = matches!(self.word(unit_at + 1), "of" | "in");
+        let year = self.year(unit_at + 2).filter(|_| is_of)?;
+        let first = if is_last { 13 - count } else { 1 };
+        Some((Time::Span(months(year, first, count)?), unit_at + 3))
+    }
+
     fn day_of_month(&self, at: usize) -> Option<u32> {
         let word = self.word(at);
         let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end));
@@ -259,7 +393,7 @@ impl Clock<'_> {
     fn year(&self, at: usize) -> Option<i32> {
         let token = self.tokens.get(at)?;
         let is_year = token.kind == Kind::Number && token.text.len() == 4;
-        token.lower.parse().ok().filter(|year| is_year && (1900..2200).contains(year))
+        read_year(&token.lower).filter(|_| is_year)
     }
 
     /// `2024`, `the year 2024`, and `2024 Q1`.
@@ -361,7 +495,7 @@ impl Clock<'_> {
         let rolls = word == "past"
             || (word == "last" && at.checked_sub(1).is_some_and(|the| self.word(the) == "the"));
         if count.is_none() && rolls {
-            return None;
+            return Some((Time::Unclear(ROLLING), unit_at + 1));
         }
         let count = i32::try_from(count.unwrap_or(1)).ok().filter(|count| *count <= 1_000)?;
         Some((self.units(shift(first, unit, -count)?, unit, count)?, unit_at + 1))
@@ -393,6 +527,11 @@ fn one_day(day: NaiveDate, is_relative: bool) -> Option<Time> {
     Some(Time::Span(Span { from: Some(day), until, unit: Some(Grain::Day), is_relative }))
 }
 
+fn read_year(text: &str) -> Option<i32> {
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|year| is_year && (1900..2200).contains(year))
+}
+
 fn quarter_or_half(word: &str) -> Option<(u32, u32)> {
     match word.as_bytes() {
         [b'q', digit @ b'1'..=b'4'] => Some((u32::from(digit - b'1') * 3 + 1, 3)),
@@ -405,21 +544,29 @@ fn quarter_or_half(word: &str) -> Option<(u32, u32)> {
 fn range(first: Time, last: Time) -> Option<Time> {
     match (first, last) {
         (Time::Span(first), Time::Span(last)) => {
-            let is_forward = first.from? < last.until?;
-            is_forward.then_some(Time::Span(Span {
+            if first.from? >= last.until? {
+                return Some(Time::Unclear(REVERSED));
+            }
+            Some(Time::Span(Span {
                 from: first.from,
                 until: last.until,
                 unit: None,
-                is_relative: first.is_relative,
+                is_relative: first.is_relative || last.is_relative,
             }))
         }
         (Time::Yearless(month, count), Time::Span(last)) => {
             let year = last.from?.year();
             range(Time::Span(months(year, month, count)?), Time::Span(last))
         }
-        (Time::Yearless(first, _), Time::Yearless(last, count)) => {
-            (first <= last).then(|| Time::Yearless(first, last + count - first))
+        (Time::Span(first), Time::Yearless(month, count)) => {
+            let year = first.from?.year();
+            range(Time::Span(first), Time::Span(months(year, month, count)?))
         }
+        (Time::Yearless(first, _), Time::Yearless(last, count)) => Some(match first <= last {
+            true => Time::Yearless(first, last + count - first),
+            false => Time::Unclear(NO_YEAR),
+        }),
+        (unclear @ Time::Unclear(_), _) | (_, unclear @ Time::Unclear(_)) => Some(unclear),
         _ => None,
     }
 }
@@ -453,7 +600,7 @@ mod tests {
         let today = NaiveDate::from_ymd_opt(2024, 12, 31).unwrap();
         let calendar = Calendar { today, week_start: WeekStart::Monday };
         let clock = Clock { tokens: &tokens, calendar };
-        let (time, end) = clock.time(0)?;
+        let (time, end) = clock.time_or_range(0)?;
         let rest = if end < tokens.len() { "+" } else { "" };
         Some(match time {
             Time::Span(span) => format!(
@@ -490,6 +637,33 @@ mod tests {
             ("in March of last year", "2023-03-01..2023-04-01"),
             ("from last month", "2024-11-01..2024-12-01"),
             ("from 2023 on", "2023-01-01.."),
+            ("from 2023 to 2024", "2023-01-01..2025-01-01"),
+            ("between March and May 2024", "2024-03-01..2024-06-01"),
+            ("between March 2024 and May", "2024-03-01..2024-06-01"),
+            ("from the start of 2023 to the end of March 2024", "2023-01-01..2024-04-01"),
+            ("from 2023 to the beginning of March 2024", "2023-01-01..2024-03-01"),
+            ("Q1 to Q3 2024", "2024-01-01..2024-10-01"),
+            ("in Q1 through Q3 of 2024", "2024-01-01..2024-10-01"),
+            ("2023-2024", "2023-01-01..2025-01-01"),
+            ("2022 until 2023", "2022-01-01..2024-01-01"),
+            ("before 2023-02", "..2023-02-01"),
+            ("in 2023-02", "2023-02-01..2023-03-01"),
+            ("in 2024-Q2", "2024-04-01..2024-07-01"),
+            ("until the end of 2023", "..2024-01-01"),
+            ("by the end of 2023", "..2024-01-01"),
+            ("until the start of 2023", "..2023-01-01"),
+            ("until 2024-05-31", "..2024-06-01"),
+            ("through 2023", "..2024-01-01"),
+            ("since the beginning of 2023", "2023-01-01.."),
+            ("after the end of 2023", "2024-01-01.."),
+            ("2023 and later", "2023-01-01.."),
+            ("in 2023 or earlier", "..2024-01-01"),
+            ("2023 onwards", "2023-01-01.."),
+            ("in the first half of 2024", "2024-01-01..2024-07-01"),
+            ("in H2 2024", "2024-07-01..2025-01-01"),
+            ("in the last quarter of 2023", "2023-10-01..2024-01-01"),
+            ("in the first three months of 2023", "2023-01-01..2023-04-01"),
+            ("in the final month of 2023", "2023-12-01..2024-01-01"),
         ] {
             assert_eq!(read(text).as_deref(), Some(wanted), "{text}");
         }
@@ -497,8 +671,21 @@ mod tests {
 
     #[test]
     fn what_may_mean_two_spans_is_no_time() {
-        for text in ["the last month", "past year", "from 2023", "may", "since March", "20"] {
+        for text in ["may", "20", "by 2023", "the end of 2023", "to 2023"] {
             assert_eq!(read(text), None, "{text}");
+        }
+        for (text, why) in [
+            ("the last month", ROLLING),
+            ("past year", ROLLING),
+            ("from 2023", FROM_ALONE),
+            ("since March", NO_YEAR),
+            ("before May", NO_YEAR),
+            ("until 2023", UNTIL_ALONE),
+            ("from 2024 to 2023", REVERSED),
+            ("between November 2023 and February", REVERSED),
+            ("from November to February", NO_YEAR),
+        ] {
+            assert_eq!(read(text), Some(format!("{:?}", Time::Unclear(why))), "{text}");
         }
     }
 }

@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Number,
     /// A day as `2024-05-31`.
     Day(NaiveDate),
+    /// A month as `2024-05`, by its first day.
+    Month(NaiveDate),
     /// A text in quotation marks.
     Quoted,
     /// A comma.
@@ -130,6 +132,11 @@ fn number_or_word(part: String) -> Token {
     }
     if let Ok(day) = NaiveDate::parse_from_str(&part, "%Y-%m-%d") {
         return Token::new(part, Kind::Day(day));
+    }
+    if let Ok(first) = NaiveDate::parse_from_str(&format!("{part}-01"), "%Y-%m-%d")
+        && part.len() == "2024-05".len()
+    {
+        return Token::new(part, Kind::Month(first));
     }
     if part.contains('-') {
         return Token::new(part, Kind::Sign);

@@ -7,8 +7,8 @@ use syrch_words::{is_stop_word, stem};
 use super::draft::Value;
 use super::tokens::{Kind, Token, is_same_word, tokens};
 use super::{Cell, cues, model};
-use crate::compile::are_equal;
-use crate::{Literal, Semantics};
+use crate::compile::find_table;
+use crate::{Literal, Metric, Semantics};
 
 /// The meaning of a phrase, by its index in the semantics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,13 +67,72 @@ const BETWEEN: &[&str] = &[
     "was", "were", "which", "who",
 ];
 
-/// The words of the file by the stem of their first word.
+/// The words of the files.
 #[derive(Default)]
-struct Entries {
+pub(crate) struct Vocabulary {
+    /// The names by the stem of their first word.
     by_stem: HashMap<String, Vec<(Vec<Token>, Meaning)>>,
+    /// The values that labels spell out.
+    labels: Vec<(Vec<Token>, Value)>,
+    /// The places of these by their first word, and by their text.
+    by_word: HashMap<String, Vec<usize>>,
+    /// The metrics by the words that a synonym has beside their name, as `placed` in `orders
+    /// placed`.
+    verbs: HashMap<String, Vec<usize>>,
 }
 
-impl Entries {
+impl Vocabulary {
+    /// Collects the words of the definitions.
+    pub(crate) fn new(semantics: &Semantics) -> Self {
+        let mut vocabulary = Self::default();
+        vocabulary.add_names(semantics);
+        vocabulary.add_labels(semantics);
+        for (at, metric) in semantics.metrics.iter().enumerate() {
+            for word in list_verbs(metric) {
+                vocabulary.verbs.entry(word).or_default().push(at);
+            }
+        }
+        vocabulary
+    }
+
+    /// The metrics of which a synonym is the name with this word.
+    pub(super) fn verbs(&self, word: &str) -> Vec<usize> {
+        self.verbs.get(word).cloned().unwrap_or_default()
+    }
+
+    fn add_labels(&mut self, semantics: &Semantics) {
+        for (at, dimension) in semantics.dimensions.iter().enumerate() {
+            for label in &dimension.labels {
+                let value = Value { dimension: at, literal: label.value.clone(), is_label: true };
+                if let Literal::Text(text) = &label.value {
+                    self.add_label(text, &value);
+                }
+                for name in &label.synonyms {
+                    self.add_label(name, &value);
+                }
+            }
+        }
+    }
+
+    fn add_label(&mut self, text: &str, value: &Value) {
+        let words = tokens(text);
+        let Some(first) = words.first().map(|first| first.lower.clone()) else { return };
+        let place = self.labels.len();
+        self.labels.push((words, value.clone()));
+        self.by_word.entry(first.clone()).or_default().push(place);
+        if let Literal::Text(text) = &value.literal
+            && text.to_lowercase() != first
+        {
+            self.by_word.entry(text.to_lowercase()).or_default().push(place);
+        }
+    }
+
+    /// The labels that may begin with a token.
+    fn labels_at(&self, token: &Token) -> impl Iterator<Item = &(Vec<Token>, Value)> {
+        let places = self.by_word.get(&token.lower).map_or(&[] as &[usize], Vec::as_slice);
+        places.iter().map(|place| &self.labels[*place])
+    }
+
     fn add(&mut self, name: &str, meaning: Meaning) {
         let words: Vec<Token> = tokens(&name.replace('_', " "))
             .into_iter()
@@ -86,42 +145,44 @@ impl Entries {
 
 /// Finds what the tokens of a question mean.
 pub(super) fn link(semantics: &Semantics, question: &[Token], cells: &[Cell]) -> Links {
-    let entries = entries(semantics);
-    let values = values(semantics, cells);
+    let index = semantics.index();
+    let vocabulary = index.vocabulary(semantics);
+    let cells = read_cells(semantics, cells);
     Links {
-        names: (0..question.len()).map(|at| name_at(&entries, question, at)).collect(),
-        values: (0..question.len()).map(|at| value_at(&values, question, at)).collect(),
+        names: (0..question.len()).map(|at| name_at(vocabulary, question, at)).collect(),
+        values: (0..question.len()).map(|at| value_at(vocabulary, &cells, question, at)).collect(),
     }
 }
 
-fn entries(semantics: &Semantics) -> Entries {
-    let mut entries = Entries::default();
-    for (at, metric) in semantics.metrics.iter().enumerate() {
-        for name in std::iter::once(&metric.name).chain(&metric.synonyms) {
-            entries.add(name, Meaning::Metric(at));
+impl Vocabulary {
+    fn add_names(&mut self, semantics: &Semantics) {
+        for (at, metric) in semantics.metrics.iter().enumerate() {
+            for name in std::iter::once(&metric.name).chain(&metric.synonyms) {
+                self.add(name, Meaning::Metric(at));
+            }
         }
-    }
-    for (at, table) in semantics.tables.iter().enumerate() {
-        for name in std::iter::once(&table.name).chain(&table.synonyms) {
-            entries.add(name, Meaning::Table(at));
+        for (at, table) in semantics.tables.iter().enumerate() {
+            for name in std::iter::once(&table.name).chain(&table.synonyms) {
+                self.add(name, Meaning::Table(at));
+            }
         }
-    }
-    for (at, dimension) in semantics.dimensions.iter().enumerate() {
-        let table = semantics.tables.iter().find(|t| are_equal(&t.name, &dimension.table));
-        for name in std::iter::once(&dimension.name).chain(&dimension.synonyms) {
-            entries.add(name, Meaning::Dimension(at));
-            for owner in table.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.synonyms)) {
-                entries.add(&format!("{owner} {name}"), Meaning::Dimension(at));
+        for (at, dimension) in semantics.dimensions.iter().enumerate() {
+            let table = find_table(semantics, &dimension.table);
+            for name in std::iter::once(&dimension.name).chain(&dimension.synonyms) {
+                self.add(name, Meaning::Dimension(at));
+                for owner in table.iter().flat_map(|t| std::iter::once(&t.name).chain(&t.synonyms))
+                {
+                    self.add(&format!("{owner} {name}"), Meaning::Dimension(at));
+                }
             }
         }
     }
-    entries
 }
 
-fn name_at(entries: &Entries, question: &[Token], at: usize) -> Option<Named> {
+fn name_at(vocabulary: &Vocabulary, question: &[Token], at: usize) -> Option<Named> {
     let first = question.get(at).filter(|token| token.kind == Kind::Word)?;
     let mut best: Option<Named> = None;
-    for (words, meaning) in entries.by_stem.get(&stem(&first.lower))? {
+    for (words, meaning) in vocabulary.by_stem.get(&stem(&first.lower))? {
         let Some(end) = end_of_name(words, question, at) else { continue };
         match &mut best {
             Some(known) if known.end > end => {}
@@ -158,18 +219,27 @@ fn end_of_name(words: &[Token], question: &[Token], at: usize) -> Option<usize> 
     Some(next)
 }
 
-/// The values that labels and cells spell out, as words.
-fn values(semantics: &Semantics, cells: &[Cell]) -> Vec<(Vec<Token>, Value)> {
-    let mut out = Vec::new();
-    for (at, dimension) in semantics.dimensions.iter().enumerate() {
-        for label in &dimension.labels {
-            let value = Value { dimension: at, literal: label.value.clone(), is_label: true };
-            if let Literal::Text(text) = &label.value {
-                out.push((tokens(text), value.clone()));
+/// The words that synonyms of a metric have beside its name.
+fn list_verbs(metric: &Metric) -> Vec<String> {
+    let name = metric.name.to_lowercase();
+    let mut verbs: Vec<String> = Vec::new();
+    for synonym in &metric.synonyms {
+        let words: Vec<String> = synonym.split_whitespace().map(str::to_lowercase).collect();
+        for verb in &words {
+            let others: Vec<&str> =
+                words.iter().filter(|word| *word != verb).map(String::as_str).collect();
+            let is_beside = others.len() + 1 == words.len() && others.join(" ") == name;
+            if is_beside && !verbs.contains(verb) {
+                verbs.push(verb.clone());
             }
-            out.extend(label.synonyms.iter().map(|name| (tokens(name), value.clone())));
         }
     }
+    verbs
+}
+
+/// The values that cells spell out, as words.
+fn read_cells(semantics: &Semantics, cells: &[Cell]) -> Vec<(Vec<Token>, Value)> {
+    let mut out = Vec::new();
     for cell in cells {
         if let Some(dimension) = model::find_dimension(semantics, &cell.dimension) {
             let literal = Literal::Text(cell.value.clone());
@@ -180,9 +250,14 @@ fn values(semantics: &Semantics, cells: &[Cell]) -> Vec<(Vec<Token>, Value)> {
     out
 }
 
-fn value_at(values: &[(Vec<Token>, Value)], question: &[Token], at: usize) -> Option<Valued> {
+fn value_at(
+    vocabulary: &Vocabulary,
+    cells: &[(Vec<Token>, Value)],
+    question: &[Token],
+    at: usize,
+) -> Option<Valued> {
     let mut best: Option<Valued> = None;
-    for (words, value) in values {
+    for (words, value) in vocabulary.labels_at(&question[at]).chain(cells) {
         let Some(end) = end_of_value(words, &value.literal, question, at) else { continue };
         match &mut best {
             Some(known) if known.end > end => {}

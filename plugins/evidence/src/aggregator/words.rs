@@ -81,13 +81,11 @@ fn by_rule(profile: &Profile, page: Option<&Page>) -> String {
     match (profile.rows, page.rows.as_slice()) {
         (1, [row]) if row.len() == 1 => match &row[0] {
             Value::Null => "There is no value (NULL).".to_owned(),
-            value => format!("The answer is {}.", prompt::cell(value)),
+            value => format!("The answer is {}.", say_cell(value)),
         },
         (1, [row]) => {
-            let stated = names
-                .iter()
-                .zip(row)
-                .map(|(name, value)| format!("{name}: {}", prompt::cell(value)));
+            let stated =
+                names.iter().zip(row).map(|(name, value)| format!("{name}: {}", say_cell(value)));
             capitalise(&format!("{}.", stated.collect::<Vec<_>>().join(", ")))
         }
         (rows, shown) => say_rows(&names, rows, shown),
@@ -100,7 +98,7 @@ fn say_rows(names: &[String], rows: u64, shown: &[Vec<Value>]) -> String {
     let rest = if left > 0 { format!(" and {left} more") } else { String::new() };
     match names {
         [name] => {
-            let values: Vec<String> = shown.iter().flatten().map(prompt::cell).collect();
+            let values: Vec<String> = shown.iter().flatten().map(say_cell).collect();
             capitalise(&format!("{name}: {}{rest}.", values.join(", ")))
         }
         [keys @ .., name] if shown.iter().all(|row| has_number_last(row)) => {
@@ -111,7 +109,7 @@ fn say_rows(names: &[String], rows: u64, shown: &[Vec<Value>]) -> String {
         _ => {
             let list: Vec<String> = shown
                 .iter()
-                .map(|row: &Vec<Value>| row.iter().map(prompt::cell).collect::<Vec<_>>().join(", "))
+                .map(|row: &Vec<Value>| row.iter().map(say_cell).collect::<Vec<_>>().join(", "))
                 .collect();
             let lead = if left > 0 { "the first are" } else { "they are" };
             format!("There are {rows} rows of {}; {lead} {}.", names.join(", "), list.join("; "))
@@ -129,11 +127,30 @@ fn has_number_last(row: &[Value]) -> bool {
 /// The last cell of a row behind the others: `France 12`, or `(France, 2024) 12`.
 fn say_value(row: &[Value]) -> String {
     let Some((last, keys)) = row.split_last() else { return String::new() };
-    let keys: Vec<String> = keys.iter().map(prompt::cell).collect();
+    let keys: Vec<String> = keys.iter().map(say_cell).collect();
     match keys.as_slice() {
-        [key] => format!("{key} {}", prompt::cell(last)),
-        _ => format!("({}) {}", keys.join(", "), prompt::cell(last)),
+        [key] => format!("{key} {}", say_cell(last)),
+        _ => format!("({}) {}", keys.join(", "), say_cell(last)),
     }
+}
+
+/// A cell as a sentence has it: a number with at most six decimals, or digits where it is small.
+fn say_cell(value: &Value) -> String {
+    let number = match value {
+        Value::Real(number) => Some(*number),
+        Value::Decimal(digits) if digits.split_once('.').is_some_and(|(_, it)| it.len() > 6) => {
+            digits.parse().ok()
+        }
+        _ => None,
+    };
+    // Rounding a number of so many digits would change those before the point.
+    let number = number.filter(|number: &f64| number.abs() < 1e9 && number.fract() != 0.0);
+    let Some(number) = number else { return prompt::cell(value) };
+    let rounded = match number.abs() < 1.0 {
+        true => format!("{number:.5e}"),
+        false => format!("{number:.6}"),
+    };
+    rounded.parse::<f64>().map_or_else(|_| prompt::cell(value), |rounded| rounded.to_string())
 }
 
 /// The name of a column in words: `COUNT(*)` is `number`, `SUM(t.price)` is `sum of price`.
@@ -167,4 +184,27 @@ fn space(name: &str) -> String {
 fn capitalise(sentence: &str) -> String {
     let mut letters = sentence.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_people_read() {
+        for (value, said) in [
+            (Value::Real(12.340_000_000_000_002), "12.34"),
+            (Value::Real(-2.666_666_666_666_666_5), "-2.666667"),
+            (Value::Real(0.1 + 0.2), "0.3"),
+            (Value::Real(0.000_012_345_678), "0.0000123457"),
+            (Value::Real(3.0), "3"),
+            (Value::Real(2_000_000_000.5), "2000000000.5"),
+            (Value::Real(f64::NAN), "NaN"),
+            (Value::Decimal("2.6666666666666667".to_owned()), "2.666667"),
+            (Value::Decimal("19.90".to_owned()), "19.90"),
+            (Value::Integer(7), "7"),
+        ] {
+            assert_eq!(say_cell(&value), said, "{value:?}");
+        }
+    }
 }

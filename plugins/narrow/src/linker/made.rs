@@ -17,6 +17,9 @@ const LABELS: [&str; 2] = ["name", "title"];
 /// Endings of the names of whole numbers that measure nothing.
 const CODES: [&str; 6] = ["id", "year", "code", "zip", "phone", "number"];
 
+/// The beginnings of definitions of metrics that aggregate the rows of a table.
+const AGGREGATES: [&str; 5] = ["avg(", "count(", "max(", "min(", "sum("];
+
 /// A question and the statement that answers it.
 type Example = (String, String);
 
@@ -30,10 +33,11 @@ struct Parts<'c> {
     kinds: Vec<(&'c str, String)>,
 }
 
-/// The examples. Each is on another table, where there are so many.
-pub(crate) fn examples(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
-    let parts: Vec<Parts<'_>> =
-        sampled.iter().map(|sampled| Parts::new(&catalog.syntax, sampled)).collect();
+/// The examples. Each is on another table, where there are so many. A table of which some rows may
+/// not count has none: a statement without that condition is no example.
+pub(crate) fn examples(catalog: &Catalog, terms: &[Term], sampled: &[Sampled<'_>]) -> Vec<Hit> {
+    let whole = sampled.iter().filter(|sampled| counts_all_rows(sampled.table, terms));
+    let parts: Vec<Parts<'_>> = whole.map(|sampled| Parts::new(&catalog.syntax, sampled)).collect();
     let ways: [fn(&Parts<'_>) -> Option<Example>; 4] = [
         |parts| parts.filter(),
         |parts| parts.group(),
@@ -52,6 +56,25 @@ pub(crate) fn examples(catalog: &Catalog, sampled: &[Sampled<'_>]) -> Vec<Hit> {
         }
     }
     made
+}
+
+/// Returns true if all rows of a table certainly count: nothing is defined, or a metric of it is,
+/// whose definition has no condition. Those of the table itself stand in each of its metrics.
+fn counts_all_rows(table: &Table, terms: &[Term]) -> bool {
+    terms.is_empty()
+        || terms.iter().any(|term| {
+            let definition = term.definition.to_lowercase();
+            let is_measure = AGGREGATES.iter().any(|start| definition.starts_with(start));
+            let of_table = term.tables.first().is_some_and(|name| is_named(table, name));
+            let is_whole = is_measure && !definition.contains(" where ");
+            term.kind == TermKind::Metric && is_whole && of_table
+        })
+}
+
+/// Returns whether a name, with the schema or without, is that of a table.
+fn is_named(table: &Table, name: &str) -> bool {
+    let plain = name.rsplit_once('.').map_or(name, |(_, name)| name);
+    name.eq_ignore_ascii_case(&table.name) || plain.eq_ignore_ascii_case(&table.name)
 }
 
 fn hit(number: usize, question: &str, sql: &str) -> Hit {

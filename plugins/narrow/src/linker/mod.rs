@@ -53,7 +53,7 @@ impl LinkerRole for Narrow {
             let sampled = facts::sample(host, catalog, &tables);
             if makes && !hints.iter().any(|hit| hit.corpus == Corpus::Examples) {
                 hints.extend(
-                    made::examples(catalog, &sampled)
+                    made::examples(catalog, &problem.terms, &sampled)
                         .into_iter()
                         .take(self.settings.examples as usize),
                 );

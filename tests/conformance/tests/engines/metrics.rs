@@ -53,7 +53,28 @@ pub(crate) fn script(dialect: &Dialect) -> Vec<String> {
 }
 
 /// A request as JSON, and the statement on SQLite.
-const REQUESTS: [(&str, &str); 19] = [
+const REQUESTS: [(&str, &str); 22] = [
+    (
+        r#"{"metrics": ["revenue"], "by": ["status"], "within": ["country"], "limit": 1,
+            "order": "revenue:desc"}"#,
+        "WITH m AS (SELECT country AS k, status AS g, SUM(amount) AS v FROM s GROUP BY 1, 2) \
+         SELECT k, g, v FROM m WHERE v = (SELECT MAX(b.v) FROM m b WHERE b.k IS m.k) \
+         ORDER BY 1 NULLS LAST",
+    ),
+    (
+        r#"{"metrics": ["revenue"], "by": ["status"], "within": ["year"], "period": "2023..2024",
+            "limit": 1, "order": "revenue:desc"}"#,
+        "WITH m AS (SELECT substr(sold_on, 1, 4) AS k, status AS g, SUM(amount) AS v FROM s \
+         WHERE sold_on IS NOT NULL GROUP BY 1, 2) \
+         SELECT k, g, v FROM m WHERE v = (SELECT MAX(b.v) FROM m b WHERE b.k = m.k) ORDER BY 1",
+    ),
+    (
+        r#"{"metrics": ["revenue"], "by": ["country", "status"], "within": ["country"],
+            "compare": "share_of_total"}"#,
+        "WITH m AS (SELECT country AS k, status AS g, SUM(amount) AS v FROM s GROUP BY 1, 2) \
+         SELECT k, g, v, 1.0 * v / (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k) FROM m \
+         ORDER BY 1 NULLS LAST, 2",
+    ),
     (
         r#"{"metrics": ["revenue", "sales", "buyers", "mean amount", "half",
             "cancellation rate"]}"#,

@@ -125,7 +125,8 @@ pub(crate) async fn with_doubts(
             doubts.extend(asked.doubts());
         }
         doubts.extend(copied::find(question, &facts, &catalog, query));
-        let departures = definitions.map(|it| it.find_departures(question.text(), &facts));
+        let departures =
+            definitions.map(|it| it.find_departures(question.text(), &query.text, &facts));
         doubts.extend(
             departures
                 .unwrap_or_default()

@@ -16,6 +16,29 @@ fn fail(semantics: &Semantics, request: &Request) -> CompileError {
     compile_for(semantics, request, &Dialect::Sqlite).unwrap_err()
 }
 
+fn list(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn a_limit_within_groups_needs_groups_and_something_else() {
+    let by = ["country", "category"];
+    let within = list(&["country"]);
+    let whole = Request { limit: Some(1), within, ..request(&["revenue"], &by) };
+    assert!(compile_for(&shop(), &whole, &Dialect::Sqlite).is_ok());
+    for (request, reason) in [
+        (Request { limit: None, ..whole.clone() }, "ask for a limit or for the share"),
+        (Request { within: list(&by), ..whole.clone() }, "group by something else as well"),
+        (Request { within: list(&["status"]), ..whole.clone() }, "group by that dimension"),
+        (Request { within: list(&["time"]), ..whole.clone() }, "name the grain"),
+        (Request { within: list(&["nothing"]), ..whole.clone() }, "there is no dimension"),
+        (Request { limit: Some(0), ..whole.clone() }, "the limit is 0 rows"),
+    ] {
+        let error = fail(&shop(), &request).to_string();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
 #[test]
 fn unknown_names_suggest_the_nearest() {
     let error = fail(&shop(), &request(&["revenu"], &[]));
@@ -265,8 +288,8 @@ fn conditions_that_no_row_meets_at_once_are_refused() {
     let error = fail(&shop(), &Request { filters: both, ..request(&["orders"], &[]) });
     assert_eq!(
         error.to_string(),
-        "no row meets both customers.country = 'France' and customers.country in ('Italy', \
-         'Spain'): leave one out, or name the values in one list"
+        "no row meets both customers.country = 'France' and customers.country is 'Italy' or \
+         'Spain': leave one out, or name the values in one list"
     );
     let without = vec![
         filter("country", Operator::NotIn, &["France", "Spain"]),

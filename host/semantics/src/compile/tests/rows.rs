@@ -164,6 +164,75 @@ fn the_order_and_the_limit_keep_the_top() {
     );
 }
 
+#[test]
+fn a_limit_counts_in_each_group_that_it_is_within() {
+    let by_revenue = Some(Order { by: "revenue".to_owned(), descending: true });
+    let first = format!(
+        "WITH m AS (SELECT c.country AS k, g.category AS g, SUM(i.quantity * i.price) AS v \
+         FROM {ITEMS} GROUP BY 1, 2)"
+    );
+    let request = Request {
+        order: by_revenue.clone(),
+        limit: Some(1),
+        within: vec!["customers.country".to_owned()],
+        ..request(&["revenue"], &["country", "category"])
+    };
+    assert_rows(
+        &request,
+        &format!(
+            "{first} SELECT k, g, v FROM m WHERE v = (SELECT MAX(b.v) FROM m b WHERE b.k IS m.k) \
+             ORDER BY 1 NULLS LAST"
+        ),
+    );
+    let shares = Request {
+        comparison: Some(Comparison::ShareOfTotal),
+        order: None,
+        limit: None,
+        ..request.clone()
+    };
+    assert_rows(
+        &shares,
+        &format!(
+            "{first} SELECT k, g, v, v / (SELECT SUM(b.v) FROM m b WHERE b.k IS m.k) FROM m \
+             ORDER BY 1 NULLS LAST, 2 NULLS LAST"
+        ),
+    );
+    let of_years = Request {
+        grain: Some(Grain::Year),
+        limit: Some(2),
+        within: vec!["time".to_owned()],
+        ..super::kit::request(&["revenue"], &["category"])
+    };
+    assert_rows(
+        &Request { order: by_revenue, ..of_years },
+        &format!(
+            "WITH m AS (SELECT substr(o.order_date, 1, 4) AS t, g.category AS g, \
+             SUM(i.quantity * i.price) AS v FROM {ITEMS} GROUP BY 1, 2) \
+             SELECT t, g, v FROM m WHERE (SELECT COUNT(*) FROM m b WHERE b.t IS m.t AND b.v > m.v) \
+             < 2 ORDER BY 1 NULLS LAST, 3 DESC"
+        ),
+    );
+}
+
+#[test]
+fn rows_of_one_name_are_groups_of_their_own() {
+    // The customers 1 and 3 are both of France, and so are groups of their own by their key.
+    let mut semantics = super::kit::shop();
+    semantics.tables[1].key = vec!["customer_id".to_owned()];
+    semantics.dimensions[2].names_row = true;
+    semantics.tables[1].filter = None;
+    let request = Request {
+        order: Some(Order { by: "orders".to_owned(), descending: true }),
+        limit: Some(1),
+        within: vec!["country".to_owned()],
+        ..request(&["orders"], &["country", "status"])
+    };
+    let sql = super::kit::compile_for(&semantics, &request, &syrch_core::Dialect::Sqlite).unwrap();
+    let found = super::kit::rows(&super::kit::open(super::kit::SHOP), &sql.sql);
+    let of_france = found.iter().filter(|row| row[0] == "France").count();
+    assert_eq!(of_france, 2, "{}", sql.sql);
+}
+
 fn compare(comparison: Comparison, grain: Grain, by: &[&str]) -> Request {
     Request {
         grain: Some(grain),
