@@ -5,7 +5,7 @@ use syrch_words::stem;
 
 use super::draft::{Condition, Draft, Group, Pick, Sort, Target, Value};
 use super::time::{self, Calendar, Span, Time};
-use super::{Understood, Unread, model};
+use super::{Understood, Unread, cues, model};
 use crate::compile::{are_equal, begin};
 use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request, Semantics};
 
@@ -13,6 +13,11 @@ use crate::{Comparison, Filter, Format, Grain, Literal, Operator, Order, Request
 const SURE: f64 = 0.95;
 /// The confidence where the grain is assumed.
 const ASSUMED: f64 = 0.75;
+
+/// The length of a word that may be a misspelled name, in bytes, and the least likeness to it.
+const SPELLED: usize = 5;
+const LONGEST: usize = 40;
+const ALIKE: f64 = 0.75;
 
 /// The reason why a ranking within groups is refused.
 pub(super) const RANKS_APART: &str =
@@ -117,11 +122,35 @@ impl Resolver<'_> {
         }
     }
 
-    /// Refuses a text with words that no rule understands.
+    /// Refuses a text with words that no rule understands. Words such as `by` are named only where
+    /// nothing else is to blame.
     pub(super) fn check_words(&self) -> Result<(), Unread> {
-        match self.draft.unknown.as_slice() {
-            [] => Ok(()),
-            words => Err(Unread::Words(words.to_vec())),
+        let unknown = &self.draft.unknown;
+        let others = unknown.iter().filter(|word| !cues::is_cue(&word.to_lowercase()));
+        let others: Vec<String> = others.cloned().collect();
+        match (unknown.as_slice(), others.as_slice()) {
+            ([], _) => Ok(()),
+            (words, []) => Err(Unread::Words(words.to_vec())),
+            (_, words) => Err(Unread::Words(words.iter().map(|word| self.suggest(word)).collect())),
+        }
+    }
+
+    /// A word that is not understood, with the name that it may be a misspelling of.
+    fn suggest(&self, word: &str) -> String {
+        let Semantics { metrics, dimensions, .. } = self.semantics;
+        let names = metrics.iter().flat_map(|one| one.synonyms.iter().chain([&one.name]));
+        let others = dimensions.iter().flat_map(|one| one.synonyms.iter().chain([&one.name]));
+        if !(SPELLED..=LONGEST).contains(&word.len()) {
+            return word.to_owned();
+        }
+        let lower = word.to_lowercase();
+        let scored = names.chain(others).filter(|name| name.len() <= LONGEST).map(|name| {
+            (strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase()), name)
+        });
+        let near = scored.filter(|(likeness, _)| *likeness >= ALIKE);
+        match near.max_by(|(one, _), (other, _)| one.total_cmp(other)) {
+            Some((_, near)) => format!("{word} (`{near}`?)"),
+            None => word.to_owned(),
         }
     }
 
@@ -761,6 +790,10 @@ impl Resolver<'_> {
             Sort::First => (request.metrics[0].clone(), true),
             Sort::Time if request.grain.is_some() => ("time".to_owned(), false),
             Sort::Time => return refuse("nothing is grouped by time"),
+            Sort::Name => match request.by.as_slice() {
+                [only] => (only.clone(), false),
+                _ => return refuse("the result has not one column of names"),
+            },
             Sort::Metric(pick) => {
                 let name = self.semantics.metrics[self.metric(pick)?].name.clone();
                 if !request.metrics.contains(&name) {
