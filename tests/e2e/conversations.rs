@@ -309,6 +309,18 @@ fn state(place: &Place) -> PathBuf {
     place.path().join("state")
 }
 
+/// The rules would list countries of suppliers, and the last orders.
+#[test]
+fn what_speaks_of_the_answer_before_is_no_question_of_its_own() {
+    let place = shop();
+    let lines = ["show their countries", "which are cancelled?", "top 3 by beauty"];
+    for text in lines {
+        let first = "top 5 customers by revenue in 2024";
+        let answers = ask_lines(&place, FLAGS, &[("1", "a", first), ("2", "a", text)]);
+        assert_eq!(answers[1]["outcome"], "no-answer", "{text}: {}", answers[1]);
+    }
+}
+
 #[test]
 fn why_names_the_rules_that_wrote_a_statement() {
     let place = shop();

@@ -11,7 +11,9 @@ use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
 use super::{Cell, Reading, Understood, Unread, cues, model, read, read_tokens};
 use crate::compile::begin;
-use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics, WeekStart};
+use crate::{
+    Comparison, Filter, Grain, MetricKind, Operator, Order, Period, Request, Semantics, WeekStart,
+};
 
 /// The confidence of a change that the text states in full.
 const SURE: f64 = 0.85;
@@ -74,20 +76,24 @@ const FRAGMENTS: &[&str] = &[
     "also",
     "and",
     "as",
+    "bottom",
     "but",
     "by",
     "drop",
     "except",
     "exclude",
     "excluding",
+    "filter",
     "for",
     "from",
+    "group",
     "hide",
     "ignore",
     "in",
     "include",
     "instead",
     "just",
+    "limit",
     "not",
     "now",
     "of",
@@ -103,12 +109,26 @@ const FRAGMENTS: &[&str] = &[
     "sorted",
     "then",
     "to",
+    "top",
     "until",
     "with",
     "without",
 ];
 /// Words with which a text goes on from another one, and which begin no part of a question.
-const PHRASES: &[&str] = &["go back", "how about", "make it", "what about"];
+const PHRASES: &[&str] = &[
+    "go back",
+    "how about",
+    "make it",
+    "what about",
+    "which are",
+    "which is",
+    "which one",
+    "which ones",
+    "which was",
+    "which were",
+];
+/// Words that stand for something of the question before.
+const PRONOUNS: &[&str] = &["it", "its", "their", "them", "these", "they", "those"];
 /// Words that take away a metric, or a part of the breakdown, that they stand before.
 const REMOVALS: &[&str] =
     &["drop", "exclude", "excluding", "hide", "leave out", "omit", "remove", "without"];
@@ -186,6 +206,10 @@ const PLAIN: &[&str] = &[
 ];
 /// The same period a year before, which `a year ago` alone does not say.
 const YEAR_AGO: &[&str] = &[
+    "a year before",
+    "a year earlier",
+    "one year before",
+    "one year earlier",
     "same period a year ago",
     "same period a year earlier",
     "same period last year",
@@ -212,9 +236,14 @@ const NO_FILTERS: &[&str] = &[
 pub fn is_fragment(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let words: Vec<&str> = words.take(2).collect();
+    let words: Vec<&str> = words.take(3).collect();
+    let opens = words.first().is_some_and(|word| OPENERS.contains(word));
+    let head = &words[..words.len().min(2)];
+    // `show their countries`, but not `customers and their countries`.
+    let near = if opens { &words[..] } else { head };
     words.first().is_some_and(|word| FRAGMENTS.contains(word))
-        || PHRASES.contains(&words.join(" ").as_str())
+        || PHRASES.contains(&head.join(" ").as_str())
+        || near.iter().any(|word| PRONOUNS.contains(word))
 }
 
 /// Returns true for a text that is such a part and asks for nothing by itself, as `in 2024, how many
@@ -268,8 +297,8 @@ struct Step {
 /// The first rows that a text asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Top {
-    /// The greatest or the least.
-    Rank(Rank),
+    /// The greatest or the least, by that metric where the text names one.
+    Rank(Rank, Option<usize>),
     /// The first or the last of those that were shown.
     Shown { is_first: bool, limit: u64 },
 }
@@ -490,8 +519,16 @@ fn step(parser: &Parser<'_>, at: usize) -> Option<(Step, usize)> {
 fn top(parser: &Parser<'_>, tokens: &[Token], at: usize) -> Option<(Top, usize)> {
     let number = tokens.get(at + 1).and_then(Token::number)?;
     let top = match parser.word(at) {
-        "top" => Top::Rank(Rank { descending: true, limit: Some(number) }),
-        "bottom" => Top::Rank(Rank { descending: false, limit: Some(number) }),
+        word @ ("top" | "bottom") => {
+            let rank = Rank { descending: word == "top", limit: Some(number) };
+            let by = parser.metric(at + 3).filter(|_| parser.word(at + 2) == "by");
+            if let Some((pick, end)) = by
+                && let [only] = pick.metrics.as_slice()
+            {
+                return Some((Top::Rank(rank, Some(*only)), end));
+            }
+            Top::Rank(rank, None)
+        }
         "first" => Top::Shown { is_first: true, limit: number },
         "last" => Top::Shown { is_first: false, limit: number },
         _ => return None,
@@ -736,7 +773,33 @@ impl Merger<'_> {
         Ok(())
     }
 
+    /// Refuses a value of what a ratio is about: the cancellation rate of returned orders is zero,
+    /// and their share may be meant.
+    fn check_ratios(&self, request: &Request, filter: &Filter) -> Result<(), Unread> {
+        let Some(at) = model::find_dimension(self.semantics, &filter.dimension) else {
+            return Ok(());
+        };
+        let dimension = &self.semantics.dimensions[at];
+        let ratio = request.metrics.iter().find(|name| {
+            let known = model::metric(self.semantics, name);
+            let is_ratio = known.is_some_and(|it| matches!(it.kind, MetricKind::Ratio { .. }));
+            let measures = model::measures(self.semantics, name);
+            let about = measures.iter().filter(|measure| {
+                measure.filter.as_ref().is_some_and(|own| {
+                    own.tables.contains(&dimension.table)
+                        && own.text.contains(dimension.expression.text.as_str())
+                })
+            });
+            is_ratio && (1..measures.len()).contains(&about.count())
+        });
+        match ratio {
+            Some(name) => refuse(format!("{name} is itself about values of {}", filter.dimension)),
+            None => Ok(()),
+        }
+    }
+
     fn filter(&self, request: &mut Request, filter: Filter) -> Result<(), Unread> {
+        self.check_ratios(request, &filter)?;
         let same = request.filters.iter().position(|known| {
             known.dimension == filter.dimension
                 && match filter.operator {
@@ -914,7 +977,10 @@ impl Merger<'_> {
             request.order = Some(Order { descending: !order.descending, ..order });
         }
         match self.change.top {
-            Some(Top::Rank(rank)) => rank_rows(request, rank),
+            Some(Top::Rank(rank, by)) => {
+                let by = by.map(|at| self.semantics.metrics[at].name.clone());
+                rank_rows(request, rank, by)
+            }
             Some(Top::Shown { is_first, limit }) => take_shown(request, is_first, limit),
             None => Ok(()),
         }
@@ -974,12 +1040,15 @@ fn default_order(request: &Request) -> Result<Order, Unread> {
     Ok(Order { by, descending: false })
 }
 
-/// Leaves the greatest or the least, by the metric that the request is ordered by.
-fn rank_rows(request: &mut Request, rank: Rank) -> Result<(), Unread> {
+/// Leaves the greatest or the least, by that metric or the one that the request is ordered by.
+fn rank_rows(request: &mut Request, rank: Rank, named: Option<String>) -> Result<(), Unread> {
     if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
         return refuse("what is compared cannot be ranked");
     }
-    let by = request.order.as_ref().map(|order| order.by.clone());
+    if let Some(name) = named.iter().find(|name| !request.metrics.contains(name)) {
+        request.metrics.push(name.clone());
+    }
+    let by = named.or_else(|| request.order.as_ref().map(|order| order.by.clone()));
     let by = match (by.filter(|by| request.metrics.contains(by)), request.metrics.as_slice()) {
         (Some(by), _) => by,
         (None, [only]) => only.clone(),

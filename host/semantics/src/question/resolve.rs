@@ -147,7 +147,7 @@ impl Resolver<'_> {
         let scored = names.chain(others).filter(|name| name.len() <= LONGEST).map(|name| {
             (strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase()), name)
         });
-        let near = scored.filter(|(likeness, _)| *likeness >= ALIKE);
+        let near = scored.filter(|(likeness, _)| (ALIKE..1.0).contains(likeness));
         match near.max_by(|(one, _), (other, _)| one.total_cmp(other)) {
             Some((_, near)) => format!("{word} (`{near}`?)"),
             None => word.to_owned(),
