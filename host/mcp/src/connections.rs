@@ -64,7 +64,7 @@ impl Connections {
     }
 
     /// Takes a place for a connection. Where none is free, the connection ends that has had no
-    /// request for the longest time, half of a head counting as none; where all are answering, it
+    /// request for the longest time, a part of one counting as none; where all are answering, it
     /// waits.
     pub(crate) async fn open(&self) -> Arc<Connection> {
         let place = loop {

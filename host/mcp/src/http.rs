@@ -201,8 +201,13 @@ impl Http {
             tokio::spawn(async move {
                 let handler = service_fn(|request| {
                     let endpoint = Arc::clone(&endpoint);
-                    let answering = connection.begin();
+                    let connection = Arc::clone(&connection);
                     async move {
+                        let request = match admit(&endpoint, request).await {
+                            Ok(request) => request,
+                            Err((status, why)) => return Ok(refuse(status, why)),
+                        };
+                        let answering = connection.begin();
                         let response = answer(&endpoint, request, remote.ip()).await;
                         // The request lasts until its body, perhaps a stream of events, is sent.
                         let response = response.map(|body| {
@@ -236,23 +241,32 @@ async fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr
     Ok((listener, address))
 }
 
-/// Refuses requests without the token or to another path, and passes on the others.
-async fn answer(
+/// The status and the text with which a request is refused.
+type Refusal = (StatusCode, &'static str);
+
+/// Refuses requests without the token or to another path, and reads the others. Until then the
+/// connection is idle: whoever sends slowly keeps nobody waiting.
+async fn admit(
     endpoint: &Endpoint,
     request: Request<Incoming>,
-    remote: IpAddr,
-) -> Response<BoxBody<Bytes, Infallible>> {
-    let Endpoint { token, sessions, service } = endpoint;
+) -> Result<Request<Full<Bytes>>, Refusal> {
+    let token = &endpoint.token;
     if !token.admits(request.headers(), request.uri()) {
-        return refuse(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        return Err((StatusCode::UNAUTHORIZED, "the token is missing or wrong"));
     }
     if !token.leads_to_endpoint(request.uri().path()) {
-        return refuse(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+        return Err((StatusCode::NOT_FOUND, "the endpoint is /mcp"));
     }
-    let mut request = match collect_body(request).await {
-        Ok(request) => request,
-        Err(response) => return response,
-    };
+    collect_body(request).await
+}
+
+/// Answers a request in its session, or in a place of its own.
+async fn answer(
+    endpoint: &Endpoint,
+    mut request: Request<Full<Bytes>>,
+    remote: IpAddr,
+) -> Response<BoxBody<Bytes, Infallible>> {
+    let Endpoint { sessions, service, .. } = endpoint;
     request.extensions_mut().insert(Remote(remote));
     if let Some(id) = session_id(request.headers()) {
         let held = sessions.hold(id);
@@ -277,19 +291,17 @@ async fn answer(
     response
 }
 
-/// Reads the body of a request within the limits on its time and its size; else the response.
-async fn collect_body(
-    request: Request<Incoming>,
-) -> Result<Request<Full<Bytes>>, Response<BoxBody<Bytes, Infallible>>> {
+/// Reads the body of a request within the limits on its time and its size.
+async fn collect_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Refusal> {
     let (head, body) = request.into_parts();
     let reading = Limited::new(body, BODY).collect();
     match tokio::time::timeout(BODY_TIME, reading).await {
         Ok(Ok(body)) => Ok(Request::from_parts(head, Full::new(body.to_bytes()))),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large"))
+            Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too large"))
         }
-        Ok(Err(_)) => Err(refuse(StatusCode::BAD_REQUEST, "the request is cut off")),
-        Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the request came too slowly")),
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request is cut off")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request came too slowly")),
     }
 }
 

@@ -264,7 +264,7 @@ fn the_stateless_era_has_no_session() {
     assert_eq!(asked["structuredContent"]["schema"], "syrch.answer/1", "{asked:#}");
 }
 
-/// Clients that open connections and send nothing, or half of a head, keep nobody else waiting.
+/// Clients that open connections and send nothing, or a part of a request, keep nobody waiting.
 #[test]
 fn idle_connections_make_place_for_others() {
     /// More than the limit on open connections.
@@ -274,8 +274,13 @@ fn idle_connections_make_place_for_others() {
     let idle: Vec<TcpStream> = (0..IDLE)
         .map(|at| {
             let mut stream = TcpStream::connect(server.address()).unwrap();
-            if at % 2 == 0 {
-                write!(stream, "POST /mcp HTTP/1.1\r\nHost: ").unwrap();
+            let path = &server.url[server.url.rfind(server.address()).unwrap()..];
+            let path = path.strip_prefix(server.address()).unwrap();
+            let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\n", server.address());
+            match at % 3 {
+                0 => write!(stream, "{head}").unwrap(),
+                1 => write!(stream, "{head}Content-Length: 9\r\n\r\n{{").unwrap(),
+                _ => {}
             }
             stream
         })
