@@ -250,7 +250,9 @@ impl Conversation {
         let (Some(answer), Some(sql)) = (&document.answer, &document.sql) else {
             let mut bare = AnswerDocument { answer: None, ..document.clone() };
             bare.steps.clear();
+            bare.tasks.clear();
             bare.candidates.truncate(NAMED);
+            bare.warnings.truncate(NAMED);
             let reason = Reason::Document(Box::new(bare));
             self.failed = Some(Failed { question, reason });
             return;
