@@ -1,6 +1,8 @@
 //! Questions that go on from the one before: in batches, with the rules and with a model; and
 //! questions whose words may mean several things, which are asked back.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use syrch_kit::{MockEndpoint, Reply, Script};
 
@@ -210,7 +212,7 @@ fn what_the_definitions_do_not_answer_is_not_answered_by_other_means() {
     for answer in &answers {
         assert_eq!(answer["outcome"], "no-answer", "{answer}");
     }
-    assert!(answers[2].to_string().contains("not understood: by, weekday"), "{}", answers[2]);
+    assert!(answers[2].to_string().contains("not understood: weekday"), "{}", answers[2]);
 }
 
 #[test]
@@ -222,11 +224,111 @@ fn the_condition_of_a_ranking_goes_with_it() {
         &[
             ("1", "a", "revenue by country in 2023"),
             ("2", "a", "only the top three"),
-            ("3", "a", "in total"),
+            ("3", "a", "all of them"),
+            ("4", "a", "in total"),
         ],
     );
     assert!(request(&answers[1]).contains("is not NULL"), "{}", answers[1]);
-    assert_eq!(request(&answers[2]), "revenue, in 2023");
+    let all = answers[2]["answer"]["answer"]["row_count"].as_u64().unwrap();
+    assert!(all > 3, "{}", answers[2]);
+    assert_eq!(request(&answers[3]), "revenue, in 2023");
+}
+
+#[test]
+fn a_question_without_an_answer_leaves_the_one_before_as_the_context() {
+    let place = shop();
+    let answers = ask_lines(
+        &place,
+        FLAGS,
+        &[
+            ("1", "a", "revenue by country in 2024"),
+            ("2", "a", "How is the weather?"),
+            ("3", "a", "why?"),
+            ("4", "a", "by reviewer"),
+            ("5", "a", "why?"),
+            ("6", "a", "and for 2023?"),
+            ("7", "a", "why?"),
+        ],
+    );
+    assert_eq!(answers[1]["outcome"], "no-answer");
+    for at in [2, 4] {
+        let why = &answers[at];
+        assert_eq!(why["outcome"], "no-answer", "{why}");
+        let warnings = why["answer"]["warnings"].to_string();
+        let before = ["How is the weather?", "by reviewer"][at / 2 - 1];
+        let expected = format!("the question before has no answer: {before}");
+        assert!(warnings.contains(&expected), "{warnings}");
+    }
+    assert!(answers[4].to_string().contains("not understood: reviewer"), "{}", answers[4]);
+    assert_eq!(request(&answers[5]), "revenue by country, in 2023", "{}", answers[5]);
+    let why = answers[6]["answer"]["answer"]["text"].as_str().unwrap();
+    assert!(why.contains("revenue by country, in 2023"), "{why}");
+}
+
+/// The answer of a statement that somebody confirmed is changed where it is that of a request.
+#[test]
+fn a_change_of_a_confirmed_answer_is_one_of_its_request_or_refused() {
+    let place = shop();
+    let questions = ["orders by status in 2024", "names of customers in France"];
+    for question in questions {
+        let mut command = place.words(&format!("{FLAGS} --format json"));
+        let asked =
+            finish(command.args(["-q", question]).env("SYRCH_STATE_DIR", state(&place)), "");
+        let (stdout, stderr) = read_streams(&asked);
+        assert_eq!(asked.status.code(), Some(0), "{stdout}{stderr}");
+        let mut command = place.words("examples add last --by ann --file known.jsonl");
+        let added = finish(command.env("SYRCH_STATE_DIR", state(&place)), "");
+        let (stdout, stderr) = read_streams(&added);
+        assert_eq!(added.status.code(), Some(0), "{stdout}{stderr}");
+    }
+    let answers = ask_lines(
+        &place,
+        &format!("{FLAGS} --examples known.jsonl"),
+        &[
+            ("1", "a", questions[0]),
+            ("2", "a", "and for 2023?"),
+            ("3", "b", questions[1]),
+            ("4", "b", "why?"),
+            ("5", "b", "and in Italy?"),
+            ("6", "b", "without Italy"),
+        ],
+    );
+    for at in [0, 2] {
+        assert_eq!(answers[at]["answer"]["origin"]["kind"], "verified", "{}", answers[at]);
+    }
+    assert_eq!(request(&answers[1]), "orders by status, in 2023", "{}", answers[1]);
+    let why = answers[3]["answer"]["answer"]["text"].as_str().unwrap();
+    assert!(why.starts_with("ann confirmed its statement on "), "{why}");
+    for answer in &answers[4..] {
+        assert_eq!(answer["outcome"], "no-answer", "{answer}");
+        assert!(answer.to_string().contains("ann confirmed its statement; ask"), "{answer}");
+    }
+}
+
+fn state(place: &Place) -> PathBuf {
+    place.path().join("state")
+}
+
+/// The rules would list countries of suppliers, and the last orders.
+#[test]
+fn what_speaks_of_the_answer_before_is_no_question_of_its_own() {
+    let place = shop();
+    let lines = ["show their countries", "which are cancelled?", "top 3 by beauty"];
+    for text in lines {
+        let first = "top 5 customers by revenue in 2024";
+        let answers = ask_lines(&place, FLAGS, &[("1", "a", first), ("2", "a", text)]);
+        assert_eq!(answers[1]["outcome"], "no-answer", "{text}: {}", answers[1]);
+    }
+}
+
+#[test]
+fn why_names_the_rules_that_wrote_a_statement() {
+    let place = shop();
+    let question = "names of customers in France";
+    let answers = ask_lines(&place, FLAGS, &[("1", "a", question), ("2", "a", "why?")]);
+    let why = answers[1]["answer"]["answer"]["text"].as_str().unwrap();
+    let expected = format!("The rules wrote its statement for the question: {question}.");
+    assert!(why.starts_with(&expected), "{why}");
 }
 
 /// The text that a model was asked to write last.

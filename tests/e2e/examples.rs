@@ -125,6 +125,34 @@ fn a_changed_table_makes_a_confirmed_answer_stale() {
     assert_eq!(listed["examples"][0]["state"], "stale", "{listed}");
 }
 
+/// The state of the first example under these semantics.
+fn read_state(place: &Place, semantics: &str) -> String {
+    let list = ["list", "--format", "json", "--semantics", semantics];
+    let listed = place.examples_command(&list).document(0);
+    listed["examples"][0]["state"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn changed_definitions_make_a_confirmed_answer_stale() {
+    let place = Place::new();
+    let endpoint = writer();
+    let file = place.path().join("shop.yml");
+    let path = file.to_str().unwrap();
+    fs::write(&file, "tables: {orders: {key: id}}\nmetrics: {orders: count(orders.id)}\n").unwrap();
+    place.ask(&endpoint, QUESTION, &["--min-confidence", "0", "--semantics", path]).document(0);
+    let added = place.examples_command(&["add", "last", "--by", "ann", "--semantics", path]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
+    assert_eq!(read_state(&place, path), "confirmed");
+    fs::write(&file, "# A\ntables: {orders: {key: id}}\nmetrics: {orders: count(orders.id)}\n")
+        .unwrap();
+    assert_eq!(read_state(&place, path), "confirmed");
+    fs::write(&file, "tables: {orders: {key: id}}\nmetrics: {orders: count(orders.*)}\n").unwrap();
+    assert_eq!(read_state(&place, path), "stale");
+    let again = place.examples_command(&["add", "last", "--by", "ben", "--semantics", path]);
+    assert_eq!(again.code, 2, "{}", again.stderr);
+    assert!(again.stderr.contains("semantics files have changed"), "{}", again.stderr);
+}
+
 #[test]
 fn what_cannot_be_confirmed_is_said() {
     let place = Place::new();

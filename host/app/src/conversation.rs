@@ -1,11 +1,12 @@
 //! Conversations: questions that go on from the one before, such as `and for 2023?`, and answers to
 //! what a search asked back.
 //!
-//! A conversation knows the last question with its statement, its columns and its request for
-//! metrics, and no rows.
+//! A conversation knows the last question that was answered, with its statement, its columns and its
+//! request for metrics, and no rows. A question without an answer changes none of that.
 
 mod store;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -13,7 +14,7 @@ use syrch_core::ports::RowsGrant;
 use syrch_core::text::clip;
 use syrch_core::{Graph, Problem};
 use syrch_scheduler::Stop;
-use syrch_semantics::{Request, Unread};
+use syrch_semantics::{Request, Unread, needs_question};
 
 pub use crate::settled::Turn;
 pub use store::{Conversations, Limits};
@@ -49,6 +50,24 @@ const WHYS: &[&str] = &[
 pub struct Conversation {
     last: Option<Last>,
     open: Option<Open>,
+    /// The last question, if it has no answer.
+    failed: Option<Failed>,
+}
+
+/// A question without an answer.
+#[derive(Debug, Clone)]
+struct Failed {
+    question: String,
+    reason: Reason,
+}
+
+/// The reason why a question has no answer.
+#[derive(Debug, Clone)]
+enum Reason {
+    /// The search found none; its document says why.
+    Document(Box<AnswerDocument>),
+    /// The error of the search, or of reading the question.
+    Error(String),
 }
 
 /// The last answer.
@@ -59,6 +78,8 @@ struct Last {
     /// Its document, without rows.
     document: AnswerDocument,
     columns: Vec<String>,
+    /// The name of the model that may have written the statement; `None` for the rules.
+    model: Option<String>,
 }
 
 /// A question that a search asked back.
@@ -73,14 +94,24 @@ struct Open {
 
 impl Conversation {
     /// Explains the last answer if a text asks why it is so: a report with the same statement, an
-    /// explanation in place of the sentence, and no rows. Nothing is searched for.
+    /// explanation in place of the sentence, and no rows. Nothing is searched for. Where the last
+    /// question has no answer, the report says why.
     #[must_use]
     pub fn explain(&self, text: &str) -> Option<SearchReport> {
-        let last = self.last.as_ref().filter(|_| asks_why(text))?;
+        if !asks_why(text) {
+            return None;
+        }
+        if let Some(failed) = &self.failed {
+            let document = self.explain_failure(failed, text)?;
+            let outcome = Outcome::NoAnswer;
+            let graph = Graph::default();
+            return Some(SearchReport { outcome, interrupted: false, document, data: None, graph });
+        }
+        let last = self.last.as_ref()?;
         let mut document = last.document.clone();
         document.question = text.to_owned();
         document.answer = Some(AnswerBody {
-            text: describe_answer(&document),
+            text: last.explain(),
             columns: Vec::new(),
             rows: Vec::new(),
             row_count: 0,
@@ -97,14 +128,42 @@ impl Conversation {
         })
     }
 
+    /// The document of a question without an answer; `None` if nothing was searched for yet.
+    fn explain_failure(&self, failed: &Failed, text: &str) -> Option<AnswerDocument> {
+        let mut document = match &failed.reason {
+            Reason::Document(document) => AnswerDocument::clone(document),
+            Reason::Error(why) => AnswerDocument {
+                sql: None,
+                confidence: None,
+                origin: None,
+                candidates: Vec::new(),
+                warnings: vec![why.clone()],
+                ..self.last.as_ref()?.document.clone()
+            },
+        };
+        document.question = text.to_owned();
+        let question = clip(&failed.question, QUESTION);
+        document.warnings.insert(0, format!("the question before has no answer: {question}"));
+        Some(document)
+    }
+
     /// Puts a question in its place in the conversation: the answer to what was asked back, a
     /// change of the request before, or a question of its own. A model is shown the question
     /// before with its statement as data, as far as the grant of rows allows.
     ///
     /// # Errors
-    /// When the rules understand it as a change that has no meaning for the request before: the
-    /// reason.
-    pub async fn read(&self, host: &Host, problem: Problem) -> Result<Turn, Unread> {
+    /// When the rules understand it as a change that has no meaning for the request before, or the
+    /// answer before has no request to change: the reason.
+    pub async fn read(&mut self, host: &Host, problem: Problem) -> Result<Turn, Unread> {
+        let question = problem.question.clone();
+        let read = self.place(host, problem).await;
+        if let Err(unread) = &read {
+            self.failed = Some(Failed { question, reason: Reason::Error(unread.to_string()) });
+        }
+        read
+    }
+
+    async fn place(&self, host: &Host, problem: Problem) -> Result<Turn, Unread> {
         let answer = self.find_answer(&problem.question).filter(|_| problem.answers.is_empty());
         if let Some((open, choice)) = answer {
             let mut problem = open.problem.clone();
@@ -115,6 +174,11 @@ impl Conversation {
         }
         let by_rules = host.settings().model.is_by_rules();
         let previous = self.last.as_ref().and_then(|last| last.request.as_ref());
+        // The rules would make a question of its own of what changes the one before.
+        let cannot_change = by_rules && previous.is_none() && needs_question(&problem.question);
+        if let Some(last) = self.last.as_ref().filter(|_| cannot_change) {
+            return Err(last.refuse_change());
+        }
         let mut defined = match host.define(previous, &problem).await {
             Ok(defined) => defined,
             Err(unread) if by_rules => return Err(unread),
@@ -151,13 +215,28 @@ impl Conversation {
     }
 
     /// Goes on from the end of a search that [`Conversation::read`] began. Without an answer the
-    /// one before stays, if the question was a change of it.
-    pub async fn remember(&mut self, host: &Host, turn: &Turn, report: &SearchReport) {
+    /// one before stays.
+    pub async fn remember<E: fmt::Display>(
+        &mut self,
+        host: &Host,
+        turn: &Turn,
+        report: Result<&SearchReport, &E>,
+    ) {
+        let question = turn.problem.question.clone();
+        let report = match report {
+            Ok(report) => report,
+            Err(error) => {
+                let reason = Reason::Error(error.to_string());
+                self.failed = Some(Failed { question, reason });
+                return;
+            }
+        };
         let previous = match self.open.take() {
             // The answer to a question goes on from where that question did.
             Some(open) if !turn.problem.answers.is_empty() => open.previous,
             _ => self.last.as_ref().and_then(|last| last.request.clone()),
         };
+        self.failed = None;
         let document = &report.document;
         if let Some(clarify) = &document.clarify {
             self.open = Some(Open {
@@ -168,23 +247,28 @@ impl Conversation {
             });
             return;
         }
-        let is_change = turn.defined.as_ref().is_some_and(|defined| defined.given.is_some());
         let (Some(answer), Some(sql)) = (&document.answer, &document.sql) else {
-            if !is_change {
-                self.last = None;
-            }
+            let mut bare = AnswerDocument { answer: None, ..document.clone() };
+            bare.steps.clear();
+            bare.tasks.clear();
+            bare.candidates.truncate(NAMED);
+            bare.warnings.truncate(NAMED);
+            let reason = Reason::Document(Box::new(bare));
+            self.failed = Some(Failed { question, reason });
             return;
         };
-        let question = &turn.problem.question;
+        // A statement that somebody confirmed may be that of a request.
         let request = match document.origin {
-            Some(OriginReport::Metric(_)) => {
+            Some(OriginReport::Metric(_) | OriginReport::Verified { .. }) => {
                 host.find_request(previous.as_ref(), &turn.problem, sql).await
             }
             _ => None,
         };
+        let model = &host.settings().model;
         self.last = Some(Last {
-            question: question.clone(),
+            question,
             request,
+            model: (!model.is_by_rules()).then(|| model.model.clone()),
             columns: answer.columns.iter().take(COLUMNS).cloned().collect(),
             document: without_rows(document),
         });
@@ -192,6 +276,55 @@ impl Conversation {
 }
 
 impl Last {
+    /// The reason why a change of this answer has no meaning.
+    fn refuse_change(&self) -> Unread {
+        let origin = match &self.document.origin {
+            Some(OriginReport::Verified { by, .. }) => format!("{by} confirmed its statement"),
+            _ => "its statement was written for it".to_owned(),
+        };
+        Unread::Unsupported(format!(
+            "the answer before cannot be changed, as no definition of a metric gives it: {origin}; \
+             ask the question in full"
+        ))
+    }
+
+    /// The explanation of the answer in sentences.
+    fn explain(&self) -> String {
+        let document = &self.document;
+        let mut text = match &document.origin {
+            Some(OriginReport::Metric(report)) => {
+                let names: Vec<&str> = report.metrics.iter().map(|it| it.name.as_str()).collect();
+                let mut parts = vec![report.request.as_str()];
+                parts.extend(report.filters.iter().chain(&report.notes).map(String::as_str));
+                format!("The definition of {} gives it: {}", names.join(", "), parts.join("; "))
+            }
+            Some(OriginReport::Verified { by, at, question }) => {
+                format!("{by} confirmed its statement on {at} for the question: {question}")
+            }
+            Some(OriginReport::Generated) | None => {
+                let author = match &self.model {
+                    Some(model) => format!("The model {model}"),
+                    None => "The rules".to_owned(),
+                };
+                format!("{author} wrote its statement for the question: {}", self.question)
+            }
+        };
+        end_sentence(&mut text);
+        if let Some(confidence) = &document.confidence {
+            text += &format!(" Confidence {:.2}", confidence.calibrated);
+            let reason = document.candidates.first().map(|candidate| candidate.reason.as_str());
+            if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+                text += &format!(": {reason}");
+            }
+            end_sentence(&mut text);
+        }
+        for warning in &document.warnings {
+            text += &format!(" {warning}");
+            end_sentence(&mut text);
+        }
+        text
+    }
+
     /// The question before as data for a prompt.
     fn describe(&self, shows_statement: bool) -> String {
         let mut data = json!({ "question": clip(&self.question, QUESTION) });
@@ -230,36 +363,11 @@ fn without_rows(document: &AnswerDocument) -> AnswerDocument {
     bare
 }
 
-/// The explanation of an answer in sentences.
-fn describe_answer(document: &AnswerDocument) -> String {
-    let mut text = match &document.origin {
-        Some(OriginReport::Metric(report)) => {
-            let names: Vec<&str> = report.metrics.iter().map(|it| it.name.as_str()).collect();
-            let mut text = format!("The definition of {} gives it: ", names.join(", "));
-            text += &report.request;
-            if !report.filters.is_empty() {
-                text += &format!("; {}", report.filters.join("; "));
-            }
-            text
-        }
-        Some(OriginReport::Verified { by, at, question }) => {
-            format!("{by} confirmed its statement on {at} for the question: {question}")
-        }
-        Some(OriginReport::Generated) | None => "Its statement was written for it".to_owned(),
-    };
-    text.push('.');
-    if let Some(confidence) = &document.confidence {
-        text += &format!(" Confidence {:.2}", confidence.calibrated);
-        let reason = document.candidates.first().map(|candidate| candidate.reason.as_str());
-        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-            text += &format!(": {reason}");
-        }
+/// Ends a sentence that has no end yet.
+fn end_sentence(text: &mut String) {
+    if !text.ends_with(['.', '?', '!']) {
         text.push('.');
     }
-    for warning in &document.warnings {
-        text += &format!(" {warning}.");
-    }
-    text
 }
 
 impl Host {
@@ -310,9 +418,9 @@ impl Host {
             return Ok(report);
         }
         let turn = conversation.read(self, problem).await?;
-        let report = self.search(turn.clone(), observer, ask, stop).await?;
-        conversation.remember(self, &turn, &report).await;
-        Ok(report)
+        let report = self.search(turn.clone(), observer, ask, stop).await;
+        conversation.remember(self, &turn, report.as_ref()).await;
+        report
     }
 }
 

@@ -4,12 +4,11 @@
 use std::sync::Arc;
 
 use syrch_core::ports::{CellIndex, Database};
-use syrch_core::result_set::digest64;
 use syrch_layers::GrantedIndex;
 use syrch_offline::find_cells;
 use syrch_semantics::{Cell, Semantics, Severity, check};
 
-use crate::metric::read_semantics;
+use crate::metric::{digest_semantics, read_semantics};
 use crate::settings::SemanticsSettings;
 use crate::{Error, Host};
 
@@ -43,7 +42,7 @@ pub(crate) async fn open(
         if !wrong.is_empty() {
             return Err(Error::Config(wrong.join("\n")));
         }
-        let digest = format!("{:016x}", digest64(&[&format!("{semantics:?}")]));
+        let digest = digest_semantics(&semantics);
         Ok(Meaning { semantics: Arc::new(semantics), digest })
     });
     opened.await.map_err(|error| Error::Internal(error.to_string()))?.map(Some)

@@ -33,12 +33,17 @@ impl Confirmation {
     /// files, whose digest this is, their content. Without such files there is nothing to compare.
     #[must_use]
     pub fn is_current(&self, catalog: &Catalog, semantics: Option<&str>) -> bool {
-        let is_defined_alike = match (&self.semantics, semantics) {
+        let shape = read_shape(catalog, &self.tables);
+        self.is_defined_alike(semantics) && shape.is_some_and(|shape| shape == self.shape)
+    }
+
+    /// Returns whether the semantics files, whose digest this is, have the content that they had.
+    #[must_use]
+    pub fn is_defined_alike(&self, semantics: Option<&str>) -> bool {
+        match (&self.semantics, semantics) {
             (Some(known), Some(now)) => known == now,
             _ => true,
-        };
-        let shape = read_shape(catalog, &self.tables);
-        is_defined_alike && shape.is_some_and(|shape| shape == self.shape)
+        }
     }
 }
 

@@ -114,8 +114,6 @@ async fn search(
     let journal = journal.map(|path| Ok(PathBuf::from(path)));
     let observer = Arc::new(Silent);
     let searched = host.search_as(id, turn.clone(), journal, observer, None, &Stop::new()).await;
-    if let Ok(report) = &searched.report {
-        conversation.remember(host, &turn, report).await;
-    }
+    conversation.remember(host, &turn, searched.report.as_ref()).await;
     searched
 }

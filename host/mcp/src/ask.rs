@@ -26,6 +26,9 @@ const LONGEST: usize = 8_000;
 /// The numbers of rows and of warnings that the text shows; the document has all of them.
 const SHOWN: usize = 20;
 const SHOWN_WARNINGS: usize = 5;
+/// The `conversation` for which the server makes an id, and the number of random bytes in one.
+const NEW: &str = "new";
+const RANDOM: usize = 16;
 
 /// The arguments of the tool.
 #[derive(Debug, Deserialize)]
@@ -57,10 +60,10 @@ pub(crate) async fn call(
         let message = format!("a question has 1 to {LONGEST} characters, as has its evidence");
         return Ok(Reply::failure(message).into_response(server));
     }
-    if arguments.conversation.as_deref().is_some_and(|id| !Conversations::is_id(id)) {
-        let message = "`conversation` has 1 to 128 bytes without control characters";
-        return Ok(Reply::failure(message.to_owned()).into_response(server));
-    }
+    let conversation = match find_conversation(server, &arguments, context)? {
+        Ok(conversation) => conversation,
+        Err(message) => return Ok(Reply::failure(message).into_response(server)),
+    };
     let mut way = Way::for_client(context);
     let mut rounds = Rounds::default();
     if let Some(state) = &params.request_state {
@@ -74,7 +77,8 @@ pub(crate) async fn call(
     if rounds.answers.len() >= server.host().settings().max_questions as usize {
         way = Way::Text;
     }
-    let report = match search(server, &arguments, &rounds, way, context).await? {
+    let id = conversation.as_deref();
+    let report = match search(server, &arguments, (&rounds, way), id, context).await? {
         Ok(report) => report,
         Err(reply) => return Ok(reply.into_response(server)),
     };
@@ -93,8 +97,41 @@ pub(crate) async fn call(
         return Ok(InputRequiredResult::new(Some(requests), Some(state)).into());
     }
     let lean = shorten(document);
-    let text = describe(&lean, report.outcome);
-    Ok(Reply::document(text, json!(lean)).into_response(server))
+    let text = describe(&lean, report.outcome, id);
+    let mut lean = json!(lean);
+    if let Some(id) = id {
+        lean["conversation"] = json!(id);
+    }
+    Ok(Reply::document(text, lean).into_response(server))
+}
+
+/// The id of the conversation of a call: that of the client, or a new one that nobody guesses. The
+/// inner error is for the client's model.
+fn find_conversation(
+    server: &Server,
+    arguments: &Arguments,
+    context: &RequestContext<RoleServer>,
+) -> Result<Result<Option<String>, String>, ErrorData> {
+    let Some(id) = &arguments.conversation else { return Ok(Ok(None)) };
+    if id == NEW {
+        let mut bytes = [0; RANDOM];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        let id = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        return Ok(Ok(Some(id)));
+    }
+    if !Conversations::is_id(id) {
+        let message = "`conversation` has 1 to 128 bytes without control characters";
+        return Ok(Err(message.to_owned()));
+    }
+    let is_own =
+        client::is_told_apart(context) || server.conversations().knows(&client::name(context), id);
+    if !is_own {
+        let message = "no such conversation, or one that was silent for too long: `new` begins \
+                       one, whose id comes with the answer; ask the question in full";
+        return Ok(Err(message.to_owned()));
+    }
+    Ok(Ok(Some(id.clone())))
 }
 
 /// Adds the user's answer to the answers so far; `None` if there is none.
@@ -109,8 +146,8 @@ fn take_answer(responses: &InputResponses, rounds: &mut Rounds) -> Option<()> {
 async fn search(
     server: &Server,
     arguments: &Arguments,
-    rounds: &Rounds,
-    way: Way,
+    (rounds, way): (&Rounds, Way),
+    conversation: Option<&str>,
     context: &RequestContext<RoleServer>,
 ) -> Result<Result<SearchReport, Reply>, ErrorData> {
     let client = client::name(context);
@@ -120,8 +157,7 @@ async fn search(
         answers: rounds.answers.clone(),
         ..Problem::default()
     };
-    let talk = arguments.conversation.as_ref();
-    let talk = talk.map(|id| server.conversations().open(&client, id));
+    let talk = conversation.map(|id| server.conversations().open(&client, id));
     // Questions of one conversation are answered one after the other.
     let mut talk = match &talk {
         Some(talk) => tokio::select! {
@@ -131,7 +167,7 @@ async fn search(
         },
         None => None,
     };
-    let turn = match talk.as_deref() {
+    let turn = match talk.as_deref_mut() {
         Some(talk) => match talk.explain(&problem.question) {
             Some(report) => return Ok(Ok(report)),
             None => match talk.read(server.host(), problem).await {
@@ -179,8 +215,8 @@ async fn search(
         report = searched => report,
     };
     progress.flush().await;
-    if let (Some(talk), Ok(report)) = (&mut talk, &report) {
-        talk.remember(&host, &turn, report).await;
+    if let Some(talk) = &mut talk {
+        talk.remember(&host, &turn, report.as_ref()).await;
     }
     Ok(report.map_err(|error| Reply::error(&error)))
 }
@@ -217,7 +253,7 @@ fn shorten(mut document: AnswerDocument) -> AnswerDocument {
 }
 
 /// The text of an answer: the confidence in words of the server's own, and the rest as data.
-fn describe(document: &AnswerDocument, outcome: Outcome) -> String {
+fn describe(document: &AnswerDocument, outcome: Outcome, conversation: Option<&str>) -> String {
     let confidence = document.confidence.as_ref().map(|confidence| confidence.calibrated);
     let stated = match confidence {
         Some(confidence) => format!("confidence {confidence:.2} of 1"),
@@ -241,7 +277,11 @@ fn describe(document: &AnswerDocument, outcome: Outcome) -> String {
     };
     let run = &document.run;
     let text = format!("{head} Run {run}: explain_run shows what was tried.");
-    quote::with_data(&text, &data(document))
+    let mut data = data(document);
+    if let Some(id) = conversation {
+        data["conversation"] = json!(id);
+    }
+    quote::with_data(&text, &data)
 }
 
 fn data(document: &AnswerDocument) -> Value {

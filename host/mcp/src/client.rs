@@ -15,6 +15,13 @@ pub(crate) const SESSION: &str = "mcp-session-id";
 /// The limit on the length of a client's own name, in characters; the rest is ignored.
 const NAME: usize = 64;
 
+/// Returns whether clients are told apart: by their sessions, or as the only one at standard
+/// streams. Else anyone may claim the name of another.
+pub(crate) fn is_told_apart(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<Parts>();
+    parts.is_none_or(|parts| parts.headers.contains_key(SESSION))
+}
+
 /// Names the client of a call: its address with its session, or with the name that it gives itself
 /// where there are no sessions. Over standard streams there is one client. The name serves only to
 /// share slots fairly, since anyone with the token may claim any name.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,16 +17,17 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 use crate::client::{Remote, SESSION};
+use crate::connections::Connections;
 use crate::server::{Error, Server};
 use crate::sessions::{Place, Sessions};
 
 /// The path of the one endpoint.
 const PATH: &str = "/mcp";
-/// The limit on open connections; further ones wait. It is above that on sessions, each of which
-/// may have a stream of events open, so that a refusal can be sent.
+/// The limit on open connections. A further one takes the place of the one that has been idle for
+/// the longest time. It is above the limit on sessions, each of which may have a stream of events
+/// open, so that a refusal can be sent.
 const CONNECTIONS: usize = 160;
 /// The limit on open sessions and requests without a session. A further one takes the place of the
 /// session that has been idle for the longest time, and is refused where none is idle.
@@ -35,6 +36,8 @@ const OPEN: usize = 128;
 const RETRY: &str = "5";
 /// The time in which the head of a request has to arrive.
 const HEAD: Duration = Duration::from_secs(10);
+/// The time in which its body has to arrive.
+const BODY_TIME: Duration = Duration::from_secs(30);
 /// The limit on the size of a request, in bytes.
 const BODY: usize = 1 << 20;
 /// The time after which a session without a request ends.
@@ -184,32 +187,49 @@ impl Http {
     /// Serves clients for as long as the future is polled; when it is dropped, sessions end.
     pub async fn serve(self) -> Infallible {
         let _stop = self.endpoint.service.config.cancellation_token.clone().drop_guard();
-        let slots = Arc::new(Semaphore::new(CONNECTIONS));
+        let connections = Arc::new(Connections::new(CONNECTIONS));
         let endpoint = Arc::new(self.endpoint);
         loop {
-            // Never closed.
-            let slot = Arc::clone(&slots).acquire_owned().await;
             let Ok((stream, remote)) = self.listener.accept().await else {
                 // Out of file descriptors, for one: a pause, and again.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             };
+            let connection = connections.open().await;
+            let connections = Arc::clone(&connections);
             let endpoint = Arc::clone(&endpoint);
             tokio::spawn(async move {
-                let _slot = slot;
                 let handler = service_fn(|request| {
                     let endpoint = Arc::clone(&endpoint);
+                    let connection = Arc::clone(&connection);
                     async move {
+                        let request = match admit(&endpoint, request).await {
+                            Ok(request) => request,
+                            Err((status, why)) => return Ok(refuse(status, why)),
+                        };
+                        let answering = connection.begin();
                         let response = answer(&endpoint, request, remote.ip()).await;
+                        // The request lasts until its body, perhaps a stream of events, is sent.
+                        let response = response.map(|body| {
+                            body.map_frame(move |frame| {
+                                let _answering = &answering;
+                                frame
+                            })
+                            .boxed()
+                        });
                         Ok::<_, Infallible>(response)
                     }
                 });
-                let connection = http1::Builder::new()
+                let serving = http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEAD)
                     .serve_connection(TokioIo::new(stream), handler);
                 // A connection that breaks is the client's affair.
-                drop(connection.await);
+                tokio::select! {
+                    () = connection.wait_for_end() => {}
+                    _ = serving => {}
+                }
+                connections.forget(&connection);
             });
         }
     }
@@ -221,19 +241,32 @@ async fn listen(address: SocketAddr) -> std::io::Result<(TcpListener, SocketAddr
     Ok((listener, address))
 }
 
-/// Refuses requests without the token or to another path, and passes on the others.
-async fn answer(
+/// The status and the text with which a request is refused.
+type Refusal = (StatusCode, &'static str);
+
+/// Refuses requests without the token or to another path, and reads the others. Until then the
+/// connection is idle: whoever sends slowly keeps nobody waiting.
+async fn admit(
     endpoint: &Endpoint,
-    mut request: Request<Incoming>,
-    remote: IpAddr,
-) -> Response<BoxBody<Bytes, Infallible>> {
-    let Endpoint { token, sessions, service } = endpoint;
+    request: Request<Incoming>,
+) -> Result<Request<Full<Bytes>>, Refusal> {
+    let token = &endpoint.token;
     if !token.admits(request.headers(), request.uri()) {
-        return refuse(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+        return Err((StatusCode::UNAUTHORIZED, "the token is missing or wrong"));
     }
     if !token.leads_to_endpoint(request.uri().path()) {
-        return refuse(StatusCode::NOT_FOUND, "the endpoint is /mcp");
+        return Err((StatusCode::NOT_FOUND, "the endpoint is /mcp"));
     }
+    collect_body(request).await
+}
+
+/// Answers a request in its session, or in a place of its own.
+async fn answer(
+    endpoint: &Endpoint,
+    mut request: Request<Full<Bytes>>,
+    remote: IpAddr,
+) -> Response<BoxBody<Bytes, Infallible>> {
+    let Endpoint { sessions, service, .. } = endpoint;
     request.extensions_mut().insert(Remote(remote));
     if let Some(id) = session_id(request.headers()) {
         let held = sessions.hold(id);
@@ -256,6 +289,20 @@ async fn answer(
         sessions.note(id).await;
     }
     response
+}
+
+/// Reads the body of a request within the limits on its time and its size.
+async fn collect_body(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Refusal> {
+    let (head, body) = request.into_parts();
+    let reading = Limited::new(body, BODY).collect();
+    match tokio::time::timeout(BODY_TIME, reading).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(head, Full::new(body.to_bytes()))),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            Err((StatusCode::PAYLOAD_TOO_LARGE, "the request is too large"))
+        }
+        Ok(Err(_)) => Err((StatusCode::BAD_REQUEST, "the request is cut off")),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the request came too slowly")),
+    }
 }
 
 /// The id of the session that headers name.

@@ -9,6 +9,7 @@ mod ask;
 mod catalog;
 mod clarify;
 mod client;
+mod connections;
 mod explain;
 mod handler;
 mod http;

@@ -25,7 +25,7 @@ pub(crate) struct Progress {
 
 /// An entry of the queue of notifications.
 enum Item {
-    Update(f64, String),
+    Update(Step),
     /// Confirms that all before it are sent.
     Flush(oneshot::Sender<()>),
 }
@@ -41,8 +41,10 @@ impl Progress {
         let sender = tokio::spawn(async move {
             while let Some(item) = waiting.recv().await {
                 match item {
-                    Item::Update(progress, message) => {
-                        let update = ProgressNotificationParam::new(token.clone(), progress);
+                    Item::Update(Step { done, all, message }) => {
+                        let done = f64::from(done);
+                        let mut update = ProgressNotificationParam::new(token.clone(), done);
+                        update.total = all.map(f64::from);
                         // A client that is gone needs none.
                         drop(peer.notify_progress(update.with_message(message)).await);
                     }
@@ -85,42 +87,77 @@ struct Notifier {
     counts: Mutex<Counts>,
 }
 
+/// The progress of a search: the steps that are done and all that are known, which are the
+/// selection of tables, the plan and each task.
+#[derive(Debug, PartialEq)]
+struct Step {
+    done: u32,
+    /// `None` before the plan.
+    all: Option<u32>,
+    /// A sentence that has nothing of the data.
+    message: String,
+}
+
 #[derive(Default)]
 struct Counts {
-    events: u32,
+    /// The steps that are done, those before a new start included.
+    done: u32,
+    /// The tasks of the present plan.
+    planned: usize,
     started: usize,
     ended: usize,
-    planned: usize,
 }
 
 impl Counts {
-    /// Counts an event, and returns the text of its notification, which has nothing of the data.
-    fn describe(&mut self, event: &SearchEvent) -> Option<String> {
-        match event {
+    /// Counts an event. Returns a step if one is done by it.
+    fn take(&mut self, event: &SearchEvent) -> Option<Step> {
+        let message = match event {
             SearchEvent::Linked { selected, of } => {
-                return Some(format!("{selected} of {of} tables selected"));
+                self.done += 1;
+                let message = format!("selected {selected} of {of} tables");
+                return Some(Step { done: self.done, all: None, message });
             }
-            SearchEvent::Planned { tasks } => self.planned = *tasks,
-            SearchEvent::TaskStarted { .. } => self.started += 1,
-            SearchEvent::TaskEnded { .. } => self.ended += 1,
+            SearchEvent::Planned { tasks } => {
+                self.planned = *tasks;
+                match tasks {
+                    1 => "the question is one task".to_owned(),
+                    tasks => format!("the question has {tasks} tasks"),
+                }
+            }
+            SearchEvent::TaskEnded { .. } => {
+                self.ended += 1;
+                let all = self.count_tasks();
+                format!("{} of {all} tasks ended", self.ended)
+            }
             SearchEvent::Refined { .. } => {
-                let events = self.events;
-                *self = Self { events, ..Self::default() };
-                return Some("starting over with the answer".to_owned());
+                *self = Self { done: self.done, ..Self::default() };
+                "starting over with the user's answer".to_owned()
+            }
+            SearchEvent::TaskStarted { .. } => {
+                self.started += 1;
+                return None;
             }
             SearchEvent::Compiling { .. } | SearchEvent::Note { .. } => return None,
-        }
-        let all = self.planned.max(self.started).max(self.ended);
-        Some(format!("{} of {all} tasks ended", self.ended))
+        };
+        self.done += 1;
+        let open = self.count_tasks().saturating_sub(self.ended);
+        let is_planned = self.planned > 0 || self.ended > 0;
+        let all = u32::try_from(open).ok().and_then(|open| self.done.checked_add(open));
+        Some(Step { done: self.done, all: all.filter(|_| is_planned), message })
+    }
+
+    /// The number of tasks that are known: a planner may add some.
+    fn count_tasks(&self) -> usize {
+        self.planned.max(self.started).max(self.ended)
     }
 }
 
 impl Observer for Notifier {
     fn event(&self, event: &SearchEvent) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(message) = counts.describe(event) else { return };
-        counts.events += 1;
-        drop(self.queue.try_send(Item::Update(f64::from(counts.events), message)));
+        if let Some(step) = counts.take(event) {
+            drop(self.queue.try_send(Item::Update(step)));
+        }
     }
 }
 
@@ -128,24 +165,34 @@ impl Observer for Notifier {
 mod tests {
     use super::*;
 
-    fn say(counts: &mut Counts, event: SearchEvent) -> String {
-        counts.describe(&event).unwrap_or_default()
+    fn count(counts: &mut Counts, event: SearchEvent) -> Option<(u32, Option<u32>, String)> {
+        counts.take(&event).map(|Step { done, all, message }| (done, all, message))
+    }
+
+    fn end_task(counts: &mut Counts) -> Option<(u32, Option<u32>, String)> {
+        let ending = "solved".to_owned();
+        count(counts, SearchEvent::TaskEnded { id: "A".into(), ending, confidence: None })
     }
 
     #[test]
-    fn events_become_counts() {
+    fn progress_rises_with_what_is_done() {
         let mut counts = Counts::default();
+        let step = |done, all, message: &str| Some((done, all, message.to_owned()));
+        let linked = SearchEvent::Linked { selected: 3, of: 9 };
+        assert_eq!(count(&mut counts, linked), step(1, None, "selected 3 of 9 tables"));
         let planned = SearchEvent::Planned { tasks: 2 };
-        assert_eq!(say(&mut counts, planned), "0 of 2 tasks ended");
+        assert_eq!(count(&mut counts, planned), step(2, Some(4), "the question has 2 tasks"));
         let text = "find \u{1b}[2J".to_owned();
         let started = SearchEvent::TaskStarted { id: "A".into(), text };
-        assert_eq!(say(&mut counts, started), "0 of 2 tasks ended");
-        let ending = "solved".to_owned();
-        let ended = SearchEvent::TaskEnded { id: "A".into(), ending, confidence: None };
-        assert_eq!(say(&mut counts, ended), "1 of 2 tasks ended");
+        assert_eq!(count(&mut counts, started), None);
+        assert_eq!(end_task(&mut counts), step(3, Some(4), "1 of 2 tasks ended"));
+        assert_eq!(end_task(&mut counts), step(4, Some(4), "2 of 2 tasks ended"));
+        // A task that no plan had.
+        assert_eq!(end_task(&mut counts), step(5, Some(5), "3 of 3 tasks ended"));
         let refined = SearchEvent::Refined { round: 1 };
-        assert_eq!(say(&mut counts, refined), "starting over with the answer");
+        let again = "starting over with the user's answer";
+        assert_eq!(count(&mut counts, refined), step(6, None, again));
         let planned = SearchEvent::Planned { tasks: 1 };
-        assert_eq!(say(&mut counts, planned), "0 of 1 tasks ended");
+        assert_eq!(count(&mut counts, planned), step(7, Some(8), "the question is one task"));
     }
 }

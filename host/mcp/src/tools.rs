@@ -43,7 +43,7 @@ static TOOLS: [Declaration; 4] = [
                     "evidence": {"type": "string", "description": "Explains terms of the question"},
                     "conversation": {
                         "type": "string",
-                        "description": "An id of your choice; its questions go on from each other",
+                        "description": "`new`, or the id in its answer: questions go on from each other",
                     },
                 }),
                 &["question"],
@@ -154,6 +154,7 @@ fn answer() -> Value {
             },
             "candidates": {"type": "array", "items": {"type": "object"}},
             "warnings": {"type": "array", "items": {"type": "string"}},
+            "conversation": {"type": "string"},
         }),
         &["schema", "run", "sql", "answer", "confidence", "clarify", "candidates", "warnings"],
     )

@@ -320,6 +320,15 @@ fn several_rows_are_reported_in_part() {
         alone("q", &FakeRows::new(&["country", "year", "SUM(o.total_price)"], by_year), 1.0).text,
         "Sum of total price by country and year: (France, 2024) 0.5, (Spain, 2023) 1.5."
     );
+    let shares = vec![
+        vec![text("France"), Value::Real(1.5), Value::Real(0.25)],
+        vec![text("Spain"), Value::Real(4.5), Value::Real(0.75)],
+    ];
+    assert_eq!(
+        alone("q", &FakeRows::new(&["country", "revenue", "share_of_total"], shares), 1.0).text,
+        "There are 2 rows of country, revenue, share of total; they are France, 1.5, 0.25; Spain, \
+         4.5, 0.75."
+    );
     let names = vec![vec![Value::Integer(1), text("Ann")], vec![Value::Integer(2), text("Bob")]];
     assert_eq!(
         alone("q", &FakeRows::new(&["id", "name"], names), 1.0).text,
@@ -329,6 +338,26 @@ fn several_rows_are_reported_in_part() {
         alone("q", &FakeRows::new(&["n"], vec![vec![Value::Null]]), 1.0).text,
         "There is no value (NULL)."
     );
+}
+
+#[test]
+fn a_sentence_that_swaps_rows_does_not_stand() {
+    let plugin = Evidence::new(Settings { summarise: true, ..Settings::default() });
+    let graph = Graph::single(Task::new("A", "q"));
+    let rows =
+        vec![vec![text("France"), Value::Integer(10)], vec![text("Germany"), Value::Integer(20)]];
+    let done = [finish("A", 0.9, 0.0, &FakeRows::new(&["country", "n"], rows))];
+    let problem = Problem::new("How many for each country?");
+    for (sentence, expected) in [
+        ("France has 10 and Germany 20.", "France has 10 and Germany 20."),
+        ("France has 20 and Germany 10.", "N by country: France 10, Germany 20."),
+    ] {
+        let mut host = FakeHost::default();
+        host.model.script(&Purpose::Summarise, Ok(reply(sentence, None)));
+        let seen = [observe_success("A", 0.9, 2)];
+        let answer = plugin.aggregate(&host, &problem, &graph, &done, &seen).unwrap().unwrap();
+        assert_eq!(answer.text, expected);
+    }
 }
 
 #[test]

@@ -264,6 +264,62 @@ fn the_stateless_era_has_no_session() {
     assert_eq!(asked["structuredContent"]["schema"], "syrch.answer/1", "{asked:#}");
 }
 
+/// Clients that open connections and send nothing, or a part of a request, keep nobody waiting.
+#[test]
+fn idle_connections_make_place_for_others() {
+    /// More than the limit on open connections.
+    const IDLE: usize = 400;
+    let folder = syrch_kit::scratch();
+    let server = Listening::start(server(&shop(folder.path()), &["--http", "0"]));
+    let idle: Vec<TcpStream> = (0..IDLE)
+        .map(|at| {
+            let mut stream = TcpStream::connect(server.address()).unwrap();
+            let path = &server.url[server.url.rfind(server.address()).unwrap()..];
+            let path = path.strip_prefix(server.address()).unwrap();
+            let head = format!("POST {path} HTTP/1.1\r\nHost: {}\r\n", server.address());
+            match at % 3 {
+                0 => write!(stream, "{head}").unwrap(),
+                1 => write!(stream, "{head}Content-Length: 9\r\n\r\n{{").unwrap(),
+                _ => {}
+            }
+            stream
+        })
+        .collect();
+    let began = std::time::Instant::now();
+    let tools = server.post_stateless("tools/list", None, json!({})).result();
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 4);
+    assert!(began.elapsed().as_secs() < 5, "{:?}", began.elapsed());
+    drop(idle);
+}
+
+impl Listening {
+    fn ask_in(&self, conversation: &str, question: &str) -> Value {
+        let arguments = json!({"question": question, "conversation": conversation});
+        let params = call("ask_database", arguments);
+        self.post_stateless("tools/call", Some("ask_database"), params).result()
+    }
+}
+
+/// Any client may claim the name of another, so that only an id that the server made leads to a
+/// conversation.
+#[test]
+fn clients_without_a_session_share_no_conversation_by_an_id_of_their_choice() {
+    let place = crate::defined::shop();
+    let semantics = place.path().join("shop.yml").display().to_string();
+    let flags = ["--http", "0", "--semantics", semantics.as_str()];
+    let server = Listening::start(server(&place.path().join("shop.sqlite"), &flags));
+    let chosen = server.ask_in("1", "orders in 2024");
+    assert_eq!(chosen["isError"], true, "{chosen:#}");
+    let first = server.ask_in("new", "orders in 2024");
+    let id = first["structuredContent"]["conversation"].as_str().unwrap();
+    assert_eq!(id.len(), 32, "{id}");
+    let second = server.ask_in(id, "and in 2023?");
+    let origin = &second["structuredContent"]["origin"];
+    assert_eq!(origin["request"], "orders, in 2023", "{second:#}");
+    let other = server.ask_in("new", "orders in 2024");
+    assert_ne!(other["structuredContent"]["conversation"], json!(id));
+}
+
 /// Starts a server that does not start. Returns the exit code and what was on standard error.
 fn fail(shop: &Path, flags: &[&str], token: Option<&str>) -> (i32, String) {
     let mut command = server(shop, flags);

@@ -51,6 +51,11 @@ fn progress_is_told_where_it_is_asked_for() {
         })
         .collect();
     assert!(steps.len() >= 2 && steps.is_sorted_by(|one, other| one < other), "{steps:?}");
+    let last = &client.others.last().unwrap()["params"];
+    assert_eq!(
+        (&last["progress"], &last["message"]),
+        (&last["total"], &json!("1 of 1 tasks ended"))
+    );
     let (code, errors) = client.close();
     assert!(code == 0 && !errors.contains(KEY), "{errors}");
 }

@@ -350,4 +350,7 @@ fn questions_of_a_conversation_go_on_from_the_one_before() {
     assert_eq!(other["answer"], Value::Null, "{other:#}");
     let why = ask_in(&mut client, "a", "why?");
     assert!(why["answer"]["text"].as_str().unwrap().contains("orders"), "{why:#}");
+    let new = ask_in(&mut client, "new", "orders in 2022");
+    let id = new["conversation"].as_str().unwrap().to_owned();
+    assert_eq!(ask_in(&mut client, &id, "and in 2023?")["origin"]["request"], "orders, in 2023");
 }

@@ -140,7 +140,7 @@ struct Accepted {
 /// A conversation of the lines.
 #[derive(Default)]
 struct Talk {
-    /// The conversation so far; the task of its present question has it while that is asked.
+    /// The conversation so far, which stays as it is if the task of its present question breaks.
     conversation: Conversation,
     /// True while one of its questions is asked.
     is_busy: bool,
@@ -290,7 +290,7 @@ impl<'a> Answers<'a> {
             return;
         }
         talk.is_busy = true;
-        let conversation = std::mem::take(&mut talk.conversation);
+        let conversation = talk.conversation.clone();
         self.start(line, conversation);
     }
 
@@ -300,12 +300,16 @@ impl<'a> Answers<'a> {
         oldest.into_iter().for_each(|key| drop(self.talks.remove(&key)));
     }
 
-    /// Takes the conversation back from its question, and asks the next one in it.
-    fn go_on(&mut self, key: &Key, conversation: Conversation) {
+    /// Takes the conversation back from its question, if that has not broken, and asks the next one
+    /// in it.
+    fn go_on(&mut self, key: &Key, conversation: Option<Conversation>) {
         let Some(talk) = self.talks.get_mut(key) else { return };
+        if let Some(conversation) = conversation {
+            talk.conversation = conversation;
+        }
+        let conversation = talk.conversation.clone();
         let Some(line) = talk.queue.pop_front() else {
             talk.is_busy = false;
-            talk.conversation = conversation;
             return;
         };
         self.queued.0 -= 1;
@@ -320,7 +324,7 @@ impl<'a> Answers<'a> {
         self.totals.used_up = self.totals.used_up.or_else(|| self.find_used_up());
         if let Some(used_up) = self.totals.used_up {
             self.wait(place, Reply::from_fault(id, number, over_budget(used_up)));
-            key.iter().for_each(|key| self.go_on(key, conversation.clone()));
+            key.iter().for_each(|key| self.go_on(key, None));
             return;
         }
         if self.options.is_part && key.is_some() {
@@ -359,8 +363,8 @@ impl<'a> Answers<'a> {
         let task = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let UnderWay { place, id, number, conversation: key } = self.under_way.remove(&task)?;
         let (ended, conversation) = match ended {
-            Ok((_, (done, conversation))) => (Ok(done), conversation),
-            Err(error) => (Err(error), Conversation::default()),
+            Ok((_, (done, conversation))) => (Ok(done), Some(conversation)),
+            Err(error) => (Err(error), None),
         };
         let reply = match ended {
             Ok(Done::Searched(searched)) => {
@@ -471,9 +475,7 @@ async fn ask(
     };
     let observer = Arc::new(Silent);
     let searched = host.search_as(&run, turn.clone(), journal, observer, None, &Stop::new()).await;
-    if let Ok(report) = &searched.report {
-        conversation.remember(&host, &turn, report).await;
-    }
+    conversation.remember(&host, &turn, searched.report.as_ref()).await;
     Done::Searched(Box::new(searched))
 }
 

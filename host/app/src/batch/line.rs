@@ -1,7 +1,7 @@
 //! A line of a batch: a question with what belongs to it, or what is wrong with the line.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use syrch_core::Problem;
 use syrch_suites::is_date;
 use syrch_suites::run::Fault;
@@ -13,6 +13,8 @@ use crate::conversation::Conversations;
 pub const LONGEST: usize = 1 << 20;
 /// The limit on the size of a database's name, in bytes.
 const NAME: usize = 256;
+/// The least of the numbers of which not every whole one has a value of its own (2 to the 53rd).
+const WHOLE: f64 = 9_007_199_254_740_992.0;
 /// The bytes with which some editors begin UTF-8 text; they may stand in the middle of files that
 /// were concatenated.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -31,7 +33,8 @@ pub struct Question {
     /// The day that the question takes for today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
     /// The id of the conversation in which it is asked: its questions are asked in their order, and
-    /// each may go on from the one before.
+    /// each may go on from the one before. In a line it is a text, or a number, which means the text
+    /// of its value: `1`, `1.0` and `"1"` are one conversation.
     pub conversation: Option<String>,
 }
 
@@ -213,7 +216,7 @@ fn text(member: &str, value: Value) -> Result<Option<String>, Fault> {
 
 fn conversation_id(value: Value) -> Result<Option<String>, Fault> {
     let id = match value {
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(write_number(&number)),
         other => text("conversation", other)?,
     };
     match id {
@@ -221,6 +224,16 @@ fn conversation_id(value: Value) -> Result<Option<String>, Fault> {
             "`conversation` is no id: it has at most 128 bytes and no control characters",
         )),
         id => Ok(id),
+    }
+}
+
+/// The text of a number's value, without a fraction where there is none.
+fn write_number(number: &Number) -> String {
+    let whole = number.as_f64().filter(|value| value.fract() == 0.0 && value.abs() < WHOLE);
+    match whole {
+        // A zero has no sign.
+        Some(value) => format!("{:.0}", value + 0.0),
+        None => number.to_string(),
     }
 }
 

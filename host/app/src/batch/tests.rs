@@ -42,6 +42,20 @@ fn a_line_is_a_question_with_what_belongs_to_it() {
         "as_of": "2024-02-29", "conversation": 7}"#;
     assert_eq!(question(line), whole);
     assert_eq!(question(&format!("\u{feff}{line} \r")), whole);
+    // A number means the text of its value.
+    for (written, id) in [
+        ("1", "1"),
+        ("1.0", "1"),
+        ("1e0", "1"),
+        ("\"1\"", "1"),
+        ("-0.0", "0"),
+        ("1.5", "1.5"),
+        ("\"1.0\"", "1.0"),
+        ("9007199254740993", "9007199254740993"),
+    ] {
+        let asked = question(&format!(r#"{{"question": "?", "conversation": {written}}}"#));
+        assert_eq!(asked.conversation.as_deref(), Some(id), "{written}");
+    }
     let problem = whole.problem();
     assert_eq!(problem.evidence.as_deref(), Some("count\nToday is 2024-02-29."));
     assert_eq!(question(r#""How \"many\"?""#), Question::new("How \"many\"?"));

@@ -56,6 +56,15 @@ impl Conversations {
         (1..=ID).contains(&text.len()) && !text.chars().any(char::is_control)
     }
 
+    /// Returns true if a client has a conversation of that id.
+    #[must_use]
+    pub fn knows(&self, client: &str, id: &str) -> bool {
+        let now = Instant::now();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.get(&(client.to_owned(), id.to_owned()));
+        found.is_some_and(|it| now.duration_since(it.used) < self.limits.lifetime)
+    }
+
     /// The conversation of a client with that id, which may be new. Whoever asks in it holds the
     /// lock until the answer is there, so that its questions are answered one after the other.
     #[must_use]
@@ -108,6 +117,7 @@ mod tests {
         drop(store.open("ann", "2"));
         drop(store.open("ann", "3"));
         assert_eq!(count(&store), 3);
+        assert!(!store.knows("ann", "1") && store.knows("ann", "3") && !store.knows("ben", "3"));
         assert!(!Arc::ptr_eq(&first, &store.open("ann", "1")), "it was forgotten");
         drop(store.open("eve", "1"));
         assert_eq!(count(&store), 3);

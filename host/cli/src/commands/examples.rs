@@ -11,6 +11,7 @@ use serde_json::json;
 use syrch::databases::open_database;
 use syrch::journal::{Journal, SearchTree, Shown};
 use syrch::knowledge::{ExampleLine, example_lines};
+use syrch::metric::{digest_semantics, read_semantics};
 use syrch::settings::read_settings;
 use syrch::syrch_core::Catalog;
 use syrch::syrch_core::ports::SqlQuery;
@@ -31,7 +32,8 @@ pub(crate) enum ExamplesCommand {
     /// as its tables have the columns that they have now
     #[command(after_help = Exit::help())]
     Add(AddArgs),
-    /// List the examples, who confirmed them, and whether their tables have changed since
+    /// List the examples, who confirmed them, and whether their tables or the semantics files have
+    /// changed since
     #[command(after_help = Exit::help())]
     List(ListArgs),
 }
@@ -48,6 +50,9 @@ pub(crate) struct AddArgs {
     /// The file of examples to add it to; else `retrieval.examples` of the configuration
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Semantics files: an answer under other definitions is not confirmed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) semantics: Vec<PathBuf>,
 }
 
 /// The flags of `examples list`.
@@ -56,6 +61,9 @@ pub(crate) struct ListArgs {
     /// The file of examples; else `retrieval.examples` of the configuration
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Semantics files, with which the confirmed statements are compared
+    #[arg(long, value_name = "FILE")]
+    pub(crate) semantics: Vec<PathBuf>,
     /// The options of a database.
     #[command(flatten)]
     pub(crate) flags: Flags<false>,
@@ -72,7 +80,7 @@ impl Run for ExamplesCommand {
     async fn run(self, context: Context) -> Outcome {
         match self {
             Self::Add(arguments) => add(&context, &arguments).await,
-            Self::List(arguments) => list(&context, arguments.file.as_deref()).await,
+            Self::List(arguments) => list(&context, &arguments).await,
         }
     }
 }
@@ -86,6 +94,17 @@ fn find_file(context: &Context, named: Option<&Path>) -> Outcome<PathBuf> {
              searches",
         )
     })
+}
+
+/// The digest of the semantics files that flags or the configuration name; `None` without any.
+fn read_digest(context: &Context, named: &[PathBuf]) -> Outcome<Option<String>> {
+    let configured = &context.config.effective.settings.semantics.files;
+    let files = if named.is_empty() { configured.as_slice() } else { named };
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let semantics = read_semantics(files).map_err(|error| Failure::config(error.to_string()))?;
+    Ok(Some(digest_semantics(&semantics)))
 }
 
 async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
@@ -107,12 +126,17 @@ async fn add(context: &Context, arguments: &AddArgs) -> Outcome {
         ))
         .hint("ask it with the days in it, such as `in May 2026`, and confirm that run"));
     }
+    let semantics = read_settings(&journal.header)?.semantics.digest;
+    let now = read_digest(context, &arguments.semantics)?;
+    if semantics.is_some() && now.is_some() && semantics != now {
+        return Err(Failure::usage("the semantics files have changed since the run")
+            .hint("ask the question again, and confirm that run"));
+    }
     let (catalog, tables) = read_tables(context, &journal, &sql).await?;
     let shape = read_shape(&catalog, &tables).ok_or_else(|| {
         Failure::new(Exit::Database, "the statement reads a table that the catalog does not have")
     })?;
     let at = DateTime::<Utc>::from(std::time::SystemTime::now()).format("%Y-%m-%d").to_string();
-    let semantics = read_settings(&journal.header)?.semantics.digest;
     let confirmed = Confirmation { by: by.to_owned(), at, tables, shape, semantics };
     let line = ExampleLine { question, sql, verified: Some(confirmed) };
     if file.exists() {
@@ -190,17 +214,25 @@ fn append(path: &Path, line: &ExampleLine) -> Outcome<()> {
     })
 }
 
-/// The state of an example in a word. Without a catalog nothing is known to be stale.
-fn name_state(line: &ExampleLine, catalog: Option<&Catalog>) -> &'static str {
-    match (&line.verified, catalog) {
-        (None, _) => "not confirmed",
-        (Some(confirmed), Some(catalog)) if !confirmed.is_current(catalog, None) => "stale",
-        (Some(_), _) => "confirmed",
-    }
+/// The state of an example in a word. Without a catalog nothing is known of its tables, and without
+/// a digest of semantics files nothing of its definitions.
+fn name_state(
+    line: &ExampleLine,
+    catalog: Option<&Catalog>,
+    semantics: Option<&str>,
+) -> &'static str {
+    let Some(confirmed) = &line.verified else { return "not confirmed" };
+    let is_current = match catalog {
+        Some(catalog) => confirmed.is_current(catalog, semantics),
+        None => confirmed.is_defined_alike(semantics),
+    };
+    if is_current { "confirmed" } else { "stale" }
 }
 
-async fn list(context: &Context, named: Option<&Path>) -> Outcome {
-    let file = find_file(context, named)?;
+async fn list(context: &Context, arguments: &ListArgs) -> Outcome {
+    let file = find_file(context, arguments.file.as_deref())?;
+    let semantics = read_digest(context, &arguments.semantics)?;
+    let semantics = semantics.as_deref();
     let lines = example_lines(&file)?;
     let catalog = match context.config.effective.settings.database.is_empty() {
         true => None,
@@ -216,16 +248,18 @@ async fn list(context: &Context, named: Option<&Path>) -> Outcome {
         grid.rows.push(vec![
             json!(number),
             json!(line.question),
-            json!(name_state(line, catalog)),
+            json!(name_state(line, catalog, semantics)),
             json!(confirmed.map(|confirmed| &confirmed.by)),
             json!(confirmed.map(|confirmed| &confirmed.at)),
             json!(line.sql),
         ]);
     }
-    let stale = lines.iter().filter(|(_, line)| name_state(line, catalog) == "stale").count();
+    let stale =
+        lines.iter().filter(|(_, line)| name_state(line, catalog, semantics) == "stale").count();
     if stale > 0 {
         context.console.warn(&format!(
-            "{} of {} examples are stale: their tables have changed, and they answer nothing",
+            "{} of {} examples are stale: their tables or the semantics files have changed, and \
+             they answer nothing",
             stale,
             lines.len()
         ));
@@ -233,7 +267,8 @@ async fn list(context: &Context, named: Option<&Path>) -> Outcome {
     let examples: Vec<_> = lines
         .iter()
         .map(|(number, line)| {
-            json!({"line": number, "state": name_state(line, catalog), "example": line})
+            let state = name_state(line, catalog, semantics);
+            json!({"line": number, "state": state, "example": line})
         })
         .collect();
     let name = file.display().to_string();

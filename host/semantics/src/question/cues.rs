@@ -150,14 +150,25 @@ pub(super) const LISTS: &[&str] = &["find", "get", "list", "name", "return"];
 /// Words that exclude what follows.
 pub(super) const NEGATIONS: &[&str] = &[
     "apart from",
+    "all but",
+    "all except",
     "but not",
+    "drop",
+    "everything but",
+    "everything except",
     "except",
     "except for",
     "exclude",
     "excluding",
+    "hide",
+    "ignore",
+    "ignoring",
+    "leave out",
     "non",
     "not",
+    "omit",
     "other than",
+    "remove",
     "outside",
     "outside of",
     "without",
@@ -305,6 +316,20 @@ pub(super) const SORTS: &[&str] = &[
     "sort it by",
     "sort them by",
     "sorted by",
+];
+/// Words for an order by the names of the groups.
+pub(super) const BY_NAME: &[&str] = &[
+    "alphabetically",
+    "in alphabetical order",
+    "order alphabetically",
+    "ordered by name",
+    "sort alphabetically",
+    "sort by name",
+    "sort it by name",
+    "sort them alphabetically",
+    "sort them by name",
+    "sorted alphabetically",
+    "sorted by name",
 ];
 /// Words for an order from the greatest on.
 pub(super) const DESCENDING: &[&str] = &[

@@ -89,6 +89,8 @@ pub(super) enum Sort {
     Group(Group),
     /// Time.
     Time,
+    /// The names of the groups.
+    Name,
 }
 
 /// A question for the greatest or the least.

@@ -9,44 +9,52 @@ use super::resolve::{RANKS_APART, Resolver};
 use super::time::{self, Calendar, Clock, Span};
 use super::tokens::Token;
 use super::vocabulary::{self, Links, Meaning};
-use super::{Cell, Reading, Understood, Unread, model, read, read_tokens};
+use super::{Cell, Reading, Understood, Unread, cues, model, read, read_tokens};
 use crate::compile::begin;
-use crate::{Comparison, Filter, Grain, Operator, Order, Period, Request, Semantics, WeekStart};
+use crate::{
+    Comparison, Filter, Grain, MetricKind, Operator, Order, Period, Request, Semantics, WeekStart,
+};
 
 /// The confidence of a change that the text states in full.
 const SURE: f64 = 0.85;
 
 /// Words at the start that say that the text goes on from the request before.
 const MARKERS: &[&str] = &[
+    "actually",
     "add",
     "also",
     "and",
-    "and also",
-    "and how about",
-    "and now",
-    "and the same",
-    "and what about",
     "as",
+    "back to",
     "but",
-    "but only",
+    "change it to",
+    "change that to",
     "drop",
+    "go back to",
     "how about",
+    "i mean",
+    "i meant",
     "include",
     "just",
+    "make it",
+    "make that",
     "now",
     "ok",
     "okay",
     "only",
+    "rather",
     "remove",
     "same",
-    "same but",
     "same thing",
+    "sorry",
+    "switch to",
     "the same",
-    "the same but",
     "the same thing",
     "then",
     "what about",
 ];
+/// Words that may stand behind a marker and change nothing.
+const JOINS: &[&str] = &["and", "but", "how about", "now", "the same", "then", "what about"];
 /// Words that begin a question of its own.
 const OPENERS: &[&str] = &[
     "calculate",
@@ -63,29 +71,67 @@ const OPENERS: &[&str] = &[
 ];
 /// Words with which a part of a question begins, and no question of its own.
 const FRAGMENTS: &[&str] = &[
+    "actually",
+    "add",
+    "also",
     "and",
     "as",
+    "bottom",
     "but",
     "by",
+    "drop",
     "except",
+    "exclude",
     "excluding",
+    "filter",
     "for",
     "from",
+    "group",
+    "hide",
+    "ignore",
     "in",
+    "include",
     "instead",
     "just",
+    "limit",
     "not",
+    "now",
     "of",
+    "omit",
     "only",
     "or",
     "per",
+    "remove",
+    "reverse",
+    "same",
     "since",
+    "sort",
+    "sorted",
     "then",
     "to",
+    "top",
     "until",
     "with",
     "without",
 ];
+/// Words with which a text goes on from another one, and which begin no part of a question.
+const PHRASES: &[&str] = &[
+    "go back",
+    "how about",
+    "make it",
+    "what about",
+    "which are",
+    "which is",
+    "which one",
+    "which ones",
+    "which was",
+    "which were",
+];
+/// Words that stand for something of the question before.
+const PRONOUNS: &[&str] = &["it", "its", "their", "them", "these", "they", "those"];
+/// Words that take away a metric, or a part of the breakdown, that they stand before.
+const REMOVALS: &[&str] =
+    &["drop", "exclude", "excluding", "hide", "leave out", "omit", "remove", "without"];
 /// Words that add to what is there.
 const ALSO: &[&str] = &[
     "add",
@@ -102,10 +148,14 @@ const ALSO: &[&str] = &[
 const ONLY: &[&str] = &["just", "only"];
 /// Words that take away the breakdown.
 const TOTALS: &[&str] = &[
+    "altogether",
     "as a total",
+    "as one number",
+    "grand total",
     "in total",
     "no breakdown",
     "overall",
+    "summed up",
     "without a breakdown",
     "without breakdown",
     "without the breakdown",
@@ -126,14 +176,26 @@ const ALL_TIMES: &[&str] = &[
 /// Words that take away the limit.
 const ALL_ROWS: &[&str] = &[
     "all of them",
+    "all rows",
     "show all",
+    "show everything",
     "show them all",
     "the full list",
     "without a limit",
     "without the limit",
 ];
 /// Words that turn the order round.
-const REVERSE: &[&str] = &["reverse", "reversed", "the other way around", "the other way round"];
+const REVERSE: &[&str] = &[
+    "in reverse order",
+    "in the reverse order",
+    "reverse",
+    "reverse it",
+    "reverse order",
+    "reverse the order",
+    "reversed",
+    "the other way around",
+    "the other way round",
+];
 /// Words that take away the comparison.
 const PLAIN: &[&str] = &[
     "as absolute values",
@@ -141,6 +203,19 @@ const PLAIN: &[&str] = &[
     "in absolute terms",
     "without comparison",
     "without the comparison",
+];
+/// The same period a year before, which `a year ago` alone does not say.
+const YEAR_AGO: &[&str] = &[
+    "a year before",
+    "a year earlier",
+    "one year before",
+    "one year earlier",
+    "same period a year ago",
+    "same period a year earlier",
+    "same period last year",
+    "same period of last year",
+    "same period of the previous year",
+    "same period the year before",
 ];
 /// Words that take away every condition.
 const NO_FILTERS: &[&str] = &[
@@ -159,8 +234,25 @@ const NO_FILTERS: &[&str] = &[
 /// `and in Spain?`.
 #[must_use]
 pub fn is_fragment(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.next().is_some_and(|word| FRAGMENTS.contains(&word.to_lowercase().as_str()))
+    let lower = text.to_lowercase();
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.take(3).collect();
+    let opens = words.first().is_some_and(|word| OPENERS.contains(word));
+    let head = &words[..words.len().min(2)];
+    // `show their countries`, but not `customers and their countries`.
+    let near = if opens { &words[..] } else { head };
+    words.first().is_some_and(|word| FRAGMENTS.contains(word))
+        || PHRASES.contains(&head.join(" ").as_str())
+        || near.iter().any(|word| PRONOUNS.contains(word))
+}
+
+/// Returns true for a text that is such a part and asks for nothing by itself, as `in 2024, how many
+/// orders are there?` does.
+#[must_use]
+pub fn needs_question(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).skip(2);
+    is_fragment(text) && !words.any(|word| OPENERS.contains(&word))
 }
 
 /// The changes that a text asks for beyond the parts that it names.
@@ -173,14 +265,42 @@ struct Change {
     totals: bool,
     all_times: bool,
     all_rows: bool,
+    /// True if the text says `remove`, of a condition or of the rows that meet it.
+    removes: bool,
     reverse: bool,
     plain: bool,
     no_filters: bool,
     /// Dimensions whose conditions are taken away; each list is of one name.
     all: Vec<Vec<usize>>,
-    top: Option<Rank>,
-    /// The units by which the period moves.
-    step: Option<(Grain, i32)>,
+    /// Metrics that are taken away, or replaced by those that the text names.
+    dropped: Vec<usize>,
+    /// Dimensions and a grain of the breakdown that are taken away; a list is of one name.
+    merged: Vec<Vec<usize>>,
+    merged_grain: Option<Grain>,
+    /// True if the text names the value that another one replaces.
+    replaces_value: bool,
+    top: Option<Top>,
+    step: Option<Step>,
+    /// True if the text begins with `as`.
+    says_as: bool,
+}
+
+/// The units by which the period moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Step {
+    unit: Grain,
+    by: i32,
+    /// True for the same period of another year, whatever its unit.
+    is_same_period: bool,
+}
+
+/// The first rows that a text asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Top {
+    /// The greatest or the least, by that metric where the text names one.
+    Rank(Rank, Option<usize>),
+    /// The first or the last of those that were shown.
+    Shown { is_first: bool, limit: u64 },
 }
 
 /// Reads a text that follows a request: as a change of it, or as a question of its own.
@@ -213,21 +333,25 @@ pub(super) fn follow(
     parser.before = known.collect();
     parser.limit_before = previous.limit;
     let start = parser.phrase(0, MARKERS);
-    let mut change = Change::default();
+    let says_as = parser.word(0) == "as";
+    let mut change = Change { says_as, ..Change::default() };
     // The marker may be a word of a change itself: `only`, `also`.
-    let is_change = parser
-        .phrase(0, ALSO)
-        .or(parser.phrase(0, ONLY))
-        .or(parser.phrase(0, NO_FILTERS))
-        .or(parser.phrase(0, &["as"]));
-    let mut at = if is_change.is_some() { 0 } else { start.unwrap_or(0) };
+    let is_change = [ALSO, ONLY, NO_FILTERS, REMOVALS, cues::NEGATIONS, &["as"]]
+        .into_iter()
+        .any(|phrases| parser.phrase(0, phrases).is_some())
+        || step(&parser, 0).is_some();
+    let mut at = if is_change { 0 } else { start.unwrap_or(0) };
+    // `ok, and now the same`
+    while let Some(end) = parser.phrase(at, JOINS).filter(|_| start.is_some() && !is_change) {
+        at = end;
+    }
     while at < tokens.len() {
         at = match take_change(&mut parser, &links, &tokens, at, &mut change) {
             Some(end) => end,
             None => parser.step(at)?,
         };
     }
-    let is_own = start.is_none() && change == Change::default();
+    let is_own = start.is_none() && change == Change { says_as, ..Change::default() };
     let opens = tokens.first().is_some_and(|first| OPENERS.contains(&first.lower.as_str()));
     if is_own && !parser.draft.metrics.is_empty() && (opens || parser.draft.has_parts()) {
         return read(semantics, text, cells, today, chosen);
@@ -246,8 +370,13 @@ fn take_change(
 ) -> Option<usize> {
     if let Some(end) = parser.phrase(at, &["instead"]) {
         change.instead = true;
-        let of = parser.phrase(end, &["of"]);
-        return of.map_or(Some(end), |of| end_of_mention(links, of));
+        return match parser.phrase(end, &["of", "of by", "of in", "of for", "of the"]) {
+            Some(replaced) => replace(parser, links, replaced, change),
+            None => Some(end),
+        };
+    }
+    if let Some(end) = remove(parser, links, at, change) {
+        return Some(end);
     }
     let flags: [(&[&str], &mut bool); 6] = [
         (TOTALS, &mut change.totals),
@@ -272,12 +401,13 @@ fn take_change(
         let next = parser.skip(end, &["the", "for", "in", "from"]);
         return parser.values(next, false).or(Some(end));
     }
+    change.removes |= parser.phrase(at, &["drop", "remove"]).is_some();
     if let Some((step, end)) = step(parser, at) {
         change.step = Some(step);
         return Some(end);
     }
-    if let Some((rank, end)) = top(parser, tokens, at) {
-        change.top = Some(rank);
+    if let Some((top, end)) = top(parser, tokens, at) {
+        change.top = Some(top);
         return Some(end);
     }
     change.again |= parser.word(at) == "again";
@@ -286,11 +416,7 @@ fn take_change(
     }
     let next = parser.phrase(at, &["all", "all the", "every", "any"])?;
     let named = links.names.get(next)?.as_ref()?;
-    let dimensions = named.meanings.iter().filter_map(|meaning| match meaning {
-        Meaning::Dimension(dimension) => Some(*dimension),
-        _ => None,
-    });
-    let dimensions: Vec<usize> = dimensions.collect();
+    let dimensions = list_dimensions(&named.meanings);
     if dimensions.is_empty() {
         return None;
     }
@@ -298,41 +424,118 @@ fn take_change(
     Some(named.end)
 }
 
-/// The place behind a name or a value.
-fn end_of_mention(links: &Links, at: usize) -> Option<usize> {
-    let name = links.names.get(at)?.as_ref().map(|name| name.end);
-    name.or(links.values.get(at)?.as_ref().map(|value| value.end))
+/// What stands behind `instead of`: the name, the value or the time that something replaces.
+/// Returns the place behind it.
+fn replace(parser: &Parser<'_>, links: &Links, at: usize, change: &mut Change) -> Option<usize> {
+    if let Some(metrics) = known_metrics(parser, links, at) {
+        change.dropped.extend(metrics);
+    }
+    if let Some(name) = links.names.get(at)?.as_ref() {
+        let dimensions = list_dimensions(&name.meanings);
+        if change.dropped.is_empty() && !dimensions.is_empty() {
+            change.merged.push(dimensions);
+            change.instead = false;
+        }
+        return Some(name.end);
+    }
+    if let Some(value) = links.values.get(at)?.as_ref() {
+        change.replaces_value = true;
+        return Some(value.end);
+    }
+    if let Some(unit) = time::unit(parser.word(at)) {
+        change.merged_grain = Some(unit);
+        change.instead = false;
+        return Some(at + 1);
+    }
+    parser.clock.point(at).map(|(_, end)| end)
+}
+
+fn list_dimensions(meanings: &[Meaning]) -> Vec<usize> {
+    let dimensions = meanings.iter().filter_map(|meaning| match meaning {
+        Meaning::Dimension(dimension) => Some(*dimension),
+        _ => None,
+    });
+    dimensions.collect()
+}
+
+/// The metrics of the request before that are named here.
+fn known_metrics(parser: &Parser<'_>, links: &Links, at: usize) -> Option<Vec<usize>> {
+    let named = links.names.get(at)?.as_ref()?;
+    let known = named.meanings.iter().filter_map(|meaning| match meaning {
+        Meaning::Metric(metric) if parser.before.contains(metric) => Some(*metric),
+        _ => None,
+    });
+    let known: Vec<usize> = known.collect();
+    (!known.is_empty()).then_some(known)
+}
+
+/// `remove the orders`, `without the month`: takes away a metric or a part of the breakdown.
+fn remove(parser: &Parser<'_>, links: &Links, at: usize, change: &mut Change) -> Option<usize> {
+    let next = parser.skip(parser.phrase(at, REMOVALS)?, &["the", "by"]);
+    if let Some(unit) = time::unit(parser.word(next)) {
+        change.merged_grain = Some(unit);
+        return Some(next + 1);
+    }
+    let named = links.names.get(next)?.as_ref()?;
+    // `without cancelled orders` is a condition, and so is `without the country Germany`.
+    if links.values.get(next)?.is_some() || links.values.get(named.end).is_some_and(Option::is_some)
+    {
+        return None;
+    }
+    if let Some(metrics) = known_metrics(parser, links, next) {
+        change.dropped.extend(metrics);
+        return Some(named.end);
+    }
+    let dimensions = list_dimensions(&named.meanings);
+    if dimensions.is_empty() {
+        return None;
+    }
+    change.merged.push(dimensions);
+    Some(named.end)
 }
 
 /// `the year before`, `the previous month`, `next quarter`.
-fn step(parser: &Parser<'_>, at: usize) -> Option<((Grain, i32), usize)> {
-    let at = parser.skip(at, &["the", "for"]);
-    if let Some(unit) = time::unit(parser.word(at)) {
-        return match parser.word(at + 1) {
-            "before" | "earlier" => Some(((unit, -1), at + 2)),
-            "after" | "later" => Some(((unit, 1), at + 2)),
-            _ => None,
-        };
+fn step(parser: &Parser<'_>, at: usize) -> Option<(Step, usize)> {
+    let at = parser.skip(at, &["the", "for", "and", "what", "about", "how"]);
+    if let Some(end) = parser.phrase(at, YEAR_AGO) {
+        return Some((Step { unit: Grain::Year, by: -1, is_same_period: true }, end));
     }
-    let unit = time::unit(parser.word(at + 1))?;
-    match parser.word(at) {
-        "previous" | "preceding" | "prior" => Some(((unit, -1), at + 2)),
-        "next" | "following" => Some(((unit, 1), at + 2)),
-        _ => None,
-    }
+    let (unit, by) = match (time::unit(parser.word(at)), parser.word(at + 1)) {
+        (Some(unit), "before" | "earlier") => (unit, -1),
+        (Some(unit), "after" | "later") => (unit, 1),
+        _ => {
+            let unit = time::unit(parser.word(at + 1))?;
+            match parser.word(at) {
+                "previous" | "preceding" | "prior" => (unit, -1),
+                "next" | "following" => (unit, 1),
+                _ => return None,
+            }
+        }
+    };
+    Some((Step { unit, by, is_same_period: false }, at + 2))
 }
 
 /// `the top three`, `bottom 5`, where nothing is named that is ranked.
-fn top(parser: &Parser<'_>, tokens: &[Token], at: usize) -> Option<(Rank, usize)> {
-    let descending = match parser.word(at) {
-        "top" | "first" => true,
-        "bottom" | "last" => false,
+fn top(parser: &Parser<'_>, tokens: &[Token], at: usize) -> Option<(Top, usize)> {
+    let number = tokens.get(at + 1).and_then(Token::number)?;
+    let top = match parser.word(at) {
+        word @ ("top" | "bottom") => {
+            let rank = Rank { descending: word == "top", limit: Some(number) };
+            let by = parser.metric(at + 3).filter(|_| parser.word(at + 2) == "by");
+            if let Some((pick, end)) = by
+                && let [only] = pick.metrics.as_slice()
+            {
+                return Some((Top::Rank(rank, Some(*only)), end));
+            }
+            Top::Rank(rank, None)
+        }
+        "first" => Top::Shown { is_first: true, limit: number },
+        "last" => Top::Shown { is_first: false, limit: number },
         _ => return None,
     };
-    let number = tokens.get(at + 1).and_then(Token::number)?;
     let end = at + 2;
     let is_alone = parser.group_at(end).is_none() && time::unit(parser.word(end)).is_none();
-    is_alone.then_some((Rank { descending, limit: Some(number) }, end))
+    is_alone.then_some((top, end))
 }
 
 /// Applies what a text says to a request.
@@ -356,14 +559,19 @@ impl Merger<'_> {
             only: self.change.only,
             instead: self.change.instead,
             again: self.change.again,
+            says_as: self.change.says_as,
             ..Change::default()
         };
         if self.draft.is_empty() && *self.change == flags {
             return refuse("the text changes nothing of the request before");
         }
-        if self.draft.averages || self.draft.lists {
+        if self.draft.averages {
+            return refuse("which average is meant is not said: name a metric");
+        }
+        if self.draft.lists {
             return refuse("the text asks for something else than the request before");
         }
+        self.check_counts()?;
         let mut request = self.previous.clone();
         self.metrics(&mut request)?;
         self.groups(&mut request)?;
@@ -373,14 +581,77 @@ impl Merger<'_> {
         self.order(&mut request)?;
         self.within(&mut request)?;
         self.check(&request)?;
+        let restates = !self.draft.times.is_empty() || self.draft.sort.is_some();
+        if request == *self.previous && !restates && self.draft.conditions.is_empty() {
+            return refuse("the text changes nothing of the request before");
+        }
         Ok(Understood { request, confidence: SURE, is_change: true })
     }
 
+    /// Refuses `how many?` where the request before counts nothing.
+    fn check_counts(&self) -> Result<(), Unread> {
+        let counts = self.draft.counts && self.draft.metrics.is_empty();
+        let other = self
+            .previous
+            .metrics
+            .iter()
+            .find(|name| !model::metric(self.semantics, name).is_some_and(model::is_count));
+        match other.filter(|_| counts) {
+            Some(name) => refuse(format!("{name} is no number of things")),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns true if the text asks for the total in place of the breakdown.
+    fn takes_total(&self, named: &[String]) -> Result<bool, Unread> {
+        let is_split = !self.previous.by.is_empty() || self.previous.grain.is_some();
+        let splits = !self.draft.groups.is_empty() || !self.draft.grains.is_empty();
+        if self.change.totals || !self.draft.totals || !is_split || splits {
+            return Ok(self.change.totals);
+        }
+        if named.iter().any(|name| !self.previous.metrics.contains(name)) {
+            return refuse("the total and the total of each group may be meant");
+        }
+        Ok(true)
+    }
+
+    /// Takes away the metrics that the text removes, or puts others in their place.
+    fn drop_metrics(&self, request: &mut Request, named: Vec<String>) -> Result<(), Unread> {
+        let dropped = self.change.dropped.iter().map(|at| &self.semantics.metrics[*at].name);
+        let dropped: Vec<&String> = dropped.collect();
+        let at = request.metrics.iter().position(|name| dropped.contains(&name));
+        request.metrics.retain(|name| !dropped.contains(&name));
+        let at = at.unwrap_or_default().min(request.metrics.len());
+        let new = named.into_iter().filter(|name| !self.previous.metrics.contains(name));
+        drop(request.metrics.splice(at..at, new));
+        let Some(first) = request.metrics.first() else {
+            return refuse("no metric would be left");
+        };
+        if let Some(order) = &mut request.order
+            && dropped.contains(&&order.by)
+        {
+            if request.limit.is_some() {
+                return refuse("the rows were chosen by what is taken away");
+            }
+            order.by.clone_from(first);
+        }
+        Ok(())
+    }
+
     fn metrics(&self, request: &mut Request) -> Result<(), Unread> {
+        if !self.change.dropped.is_empty() {
+            let is_named = !self.draft.metrics.is_empty();
+            let named = if is_named { self.resolver.metrics()? } else { Vec::new() };
+            return self.drop_metrics(request, named);
+        }
         if self.draft.metrics.is_empty() {
             return Ok(());
         }
         let named = self.resolver.metrics()?;
+        let is_other = named.iter().any(|name| !self.previous.metrics.contains(name));
+        if self.draft.shares && is_other && self.change.says_as {
+            return refuse("a share of another metric is no share of the total");
+        }
         if self.change.also {
             let new = named.into_iter().filter(|name| !self.previous.metrics.contains(name));
             request.metrics.extend(new);
@@ -399,7 +670,11 @@ impl Merger<'_> {
     fn groups(&self, request: &mut Request) -> Result<(), Unread> {
         let (by, is_day) = self.resolver.groups(&self.draft.groups, &request.metrics)?;
         let grain = self.resolver.grain(is_day)?;
-        if self.change.totals {
+        self.merge_groups(request)?;
+        if self.takes_total(&request.metrics)? {
+            if request.limit.is_some() {
+                return refuse("the total of these rows and of all may be meant");
+            }
             request.by.clear();
             request.grain = None;
             request.order = None;
@@ -408,8 +683,15 @@ impl Merger<'_> {
         if by.is_empty() && grain.is_none() {
             return Ok(());
         }
-        let replaces = self.change.instead || (request.limit.is_some() && !self.change.also);
-        if replaces || (!by.is_empty() && !self.change.also) {
+        if request.limit.is_some() && by.is_empty() && !self.change.also {
+            return refuse("the rows before are the first of a ranking: ask for all of them first");
+        }
+        let is_plain = self.draft.conditions.is_empty() && self.draft.times.is_empty();
+        let replaces = self.change.instead
+            || (self.change.only && is_plain && self.change.top.is_none())
+            || (request.limit.is_some() && !self.change.also);
+        let adds = self.change.also || !self.change.merged.is_empty();
+        if replaces || (!by.is_empty() && !adds) {
             request.by.clear();
         }
         if replaces {
@@ -432,6 +714,36 @@ impl Merger<'_> {
         Ok(())
     }
 
+    /// Takes parts of the breakdown away.
+    fn merge_groups(&self, request: &mut Request) -> Result<(), Unread> {
+        if self.change.merged_grain.is_some() {
+            if request.grain != self.change.merged_grain {
+                return refuse("the request before is not split by that unit of time");
+            }
+            request.grain = None;
+        }
+        for options in &self.change.merged {
+            let names: Vec<String> =
+                options.iter().map(|at| model::full_name(self.semantics, *at)).collect();
+            let before = request.by.len();
+            request.by.retain(|name| {
+                let at = model::find_dimension(self.semantics, name);
+                !at.is_some_and(|at| names.contains(&model::full_name(self.semantics, at)))
+            });
+            if request.by.len() == before {
+                return refuse("the request before is not split by that");
+            }
+        }
+        let is_merged = self.change.merged_grain.is_some() || !self.change.merged.is_empty();
+        if is_merged && request.limit.is_some() {
+            return refuse("the rows before are the first of a ranking: ask for all of them first");
+        }
+        if is_merged && request.by.is_empty() && request.grain.is_none() {
+            request.order = None;
+        }
+        Ok(())
+    }
+
     fn filters(&self, request: &mut Request) -> Result<(), Unread> {
         for options in &self.change.all {
             let names: Vec<String> =
@@ -445,7 +757,7 @@ impl Merger<'_> {
                 request.limit.is_some() && request.by.iter().any(|name| names.contains(name));
             if drops_limit {
                 request.limit = None;
-            } else if request.filters.len() == before {
+            } else if request.filters.len() == before && self.draft.conditions.is_empty() {
                 return refuse("the request before has no such condition");
             }
         }
@@ -462,7 +774,33 @@ impl Merger<'_> {
         Ok(())
     }
 
+    /// Refuses a value of what a ratio is about: the cancellation rate of returned orders is zero,
+    /// and their share may be meant.
+    fn check_ratios(&self, request: &Request, filter: &Filter) -> Result<(), Unread> {
+        let Some(at) = model::find_dimension(self.semantics, &filter.dimension) else {
+            return Ok(());
+        };
+        let dimension = &self.semantics.dimensions[at];
+        let ratio = request.metrics.iter().find(|name| {
+            let known = model::metric(self.semantics, name);
+            let is_ratio = known.is_some_and(|it| matches!(it.kind, MetricKind::Ratio { .. }));
+            let measures = model::measures(self.semantics, name);
+            let about = measures.iter().filter(|measure| {
+                measure.filter.as_ref().is_some_and(|own| {
+                    own.tables.contains(&dimension.table)
+                        && own.text.contains(dimension.expression.text.as_str())
+                })
+            });
+            is_ratio && (1..measures.len()).contains(&about.count())
+        });
+        match ratio {
+            Some(name) => refuse(format!("{name} is itself about values of {}", filter.dimension)),
+            None => Ok(()),
+        }
+    }
+
     fn filter(&self, request: &mut Request, filter: Filter) -> Result<(), Unread> {
+        self.check_ratios(request, &filter)?;
         let same = request.filters.iter().position(|known| {
             known.dimension == filter.dimension
                 && match filter.operator {
@@ -473,7 +811,10 @@ impl Merger<'_> {
                 }
         });
         let Some(same) = same else {
-            if self.change.instead {
+            // `also Germany` where nothing is left out adds nothing.
+            let is_list = filter.operator == Operator::In;
+            let is_compared = self.draft.compares && filter.values.len() == 1;
+            if self.change.instead || (is_list && (self.change.also || is_compared)) {
                 return refuse("the request before has no condition of this kind");
             }
             request.filters.push(filter);
@@ -482,6 +823,9 @@ impl Merger<'_> {
         // `compare with Italy` adds to what is there, `compare France and Italy` does not.
         let is_compared = self.draft.compares && filter.values.len() == 1;
         let known = &mut request.filters[same];
+        if self.change.replaces_value && known.values.len() > 1 {
+            return refuse("the request before has several values: name those that are meant");
+        }
         let adds = known.operator == filter.operator
             && (filter.operator == Operator::NotIn
                 || (filter.operator == Operator::In && (self.change.also || is_compared)));
@@ -498,6 +842,12 @@ impl Merger<'_> {
                 known.values = left.into_iter().cloned().collect();
                 return Ok(());
             }
+            if left.is_empty() && self.change.removes {
+                return refuse(
+                    "the condition and the rows that meet it may be meant: say `all` of them, or \
+                     `without` these",
+                );
+            }
         }
         // `with Germany again` takes back `without Germany`.
         let takes_back = (known.operator, filter.operator) == (Operator::NotIn, Operator::In)
@@ -510,6 +860,10 @@ impl Merger<'_> {
             }
             return Ok(());
         }
+        if (known.operator, filter.operator) == (Operator::NotIn, Operator::In) && self.change.also
+        {
+            return refuse("only what was left out can be added");
+        }
         *known = filter;
         Ok(())
     }
@@ -518,10 +872,15 @@ impl Merger<'_> {
         if self.change.all_times {
             request.period = None;
         }
-        if let Some((unit, by)) = self.change.step {
+        if let Some(Step { unit, by, is_same_period }) = self.change.step {
             let Some(period) = &self.previous.period else {
                 return refuse("the request before has no period to go on from");
             };
+            // `the month before` of a year may be its last one.
+            let own = span_of(period).unit;
+            if own != Some(unit) && !(is_same_period && own.is_some()) {
+                return refuse("the period of the request before is no such unit of time");
+            }
             let from = period.from.map(|day| time::shift(day, unit, by));
             let until = period.until.map(|day| time::shift(day, unit, by));
             if from == Some(None) || until == Some(None) {
@@ -536,6 +895,9 @@ impl Merger<'_> {
                 let touches = known.until == new.from || new.until == known.from;
                 if !touches {
                     return refuse("the times do not touch");
+                }
+                if request.grain.is_none() {
+                    return refuse("both times together and each by itself may be meant");
                 }
                 Period { from: known.from.min(new.from), until: known.until.max(new.until) }
             }
@@ -558,6 +920,9 @@ impl Merger<'_> {
         }
         let draft = self.draft;
         if draft.shares && !self.resolver.shows_percent(&request.metrics) {
+            if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+                return refuse("the share of the total and the relative change may be meant");
+            }
             let is_split = !request.by.is_empty() || request.grain.is_some();
             let is_sum =
                 request.metrics.iter().all(|name| model::is_additive(self.semantics, name));
@@ -599,25 +964,27 @@ impl Merger<'_> {
         let before = request.order.take();
         let limit = request.limit;
         self.resolver.order(request)?;
+        let chooses = self.draft.rank.is_some() || self.change.top.is_some();
+        if limit.is_some() && !chooses && request.order.is_some() && request.order != before {
+            return refuse("another order has other first rows: ask for all of them first");
+        }
         request.limit = request.limit.or(limit);
         request.order = request.order.take().or(before);
         if self.change.reverse {
-            let order = request
-                .order
-                .get_or_insert_with(|| Order { by: request.metrics[0].clone(), descending: false });
-            order.descending = !order.descending;
+            let order = match request.order.take() {
+                Some(order) => order,
+                None => default_order(request)?,
+            };
+            request.order = Some(Order { descending: !order.descending, ..order });
         }
-        if let Some(rank) = self.change.top {
-            request.limit = rank.limit;
-            let by = request
-                .order
-                .as_ref()
-                .map(|order| order.by.clone())
-                .filter(|by| request.metrics.contains(by))
-                .unwrap_or_else(|| request.metrics[0].clone());
-            request.order = Some(Order { by, descending: rank.descending });
+        match self.change.top {
+            Some(Top::Rank(rank, by)) => {
+                let by = by.map(|at| self.semantics.metrics[at].name.clone());
+                rank_rows(request, rank, by)
+            }
+            Some(Top::Shown { is_first, limit }) => take_shown(request, is_first, limit),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Leaves the groups that a limit or a share counts in as they are, as far as the request still
@@ -672,6 +1039,12 @@ impl Merger<'_> {
         if (request.order.is_some() || request.comparison.is_some()) && !is_split {
             return refuse("the result has only one row");
         }
+        if request.comparison == Some(Comparison::ShareOfTotal)
+            && let Some(name) =
+                request.metrics.iter().find(|name| !model::is_additive(self.semantics, name))
+        {
+            return refuse(format!("{name} cannot be added up"));
+        }
         if request.comparison.is_some() && request.metrics.len() > 1 {
             return refuse("only one metric can be compared");
         }
@@ -681,6 +1054,53 @@ impl Merger<'_> {
         }
         Ok(())
     }
+}
+
+/// The order of rows for which none is asked: by time or by the one dimension.
+fn default_order(request: &Request) -> Result<Order, Unread> {
+    let by = match (request.grain, request.by.as_slice()) {
+        (Some(_), []) => "time".to_owned(),
+        (None, [only]) => only.clone(),
+        _ => return refuse("the rows are in the order of several columns"),
+    };
+    Ok(Order { by, descending: false })
+}
+
+/// Leaves the greatest or the least, by that metric or the one that the request is ordered by.
+fn rank_rows(request: &mut Request, rank: Rank, named: Option<String>) -> Result<(), Unread> {
+    if !matches!(request.comparison, None | Some(Comparison::ShareOfTotal)) {
+        return refuse("what is compared cannot be ranked");
+    }
+    if let Some(name) = named.iter().find(|name| !request.metrics.contains(name)) {
+        request.metrics.push(name.clone());
+    }
+    let by = named.or_else(|| request.order.as_ref().map(|order| order.by.clone()));
+    let by = match (by.filter(|by| request.metrics.contains(by)), request.metrics.as_slice()) {
+        (Some(by), _) => by,
+        (None, [only]) => only.clone(),
+        (None, _) => return refuse("by which metric is not said"),
+    };
+    request.limit = rank.limit;
+    request.order = Some(Order { by, descending: rank.descending });
+    Ok(())
+}
+
+/// Leaves the first or the last rows of those that were shown, which need an order by a metric: the
+/// first in the order of groups and the greatest may both be meant.
+fn take_shown(request: &mut Request, is_first: bool, limit: u64) -> Result<(), Unread> {
+    let by_metric = request.order.as_mut().filter(|order| request.metrics.contains(&order.by));
+    let Some(order) = by_metric else {
+        return refuse("the rows are in no order of a metric: say `top` or `bottom`");
+    };
+    match (is_first, request.limit) {
+        (true, known) => request.limit = Some(known.map_or(limit, |known| known.min(limit))),
+        (false, None) => {
+            order.descending = !order.descending;
+            request.limit = Some(limit);
+        }
+        (false, Some(_)) => return refuse("the last of the first rows are not chosen alone"),
+    }
+    Ok(())
 }
 
 /// The period of a request with the unit that it is one of.

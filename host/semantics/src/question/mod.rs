@@ -25,7 +25,7 @@ use resolve::Resolver;
 use time::{Calendar, Clock};
 
 pub use choices::{Choice, Choices, read_choices};
-pub use follow_up::{is_fragment, read_follow_up};
+pub use follow_up::{is_fragment, needs_question, read_follow_up};
 pub use lookup::{cells_at, phrases};
 pub use unmet::{find_added, find_missing};
 pub(crate) use vocabulary::Vocabulary;

@@ -198,8 +198,13 @@ impl<'a> Parser<'a> {
     fn sort(&mut self, at: usize) -> Taken {
         if let Some(next) = self.phrase(at, cues::SORTS) {
             let next = self.skip(next, &["the", "total"]);
-            let Some((sort, end)) = self.sort_by(next) else { return Ok(None) };
-            self.set_sort(sort, None)?;
+            if let Some((sort, end)) = self.sort_by(next) {
+                self.set_sort(sort, None)?;
+                return Ok(Some(end));
+            }
+        }
+        if let Some(end) = self.phrase(at, cues::BY_NAME) {
+            self.set_sort(Sort::Name, None)?;
             return Ok(Some(end));
         }
         for (phrases, descending) in [(cues::DESCENDING, true), (cues::ASCENDING, false)] {

@@ -14,6 +14,11 @@ const SURE: f64 = 0.95;
 /// The confidence where the grain is assumed.
 const ASSUMED: f64 = 0.75;
 
+/// The length of a word that may be a misspelled name, in bytes, and the least likeness to it.
+const SPELLED: usize = 5;
+const LONGEST: usize = 40;
+const ALIKE: f64 = 0.75;
+
 /// The reason why a ranking within groups is refused.
 pub(super) const RANKS_APART: &str = "one metric can be ranked by one thing at a time: say \
      `in each` before what it is ranked within each group of";
@@ -124,11 +129,35 @@ impl Resolver<'_> {
         }
     }
 
-    /// Refuses a text with words that no rule understands.
+    /// Refuses a text with words that no rule understands. Words such as `by` are named only where
+    /// nothing else is to blame.
     pub(super) fn check_words(&self) -> Result<(), Unread> {
-        match self.draft.unknown.as_slice() {
-            [] => Ok(()),
-            words => Err(Unread::Words(words.to_vec())),
+        let unknown = &self.draft.unknown;
+        let others = unknown.iter().filter(|word| !cues::is_cue(&word.to_lowercase()));
+        let others: Vec<String> = others.cloned().collect();
+        match (unknown.as_slice(), others.as_slice()) {
+            ([], _) => Ok(()),
+            (words, []) => Err(Unread::Words(words.to_vec())),
+            (_, words) => Err(Unread::Words(words.iter().map(|word| self.suggest(word)).collect())),
+        }
+    }
+
+    /// A word that is not understood, with the name that it may be a misspelling of.
+    fn suggest(&self, word: &str) -> String {
+        let Semantics { metrics, dimensions, .. } = self.semantics;
+        let names = metrics.iter().flat_map(|one| one.synonyms.iter().chain([&one.name]));
+        let others = dimensions.iter().flat_map(|one| one.synonyms.iter().chain([&one.name]));
+        if !(SPELLED..=LONGEST).contains(&word.len()) {
+            return word.to_owned();
+        }
+        let lower = word.to_lowercase();
+        let scored = names.chain(others).filter(|name| name.len() <= LONGEST).map(|name| {
+            (strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase()), name)
+        });
+        let near = scored.filter(|(likeness, _)| (ALIKE..1.0).contains(likeness));
+        match near.max_by(|(one, _), (other, _)| one.total_cmp(other)) {
+            Some((_, near)) => format!("{word} (`{near}`?)"),
+            None => word.to_owned(),
         }
     }
 
@@ -839,6 +868,10 @@ impl Resolver<'_> {
             Sort::First => (request.metrics[0].clone(), true),
             Sort::Time if request.grain.is_some() => ("time".to_owned(), false),
             Sort::Time => return refuse("nothing is grouped by time"),
+            Sort::Name => match request.by.as_slice() {
+                [only] => (only.clone(), false),
+                _ => return refuse("the result has not one column of names"),
+            },
             Sort::Metric(pick) => {
                 let name = self.semantics.metrics[self.metric(pick)?].name.clone();
                 if !request.metrics.contains(&name) {

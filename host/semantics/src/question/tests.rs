@@ -92,6 +92,17 @@ fn somebody_whom_no_word_names_is_not_read() {
 }
 
 #[test]
+fn a_misspelled_name_is_said() {
+    for (question, why) in [
+        ("revenue by categry", "not understood: categry (`category`?)"),
+        ("revenue by weekday", "not understood: weekday"),
+        ("revenue by", "not understood: by"),
+    ] {
+        assert_eq!(refuse(question).to_string(), why);
+    }
+}
+
+#[test]
 fn two_values_at_once_are_not_one_of_two() {
     assert!(matches!(refuse("orders both cancelled and delivered"), Unread::Ambiguous { .. }));
     let request = understand("orders cancelled and delivered");

@@ -405,9 +405,7 @@ impl Searches {
                 };
                 let searched =
                     host.search_as(run, turn.clone(), journal, observer, None, stop).await;
-                if let Ok(report) = &searched.report {
-                    talk.remember(host, &turn, report).await;
-                }
+                talk.remember(host, &turn, searched.report.as_ref()).await;
                 (searched.report, false)
             }
             Start::Journal(path) => {

@@ -2,6 +2,7 @@
 
 pub(crate) mod doubts;
 pub(crate) mod join;
+pub(crate) mod rows;
 pub(crate) mod sentence;
 pub(crate) mod words;
 

@@ -239,14 +239,14 @@ impl Sources {
 }
 
 /// A number as a sentence has it.
-struct Written {
+pub(crate) struct Written {
     value: f64,
     decimals: usize,
 }
 
 impl Written {
     /// Reads digits with commas between thousands; `None` for anything else.
-    fn from_text(text: &str) -> Option<Self> {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         let text = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         let plain = match text.split_once(',') {
             Some(_) if has_thousands(text) => text.replace(',', ""),
@@ -260,7 +260,7 @@ impl Written {
     }
 
     /// Returns whether the number, without its sign, is this one with its decimals.
-    fn rounds(&self, number: f64) -> bool {
+    pub(crate) fn rounds(&self, number: f64) -> bool {
         let half = 0.5 * 0.1_f64.powi(i32::try_from(self.decimals).unwrap_or(i32::MAX));
         (number.abs() - self.value).abs() <= half * (1.0 + 1e-9)
     }
@@ -289,7 +289,8 @@ fn list_numbers(text: &str) -> Vec<f64> {
     whole.chain(groups).collect()
 }
 
-fn exact_number(value: &Value) -> Option<f64> {
+/// The number of a cell; `None` for anything else.
+pub(crate) fn exact_number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
         Value::Real(number) => Some(*number),

@@ -3,6 +3,7 @@
 use syrch_plugin::prelude::*;
 use syrch_plugin::{prompt, text};
 
+use super::rows::check_rows;
 use super::sentence::check_sentence;
 
 /// The most characters of a column's name, and of a model's sentence.
@@ -52,17 +53,19 @@ fn by_model(
     if reported.is_empty() || reported.chars().count() > SENTENCE {
         return None;
     }
-    if let Err(unbacked) = check_sentence(&reported, problem, profile, page) {
-        host.note(
-            Level::Info,
-            &format!(
-                "the model's sentence is not used: neither the rows nor the question have `{}`",
-                text::line(&unbacked, NAME)
-            ),
-        );
-        return None;
-    }
-    Some(reported)
+    let why = match check_sentence(&reported, problem, profile, page) {
+        Err(unbacked) => {
+            format!("neither the rows nor the question have `{}`", text::line(&unbacked, NAME))
+        }
+        Ok(()) => match check_rows(&reported, problem, page) {
+            Ok(()) => return Some(reported),
+            Err(swapped) => {
+                format!("`{}` is of another row than it says", text::line(&swapped, NAME))
+            }
+        },
+    };
+    host.note(Level::Info, &format!("the model's sentence is not used: {why}"));
+    None
 }
 
 fn by_rule(profile: &Profile, page: Option<&Page>) -> String {
@@ -117,11 +120,15 @@ fn say_rows(names: &[String], rows: u64, shown: &[Vec<Value>]) -> String {
     }
 }
 
-/// Returns whether the last cell of a row is a number, and the others say to what it belongs.
+/// Returns whether the last cell of a row is a number, and the others say to what it belongs, which
+/// amounts such as the one that a share is of do not.
 fn has_number_last(row: &[Value]) -> bool {
     let Some((last, keys)) = row.split_last() else { return false };
     let is_number = matches!(last, Value::Integer(_) | Value::Real(_) | Value::Decimal(_));
-    is_number && keys.iter().any(|key| matches!(key, Value::Text(_) | Value::Temporal(_)))
+    let has_amount = keys.iter().any(|key| matches!(key, Value::Real(_) | Value::Decimal(_)));
+    is_number
+        && !has_amount
+        && keys.iter().any(|key| matches!(key, Value::Text(_) | Value::Temporal(_)))
 }
 
 /// The last cell of a row behind the others: `France 12`, or `(France, 2024) 12`.

@@ -10,6 +10,8 @@ mod guard;
 mod judges;
 mod languages;
 mod makespan;
+#[cfg(target_os = "linux")]
+mod mcp;
 mod neighbours;
 mod overhead;
 #[cfg(unix)]
@@ -57,6 +59,8 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "languages", what: "role calls by language", measure: languages::measure },
     Group { name: "flights", what: "five model calls of one guest", measure: flights::measure },
     Group { name: "overhead", what: "a whole search in process", measure: overhead::measure },
+    #[cfg(target_os = "linux")]
+    Group { name: "mcp", what: "the MCP server", measure: mcp::measure },
     Group { name: "makespan", what: "makespans of uneven graphs", measure: makespan::measure },
     // Before the large reads, so that what they leave behind disturbs nothing.
     Group { name: "guard", what: "the guard on a statement", measure: guard::measure },

@@ -158,8 +158,10 @@ impl Session {
     }
 
     async fn ask(&mut self, question: &str) -> Outcome<()> {
-        if self.conversation.explain(question).is_some() {
-            return self.why();
+        match self.conversation.explain(question) {
+            Some(report) if report.document.answer.is_some() => return self.why(),
+            Some(report) => return answer::print(&self.context, &report).map(drop),
+            None => {}
         }
         let question = question.to_owned();
         let evidence = self.evidence.clone();
@@ -178,8 +180,9 @@ impl Session {
         let start = asking::Start::Turn(Box::new(turn.clone()));
         let report = asking::search(&self.context, &self.host, start, watch, ask).await;
         self.context.console.clear();
+        let seen = report.as_ref().map_err(|failure| &failure.message);
+        self.conversation.remember(&self.host, &turn, seen).await;
         let report = report?;
-        self.conversation.remember(&self.host, &turn, &report).await;
         let last = self.context.scrubber.document(report.document.clone())?;
         answer::print(&self.context, &report)?;
         self.last = Some(last);
