@@ -211,6 +211,11 @@ impl Ended {
     }
 }
 
+/// What kept a run without a console from its end; `None` if all its questions are answered.
+pub(crate) fn find_failure(outcome: SuiteOutcome) -> Option<Failure> {
+    Ended::from_outcome(outcome, true, "").failure
+}
+
 fn describe_done(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }
