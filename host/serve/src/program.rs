@@ -33,7 +33,7 @@ pub struct Compared {
 pub struct Uncompared {
     /// The class of the error, by the names that the command line uses.
     pub class: &'static str,
-    /// What is wrong.
+    /// The message of the error.
     pub message: String,
 }
 

@@ -48,8 +48,12 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
   const [error, setError] = useState<unknown>(null);
   const [sending, setSending] = useState(false);
   const [, redraw] = useReducer((count: number) => count + 1, 0);
-  if (known) conversation = known.conversation;
-  const before = asked.filter((one) => conversation !== null && one.conversation === conversation);
+  // The next question goes on from the one that is shown.
+  useEffect(() => {
+    if (known) conversation = known.conversation;
+  }, [run]);
+  const own = known ? known.conversation : conversation;
+  const before = asked.filter((one) => own !== null && one.conversation === own);
   const earlier = known ? before.slice(0, before.indexOf(known)) : run ? [] : before;
   const forget = () => {
     conversation = null;
@@ -109,7 +113,7 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
           <button type="submit" class="main" disabled={!question.trim() || sending}>
             Ask
           </button>
-          {conversation === null ? (
+          {own === null ? (
             <span class="dim">Enter asks, Shift+Enter breaks the line.</span>
           ) : (
             <>

@@ -211,7 +211,7 @@ impl Ended {
     }
 }
 
-/// What kept a run without a console from its end; `None` if all its questions are answered.
+/// The failure of a run without a console; `None` if it has reached its end.
 pub(crate) fn find_failure(outcome: SuiteOutcome) -> Option<Failure> {
     Ended::from_outcome(outcome, true, "").failure
 }
