@@ -4,5 +4,6 @@
 mod access;
 mod answers;
 mod client;
+mod comparisons;
 mod ends;
 mod page;

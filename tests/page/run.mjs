@@ -1,8 +1,8 @@
 // The page in Chromium, as its users use it. The test `serve::page` starts the servers and this.
 //
-// Usage: node run.mjs '{"tools": DIR, "out": DIR, "browser": PATH}'
+// Usage: node run.mjs '{"tools": DIR, "out": DIR, "browser": PATH, "alone": FILE, "hostile": FILE, "report": FILE}', where the files are pages of traces and of a comparison.
 // A line `link? NAME` on standard output asks for an unused link of a server, and a line of standard input is that link: `rules` and `model` are
-// servers over a small shop, `hostile` is one over hostile names and cells.
+// servers over a small shop, `metrics` is one with definitions of metrics, `hostile` is one over hostile names and cells.
 
 import assert from "node:assert/strict";
 import { readFileSync, mkdirSync } from "node:fs";
@@ -10,6 +10,7 @@ import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
 
 const given = JSON.parse(process.argv[2]);
 const require = createRequire(join(given.tools, "package.json"));
@@ -43,12 +44,19 @@ const wrong = [];
 /** A page of a browser of its own, in which every request and every error is watched. */
 async function open(name, options = {}) {
   const link = await freshLink(name);
+  const page = await watch(`${new URL(link).origin}/`, options);
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Ask", exact: true }).waitFor();
+  return page;
+}
+
+/** A page that may load what begins so, and nothing else. */
+async function watch(own, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
-  const origin = new URL(link).origin;
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(`${origin}/`) && !url.startsWith("data:") && !url.startsWith("blob:")) wrong.push(`a request to ${url}`);
+    if (!url.startsWith(own) && !url.startsWith("data:") && !url.startsWith("blob:")) wrong.push(`a request to ${url}`);
   });
   page.on("pageerror", (error) => wrong.push(`an error: ${error}`));
   page.on("console", (message) => {
@@ -58,8 +66,6 @@ async function open(name, options = {}) {
     wrong.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  await page.goto(link);
-  await page.getByRole("heading", { name: "Ask", exact: true }).waitFor();
   return page;
 }
 
@@ -72,7 +78,7 @@ async function checkNames(page, view) {
   }
 }
 
-/** A picture in light and dark, and the check of names in both. */
+/** A picture in light and dark, and the check of names in both; then on a narrow screen and on paper. */
 async function see(page, view) {
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
@@ -80,6 +86,22 @@ async function see(page, view) {
     await checkNames(page, `${view} in ${colorScheme}`);
   }
   await page.emulateMedia({ colorScheme: "light" });
+  // As much as a screen shows, for the documents.
+  await page.screenshot({ path: join(given.out, `${view}-screen.png`), animations: "disabled" });
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await checkWidth(page, view);
+  await page.setViewportSize(size);
+  await page.emulateMedia({ media: "print" });
+  const shown = await page.evaluate(() => [...document.querySelectorAll("header, nav, .bar, dialog")].filter((part) => part.getClientRects().length).length);
+  if (shown) wrong.push(`${view}: ${shown} parts of the screen are on paper`);
+  await page.emulateMedia({ media: "screen" });
+}
+
+/** A page that is wider than its screen has to be scrolled sideways. */
+async function checkWidth(page, view) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  if (wide > 0) wrong.push(`${view} is ${wide} pixels too wide`);
 }
 
 async function ask(page, question) {
@@ -218,9 +240,111 @@ const tests = {
     await page.context().close();
   },
 
+  async "a comparison is begun with the keyboard alone, watched, and reported"() {
+    const page = await open("rules");
+    await page.locator("h1").press("g");
+    await page.locator("body").press("e");
+    await page.getByRole("link", { name: "Compare strategies" }).press("Enter");
+    await page.getByRole("heading", { name: "Compare strategies" }).waitFor();
+    const start = page.getByRole("button", { name: "Compare", exact: true });
+    await page.getByText("Choose another strategy.").waitFor();
+    assert.ok(await start.isDisabled(), "one strategy is no comparison");
+    await page.getByRole("checkbox", { name: /^single / }).press("Space");
+    await page.getByText(/^60 searches; at most /).waitFor();
+    await page.getByLabel("Stop after model calls").fill("500");
+    await see(page, "compare-start");
+    await start.press("Enter");
+    await page.getByRole("heading", { name: "Evaluation", exact: true }).waitFor();
+    await page.getByText(/^\d+ of 60 answers/).waitFor();
+    await page.getByText(/^60 of 60 answers/).waitFor();
+    await page.locator(".sentence").first().waitFor();
+    await page.getByText("60 rows").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Stop" }).count(), 0, "it has ended");
+    // A deep link leads to the same report.
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.locator(".sentence").first().waitFor();
+    await page.context().close();
+  },
+
+  async "a comparison that runs is watched and stopped"() {
+    const page = await open("model");
+    await page.goto(`${new URL(page.url()).origin}/#/evaluations/new`);
+    await page.getByRole("checkbox", { name: /^single / }).check();
+    await page.getByRole("button", { name: "Compare", exact: true }).click();
+    const stop = page.getByRole("button", { name: "Stop", exact: true });
+    await stop.waitFor();
+    await page.getByRole("progressbar", { name: "Answers" }).waitFor();
+    await page.screenshot({ path: join(given.out, "comparing-light.png"), fullPage: true });
+    await stop.click();
+    await page.getByRole("alert").getByText("interrupted").first().waitFor();
+    await page.getByRole("link", { name: "Compare again" }).waitFor();
+    await page.context().close();
+  },
+
+  async "a question goes on from the one before, until that is forgotten"() {
+    const page = await open("metrics");
+    await ask(page, "orders in 2024");
+    await page.getByText("Understood: orders, in 2024").waitFor();
+    await ask(page, "and by status?");
+    await page.getByText("Understood: orders by status, in 2024").waitFor();
+    const talk = page.getByRole("list", { name: "The conversation so far" });
+    assert.match(await talk.innerText(), /orders in 2024\s+Understood: orders, in 2024/);
+    await see(page, "conversation");
+    // After a new load of the page, it still goes on.
+    await page.reload();
+    await page.getByText("Understood: orders by status, in 2024").waitFor();
+    await ask(page, "why?");
+    await page.locator(".sentence").getByText("The definition of orders gives it").waitFor();
+    await ask(page, "\\new");
+    await page.waitForURL(/#\/ask$/);
+    assert.equal(await page.getByRole("button", { name: "New conversation" }).count(), 0);
+    await ask(page, "and by status?");
+    await page.getByText("No acceptable answer was found.").waitFor();
+    await page.context().close();
+  },
+
+  async "a page of a trace stands alone, in a file, and asks for nothing"() {
+    const page = await watch(pathToFileURL(given.alone).href);
+    await page.goto(pathToFileURL(given.alone).href);
+    await page.getByRole("heading", { name: "Trace" }).waitFor();
+    await page.getByText(/^The search: 2 tasks/).waitFor();
+    await page.getByRole("img", { name: /^Time line of \d+ calls/ }).waitFor();
+    await page.getByRole("img", { name: /^Search graph/ }).waitFor();
+    assert.match(await page.title(), /How many French customers are there\?/);
+    assert.equal(await page.getByRole("button", { name: /^(CSV|Parquet|Run|Reload)$/ }).count(), 0, "nobody would answer");
+    await see(page, "alone");
+    await page.context().close();
+  },
+
+  async "a report stands alone with its pictures"() {
+    const page = await watch(pathToFileURL(given.report).href);
+    await page.goto(pathToFileURL(given.report).href);
+    await page.getByRole("heading", { name: "Comparison of single, retry3" }).waitFor();
+    await page.locator(".sentence").getByText("simulated").waitFor();
+    const pictures = page.locator("figure img");
+    assert.ok((await pictures.count()) >= 5, "there are no pictures");
+    const drawn = await pictures.evaluateAll((all) => Promise.all(all.map((one) => one.decode().then(() => one.naturalWidth))));
+    assert.ok(drawn.every((width) => width > 0), "a picture is not drawn");
+    assert.equal(await page.getByRole("link").count(), 0, "there is nothing to open");
+    await see(page, "report");
+    await page.context().close();
+  },
+
+  async "hostile texts change nothing in a page that stands alone"() {
+    const page = await watch(pathToFileURL(given.hostile).href);
+    await page.goto(pathToFileURL(given.hostile).href);
+    await page.getByRole("heading", { name: "Trace" }).waitFor();
+    await page.locator(".question").getByText("</script><script>window.hit=1</script>").waitFor();
+    assert.equal(await page.evaluate(() => window.hit), undefined);
+    assert.equal(await page.locator("main img, main script, main iframe").count(), 0);
+    await see(page, "alone-hostile");
+    await page.context().close();
+  },
+
   async "the other views show their subjects"() {
     const page = await open("rules");
-    for (const [key, heading, text] of [["s", "Schema", "customers"], ["p", "Plugins", "planner"], ["d", "Set-up", "database"]]) {
+    for (const [key, heading, text] of [["s", "Schema", "customers"], ["q", "Statement", "Ctrl+Enter"], ["p", "Plugins", "planner"], ["d", "Set-up", "database"]]) {
       await page.locator("body").press("g");
       await page.locator("body").press(key);
       await page.getByRole("heading", { name: heading, exact: true }).waitFor();
@@ -261,12 +385,12 @@ const tests = {
     const page = await open("rules", { viewport: { width: 360, height: 740 } });
     await ask(page, "What are the names of all customers?");
     await page.getByText("Answered.").waitFor();
-    for (const view of ["", "runs", "evaluations", "schema", "sql", "plugins", "doctor"]) {
+    for (const view of ["", "runs", "evaluations", "evaluations/new", "schema", "sql", "plugins", "doctor"]) {
       if (view) await page.goto(`${new URL(page.url()).origin}/#/${view}`);
       await page.waitForTimeout(300);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wide <= 0, `${view || "answer"} is ${wide} pixels too wide`);
-      await page.screenshot({ path: join(given.out, `narrow-${view || "answer"}.png`) });
+      await checkWidth(page, view || "answer");
+      await checkNames(page, `${view || "answer"} on a narrow screen`);
+      await page.screenshot({ path: join(given.out, `narrow-${view.replace("/", "-") || "answer"}.png`) });
     }
     await page.context().close();
   },

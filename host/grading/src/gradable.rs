@@ -19,6 +19,8 @@ use super::expected;
 
 /// The number of expected statements that are checked at once.
 const AT_ONCE: usize = 4;
+/// The number of checks that are made ready at once.
+const MADE: usize = 256;
 
 /// The questions that cannot be graded, by id, with the reasons. Statements are compiled under the
 /// guard and not run. A question whose statement fails for a transient reason is asked.
@@ -39,12 +41,14 @@ pub(super) async fn ungradable(
     let mut faults = BTreeMap::new();
     for (db, questions) in groups {
         let database = &arena.database(db).await?;
-        let checked = stream::iter(questions)
-            .map(|question| async move { (question, fault(question, database).await) })
-            .buffered(AT_ONCE);
-        let found =
-            checked.filter_map(async |(question, fault)| Some((question.id.clone(), fault?)));
-        faults.extend(found.collect::<Vec<_>>().await);
+        // A stream that held a closure over references would keep the whole run on one thread.
+        for some in questions.chunks(MADE) {
+            let checks: Vec<_> = some.iter().map(|question| fault(question, database)).collect();
+            let found: Vec<_> = stream::iter(checks).buffered(AT_ONCE).collect().await;
+            let found = some.iter().zip(found);
+            faults
+                .extend(found.filter_map(|(question, fault)| Some((question.id.clone(), fault?))));
+        }
     }
     if shard.is_none() && of > 0 && faults.len() == of {
         let named = summarize_faults(faults.iter().map(|(id, why)| (&**id, &**why)));

@@ -53,7 +53,7 @@ pub struct SuiteOptions {
     /// run.
     pub resume: Option<String>,
     /// The folder of the run itself, where it is begun, or resumed if it is there; `None` for a
-    /// folder of its own below `runs`.
+    /// folder of its own below `runs`. The name of a folder directly below `runs` is the run's id.
     pub folder: Option<PathBuf>,
     /// The part of the suite up to which the run goes now; `None` if it goes to its end.
     pub wave: Option<Wave>,
@@ -375,8 +375,13 @@ impl SuiteRun {
         )))
     }
 
-    /// The header with a new id.
+    /// The header with a new id: the name of the run's folder where that is one of all runs.
     fn new_header(&self) -> Header {
+        let own = self.options.folder.as_deref();
+        let own = own.filter(|path| path.parent() == Some(self.options.runs.as_path()));
+        if let Some(name) = own.and_then(Path::file_name) {
+            return Header { id: name.to_string_lossy().into_owned(), ..self.header.clone() };
+        }
         let now = std::time::SystemTime::now()
             .duration_since(std::time::SystemTime::UNIX_EPOCH)
             .unwrap_or_default();

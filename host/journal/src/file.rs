@@ -95,6 +95,12 @@ pub struct Writer {
     broken: Option<String>,
 }
 
+/// Removes a journal that no process writes. The lock is held until it is removed, so no process
+/// resumes it meanwhile.
+pub(crate) fn remove(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_ok() && std::fs::remove_file(path).is_ok())
+}
+
 impl Writer {
     /// Creates a new journal with its header.
     ///
@@ -104,6 +110,9 @@ impl Writer {
         let fail = |error| JournalError::io(path, error);
         // The file appears with its header, so a process that is killed before leaves no journal.
         let part = path.with_extension("part");
+        // One that a killed process left would keep its run from being begun again. The journal
+        // may be there already under its own name, so that nothing is written into this one.
+        remove(&part);
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         syrch_files::private(&mut options);

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use syrch_core::text::nearest;
 
-use crate::file::JournalError;
+use crate::file::{JournalError, remove};
 
 /// The extension of a journal's file name.
 const ENDING: &str = "jsonl";
@@ -175,12 +175,6 @@ pub fn find_run<'a, T>(
             Err(Unnamed::Several(several.iter().map(|entry| id(entry).to_owned()).collect()))
         }
     }
-}
-
-/// Removes a journal that no process writes. The lock is held until it is removed, so no process
-/// resumes it meanwhile.
-fn remove(path: &Path) -> bool {
-    fs::File::open(path).is_ok_and(|file| file.try_lock().is_ok() && fs::remove_file(path).is_ok())
 }
 
 fn is_busy(path: &Path) -> bool {

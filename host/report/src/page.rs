@@ -1,6 +1,6 @@
-//! HTML pages that stand alone, for every command that writes one: no script, no request, one style
-//! sheet, one content security policy and one escape. Whatever is no constant of this program is
-//! added as text or as a number, so none of it can become markup.
+//! HTML pages that stand alone, for reports on optimized statements: no script, no request, one
+//! style sheet, one content security policy and one escape. Whatever is no constant of this program
+//! is added as text or as a number, so none of it can become markup.
 
 use syrch_core::text::escape::{clip_with_remark, html as escape};
 
@@ -59,28 +59,6 @@ impl Html {
     pub fn number(&mut self, number: impl Into<u64>) -> &mut Self {
         self.text.push_str(&number.into().to_string());
         self
-    }
-
-    /// Adds pieces of markup with a whole number after each.
-    pub fn numbers<const N: usize>(&mut self, parts: [(&'static str, u64); N]) -> &mut Self {
-        for (markup, number) in parts {
-            self.raw(markup).number(number);
-        }
-        self
-    }
-
-    /// Opens a drawing of that width and height, which `</svg>` ends. `label` says what it shows.
-    pub fn open_drawing(
-        &mut self,
-        class: &'static str,
-        label: &'static str,
-        width: u64,
-        height: u64,
-    ) -> &mut Self {
-        self.raw("<svg class=\"").raw(class).raw("\" role=\"img\" aria-label=\"").raw(label);
-        self.raw("\" xmlns=\"http://www.w3.org/2000/svg\"");
-        self.numbers([(" viewBox=\"0 0 ", width), (" ", height), ("\" width=\"", width)])
-            .raw("\">\n")
     }
 
     /// Adds a number with that many decimals. Adds nothing for NaN and the infinities.

@@ -4,6 +4,20 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+// The policy of a page that stands alone: the built script and style sheet, and nothing else.
+const source = (name) => `'sha256-${createHash("sha256").update(readFileSync(join("dist", name))).digest("base64")}'`;
+const policy = [
+  "default-src 'none'",
+  `script-src ${source("app.js")}`,
+  `style-src ${source("app.css")}`,
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+];
+writeFileSync(join("dist", "policy"), `${policy.join("; ")}\n`);
+
 const files = [];
 const walk = (path) => {
   if (statSync(path).isDirectory()) {

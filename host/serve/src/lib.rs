@@ -1,10 +1,11 @@
 //! Serves a page and an HTTP interface over one database: questions whose search can be watched,
-//! earlier runs, the schema, plugins and guarded statements.
+//! comparisons of strategies, earlier runs, the schema, plugins and guarded statements.
 //!
 //! [`Server::open`] opens the database and the strategy, and [`Server::run`] serves until it is
-//! asked to stop. Searches that were unfinished when a server ended are resumed by the next one.
+//! asked to stop. The next server resumes what was unfinished when a server ended.
 
 mod access;
+mod comparisons;
 mod connections;
 mod headers;
 mod options;
@@ -14,8 +15,11 @@ mod program;
 mod routes;
 mod searches;
 mod server;
+mod unfinished;
 
 pub use access::Token;
+pub use comparisons::Comparison;
 pub use options::{Limits, Options};
-pub use program::Program;
+pub use page::static_page;
+pub use program::{Compared, Program, Uncompared};
 pub use server::{ServeError, Server};

@@ -24,6 +24,8 @@ pub struct Options {
     pub runs: PathBuf,
     /// The folder of the graded runs that the interface lists.
     pub evaluations: PathBuf,
+    /// The suites whose questions clients may have asked.
+    pub suites: Vec<PathBuf>,
     /// The limits on what clients can take.
     pub limits: Limits,
 }
@@ -53,6 +55,12 @@ pub struct Limits {
     pub finished_bytes: usize,
     /// The number of finished searches whose events can still be read.
     pub finished: usize,
+    /// The number of searches of a comparison: its questions under each of its strategies.
+    pub comparison_searches: usize,
+    /// The number of model calls of a comparison.
+    pub comparison_calls: u64,
+    /// The number of questions that a comparison asks at once.
+    pub comparison_workers: usize,
     /// The time that searches have to end when the server stops. The others are resumed by the
     /// next server.
     pub grace: Duration,
@@ -72,6 +80,9 @@ impl Default for Limits {
             event_bytes: 16 << 20,
             finished_bytes: 128 << 20,
             finished: 500,
+            comparison_searches: 10_000,
+            comparison_calls: 100_000,
+            comparison_workers: 4,
             grace: Duration::from_secs(5),
         }
     }

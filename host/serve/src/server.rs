@@ -5,10 +5,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use syrch::syrch_core::DatabaseUrl;
 use syrch::{Error, Host};
 use tokio::net::TcpListener;
 
 use crate::access::Access;
+use crate::comparisons::Comparisons;
 use crate::routes::{self, Served};
 use crate::searches::Searches;
 use crate::{Options, Program, connections};
@@ -44,7 +46,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on the address, and resumes the searches that earlier servers left. Nothing is
+    /// Listens on the address, and resumes what earlier servers left. Nothing is
     /// answered before [`Server::run`].
     ///
     /// # Errors
@@ -66,12 +68,15 @@ impl Server {
         let (listener, address) =
             listen.await.map_err(|source| ServeError::Address { address, source })?;
         let searches = Searches::new(host.clone(), Arc::clone(&program), &options);
-        let resumed = searches.resume_unfinished();
+        let database = DatabaseUrl::parse(&host.settings().database).to_string();
+        let comparisons = Comparisons::new(Arc::clone(&program), &options, database);
+        let resumed = searches.resume_unfinished() + comparisons.resume_unfinished();
         let served = Arc::new(Served {
             host,
             program,
             access: Access::new(address, &options.names, options.token),
             searches,
+            comparisons,
             limits: options.limits,
             runs: options.runs,
             summaries: routes::Summaries::default(),
@@ -88,7 +93,7 @@ impl Server {
         self.address
     }
 
-    /// The number of searches of earlier servers that are resumed.
+    /// The number of searches and comparisons of earlier servers that are resumed.
     #[must_use]
     pub fn count_resumed(&self) -> usize {
         self.resumed
@@ -105,10 +110,11 @@ impl Server {
         let link = link.map_err(|error| ServeError::Random(error.to_string()))?;
         served.program.offer_link(&link);
         let searches = Arc::clone(&served.searches);
+        let comparisons = Arc::clone(&served.comparisons);
         let limits = served.limits.clone();
         let stop = async move {
             stop.await;
-            searches.close().await;
+            tokio::join!(searches.close(), comparisons.close());
         };
         connections::serve(listener, routes::router(served), &limits, stop).await;
         Ok(())

@@ -13,6 +13,13 @@ pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     }
 }
 
+/// The least one that is no less than this share of all; NaN of none.
+pub(crate) fn quantile(mut samples: Vec<f64>, share: f64) -> f64 {
+    samples.sort_unstable_by(f64::total_cmp);
+    let place = (samples.len() as f64 * share).ceil() as usize;
+    samples.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
 /// The greatest; NaN of none.
 pub(crate) fn greatest(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::NAN, f64::max)
@@ -32,6 +39,9 @@ mod tests {
         assert_eq!(median(vec![9.0, 1.0, 5.0]), 5.0);
         assert_eq!(median(vec![9.0, 1.0, 5.0, 6.0]), 5.5);
         assert!(median(Vec::new()).is_nan());
+        let hundred: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!((quantile(hundred.clone(), 0.95), quantile(hundred, 1.0)), (95.0, 100.0));
+        assert!(quantile(Vec::new(), 0.95).is_nan());
         assert_eq!(greatest(&[1.0, 7.0, 3.0]), 7.0);
     }
 }

@@ -103,7 +103,7 @@ fn r_ves_is_one_number_in_every_format() {
     let again = |format: &str| bench.say(&format!("report last --format {format}")).stdout;
     for (format, text, row) in [
         ("markdown", read("r.md"), format!("| {name} | {shown} |")),
-        ("html", read("r.html"), format!("<td>{name}</td><td>{shown}</td>")),
+        ("html", read("r.html"), format!("[\"{name}\",\"{shown}\"")),
         ("markdown", again("markdown"), format!("| {name} | {shown} |")),
         ("table", again("table"), format!("│ {name} ┆ {shown}")),
     ] {

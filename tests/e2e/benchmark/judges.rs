@@ -66,7 +66,7 @@ fn a_rewards_words_are_compared_with_the_truth() {
     assert_eq!(bench.say("report --report page.html").code, 0);
     let page = std::fs::read_to_string(bench.place.path().join("page.html")).unwrap();
     assert!(
-        page.contains("<h2>Judge against truth</h2>") && page.contains("wrong let pass"),
+        page.contains("\"title\":\"Judge against truth\"") && page.contains("wrong let pass"),
         "{page}"
     );
 }

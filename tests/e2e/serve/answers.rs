@@ -156,7 +156,17 @@ fn statements_run_under_the_guard_and_become_files() {
     assert_eq!((&rows["schema"], &rows["row_count"]), (&json!("syrch.rows/1"), &json!(2)));
     let csv = server.post("/sql", &statement, &[("Accept", "text/csv")]);
     assert_eq!(csv.text().replace("\r\n", "\n"), "text,number\n'=1+1,2\n,3\n");
-    assert!(csv.header("content-disposition").starts_with("attachment"));
+    assert_eq!(csv.header("content-disposition"), "attachment; filename=\"rows.csv\"");
+    let many = json!({"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
+        WHERE i < 10001) SELECT i FROM n"});
+    for (kind, name) in [
+        ("text/csv", "rows-cut-after-10000.csv"),
+        ("application/vnd.apache.parquet", "rows-cut-after-10000.parquet"),
+    ] {
+        let cut = server.post("/sql", &many, &[("Accept", kind)]);
+        let expected = format!("attachment; filename=\"{name}\"");
+        assert_eq!(cut.header("content-disposition"), expected, "{kind}");
+    }
     let parquet = server.post("/sql", &statement, &[("Accept", "application/vnd.apache.parquet")]);
     assert_eq!(parquet.status, 200);
     assert!(parquet.body.starts_with(b"PAR1") && parquet.body.ends_with(b"PAR1"));

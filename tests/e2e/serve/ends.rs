@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use syrch_kit::{MockEndpoint, scratch};
+use serde_json::{Value, json};
+use syrch_kit::{MockEndpoint, scale, scratch};
 
 use super::client::{Server, serve_with, slow_model};
 use crate::shop;
@@ -85,4 +85,48 @@ fn a_search_is_stopped_with_the_best_so_far() {
     let (_, kind, problem) = events.last().unwrap();
     assert_eq!((kind.as_str(), &problem["class"]), ("failed", &json!("interrupted")));
     assert_eq!(problem["run"], run.as_str());
+}
+
+/// Kills the server during questions, again and again: each that was accepted is answered once.
+#[test]
+fn a_server_that_is_killed_again_and_again_loses_no_question() {
+    let folder = scratch();
+    shop(folder.path());
+    let endpoint = slow_model(40);
+    let kills = scale(5, 20);
+    let mut accepted = Vec::new();
+    let mut server = start(&endpoint, folder.path(), &["--searches", "3"]);
+    for kill in 0..kills {
+        for number in 0..4 {
+            let question = format!("How many customers are there? ({kill}/{number})");
+            accepted.push(server.begin(&json!({"question": question})));
+        }
+        // In the middle of plans, statements and what waits.
+        std::thread::sleep(Duration::from_millis(23 * (kill as u64 % 7)));
+        server.kill();
+        server = start(&endpoint, folder.path(), &["--searches", "3"]);
+    }
+    for run in &accepted {
+        let tree = wait_for_end(&server, run);
+        assert_eq!(tree["outcome"]["kind"], "answered", "{run}: {tree}");
+        assert_eq!(tree["answer"]["rows"], json!([[4]]), "{run}");
+    }
+    let runs = server.get("/runs?limit=500").json();
+    let listed = runs["runs"].as_array().unwrap();
+    let mut listed: Vec<&str> = listed.iter().map(|run| run["run"].as_str().unwrap()).collect();
+    listed.sort_unstable();
+    accepted.sort_unstable();
+    assert_eq!(listed, accepted);
+}
+
+/// The trace of a run once it has ended.
+fn wait_for_end(server: &Server, run: &str) -> Value {
+    for _ in 0..3_000 {
+        let response = server.get(&format!("/runs/{run}"));
+        if response.status == 200 && response.json()["outcome"]["kind"] != "unfinished" {
+            return response.json();
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("the run {run} does not end: {}", server.get(&format!("/runs/{run}")).text());
 }

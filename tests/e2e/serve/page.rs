@@ -8,7 +8,7 @@ use syrch_kit::{MockEndpoint, Reply, Script, repository, scratch, skip, sqlite};
 
 use super::client::{Server, compare, serve, serve_with};
 use crate::endpoint::{PLAN, for_task, plan, subtask};
-use crate::shop;
+use crate::{host, shop};
 
 /// The folder of the tools, which `tests/page/install.sh` fills; `None` if they are not installed,
 /// which is reported and counted.
@@ -62,25 +62,60 @@ fn hostile(folder: &Path) -> PathBuf {
     )
 }
 
+/// Asks a question, and writes the page of its trace into a file.
+fn write_trace(server: &Server, question: &str, folder: &Path) -> PathBuf {
+    let run = server.begin(&serde_json::json!({"question": question}));
+    server.events(&run, 0);
+    write_page(folder, &["trace", "show", &run, "--rows", "full", "--html"])
+}
+
+/// Writes a page into a file, the last argument of these words.
+fn write_page(folder: &Path, words: &[&str]) -> PathBuf {
+    let file = folder.join(format!("{}.html", words[0]));
+    let mut command = host();
+    command.env("SYRCH_STATE_DIR", folder.join("state")).args(words).arg(&file);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    file
+}
+
 #[test]
 fn the_page_works_in_a_browser() {
     let Some(tools) = tools() else { return };
     let folder = scratch();
     let folders = ["rules", "model", "hostile"].map(|name| folder.path().join(name));
+    let defined = crate::defined::shop();
+    let mut metrics = serve(&defined.path().join("shop.sqlite"), defined.path());
+    metrics.arg("--semantics").arg(defined.path().join("shop.yml"));
     folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     let endpoint = model();
     shop(&folders[0]);
+    let questions = (0..8).map(|number| {
+        let question = format!("How many customers are there in France? ({number})");
+        let gold = "SELECT count(*) FROM customers WHERE country = 'France'";
+        let id = number.to_string();
+        let line =
+            serde_json::json!({"id": id, "db": "shop", "question": question, "gold_sql": gold});
+        format!("{line}\n")
+    });
+    std::fs::write(folders[1].join("suite.jsonl"), questions.collect::<String>()).unwrap();
     compare(&folders[0]);
     let mut servers = [
         ("rules", Server::start(serve(&shop(&folders[0]), &folders[0]))),
         ("model", Server::start(serve_with(&endpoint, &shop(&folders[1]), &folders[1]))),
+        ("metrics", Server::start(metrics)),
         ("hostile", Server::start(serve(&hostile(&folders[2]), &folders[2]))),
     ];
     let browser = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
     let found = Command::new("sh").args(["-c", "command -v \"$0\"", &browser]).output().unwrap();
     let browser = String::from_utf8(found.stdout).unwrap();
+    let question = "How many French customers are there?";
+    let markup = "</script><script>window.hit=1</script><img src=x onerror=window.hit=1>";
     let given = serde_json::json!({
         "tools": tools, "out": tools.join("pictures"), "browser": browser.trim(),
+        "alone": write_trace(&servers[1].1, question, &folders[1]),
+        "report": write_page(&folders[0], &["report", "--report"]),
+        "hostile": write_trace(&servers[3].1, markup, &folders[2]),
     });
     let script = repository().join("tests/page/run.mjs");
     let mut node = Command::new("node");
@@ -99,5 +134,5 @@ fn the_page_works_in_a_browser() {
         }
     }
     assert!(node.wait().unwrap().success(), "{said}");
-    assert!(said.lines().filter(|line| line.starts_with("passed: ")).count() >= 10, "{said}");
+    assert!(said.lines().filter(|line| line.starts_with("passed: ")).count() >= 16, "{said}");
 }

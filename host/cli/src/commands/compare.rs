@@ -1,6 +1,7 @@
 //! `compare`: asks several strategies the same questions, and tests whether they differ.
 
 mod arm;
+pub(super) mod served;
 pub(super) mod terms;
 mod word;
 

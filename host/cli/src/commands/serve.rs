@@ -8,14 +8,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use clap::Args;
 use serde_json::{Value, json};
-use syrch::Host;
 use syrch::files;
+use syrch::journal::SearchTree;
 use syrch::plugins;
 use syrch::schema::describe_tables;
 use syrch::settings::PluginSource;
-use syrch::syrch_core::{Catalog, ResultSet};
-use syrch_serve::{Limits, Options, Program, ServeError, Server, Token};
+use syrch::strategies;
+use syrch::syrch_core::{Catalog, DatabaseUrl, ResultSet};
+use syrch::{Host, Stop};
+use syrch_grading::grade::run::Observer;
+use syrch_grading::grade::suite;
+use syrch_serve::{Compared, Limits, Options, Program, ServeError, Server, Token, Uncompared};
 
+use super::compare::served;
+use super::trace::page;
 use super::{Context, Run, asking, doctor, graded, plugin, resume, sql};
 use crate::config::Given;
 use crate::config::flags::Flags;
@@ -27,6 +33,12 @@ use crate::sink::{self, Format, csv, json};
 
 /// The limit on the size of the file of a token, in bytes.
 const LONGEST_TOKEN: u64 = 4096;
+
+/// The limits on the suites that are found beside a database, on their size in bytes, and on the
+/// files that are looked at.
+const SUITES: usize = 20;
+const LARGEST: u64 = 1 << 20;
+const MOST_FILES: usize = 1_000;
 
 /// Reads a number of searches that is at least the given one.
 fn count_from(least: i64) -> clap::builder::RangedI64ValueParser<u16> {
@@ -54,6 +66,10 @@ pub(crate) struct ServeArgs {
     /// Searches that may wait for one of these to end
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = count_from(0))]
     pub(crate) queue: u16,
+    /// A suite whose questions the page may have asked under several strategies. May be given
+    /// several times [default: those among the .json and .jsonl files beside the database]
+    #[arg(long = "suite", value_name = "FILE")]
+    pub(crate) suites: Vec<PathBuf>,
     /// A plugin's own setting; VALUE is JSON or text. KEY alone will do when one plugin knows it;
     /// settings.NAME is for all plugins
     #[arg(short = 'P', long = "param", value_name = "ROLE.KEY=VALUE")]
@@ -72,7 +88,8 @@ impl Run for ServeArgs {
     }
 
     fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
-        self.token_file.iter().map(|path| ("the file of the token", path.clone())).collect()
+        let token = self.token_file.iter().map(|path| ("the file of the token", path.clone()));
+        token.chain(self.suites.iter().map(|path| ("a suite", path.clone()))).collect()
     }
 
     async fn run(self, mut context: Context) -> Outcome {
@@ -85,6 +102,10 @@ impl Run for ServeArgs {
             unfinished: context.environment.state_dir().map(|folder| folder.join("serve")),
             runs: resume::folder(&context.config)?,
             evaluations: graded::runs(&context)?.path().to_owned(),
+            suites: match self.suites.is_empty() {
+                true => list_suites(&context.config.effective.settings.database),
+                false => self.suites,
+            },
             limits: Limits {
                 searches: self.searches.into(),
                 waiting: self.queue.into(),
@@ -100,11 +121,11 @@ impl Run for ServeArgs {
         };
         context.console.clear();
         let context = Arc::new(context);
-        let program = Arc::new(Lent { context: Arc::clone(&context) });
+        let program = Arc::new(Lent { context: Arc::clone(&context), flags: self.flags });
         let server = Server::open(host, options, program).await?;
         let count = server.count_resumed();
         if count > 0 {
-            let plural = if count == 1 { "search" } else { "searches" };
+            let plural = if count == 1 { "run" } else { "runs" };
             context.console.note(&format!("resuming {count} {plural} of an earlier server"));
         }
         let stopping = async {
@@ -144,6 +165,22 @@ fn read_token(path: &Path) -> Outcome<Token> {
     })
 }
 
+/// The suites beside a database, at most [`SUITES`]; none for a server. Other files there are none
+/// of a client's business, so that they are not listed with the reason.
+fn list_suites(database: &str) -> Vec<PathBuf> {
+    let files = syrch::databases::database_files(&DatabaseUrl::parse(database));
+    let Some(folder) = files.first().and_then(|file| file.parent()) else { return Vec::new() };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.take(MOST_FILES).filter_map(|entry| Some(entry.ok()?.path()));
+    let mut found: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|end| end == "json" || end == "jsonl"))
+        .filter(|path| fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST))
+        .collect();
+    found.sort();
+    found.into_iter().filter(|path| suite::read(path).is_ok()).take(SUITES).collect()
+}
+
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Self {
         let message = error.to_string();
@@ -162,6 +199,8 @@ impl From<ServeError> for Failure {
 /// The documents of the command line, lent to the server.
 struct Lent {
     context: Arc<Context>,
+    /// The flags of the server, which hold for comparisons as well.
+    flags: Flags<true>,
 }
 
 #[async_trait]
@@ -195,6 +234,32 @@ impl Program for Lent {
         let watch = Watch::new(Arc::clone(&self.context.console));
         let settings = &self.context.config.effective.settings;
         Ok(plugin::describe(&plugins::inspect(source, settings, &watch).await?))
+    }
+
+    fn strategies(&self) -> Vec<(String, String)> {
+        let own = Some(self.context.config.effective.strategy.clone());
+        let own = own.filter(|word| strategies::is_file(word));
+        let all = own.into_iter().chain(strategies::names().map(str::to_owned));
+        all.filter_map(|name| {
+            let summary = strategies::find(&name).ok()?.summary;
+            Some((name, summary))
+        })
+        .collect()
+    }
+
+    async fn compare(
+        &self,
+        compared: &Compared,
+        observer: &dyn Observer,
+        stop: &Stop,
+    ) -> Result<(), Uncompared> {
+        let ended = served::compare(&self.context, &self.flags, compared, observer, stop).await;
+        ended
+            .map_err(|failure| Uncompared { class: failure.exit.class(), message: failure.message })
+    }
+
+    fn describe_run(&self, tree: &SearchTree, is_running: bool) -> Value {
+        page::describe(tree, is_running, self.context.config.effective.settings.rows)
     }
 
     fn schema(&self, catalog: &Catalog) -> Value {

@@ -147,6 +147,27 @@ proptest! {
     }
 }
 
+#[test]
+fn what_a_process_left_that_was_killed_while_it_began_is_no_obstacle() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder);
+    let part = path.with_extension("part");
+    std::fs::write(&part, "{\"format\":\"syr").unwrap();
+    let writer = Writer::create(&path, &header()).unwrap();
+    assert!(!part.exists() && Journal::read(&path).unwrap().records.is_empty());
+    drop(writer);
+    // Killed between the two names, a journal is not begun again, and nothing of it is lost.
+    std::fs::hard_link(&path, &part).unwrap();
+    let before = std::fs::read(&path).unwrap();
+    assert!(Writer::create(&path, &header()).is_err());
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    // What another process is writing stays.
+    let other = std::fs::File::create(&part).unwrap();
+    other.lock().unwrap();
+    assert!(Writer::create(&path.with_file_name("r.jsonl"), &header()).is_err());
+    assert!(part.exists());
+}
+
 #[tokio::test]
 async fn another_request_diverges_and_nothing_continues() {
     let folder = tempfile::tempdir().unwrap();

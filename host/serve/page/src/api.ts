@@ -57,6 +57,7 @@ export interface Asked {
   question: string;
   evidence?: string;
   answers?: Answered[];
+  conversation?: string;
 }
 
 /** Asks a question. Returns the id of its run, whose events can be read. */
@@ -67,6 +68,23 @@ export async function ask(asked: Asked): Promise<string> {
 
 export async function stop(run: string): Promise<void> {
   await post(`/runs/${encodeURIComponent(run)}/stop`, {});
+}
+
+export interface Comparison {
+  arms: string[];
+  suite: string;
+  calls?: number;
+  usd?: number;
+  seconds?: number;
+}
+
+/** Begins a comparison. Returns the id of its run. */
+export async function compare(comparison: Comparison): Promise<string> {
+  return (await (await post("/evaluations", comparison)).json()).run;
+}
+
+export async function stopComparison(run: string): Promise<void> {
+  await post(`/evaluations/${encodeURIComponent(run)}/stop`, {});
 }
 
 export interface Rows {
@@ -82,9 +100,11 @@ export async function runSql(sql: string, signal?: AbortSignal): Promise<Rows> {
   return (await post("/sql", { sql }, {}, signal)).json();
 }
 
-/** Runs a statement and returns its rows as a file of that media type. */
-export async function exportSql(sql: string, type: string): Promise<Blob> {
-  return (await post("/sql", { sql }, { accept: type })).blob();
+/** Runs a statement and returns its rows as a file of that media type, whose name says where a limit cut them. */
+export async function exportSql(sql: string, type: string): Promise<{ blob: Blob; name: string }> {
+  const response = await post("/sql", { sql }, { accept: type });
+  const name = /filename="([\w.-]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1];
+  return { blob: await response.blob(), name: name ?? "rows" };
 }
 
 export interface Event {
@@ -101,14 +121,17 @@ const pause = (ms: number, signal: AbortSignal) =>
     });
   });
 
-/** Reads the events of a search until its last one, and goes on where a connection was cut. */
-export async function readEvents(run: string, signal: AbortSignal, receive: (event: Event) => void): Promise<void> {
+/** The kinds of the last event of a search or a comparison. */
+const LAST = ["answer", "ended", "failed"];
+
+/** Reads the events below a path until the last one, and goes on where a connection was cut. */
+export async function readEvents(path: string, signal: AbortSignal, receive: (event: Event) => void): Promise<void> {
   let last = 0;
   let wait = 250;
   while (!signal.aborted) {
     try {
       const headers: Record<string, string> = last ? { "last-event-id": String(last) } : {};
-      const response = await send(`/runs/${encodeURIComponent(run)}/events`, { headers, signal });
+      const response = await send(`${path}/events`, { headers, signal });
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       let text = "";
       for (;;) {
@@ -130,7 +153,7 @@ export async function readEvents(run: string, signal: AbortSignal, receive: (eve
           last = id;
           wait = 250;
           receive(event);
-          if (event.kind === "answer" || event.kind === "failed") return;
+          if (LAST.includes(event.kind)) return;
         }
       }
     } catch (error) {

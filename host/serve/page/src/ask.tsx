@@ -9,22 +9,62 @@ import { go, href } from "./route";
 import { type AnswerDocument, type Origin, type RestsOn, type Search, apply, empty } from "./search";
 import { Result, SqlEditor } from "./sql";
 
+interface Turn {
+  run: string;
+  question: string;
+  evidence: string;
+  answers: Answered[];
+  conversation: string;
+  /** What a definition understood, and the sentence of the answer, once they are known. */
+  understood?: string;
+  sentence?: string;
+}
+
 /** The questions that were asked in this tab, the latest last. */
-const asked: { run: string; question: string; evidence: string; answers: Answered[] }[] = [];
+const asked: Turn[] = [];
+
+/** The conversation that the next question goes on with; null where it begins one. */
+let conversation: string | null = null;
+
+/** Forgets the conversation, as `\new` does at the prompt. */
+const FORGET = "\\new";
+
+function newId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 async function send(question: string, evidence: string, answers: Answered[]) {
-  const run = await ask({ question, ...(evidence && { evidence }), ...(answers.length && { answers }) });
-  asked.push({ run, question, evidence, answers });
+  conversation ??= newId();
+  const own = conversation;
+  const run = await ask({ question, conversation: own, ...(evidence && { evidence }), ...(answers.length && { answers }) });
+  asked.push({ run, question, evidence, answers, conversation: own });
   go(["ask", run]);
 }
 
 export function AskView({ run, query }: { run?: string; query: URLSearchParams }) {
   const known = asked.find((one) => one.run === run);
-  const [question, setQuestion] = useState(known?.question ?? query.get("question") ?? "");
+  const [question, setQuestion] = useState(query.get("question") ?? "");
   const [evidence, setEvidence] = useState(known?.evidence ?? query.get("evidence") ?? "");
   const [error, setError] = useState<unknown>(null);
   const [sending, setSending] = useState(false);
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  // The next question goes on from the one that is shown.
+  useEffect(() => {
+    if (known) conversation = known.conversation;
+  }, [run]);
+  const own = known ? known.conversation : conversation;
+  const before = asked.filter((one) => own !== null && one.conversation === own);
+  const earlier = known ? before.slice(0, before.indexOf(known)) : run ? [] : before;
+  const forget = () => {
+    conversation = null;
+    setQuestion("");
+    setEvidence("");
+    go(["ask"]);
+    redraw(0);
+    document.getElementById("question")?.focus();
+  };
   const submit = async () => {
+    if (question.trim() === FORGET) return forget();
     if (!question.trim() || sending) return;
     setSending(true);
     setError(null);
@@ -73,11 +113,23 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
           <button type="submit" class="main" disabled={!question.trim() || sending}>
             Ask
           </button>
-          <span class="dim">Enter asks, Shift+Enter breaks the line.</span>
+          {own === null ? (
+            <span class="dim">Enter asks, Shift+Enter breaks the line.</span>
+          ) : (
+            <>
+              <button type="button" onClick={forget}>
+                New conversation
+              </button>
+              <span class="dim">
+                A question may go on from the one before, as in “and for 2023?” or “why?”; <kbd>{FORGET}</kbd> forgets it.
+              </span>
+            </>
+          )}
         </div>
       </form>
       {error ? <Failure error={error} /> : null}
-      {run ? <SearchView key={run} run={run} answers={known?.answers ?? []} evidence={known?.evidence ?? ""} /> : null}
+      {earlier.length > 0 && <Earlier turns={earlier} />}
+      {run ? <SearchView key={run} run={run} turn={known} onKnown={() => redraw(0)} /> : null}
       {asked.length > 1 && (
         <nav aria-label="Questions of this tab">
           <h2>Asked in this tab</h2>
@@ -105,12 +157,55 @@ export function AskView({ run, query }: { run?: string; query: URLSearchParams }
   );
 }
 
-function SearchView({ run, answers, evidence }: { run: string; answers: Answered[]; evidence: string }) {
+/** The questions of the conversation before the one that is shown. */
+function Earlier({ turns }: { turns: Turn[] }) {
+  return (
+    <ol class="talk" aria-label="The conversation so far">
+      {turns.slice(-20).map((turn) => (
+        <li key={turn.run}>
+          <a href={href(["ask", turn.run])}>
+            <Foreign text={turn.question} most={300} />
+          </a>
+          <Understood text={turn.understood} />
+          {turn.sentence && (
+            <p>
+              <Foreign text={turn.sentence} most={400} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** What the definitions of metrics understood of a question, which may go on from the one before. */
+function Understood({ text }: { text?: string }) {
+  if (!text) return null;
+  return (
+    <p class="dim understood">
+      Understood: <Foreign text={text} most={1000} />
+    </p>
+  );
+}
+
+function SearchView({ run, turn, onKnown }: { run: string; turn?: Turn; onKnown: () => void }) {
   const [search, receive] = useReducer(apply, empty);
   const [error, setError] = useState<unknown>(null);
+  const { answers = [], evidence = "" } = turn ?? {};
+  const understood = search.document?.origin?.request;
+  const isNew = search.state === "connecting";
+  useEffect(() => {
+    // After a new load of the page, the next question goes on all the same.
+    if (!turn && !isNew) conversation = search.conversation ?? null;
+    if (turn && search.document) {
+      turn.understood = understood;
+      turn.sentence = search.document.answer?.text ?? search.document.clarify?.question;
+    }
+    if (!isNew) onKnown();
+  }, [search.document, isNew]);
   useEffect(() => {
     const abort = new AbortController();
-    readEvents(run, abort.signal, receive).catch((error) => {
+    readEvents(`/runs/${encodeURIComponent(run)}`, abort.signal, receive).catch((error) => {
       // The server has forgotten the events; the journal has the run.
       if (error instanceof Problem && error.status === 404) go(["runs", run]);
       else if (!abort.signal.aborted) setError(error);
@@ -124,6 +219,7 @@ function SearchView({ run, answers, evidence }: { run: string; answers: Answered
       <p class="question">
         <Foreign text={search.question} most={2000} />
       </p>
+      <Understood text={understood} />
       <p role="status" class="dim">
         {status(search)}
       </p>
@@ -233,7 +329,7 @@ function Answer({ search, document, answers, evidence }: { search: Search; docum
           <Foreign text={warning} most={1000} />
         </p>
       ))}
-      {answer && <Result columns={answer.columns} rows={answer.rows} sql={sql} truncated={answer.truncated} />}
+      {answer && answer.columns.length > 0 && <Result columns={answer.columns} rows={answer.rows} sql={sql} truncated={answer.truncated} />}
       {sql && (
         <details>
           <summary>The statement</summary>

@@ -2,11 +2,12 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import type { Json } from "./api";
-import { Code, Facts, Failure, Foreign, Loading, Status, clip, percent, seconds, useLoaded } from "./parts";
+import { type Json, Problem } from "./api";
+import { WatchedView, useWatched } from "./comparing";
+import { Code, Facts, Failure, Foreign, Loading, Status, clip, moment, percent, seconds, useLoaded } from "./parts";
 import { href } from "./route";
-import { TraceView, moment } from "./runs";
-import { Table } from "./table";
+import { Table, text } from "./table";
+import { TraceView } from "./trace";
 
 /** The time between two looks at a run that goes on, in milliseconds. */
 const WATCH = 3000;
@@ -37,6 +38,7 @@ interface Arm {
   excluded: number;
   share: number | null;
   interval: Interval;
+  settings?: Json;
   costs: { calls_mean?: number | null; tokens_mean: number | null; usd_mean: number | null; latency?: { p50_ms: number } | null };
 }
 
@@ -71,7 +73,7 @@ interface Row {
   run?: string | null;
 }
 
-interface Report extends Partial<Omit<Arm, "name">> {
+export interface Report extends Partial<Omit<Arm, "name">> {
   schema: string;
   run: string;
   suite: { path: string; questions: number; asked: number };
@@ -80,10 +82,20 @@ interface Report extends Partial<Omit<Arm, "name">> {
   partial: { done: number; of: number; why: string } | null;
   warnings: string[];
   running: boolean;
-  arm?: { name: string; strategy: string };
+  arm?: { name: string; strategy: string; settings?: Json };
   arms?: Arm[];
   pairs?: Pair[];
   results: Row[];
+  /** The pictures and tables of the host; not while the run goes on. */
+  sections?: Section[];
+  /** The answers that a page that stands alone leaves out. */
+  left_out?: number;
+}
+
+interface Section {
+  title: string;
+  pictures: { title: string; description: string; svg: string }[];
+  tables: { title: string; columns: string[]; rows: Json[][] }[];
 }
 
 export function EvaluationsView() {
@@ -92,12 +104,13 @@ export function EvaluationsView() {
     <>
       <h1>Evaluations</h1>
       <p>
+        <a class="button" href={href(["evaluations", "new"])}>
+          Compare strategies
+        </a>{" "}
         <button type="button" onClick={reload}>
           Reload
         </button>{" "}
-        <span class="dim">
-          `syrch-host benchmark` and `compare` make them; a run that goes on can be watched here.
-        </span>
+        <span class="dim">The commands benchmark and compare make evaluations, too; a run that goes on can be watched.</span>
       </p>
       {error ? <Failure error={error} /> : null}
       {!value && !error && <Loading what="evaluations" />}
@@ -161,25 +174,29 @@ function Whisker({ value, interval, low }: { value: number; interval: Interval; 
 export function EvaluationView({ run }: { run: string }) {
   const { value, error, reload } = useLoaded<Report>(`/evaluations/${encodeURIComponent(run)}`);
   const [report, setReport] = useState<Report | null>(null);
+  const watched = useWatched(run, reload);
   // While a run goes on, the last report stays until the next one is there.
   useEffect(() => {
-    if (!value) return;
-    setReport(value);
-    if (!value.running) return;
+    if (value) setReport(value);
+    if (!(value?.running || (error && watched.state === "running"))) return;
     const timer = setTimeout(reload, WATCH);
     return () => clearTimeout(timer);
-  }, [value]);
+  }, [value, error, watched.state]);
+  // A comparison that has just begun has no report yet.
+  const isMissing = error instanceof Problem && error.status === 404 && watched.state !== "none";
   return (
     <>
       <h1>Evaluation</h1>
-      {error ? <Failure error={error} /> : null}
+      <WatchedView watched={watched} run={run} />
+      {error && !isMissing ? <Failure error={error} /> : null}
       {!report && !error && <Loading what="the report" />}
       {report && <ReportView report={report} run={run} />}
     </>
   );
 }
 
-function ReportView({ report, run }: { report: Report; run: string }) {
+/** A report. `run` leads to its traces; a page that stands alone has none. */
+export function ReportView({ report, run }: { report: Report; run?: string }) {
   const arms: Arm[] = report.arms ?? [{ ...(report as unknown as Arm), name: report.arm?.name ?? "", strategy: report.arm?.strategy ?? "" }];
   const traced = useMemo(() => new Map(report.results.filter((row) => row.run).map((row) => [`${row.arm}\n${row.id}`, row])), [report]);
   return (
@@ -240,14 +257,94 @@ function ReportView({ report, run }: { report: Report; run: string }) {
           <Foreign text={warning} most={1000} />
         </p>
       ))}
+      {report.sections?.map((section, place) => <SectionView key={place} section={section} />)}
+      {[...(report.arm ? [report.arm] : []), ...(report.arms ?? [])].map(
+        (arm) =>
+          arm.settings != null && (
+            <details key={arm.name}>
+              <summary>
+                Settings of <Foreign text={arm.name} most={80} />
+              </summary>
+              <Code text={JSON.stringify(arm.settings, null, 2)} label={`Settings of ${clip(arm.name, 60)}`} />
+            </details>
+          ),
+      )}
       <Answers rows={report.results} arms={arms.map((arm) => arm.name)} />
+      {report.left_out ? <p class="warning">{report.left_out} more are left out here; the JSON has them.</p> : null}
     </article>
   );
 }
 
-function PairView({ pair, run, traced }: { pair: Pair; run: string; traced: Map<string, Row> }) {
+function SectionView({ section }: { section: Section }) {
+  return (
+    <section aria-label={clip(section.title, 100)}>
+      <h2>
+        <Foreign text={section.title} most={200} />
+      </h2>
+      <div class="pictures">
+        {section.pictures.map((picture, place) => (
+          <figure key={place}>
+            <img src={`data:image/svg+xml,${encodeURIComponent(picture.svg)}`} alt={clip(picture.title, 300)} />
+            <figcaption class="dim">
+              <strong>
+                <Foreign text={picture.title} most={300} />
+              </strong>
+              <br />
+              <Foreign text={picture.description} most={1000} />
+            </figcaption>
+          </figure>
+        ))}
+      </div>
+      {section.tables.map((table, place) =>
+        section.pictures.length ? (
+          <details key={place}>
+            <summary>
+              <Foreign text={table.title} most={200} />
+            </summary>
+            <Cells table={table} />
+          </details>
+        ) : (
+          <Cells key={place} table={table} />
+        ),
+      )}
+    </section>
+  );
+}
+
+/** A small table of the host. */
+function Cells({ table }: { table: Section["tables"][number] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`${clip(table.title, 100)}, scrollable`}>
+      <table>
+        <caption class="hidden">{clip(table.title, 200)}</caption>
+        <thead>
+          <tr>
+            {table.columns.map((name, place) => (
+              <th scope="col" key={place}>
+                <Foreign text={name} most={100} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.rows.slice(0, 500).map((row, place) => (
+            <tr key={place}>
+              {row.map((cell, column) => (
+                <td key={column} class={typeof cell === "number" ? "number" : ""}>
+                  {cell !== null && <Foreign text={text(cell)} most={600} />}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function PairView({ pair, run, traced }: { pair: Pair; run?: string; traced: Map<string, Row> }) {
   const link = (arm: string, id: string) =>
-    traced.has(`${arm}\n${id}`) ? <a href={href(["evaluations", run, "trace"], { arm, id })}>Trace of {clip(arm, 60)}</a> : null;
+    run && traced.has(`${arm}\n${id}`) ? <a href={href(["evaluations", run, "trace"], { arm, id })}>Trace of {clip(arm, 60)}</a> : null;
   return (
     <section aria-label={`${clip(pair.second, 60)} against ${clip(pair.first, 60)}`}>
       <p class="sentence">
@@ -303,9 +400,9 @@ const COLUMNS = ["arm", "id", "database", "question", "verdict", "end", "confide
 function Answers({ rows, arms }: { rows: Row[]; arms: string[] }) {
   const [arm, setArm] = useState("");
   const [verdict, setVerdict] = useState("");
-  const [text, setText] = useState("");
+  const [question, setQuestion] = useState("");
   const shown = useMemo(() => {
-    const wanted = text.toLowerCase();
+    const wanted = question.toLowerCase();
     return rows
       .filter((row) => (!arm || row.arm === arm) && (!verdict || (row.verdict ?? "none") === verdict) && (!wanted || row.question.toLowerCase().includes(wanted)))
       .map((row): Json[] => [
@@ -322,7 +419,7 @@ function Answers({ rows, arms }: { rows: Row[]; arms: string[] }) {
         row.gold_sql,
         row.error,
       ]);
-  }, [rows, arm, verdict, text]);
+  }, [rows, arm, verdict, question]);
   return (
     <>
       <h2>Answers</h2>
@@ -347,10 +444,10 @@ function Answers({ rows, arms }: { rows: Row[]; arms: string[] }) {
           </select>
         </label>
         <label>
-          Question <input type="search" dir="auto" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          Question <input type="search" dir="auto" value={question} onInput={(event) => setQuestion(event.currentTarget.value)} />
         </label>
       </div>
-      <Table columns={COLUMNS} rows={shown} sql={null} truncated={false} />
+      <Table columns={COLUMNS} rows={shown} sql={null} truncated={false} label="All answers" />
     </>
   );
 }

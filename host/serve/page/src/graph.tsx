@@ -136,7 +136,7 @@ export function CandidateItem({ candidate }: { candidate: Candidate }) {
 }
 
 /** The tasks as a list, for whoever does not see the drawing, and for what it has no room for. */
-export function TaskList({ tasks, candidates }: { tasks: Task[]; candidates: Candidate[] }) {
+export function TaskList({ tasks, candidates, lines }: { tasks: Task[]; candidates: Candidate[]; lines?: Map<string, string[]> }) {
   const [all, setAll] = useState(false);
   const shown = all ? tasks : tasks.slice(0, 40);
   const known = new Set(tasks.map((task) => task.id));
@@ -153,6 +153,11 @@ export function TaskList({ tasks, candidates }: { tasks: Task[]; candidates: Can
               </strong>
               {task.is_answer && " (answer)"} <Status status={task.ending} /> <Foreign text={task.text} most={500} />
               {task.depends_on?.length ? <span class="dim"> after {clip(task.depends_on.join(", "), 200)}</span> : null}
+              {lines?.get(task.id)?.map((line, place) => (
+                <p key={place} class="dim line">
+                  <Foreign text={line} most={1000} />
+                </p>
+              ))}
               {task.reason && (
                 <p class="why">
                   <Foreign text={task.reason} most={1000} />

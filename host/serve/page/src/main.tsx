@@ -6,11 +6,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { DoctorView, PluginsView, SchemaView } from "./about";
 import { openSession } from "./api";
 import { AskView } from "./ask";
-import { AnswerTraceView, EvaluationView, EvaluationsView } from "./evaluations";
-import { Failure, Foreign, useLoaded } from "./parts";
+import { StartView } from "./comparing";
+import { AnswerTraceView, EvaluationView, EvaluationsView, type Report, ReportView } from "./evaluations";
+import { Failure, Foreign, clip, useLoaded } from "./parts";
 import { go, href, useRoute } from "./route";
-import { CompareView, RunsView, TraceView } from "./runs";
+import { CompareView, RunsView } from "./runs";
 import { SqlView } from "./sql";
+import { Trace, TraceView, type Tree } from "./trace";
 import "./style.css";
 
 interface Server {
@@ -44,7 +46,8 @@ function View() {
       return first === undefined || second === undefined ? <RunsView query={query} /> : <CompareView left={first} right={second} />;
     case "evaluations":
       if (first === undefined) return <EvaluationsView />;
-      return second === "trace" ? <AnswerTraceView run={first} query={query} /> : <EvaluationView run={first} />;
+      if (first === "new") return <StartView />;
+      return second === "trace" ? <AnswerTraceView run={first} query={query} /> : <EvaluationView key={first} run={first} />;
     case "schema":
       return <SchemaView table={first} />;
     case "sql":
@@ -177,4 +180,32 @@ function Start() {
   return state.ready ? <Page /> : null;
 }
 
-render(<Start />, document.getElementById("page")!);
+/** The document of a page that stands alone; null in a page of the server. */
+const data = document.getElementById("document")?.textContent;
+
+/** A page that stands alone, made of a document. */
+function Alone({ data }: { data: string }) {
+  const { view, title, document: shown } = JSON.parse(data) as { view: string; title: string; document: unknown };
+  useEffect(() => {
+    document.title = clip(title, 200);
+  }, []);
+  return (
+    <main id="main">
+      {view === "trace" ? (
+        <>
+          <h1>Trace</h1>
+          <Trace tree={shown as Tree} />
+        </>
+      ) : (
+        <>
+          <h1>
+            <Foreign text={title} most={200} />
+          </h1>
+          <ReportView report={shown as Report} />
+        </>
+      )}
+    </main>
+  );
+}
+
+render(data == null ? <Start /> : <Alone data={data} />, document.getElementById("page")!);

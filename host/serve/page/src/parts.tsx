@@ -10,12 +10,13 @@ import { Problem, get } from "./api";
 const MOST = 20_000;
 
 /** Characters that are not seen, or that change what is seen around them: controls, and those that turn the direction of text. */
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /** The beginning of a text as it is shown; hidden characters are written as `\u{202e}`, as the command line writes them. */
 export function clip(text: string, most = MOST): string {
   const start = text.length > most ? `${text.slice(0, most)}…` : text;
-  return start.replace(HIDDEN, (hidden) => `\\u{${hidden.charCodeAt(0).toString(16)}}`);
+  return start.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0)!.toString(16)}}`);
 }
 
 /** A text from outside. */
@@ -89,6 +90,8 @@ export const percent = (value: number) => value.toFixed(2);
 export function seconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
+
+export const moment = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;

@@ -1,13 +1,12 @@
-// Runs: the list with its filters, a trace, and two traces side by side.
+// Runs: the list with its filters, and two traces side by side.
 
 import { useState } from "preact/hooks";
 
 import type { Json } from "./api";
-import { CandidateItem, Drawing, TaskList } from "./graph";
-import { Facts, Failure, Foreign, Loading, Status, bytes, clip, percent, plural, seconds, useLoaded } from "./parts";
+import { CandidateItem } from "./graph";
+import { Failure, Foreign, Loading, Status, bytes, clip, moment, percent, seconds, useLoaded } from "./parts";
 import { go, href } from "./route";
-import type { Candidate, Task } from "./search";
-import { Result, SqlEditor } from "./sql";
+import type { Candidate } from "./search";
 import { text } from "./table";
 
 interface Line {
@@ -23,8 +22,6 @@ interface Line {
 
 const OUTCOMES = ["answered", "partial", "no-answer", "clarification-needed", "failed", "running", "unfinished"];
 const PAGE = 50;
-
-export const moment = (ms: number) => new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 
 export function RunsView({ query }: { query: URLSearchParams }) {
   const filters = {
@@ -126,138 +123,6 @@ export function RunsView({ query }: { query: URLSearchParams }) {
         {offset > 0 && <a href={page(Math.max(0, offset - PAGE))}>Newer</a>}
         {value?.more && <a href={page(offset + PAGE)}>Older</a>}
       </nav>
-    </>
-  );
-}
-
-/** An ending as journals have it: a word, or an object whose key is the word. */
-type Ending = string | { [word: string]: Json } | null;
-
-interface Tree {
-  run: string;
-  began_ms: number;
-  took_us: number;
-  question: string;
-  evidence: string | null;
-  database: string;
-  provider: string;
-  models: string[];
-  plugins: { role: string; digest: string; name?: string }[];
-  outcome: { kind: string; reason: string | null; interrupted: boolean };
-  answer: { text: string | null; sql: string | null; columns: string[]; rows: Json[][]; row_count: number; truncated: boolean; claimed: number | null; confidence: number | null } | null;
-  rounds: { number: number; answer: string | null; tasks: (Omit<Task, "ending"> & { ending: Ending; candidates: Candidate[]; started_us: number | null })[]; candidates: Candidate[]; questions: { text: string; answer: string | null }[] }[];
-  cost: { calls: number; cached: number; input_tokens: number; output_tokens: number; sql_runs: number; usd: number | null };
-  warnings: string[];
-}
-
-function endingOf(ending: Ending, started: number | null): { ending: string; reason?: string } {
-  if (ending === null) return { ending: started === null ? "not-ended" : "running" };
-  if (typeof ending === "string") return { ending };
-  const [word, why] = Object.entries(ending)[0] ?? ["other", null];
-  const message = why !== null && typeof why === "object" && !Array.isArray(why) && typeof why.message === "string" ? why.message : why === null ? undefined : text(why);
-  return { ending: word, reason: message };
-}
-
-export function TraceView({ run, path }: { run: string; path?: string }) {
-  const { value: tree, error, reload } = useLoaded<Tree>(path ?? `/runs/${encodeURIComponent(run)}`);
-  return (
-    <>
-      <h1>Trace</h1>
-      {error ? <Failure error={error} /> : null}
-      {!tree && !error && <Loading what="the trace" />}
-      {tree && (
-        <article aria-label="Trace">
-          <p class="question">
-            <Foreign text={tree.question} most={2000} />
-          </p>
-          {tree.evidence && (
-            <p class="dim">
-              <Foreign text={tree.evidence} most={2000} />
-            </p>
-          )}
-          <p>
-            <Status status={tree.outcome.kind} /> {tree.outcome.reason && <Foreign text={tree.outcome.reason} most={2000} />}{" "}
-            {tree.outcome.kind === "unfinished" && (
-              <button type="button" onClick={reload}>
-                Reload
-              </button>
-            )}
-          </p>
-          {tree.answer?.text && (
-            <p class="sentence">
-              <Foreign text={tree.answer.text} most={4000} />
-            </p>
-          )}
-          {tree.answer && tree.answer.confidence !== null && (
-            <p>
-              confidence {percent(tree.answer.confidence)}
-              {tree.answer.claimed !== null && <span class="dim"> (claimed {percent(tree.answer.claimed)})</span>}
-            </p>
-          )}
-          <Facts
-            facts={[
-              ["Run", tree.run],
-              ["When (UTC)", moment(tree.began_ms)],
-              ["Took", seconds(tree.took_us / 1000)],
-              ["Database", <Foreign text={tree.database} most={100} />],
-              ["Model", <Foreign text={`${tree.provider} ${tree.models.join(", ")}`} most={200} />],
-              ["Calls", `${tree.cost.calls}${tree.cost.cached ? ` (and ${tree.cost.cached} from the cache)` : ""}`],
-              ["Tokens", `${tree.cost.input_tokens} + ${tree.cost.output_tokens}`],
-              ["Statements", String(tree.cost.sql_runs)],
-            ]}
-          />
-          {tree.warnings.map((warning) => (
-            <p class="warning" key={warning}>
-              <Foreign text={warning} most={1000} />
-            </p>
-          ))}
-          {tree.answer && tree.answer.rows.length > 0 && (
-            <>
-              <Result columns={tree.answer.columns} rows={tree.answer.rows} sql={tree.answer.sql} truncated={tree.answer.truncated} />
-              {tree.answer.rows.length < tree.answer.row_count && (
-                <p class="dim">
-                  The grant of rows shows {tree.answer.rows.length} of {plural(tree.answer.row_count, "row")}; run the statement to see them.
-                </p>
-              )}
-            </>
-          )}
-          {tree.answer?.sql && (
-            <details>
-              <summary>The statement</summary>
-              <SqlEditor sql={tree.answer.sql} label="SQL of the answer" />
-            </details>
-          )}
-          {tree.rounds.map((round) => {
-            const tasks: Task[] = round.tasks.map((task) => ({ ...task, ...endingOf(task.ending, task.started_us), is_answer: task.id === round.answer }));
-            const candidates = [
-              ...round.tasks.flatMap((task) => task.candidates.map((candidate) => ({ ...candidate, task: task.id }))),
-              ...round.candidates.map((candidate) => ({ ...candidate, task: "" })),
-            ];
-            return (
-              <section key={round.number} aria-label={`Round ${round.number + 1}`}>
-                <h2>
-                  {tree.rounds.length > 1 ? `Round ${round.number + 1}` : "The search"}: {plural(tasks.length, "task")}, {plural(candidates.length, "candidate")}
-                </h2>
-                <Drawing tasks={tasks} candidates={candidates} />
-                <TaskList tasks={tasks} candidates={candidates} />
-                {round.questions.map((asked) => (
-                  <p key={asked.text}>
-                    Asked: <Foreign text={asked.text} most={1000} />{" "}
-                    {asked.answer !== null && (
-                      <>
-                        Answer: <Foreign text={asked.answer} most={1000} />
-                      </>
-                    )}
-                  </p>
-                ))}
-              </section>
-            );
-          })}
-          <p>
-            <a href={href(["ask"], { question: clip(tree.question, 2000) })}>Ask again</a>
-          </p>
-        </article>
-      )}
     </>
   );
 }

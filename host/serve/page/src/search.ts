@@ -52,6 +52,7 @@ export interface Origin {
   by?: string;
   at?: string;
   metrics?: { name: string; file: string }[];
+  request?: string;
   words?: string;
 }
 
@@ -81,6 +82,7 @@ export interface AnswerDocument {
 export interface Search {
   state: "connecting" | "queued" | "running" | "answered" | "failed";
   question: string;
+  conversation?: string;
   resumed: boolean;
   tasks: Task[];
   candidates: Candidate[];
@@ -120,7 +122,7 @@ function ending(text: string): { ending: string; reason?: string } {
 export function apply(search: Search, { kind, data }: Event): Search {
   switch (kind) {
     case "queued":
-      return { ...search, state: "queued", question: data.question };
+      return { ...search, state: "queued", question: data.question, conversation: data.conversation ?? undefined };
     case "started":
       return { ...search, state: "running", resumed: data.resumed };
     case "refined":

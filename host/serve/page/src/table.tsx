@@ -29,10 +29,13 @@ function compare(a: Json, b: Json): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+/** A text on one line that no spreadsheet takes for a formula, as in the files. */
+const plain = (cell: string) => cell.replace(/[\t\r\n]+/g, " ").replace(/^(?=\s*[=+\-@])/, "'");
+
 /** One line of tab-separated text for each row. */
 function tabbed(columns: string[], rows: Json[][]): string {
-  const line = (cells: string[]) => cells.map((cell) => cell.replace(/[\t\r\n]+/g, " ")).join("\t");
-  return [line(columns), ...rows.map((row) => line(row.map((cell) => (cell === null ? "" : text(cell)))))].join("\n");
+  const copied = (cell: Json) => (cell === null ? "" : typeof cell === "number" ? String(cell) : plain(text(cell)));
+  return [columns.map(plain), ...rows.map((row) => row.map(copied))].map((cells) => cells.join("\t")).join("\n");
 }
 
 function save(blob: Blob, name: string) {
@@ -48,11 +51,13 @@ export function Table({
   rows,
   sql,
   truncated,
+  label = "Rows",
 }: {
   columns: string[];
   rows: Json[][];
   sql: string | null;
   truncated: boolean;
+  label?: string;
 }) {
   const [sort, setSort] = useState<{ column: number; down: boolean } | null>(null);
   const [top, setTop] = useState(0);
@@ -88,19 +93,20 @@ export function Table({
   };
   const copy = async () => {
     await navigator.clipboard.writeText(tabbed(columns, sorted));
-    setDone(`copied ${sorted.length} rows`);
+    setDone(`copied ${sorted.length} rows${truncated ? ", which a limit cut" : ""}`);
   };
-  const download = async (type: string, name: string) => {
+  const download = async (type: string) => {
     setError(null);
     try {
-      save(await exportSql(sql!, type), name);
+      const { blob, name } = await exportSql(sql!, type);
+      save(blob, name);
       setDone(`saved ${name}`);
     } catch (error) {
       setError(error);
     }
   };
   return (
-    <section aria-label="Rows">
+    <section aria-label={label}>
       <div class="bar">
         <span>
           {rows.length} {rows.length === 1 ? "row" : "rows"}
@@ -113,10 +119,10 @@ export function Table({
         )}
         {sql && (
           <>
-            <button type="button" onClick={() => download("text/csv", "rows.csv")}>
+            <button type="button" onClick={() => download("text/csv")}>
               CSV
             </button>
-            <button type="button" onClick={() => download("application/vnd.apache.parquet", "rows.parquet")}>
+            <button type="button" onClick={() => download("application/vnd.apache.parquet")}>
               Parquet
             </button>
           </>
@@ -130,7 +136,7 @@ export function Table({
         class="rows"
         tabIndex={0}
         role="region"
-        aria-label="Rows, scrollable"
+        aria-label={`${label}, scrollable`}
         onScroll={(event) => {
           setTop(event.currentTarget.scrollTop);
           setHeight(event.currentTarget.clientHeight);

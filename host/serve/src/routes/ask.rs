@@ -15,7 +15,7 @@ use serde_json::json;
 use super::{API, Busy, Served, accepts, read_json};
 use crate::access::Client;
 use crate::problem::{MEDIA_TYPE, Problem};
-use crate::searches::{self, Search};
+use crate::searches::{self, Feed, Search};
 
 /// The time after which a silent stream sends a comment, so that proxies leave it open.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -35,7 +35,7 @@ pub(super) async fn ask(
     let search = served.searches.ask(client, asked)?;
     let place = format!("{API}/runs/{}", search.run);
     let mut response = if is_stream {
-        Sse::new(events_after(served, search, 0, busy)).keep_alive(keep_alive()).into_response()
+        stream(served, Arc::clone(&search.feed), 0, busy)
     } else if is_async {
         (StatusCode::ACCEPTED, axum::Json(json!({"run": search.run}))).into_response()
     } else {
@@ -45,10 +45,6 @@ pub(super) async fn ask(
         response.headers_mut().insert(header::LOCATION, place);
     }
     Ok(response)
-}
-
-fn keep_alive() -> KeepAlive {
-    KeepAlive::new().interval(KEEP_ALIVE)
 }
 
 /// The end of a search as a response.
@@ -78,15 +74,14 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let search = find(&served, &run)?;
-    let after = match headers.get("last-event-id") {
-        None => 0,
-        Some(id) => id
-            .to_str()
-            .ok()
-            .and_then(|id| id.parse().ok())
-            .ok_or_else(|| Problem::bad_request("`Last-Event-ID` is no number"))?,
-    };
-    Ok(Sse::new(events_after(served, search, after, busy)).keep_alive(keep_alive()).into_response())
+    Ok(stream(served, Arc::clone(&search.feed), read_last(&headers)?, busy))
+}
+
+/// The number of the event that a client had last; 0 if it had none.
+pub(super) fn read_last(headers: &HeaderMap) -> Result<u64, Problem> {
+    let Some(id) = headers.get("last-event-id") else { return Ok(0) };
+    let id = id.to_str().ok().and_then(|id| id.parse().ok());
+    id.ok_or_else(|| Problem::bad_request("`Last-Event-ID` is no number"))
 }
 
 /// Ends a search early, with the best so far.
@@ -104,22 +99,33 @@ fn find(served: &Served, run: &str) -> Result<Arc<Search>, Problem> {
     })
 }
 
+/// The events of a feed after the one of that number, as a response.
+pub(super) fn stream(
+    served: Arc<Served>,
+    feed: Arc<Feed>,
+    after: u64,
+    busy: Arc<Busy>,
+) -> Response {
+    let events = events_after(served, feed, after, busy);
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
+}
+
 /// The events as a stream, which counts as a request of its client until it ends. It ends with the
 /// last event, or when the server stops.
 fn events_after(
     served: Arc<Served>,
-    search: Arc<Search>,
+    feed: Arc<Feed>,
     after: u64,
     busy: Arc<Busy>,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
-    let start = (served, search, after, busy);
-    futures::stream::unfold(start, |(served, search, after, busy)| async move {
+    let start = (served, feed, after, busy);
+    futures::stream::unfold(start, |(served, feed, after, busy)| async move {
         let event: Arc<searches::Event> = tokio::select! {
             biased;
-            event = search.feed.next(after) => event?,
+            event = feed.next(after) => event?,
             () = served.searches.wait_until_over() => return None,
         };
         let written = Event::default().id(event.id.to_string()).event(event.kind).data(&event.data);
-        Some((Ok(written), (served, search, event.id, busy)))
+        Some((Ok(written), (served, feed, event.id, busy)))
     })
 }

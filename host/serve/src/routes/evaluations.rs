@@ -9,11 +9,12 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use syrch_grade::report::render::page;
 use syrch_grade::report::{CompareOptions, RunReport};
 use syrch_grade::run::{RunEntry, RunError, Runs, is_going_on, read};
 use syrch_journal::{Journal, SearchTree};
 
-use super::runs::{check_size, in_background, limit_shown, to_value};
+use super::runs::{check_size, describe, in_background, limit_shown, to_value};
 use super::{Served, send};
 use crate::problem::Problem;
 
@@ -84,6 +85,9 @@ fn report(entry: &RunEntry) -> Result<Value, Problem> {
     }
     let mut document = to_value(&report);
     document["running"] = json!(is_running);
+    if !is_running {
+        document["sections"] = page::sections(&report).into();
+    }
     Ok(document)
 }
 
@@ -166,7 +170,7 @@ pub(super) async fn trace(
         Ok(SearchTree::from_journal(&Journal::read(&path)?, limit_shown(&reader)))
     })
     .await?;
-    Ok(send(&served, to_value(&tree)))
+    Ok(send(&served, describe(&served, &tree, false)))
 }
 
 /// The journal of an answer as the report names it: a file below the folder of the run.

@@ -27,11 +27,17 @@ impl Export {
         }
     }
 
-    fn file_name(self) -> &'static str {
-        match self {
-            Self::Csv => "attachment; filename=\"rows.csv\"",
-            Self::Parquet => "attachment; filename=\"rows.parquet\"",
-        }
+    /// The header that names the file. The name says where a limit cut the rows.
+    fn disposition(self, result: &ResultSet) -> String {
+        let ending = match self {
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        };
+        let cut = match result.is_truncated() {
+            true => format!("-cut-after-{}", result.row_count()),
+            false => String::new(),
+        };
+        format!("attachment; filename=\"rows{cut}.{ending}\"")
     }
 }
 
@@ -42,6 +48,7 @@ pub(super) async fn file(
     export: Export,
 ) -> Result<Response, Problem> {
     let program = Arc::clone(&served.program);
+    let disposition = export.disposition(&result);
     let written = tokio::task::spawn_blocking(move || match export {
         Export::Csv => Ok(program.csv(&result).into_bytes()),
         Export::Parquet => parquet(&result),
@@ -54,8 +61,8 @@ pub(super) async fn file(
         Export::Csv => "text/csv; charset=utf-8",
         Export::Parquet => export.media_type(),
     };
-    let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, export.file_name())];
-    Ok((headers, bytes).into_response())
+    let kind = [(header::CONTENT_TYPE, kind)];
+    Ok((kind, [(header::CONTENT_DISPOSITION, disposition)], bytes).into_response())
 }
 
 /// The result as a Parquet file. Its columns have the types that the host reads them with.

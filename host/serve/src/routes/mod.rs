@@ -2,6 +2,7 @@
 
 mod about;
 mod ask;
+mod comparisons;
 mod database;
 mod evaluations;
 mod export;
@@ -27,6 +28,7 @@ pub(crate) use evaluations::Reports;
 pub(crate) use runs::Summaries;
 
 use crate::access::{Access, Client};
+use crate::comparisons::Comparisons;
 use crate::problem::Problem;
 use crate::searches::Searches;
 use crate::{Limits, Program, headers, page};
@@ -42,6 +44,7 @@ pub(crate) struct Served {
     pub(crate) program: Arc<dyn Program>,
     pub(crate) access: Access,
     pub(crate) searches: Arc<Searches>,
+    pub(crate) comparisons: Arc<Comparisons>,
     pub(crate) limits: Limits,
     /// The folder of journals.
     pub(crate) runs: PathBuf,
@@ -69,8 +72,11 @@ fn routes() -> Vec<(&'static str, MethodRouter<Arc<Served>>)> {
         ("/runs/{run}/events", get(ask::events)),
         ("/runs/{run}/stop", post(ask::stop)),
         ("/runs/{run}/difference/{other}", get(runs::difference)),
-        ("/evaluations", get(evaluations::list)),
+        ("/suites", get(comparisons::suites)),
+        ("/evaluations", get(evaluations::list).post(comparisons::begin)),
         ("/evaluations/{run}", get(evaluations::one)),
+        ("/evaluations/{run}/events", get(comparisons::events)),
+        ("/evaluations/{run}/stop", post(comparisons::stop)),
         ("/evaluations/{run}/trace", get(evaluations::trace)),
     ]
 }

@@ -158,8 +158,15 @@ pub(super) async fn tree(
 ) -> Result<Json<Value>, Problem> {
     let shown = limit_shown(&served);
     let reader = Arc::clone(&served);
-    let tree = in_background(move || read_tree(&reader, &run, shown)).await?;
-    Ok(send(&served, to_value(&tree)))
+    let (tree, is_written) = in_background(move || read_tree(&reader, &run, shown)).await?;
+    Ok(send(&served, describe(&served, &tree, is_written)))
+}
+
+/// The document of a run, with the lines that the page shows besides.
+pub(super) fn describe(served: &Served, tree: &SearchTree, is_running: bool) -> Value {
+    let mut document = to_value(tree);
+    document["words"] = served.program.describe_run(tree, is_running);
+    document
 }
 
 /// The limits on what may be shown of a search, by the grant of rows.
@@ -179,15 +186,16 @@ pub(super) async fn difference(
 ) -> Result<Json<Value>, Problem> {
     let reader = Arc::clone(&served);
     let difference = in_background(move || {
-        let left = read_tree(&reader, &run, Shown::default())?;
-        let right = read_tree(&reader, &other, Shown::default())?;
+        let (left, _) = read_tree(&reader, &run, Shown::default())?;
+        let (right, _) = read_tree(&reader, &other, Shown::default())?;
         Ok(TreeDiff::compare(&left, &right))
     })
     .await?;
     Ok(send(&served, to_value(&difference)))
 }
 
-fn read_tree(served: &Served, run: &str, shown: Shown) -> Result<SearchTree, Problem> {
+/// The search of a run, and whether its journal is being written.
+fn read_tree(served: &Served, run: &str, shown: Shown) -> Result<(SearchTree, bool), Problem> {
     let entry = Folder::new(served.runs.clone()).find(run)?;
     check_size(entry.bytes)?;
     let journal = Journal::read(&entry.path)?;
@@ -196,7 +204,8 @@ fn read_tree(served: &Served, run: &str, shown: Shown) -> Result<SearchTree, Pro
             "the run `{run}` is over another database or other tables than this server"
         )));
     }
-    Ok(SearchTree::from_journal(&journal, shown))
+    let is_running = !journal.is_finished() && entry.is_written();
+    Ok((SearchTree::from_journal(&journal, shown), is_running))
 }
 
 /// Refuses a file that is larger than the limit.

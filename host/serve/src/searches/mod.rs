@@ -3,7 +3,6 @@
 
 mod feed;
 mod observer;
-mod unfinished;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -25,10 +24,10 @@ use tokio::task::JoinSet;
 
 pub(crate) use feed::{Event, Feed};
 use observer::FeedObserver;
-use unfinished::{Note, Noted};
 
 use crate::access::{Client, no_random_bytes, random_text};
 use crate::problem::Problem;
+use crate::unfinished::{self, Note, Noted};
 use crate::{Limits, Options, Program};
 
 /// The length of a run's id, in characters.
@@ -42,6 +41,12 @@ const PRUNED_EVERY: Duration = Duration::from_secs(60);
 pub(crate) fn is_run(text: &str) -> bool {
     let is_digit = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     text.len() == RUN && is_digit
+}
+
+/// Makes the id of a new run.
+pub(crate) fn make_run() -> Result<String, Problem> {
+    let run = random_text().map_err(no_random_bytes)?;
+    Ok(run[..RUN].to_owned())
 }
 
 /// A question as clients send it.
@@ -202,8 +207,7 @@ impl Searches {
         if *self.stopping.borrow() {
             return Err(Problem::stopping());
         }
-        let run = random_text().map_err(no_random_bytes)?;
-        let run = run[..RUN].to_owned();
+        let run = make_run()?;
         let search = {
             let mut state = self.state();
             let own = state.open.iter().filter(|search| search.client == Some(client)).count();
@@ -229,7 +233,7 @@ impl Searches {
     }
 
     /// Notes a search on disk. Without a note it is not resumed, of which the user is warned.
-    fn note(&self, noted: Noted) -> Option<Note> {
+    fn note(&self, noted: Noted<Asked>) -> Option<Note> {
         match Note::write(self.unfinished.as_deref()?, &noted) {
             Ok(note) => Some(note),
             Err(error) => {
@@ -332,7 +336,12 @@ impl Searches {
     /// before.
     async fn carry_out(&self, search: Arc<Search>, note: Option<Note>, start: Start) {
         let is_resumed = matches!(start, Start::Journal(_));
-        search.feed.push("queued", &json!({"run": search.run, "question": search.asked.question}));
+        let mut queued = json!({"run": search.run, "question": search.asked.question});
+        // Only its client can go on from it.
+        if search.client.is_some() {
+            queued["conversation"] = json!(search.asked.conversation);
+        }
+        search.feed.push("queued", &queued);
         let mut stopping = self.stopping.subscribe();
         let talk = self.find_conversation(&search);
         let mut talk = match &talk {

@@ -19,6 +19,7 @@ mod postgres;
 mod questions;
 mod recorded;
 mod role_call;
+mod serve;
 mod signs;
 #[cfg(unix)]
 mod slow;
@@ -118,6 +119,7 @@ pub(crate) const GROUPS: &[Group] = &[
         what: "a comparison with hostile arms",
         measure: neighbours::arms,
     },
+    Group { name: "serve", what: "64 clients of `serve` at once", measure: serve::measure },
     Group { name: "grid", what: "a grid of one question", measure: suites::grid },
     Group { name: "soak", what: "memory over many searches", measure: soak::measure },
     Group { name: "extism", what: "role calls against Extism", measure: extism::measure },

@@ -14,6 +14,7 @@ use super::CompareArgs;
 use super::word::{Who, Word};
 use crate::commands::grid::Plugins;
 use crate::commands::{Context, PLUGIN};
+use crate::config::flags::Flags;
 use crate::config::options;
 use crate::config::spec::STRATEGY;
 use crate::config::{self, Config, Given, Origin};
@@ -69,6 +70,32 @@ pub(super) async fn resolve(
     Ok(Arms { arms, files })
 }
 
+/// Makes arms of strategies alone, for a comparison without settings of its own. `flags` are those
+/// of all arms.
+pub(super) async fn resolve_strategies(
+    names: &[String],
+    flags: &Flags<true>,
+    context: &Context,
+    watch: &Watch,
+) -> Outcome<Vec<(String, Settings)>> {
+    let mut plugins = Plugins::new(watch);
+    let words = names.iter().map(|name| Word::read(name)).collect::<Outcome<Vec<Word>>>()?;
+    let mut all = Vec::new();
+    for word in &words {
+        all.push(configure_arm(word, flags, context, &mut plugins).await?.effective.settings);
+    }
+    let short: Vec<_> = words.iter().map(|word| (word.short(), word.text.clone())).collect();
+    let arms: Vec<(String, Settings)> = distinct(&short).into_iter().zip(all).collect();
+    match twins(&arms) {
+        None => Ok(arms),
+        Some((one, other)) => {
+            let one = &names[one];
+            let other = &names[other];
+            Err(Failure::usage(format!("`{one}` and `{other}` would do the same")))
+        }
+    }
+}
+
 /// The message with the arm's name, once.
 fn with_arm_name(word: &Word, message: &str) -> String {
     let name = format!("the arm `{}`", word.text);
@@ -81,7 +108,7 @@ async fn arm(
     context: &Context,
     plugins: &mut Plugins<'_>,
 ) -> Outcome<Settings> {
-    let config = configure_arm(word, arguments, context, plugins).await?;
+    let config = configure_arm(word, &arguments.flags, context, plugins).await?;
     for warning in
         config.warnings.iter().filter(|warning| !context.config.warnings.contains(warning))
     {
@@ -116,11 +143,11 @@ fn not_known(failure: Failure, flag: &str, name: &str) -> Failure {
 /// All layers, with the arm's own strategy or plugin as the strongest flag.
 async fn configure_arm(
     word: &Word,
-    arguments: &CompareArgs,
+    flags: &Flags<true>,
     context: &Context,
     plugins: &mut Plugins<'_>,
 ) -> Outcome<Config> {
-    let mut given = Given { file: context.file.as_deref(), ..Given::new(&arguments.flags, &[]) };
+    let mut given = Given { file: context.file.as_deref(), ..Given::new(flags, &[]) };
     let (key, value) = match &word.who {
         Who::Strategy(name) => {
             strategies::find(name).map_err(|error| unknown(name, error))?;

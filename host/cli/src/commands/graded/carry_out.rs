@@ -211,6 +211,11 @@ impl Ended {
     }
 }
 
+/// The failure of a run without a console; `None` if it has reached its end.
+pub(crate) fn find_failure(outcome: SuiteOutcome) -> Option<Failure> {
+    Ended::from_outcome(outcome, true, "").failure
+}
+
 fn describe_done(done: u64, of: u64) -> String {
     format!("{done} of {of} {} done", if of == 1 { "is" } else { "are" })
 }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use syrch_grading::grade::report::render::{csv, html, junit, markdown};
+use syrch_grading::grade::report::render::{csv, junit, markdown, page};
+use syrch_serve::static_page;
 
 use super::Document;
 use crate::commands::report_file::{Kind, ReportFile};
@@ -36,7 +37,10 @@ fn write(file: &ReportFile, document: &Document) -> Outcome<()> {
         Kind::Markdown => output.write(&markdown::document(&document.0)),
         Kind::Csv => output.write(&csv::csv(document.0.rows())),
         Kind::Parquet => output.write_bytes(&document.parquet()?),
-        Kind::Html => output.write(&html::page(&document.0)),
+        Kind::Html => {
+            let title = page::title(&document.0);
+            output.write(&static_page(&title, "report", &page::document(&document.0)))
+        }
         Kind::Junit => output.write(&junit::junit(&document.0)),
     }
 }

@@ -17,7 +17,9 @@ mod timed;
 pub(crate) use args::{
     DATABASE, RunArgs, databases, databases_flag, number, refuse_interactive, runs, seconds, share,
 };
-pub(crate) use carry_out::{Inputs, Occasions, all_failed_failure, carry_out, stop_at_interrupt};
+pub(crate) use carry_out::{
+    Inputs, Occasions, all_failed_failure, carry_out, find_failure, stop_at_interrupt,
+};
 pub(crate) use document::{Document, note_traces, print};
 pub(crate) use files::{check_for_grid, run_files, spare_all, write_all, write_grid};
 pub(crate) use slices::check_slices;

@@ -2,15 +2,13 @@
 
 mod calls;
 pub(crate) mod diff;
-mod graph;
 mod list;
-mod page;
+pub(crate) mod page;
 mod prune;
 mod replay;
 mod show;
 #[cfg(test)]
 mod tests;
-mod timeline;
 pub(crate) mod words;
 
 use std::path::{Path, PathBuf};

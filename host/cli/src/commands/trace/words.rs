@@ -1,9 +1,9 @@
-//! Texts that the picture in the terminal and the page share.
+//! Texts that the picture in the terminal and pages share.
 
 use serde_json::Value;
 use syrch::journal::{
     AnswerNode, Asked, CandidateNode, Change, Cost, LinkedNode, ModelNode, OutcomeNode, SearchTree,
-    Status, TaskNode, What,
+    TaskNode, What,
 };
 use syrch::syrch_core::ports::{Level, RowsGrant};
 use syrch::syrch_core::{Edit, Ending, Join, StatedPart, Verdict};
@@ -358,14 +358,4 @@ pub(super) fn remarks(tree: &SearchTree) -> Vec<String> {
         lines.extend(call.error.iter().map(|error| format!("{}{task} failed: {error}", call.role)));
     }
     lines
-}
-
-/// The status of a candidate for a page's class; a constant, since it becomes markup.
-pub(super) fn class(status: Status) -> &'static str {
-    match status {
-        Status::Answer => "answer",
-        Status::Kept => "kept",
-        Status::Dropped => "dropped",
-        Status::Open => "open",
-    }
 }

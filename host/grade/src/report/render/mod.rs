@@ -2,9 +2,9 @@
 //! Texts in a report come from a suite, a model or a plugin, so every renderer escapes them.
 
 pub mod csv;
-pub mod html;
 pub mod junit;
 pub mod markdown;
+pub mod page;
 pub mod parquet;
 mod rows;
 pub mod tables;

@@ -4,7 +4,7 @@ use syrch_kit::markup;
 
 use super::made::{self, SKILLS, Skill, answer, fail, header};
 use crate::Verdict::{self, Excluded, Right, Wrong};
-use crate::report::render::{csv, html, markdown, parquet, tables};
+use crate::report::render::{csv, markdown, page, parquet, tables};
 use crate::report::{
     BenchmarkReport, CompareOptions, CompareReport, GridReport, RunReport, Section,
 };
@@ -18,10 +18,12 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     let compare = CompareReport::new(header, graded, "bag-v1", &QUICK);
     let grid = GridReport::new(header, graded, "bag-v1", &Default::default());
     let reports: [RunReport; 2] = [benchmark.into(), compare.clone().into()];
-    let pages = reports.each_ref().map(html::page);
-    for page in &pages {
-        let elements = markup::elements(page);
-        assert_eq!(elements.iter().filter(|(name, _)| name == "h1").count(), 1);
+    let mut pictures = Vec::new();
+    for document in reports.each_ref().map(page::document) {
+        let sections = document["sections"].as_array().unwrap();
+        let own = sections.iter().flat_map(|section| section["pictures"].as_array().unwrap());
+        pictures.extend(own.map(|picture| picture["svg"].as_str().unwrap().to_owned()));
+        let page = document.to_string();
         assert!(!page.contains("NaN") && !page.contains("inf "), "a figure that is none");
     }
     for table in reports
@@ -50,7 +52,7 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
     let mut all = reports.iter().map(markdown::document).collect::<Vec<_>>();
     all.push(csv::csv(&compare.results));
     all.extend(grid.files().map(|(_, text)| text));
-    all.extend(pages);
+    all.extend(pictures);
     (compare, all)
 }
 
@@ -301,7 +303,9 @@ fn hostile_texts_stay_texts() {
     for (text, other) in HOSTILE.iter().zip(HOSTILE.iter().cycle().skip(1)) {
         let (header, graded) = make_hostile_run(text, other);
         let (_, texts) = everything(&header, &graded);
-        for made in texts.iter().filter(|made| made.starts_with("<!doctype")) {
+        let pictures = texts.iter().filter(|made| made.starts_with("<svg"));
+        assert!(pictures.clone().count() > 0);
+        for made in pictures {
             for (name, attributes) in markup::elements(made) {
                 assert!(
                     !["script", "img", "iframe", "link", "object", "a", "image", "use"]

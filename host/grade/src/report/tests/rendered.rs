@@ -3,10 +3,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use syrch_kit::markup;
+use serde_json::Value;
 
 use super::made::{self, SKILLS};
-use crate::report::render::{csv, html, markdown, parquet as file, tables};
+use crate::report::render::{csv, markdown, page, parquet as file, tables};
 use crate::report::{BenchmarkReport, CompareOptions, CompareReport, Section};
 use crate::run::{Graded, Header};
 
@@ -141,29 +141,30 @@ fn an_empty_parquet_file_has_its_columns() {
 }
 
 #[test]
-fn pages_ask_for_nothing() {
+fn pages_have_the_pictures_of_all_sections() {
     let (header, graded) = made::run(&SKILLS, 60);
-    let benchmark = html::page(&BenchmarkReport::new(&header, &graded, "bag-v1").into());
-    let compare = html::page(&CompareReport::new(&header, &graded, "bag-v1", &QUICK).into());
-    for page in [&benchmark, &compare] {
-        assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"));
-        let page = page.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
-        for word in ["http:", "https:", "url(", "@import", "<script", "src=", "href=", "<link"] {
-            assert!(!page.contains(word), "{word}");
-        }
-    }
-    let pictures =
-        |page: &str| markup::elements(page).into_iter().filter(|(name, _)| name == "svg").count();
+    let benchmark = page::document(&BenchmarkReport::new(&header, &graded, "bag-v1").into());
+    let compare = page::document(&CompareReport::new(&header, &graded, "bag-v1", &QUICK).into());
+    let pictures = |document: &Value| -> Vec<String> {
+        let sections = document["sections"].as_array().unwrap();
+        let all = sections.iter().flat_map(|section| section["pictures"].as_array().unwrap());
+        all.map(|picture| picture["svg"].as_str().unwrap().to_owned()).collect()
+    };
     // Shares, errors, reliability, risk, budget; and two of costs (times of a cache have none), two
     // a pair, errors, three of reliability, risk, budget.
-    assert_eq!((pictures(&benchmark), pictures(&compare)), (5, 2 + 6 + 1 + 3 + 1 + 1));
-    let ids: Vec<String> = markup::with(&markup::elements(&compare), "id")
-        .into_iter()
-        .map(|mut one| one.remove("id").unwrap())
-        .collect();
-    assert_eq!(
-        ids.iter().collect::<std::collections::BTreeSet<_>>().len(),
-        ids.len(),
-        "ids repeat"
-    );
+    let counts = [&benchmark, &compare].map(|document| pictures(document).len());
+    assert_eq!(counts, [5, 2 + 6 + 1 + 3 + 1 + 1]);
+    for picture in pictures(&compare) {
+        let picture = picture.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
+        for word in ["http:", "https:", "url(", "@import", "<script", "src=", "href="] {
+            assert!(!picture.contains(word), "{word}");
+        }
+    }
+    assert_eq!(compare["left_out"], 0);
+    let titles = |document: &Value| -> Vec<String> {
+        let sections = document["sections"].as_array().unwrap();
+        sections.iter().map(|section| section["title"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(titles(&compare).contains(&"Right answers and costs".to_owned()));
+    assert!(titles(&benchmark).contains(&"Right answers".to_owned()));
 }
