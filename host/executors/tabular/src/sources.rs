@@ -111,6 +111,7 @@ pub fn sources(path: &Path) -> Vec<PathBuf> {
 pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
     let nothing =
         |reason: &str| ImportError::NoTables { path: path.to_owned(), reason: reason.to_owned() };
+    let mut named = path;
     let names: Vec<PathBuf> = match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {
             let own = Source::from_path(path)
@@ -126,6 +127,8 @@ pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
         Err(_) => {
             let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
             let pattern = pattern.ok_or_else(|| ImportError::Missing(path.to_owned()))?;
+            let folders = path.ancestors();
+            named = folders.into_iter().find(|part| !is_pattern(part)).unwrap_or(path);
             let matches = glob::glob(pattern)
                 .map_err(|error| nothing(&format!("it is no pattern: {}", error.msg)))?;
             matches.take(MOST_NAMES).filter_map(Result::ok).collect()
@@ -139,12 +142,38 @@ pub(crate) fn find_sources(path: &Path) -> Result<Vec<Source>, ImportError> {
         })
         .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
+    found.iter().try_for_each(|source| refuse_link(named, source))?;
     match found.len() {
         0 => Err(nothing(&format!("it has no file that ends with {}", endings()))),
         count if count > MOST_FILES => {
             Err(nothing(&format!("it has {count} files, {MOST_FILES} at most are read")))
         }
         _ => Ok(found),
+    }
+}
+
+/// Returns true if a path has characters of a pattern.
+fn is_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '['])
+}
+
+/// Refuses a file that a symbolic link below the folder leads to, which the user has not named:
+/// whoever made the folder chose what the link makes of it.
+fn refuse_link(folder: &Path, source: &Source) -> Result<(), ImportError> {
+    // A pattern that begins with `./` has matches that do not.
+    let plain = |path: &Path| path.strip_prefix(".").unwrap_or(path).to_owned();
+    let folder = plain(folder);
+    let path = plain(&source.path);
+    let below = path.ancestors().take_while(|part| *part != folder && *part != Path::new(""));
+    match below.into_iter().find(|part| part.is_symlink()) {
+        None => Ok(()),
+        Some(link) => {
+            let link = link.display();
+            let reason = format!(
+                "`{link}` is a symbolic link, which is read only if its file is named by itself"
+            );
+            Err(ImportError::content(&source.name, None, reason))
+        }
     }
 }
 
@@ -238,6 +267,37 @@ mod tests {
             let error = find_sources(&folder.path().join(path)).unwrap_err().to_string();
             assert!(error.contains(wrong), "{error}");
         }
+    }
+
+    /// A stranger's folder could show any file of the user's as a table.
+    #[test]
+    fn links_in_a_folder_or_a_pattern_are_refused() {
+        use std::os::unix::fs::symlink;
+        let scratch = tempfile::tempdir().unwrap();
+        let place = |path: &str| scratch.path().join(path);
+        for folder in ["data", "data/sub", "private", "linked"] {
+            fs::create_dir(place(folder)).unwrap();
+        }
+        touch(scratch.path(), &["private/secret", "private/own.csv", "data/a.csv"]);
+        touch(scratch.path(), &["data/sub/b.csv"]);
+        symlink(place("private"), place("linked/sub")).unwrap();
+        let names = |path: &str| {
+            let found = find_sources(&place(path)).map_err(|error| error.to_string());
+            found.map(|found| found.into_iter().map(|each| each.name).collect::<Vec<_>>())
+        };
+        // The user names the folder, which may be a link.
+        symlink(place("data"), place("mine")).unwrap();
+        assert_eq!(names("mine").unwrap(), ["a.csv"]);
+        assert_eq!(names("mine/*.csv").unwrap(), ["a.csv"]);
+        assert_eq!(names("data/*/b.csv").unwrap(), ["b.csv"]);
+        symlink(place("private/secret"), place("data/x.csv")).unwrap();
+        for path in ["data", "data/*", "data/x*", "mine", "linked/*/own.csv", "l*/sub/own.csv"] {
+            let error = names(path).unwrap_err();
+            assert!(error.contains("is a symbolic link"), "{path}: {error}");
+        }
+        assert_eq!(names("data/x.csv").unwrap(), ["x.csv"], "the user names the file itself");
+        assert_eq!(names("data/a*").unwrap(), ["a.csv"]);
+        assert!(sources(&place("data")).is_empty());
     }
 
     #[test]
