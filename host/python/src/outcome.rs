@@ -13,7 +13,7 @@ const ANSWERED: &str = "answered";
 
 /// The end of work: the class of the command line's exit codes, a message for people, the document
 /// that describes it, the value that it is about (the rows of an answer, a host, or the outcomes
-/// of a batch), and the exception that caused an error, if one of the program's functions raised it.
+/// of a batch), and the exception that caused an error, if a function of the program raised it.
 pub(crate) type Outcome =
     (&'static str, String, Option<String>, Option<Py<PyAny>>, Option<Py<PyAny>>);
 

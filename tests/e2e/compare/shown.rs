@@ -49,10 +49,11 @@ fn hostile_names_are_shown_and_not_obeyed() {
 #[test]
 fn tables_have_the_chance_of_each_arm_that_all_tries_are_right() {
     let place = Place::new();
-    let question = "How many customers are there?";
-    let line = |sql: &str| json!({"id": sql, "db": "shop", "question": question, "gold_sql": sql});
-    let right = line("SELECT count(*) FROM customers");
-    place.file("suite.jsonl", format!("{right}\n{}\n", line("SELECT 1")));
+    let lines = ["SELECT count(*) FROM customers", "SELECT 1"].map(|sql| {
+        let question = "How many customers are there?";
+        json!({"id": sql, "db": "shop", "question": question, "gold_sql": sql}).to_string() + "\n"
+    });
+    place.file("suite.jsonl", lines.concat());
     for (words, is_shown) in [("--seeds 2", true), ("--seeds 1", false)] {
         let words = format!("{words} --format markdown single decompose suite.jsonl");
         let said = run_command(&mut offline(&place, &words));

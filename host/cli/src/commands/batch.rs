@@ -163,8 +163,9 @@ impl Run for BatchArgs {
         asking::accept(&mut context);
         let settings = context.config.effective.settings.clone();
         let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+        let options = self.options(shard, earlier.as_ref());
         let opened = tokio::select! {
-            opened = Batch::open(settings.clone(), self.options(shard, earlier.as_ref()), &observer) => opened,
+            opened = Batch::open(settings.clone(), options, &observer) => opened,
             () = context.interrupt.wait() => return Err(Failure::new(Exit::Interrupted, "interrupted: nothing was asked yet")),
         };
         let batch = match opened {
@@ -181,7 +182,7 @@ impl Run for BatchArgs {
         let stop = Stop::new();
         let unread = Arc::new(OnceLock::new());
         let listener = tokio::spawn(stop_at_interrupt(&context, &stop));
-        let answered = earlier.as_ref().map(Earlier::answered).unwrap_or_default();
+        let answered = earlier.as_ref().map(Earlier::lines).unwrap_or_default();
         let known = answered.clone();
         let lines = lines(Arc::clone(&unread), Arc::clone(&context.console))
             .filter(move |line| {

@@ -149,7 +149,7 @@ async fn all(context: &Context, broken: Option<Failure>) -> Vec<Check> {
     checks.push(folders::check_compiled(&settings.compile));
     checks.push(machine::compiler(&settings.compile));
     checks.push(match &settings.cache.shared {
-        Some(place) => folders::shared_answers(settings, place).await,
+        Some(place) => folders::check_shared(settings, place).await,
         None => folders::answers(
             context.config.effective.cache,
             context.environment.cache_dir().as_deref(),

@@ -1,4 +1,4 @@
-//! What was read of columns some minutes ago, so that a question does not read it again.
+//! Facts that were read of columns some minutes ago, so that a question does not read them again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

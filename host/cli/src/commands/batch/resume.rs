@@ -69,7 +69,7 @@ impl Earlier {
     }
 
     /// The lines that have their answers.
-    pub(super) fn answered(&self) -> Answered {
+    pub(super) fn lines(&self) -> Answered {
         self.answered.clone()
     }
 

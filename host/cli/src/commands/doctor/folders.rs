@@ -64,7 +64,7 @@ pub(super) fn answers(is_used: bool, cache: Option<&Path>) -> Check {
 }
 
 /// The cache that several machines share: whether it can be reached and written.
-pub(super) async fn shared_answers(settings: &Settings, place: &Place) -> Check {
+pub(super) async fn check_shared(settings: &Settings, place: &Place) -> Check {
     let name = "cache";
     let checked = match open_cache(settings) {
         Some(cache) => cache.check().await.map_err(|error| error.to_string()),
