@@ -38,6 +38,7 @@ mod idiom;
 mod languages;
 mod linking;
 mod live;
+mod locked;
 mod logging;
 mod mcp;
 mod metric;

@@ -547,7 +547,11 @@ fn the_help_is_as_it_was() {
     let all = help(&["list"]);
     let common: Vec<&str> = all.split("\n\n").skip(3).map(str::trim).collect();
     let mut text = help(&[]).split("\nOptions:\n").next().unwrap().to_owned();
-    for command in ["list", "inspect", "check", "call", "test", "new", "build", "watch"] {
+    let commands = [
+        "list", "inspect", "check", "call", "test", "add", "review", "grants", "remove", "new",
+        "build", "watch",
+    ];
+    for command in commands {
         let help = help(&[command]);
         let own = help.split("\n\n").filter(|paragraph| !common.contains(&paragraph.trim()));
         let own: Vec<&str> = own.map(str::trim_end).collect();

@@ -38,6 +38,9 @@ impl Place {
             .env("SYRCH_STATE_DIR", self.path().join("state"))
             .arg("plugin")
             .args(words);
+        if matches!(words, ["build" | "watch", ..]) {
+            command.arg("--yes");
+        }
         command
     }
 
@@ -537,6 +540,55 @@ fn packages_count_as_installed_when_the_tools_are_there() {
     fs::remove_file(place.path().join("j/node_modules/.bin/esbuild")).unwrap();
     let again = install(&format!("for tool in esbuild componentize-qjs; do {tool}; done"));
     assert!(again.stderr.contains("npm install in"), "{}", again.all());
+}
+
+/// A project that somebody else wrote says what it runs, and runs nothing until the user agrees.
+#[cfg(unix)]
+#[test]
+fn a_build_of_somebody_elses_project_asks_first() {
+    let scripted = Scripted::new("solver");
+    scripted.makes(&languages::component("c"));
+    let script = fs::read_to_string(scripted.place.path().join("p/cargo.sh")).unwrap();
+    scripted.place.write("p/cargo.sh", &format!("touch ran\n{script}"));
+    scripted.place.write("p/build.rs", "fn main() {}");
+    scripted.place.write("p/Cargo.lock", "[[package]]\nname = \"ev\u{1b}[2Jil\"\n");
+    let ran = scripted.place.path().join("p/ran");
+    let build = |words: &[&str]| {
+        let mut command = host();
+        command
+            .current_dir(scripted.place.path())
+            .env("SYRCH_STATE_DIR", scripted.place.path().join("state"))
+            .env("PATH", &scripted.path)
+            .args(["plugin", "build"])
+            .args(words);
+        Said::from_output(command.output().unwrap())
+    };
+    let refused = build(&["p"]);
+    assert_eq!(refused.code, 15, "{}", refused.all());
+    for part in ["(build.rs)", "1 package of Cargo.lock", "needs your consent", "--yes"] {
+        assert!(refused.stderr.contains(part), "`{part}` is not in {}", refused.all());
+    }
+    assert!(!refused.stderr.contains('\u{1b}'), "{:?}", refused.stderr);
+    let without = build(&["p", "--yes", "--no-scripts"]);
+    assert_eq!(without.code, 2, "{}", without.all());
+    assert!(without.stderr.contains("cargo has no way") && !ran.exists(), "{}", without.all());
+    // `solver` alone is not what the component has, so the build fails after its tools.
+    let agreed = build(&["p", "--yes"]);
+    assert!(agreed.stderr.contains("(build.rs)") && ran.exists(), "{}", agreed.all());
+    assert_eq!(build(&["p"]).code, 15, "what failed is not remembered");
+    let whole = format!("name: p\nlanguage: rust\nroles: [{}]\n", ROLES.join(", "));
+    scripted.place.write("p/plugin.yml", &whole);
+    assert_eq!(build(&["p", "--yes"]).code, 0);
+    let again = build(&["p"]);
+    assert!(again.code == 0 && !again.stderr.contains("runs these"), "{}", again.all());
+    scripted.place.write("p/build.rs", "fn main() { other() }");
+    assert_eq!(build(&["p"]).code, 15, "another build script needs another consent");
+    // What `plugin new` wrote here is the user's own: cargo runs, and the script of it is missing.
+    scripted.run(&["new", "mine", "--role", "reward", "--lang", "rust"]);
+    let own = build(&["mine"]);
+    assert!(own.code == 13 && !own.stderr.contains("runs these"), "{}", own.all());
+    fs::rename(scripted.place.path().join("mine"), scripted.place.path().join("theirs")).unwrap();
+    assert_eq!(build(&["theirs"]).code, 15, "another folder");
 }
 
 /// Links that a clone holds: nothing is written where they lead, and the folder that a link names

@@ -8,7 +8,7 @@ host=${HOST_BINARY:-$root/target/debug/syrch-host}
 test -x "$host" || cargo build --manifest-path "$root/Cargo.toml" -p syrch-host --bin syrch-host
 mkdir -p "$here/built"
 for language in ${*:-rust python js go c}; do
-	"$host" plugin build "$here/$language" --tools "$root/target/toolchains/$language" >&2
+	"$host" plugin build --yes "$here/$language" --tools "$root/target/toolchains/$language" >&2
 	made=$here/$language/build/conformance.wasm
 	# Replaced in one step: tests may read it.
 	gzip -9 -n -c "$made" >"$here/built/.$language.$$"

@@ -4,16 +4,17 @@ mod notes;
 mod open;
 pub(crate) mod prepare;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use syrch_core::ledger::Ledger;
 use syrch_core::ports::{
     CellsPort, Definitions, EvaluatePort, ModelProvider, RetrievalPort, RowsGrant,
 };
-use syrch_core::roles::Linked;
-use syrch_core::{Catalog, Corpus, Problem};
+use syrch_core::roles::{Linked, Role};
+use syrch_core::{Catalog, Corpus, Operation, Problem, Task};
 use syrch_journal::{Choices, Defined, EventLog, Verified};
-use syrch_layers::{Consent, InOrder, Memo, Previews, Taint};
+use syrch_layers::{Allowance, Consent, InOrder, Memo, Previews, Taint};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::clock::Clock;
@@ -47,6 +48,8 @@ pub(crate) struct RunState {
     /// The consent that is asked for before something is sent to a model; `None` in a search, which
     /// the user asked for.
     pub(crate) consent: Option<Consent>,
+    /// The allowances of plugins that the lock names, by their digests.
+    pub(crate) allowances: BTreeMap<String, Arc<Allowance>>,
     /// The reason why the run has no journal although it should.
     pub(crate) warning: Option<String>,
     /// The statement that a person confirmed for the question, which answers it.
@@ -99,6 +102,8 @@ pub(crate) struct Apart {
 #[derive(Clone)]
 struct Backends {
     model: Arc<dyn ModelProvider>,
+    /// The same for plugins with an allowance of their own, by their digests.
+    models: BTreeMap<String, Arc<dyn ModelProvider>>,
     memo: Arc<Memo>,
     definitions: Option<Arc<dyn Definitions>>,
     cells: Arc<dyn CellsPort>,
@@ -174,6 +179,24 @@ impl Context {
             catalog,
             ..self.clone()
         }
+    }
+
+    /// The allowances of the plugins that a role call comes from, each with its digest. The
+    /// retrieval query of a task may come from the planner or the solver.
+    fn list_allowances(&self, role: Role, task: Option<&Task>) -> Vec<(&str, &Arc<Allowance>)> {
+        let operation = task.filter(|_| role == Role::Solver).map(|task| &task.operation);
+        let plugins = &self.run.plugins;
+        let sources = match operation {
+            Some(Operation::Retrieve(_)) => vec![plugins.get(Role::Planner), plugins.get(role)],
+            Some(operation) if operation.solver().is_some() => {
+                let name = operation.solver().unwrap_or_default();
+                vec![plugins.solvers.get(name).map(|(_, solver)| solver)]
+            }
+            _ => vec![plugins.get(role)],
+        };
+        let digests = sources.into_iter().flatten().map(|source| source.plugin().digest());
+        let known = digests.filter_map(|digest| self.run.allowances.get_key_value(digest));
+        known.map(|(digest, allowance)| (digest.as_str(), allowance)).collect()
     }
 
     /// A slot for a role call that another one waits for. A replay needs none: the event log orders

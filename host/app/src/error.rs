@@ -64,6 +64,14 @@ pub enum Error {
         /// The reason of the refusal.
         source: LoadError,
     },
+    /// The component of an added plugin is not the one that was added.
+    #[error("plugin `{name}`: `{path}` is not the component that was added")]
+    ChangedPlugin {
+        /// The name of the plugin in the lock.
+        name: String,
+        /// The file of the component.
+        path: String,
+    },
     /// A plugin trapped, hit a limit or returned nonsense.
     #[error(transparent)]
     PluginFailed(RoleError),
@@ -155,7 +163,9 @@ impl Error {
             Self::Journal(_) | Self::Run(_) | Self::Suite(_) => "configuration",
             Self::Database(_) | Self::Databases(_) => "database",
             Self::Model { .. } => "model",
-            Self::UnknownPlugin { .. } | Self::PluginRejected { .. } => "plugin-rejected",
+            Self::UnknownPlugin { .. }
+            | Self::PluginRejected { .. }
+            | Self::ChangedPlugin { .. } => "plugin-rejected",
             Self::PluginFailed(error) => role_class(error),
             Self::Untrusted { .. } | Self::Consent(_) => "denied",
             Self::Strategy { .. } | Self::FollowUp(_) => "no-answer",

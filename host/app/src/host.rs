@@ -27,7 +27,8 @@ use crate::retrieval::Retrieval;
 use crate::settings::PluginSource;
 use crate::shared::Known;
 use crate::{
-    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, meaning, plugins, query,
+    Error, HostBuilder, Observer, Query, SearchEvent, Settings, Shared, granted, meaning, plugins,
+    query,
 };
 
 /// An open database, a model and the plugins of a strategy. Searches on one host may run
@@ -86,6 +87,7 @@ impl StrategyPlugins {
         let solvers = async {
             let mut solvers = BTreeMap::new();
             for (name, (source, config)) in settings.strategy.solvers() {
+                let source = granted::resolve(&source, settings)?;
                 let mut own = settings.clone();
                 own.strategy.roles.insert(Role::Solver, source.clone());
                 own.strategy.config.insert(Role::Solver, config);
@@ -149,6 +151,16 @@ impl StrategyPlugins {
     }
 }
 
+/// Returns the settings under the lock, and reports what its grants change.
+fn restrict(settings: Settings, observer: &dyn Observer) -> Result<Settings, Error> {
+    let (settings, notes) = granted::restrict(settings)?;
+    for message in notes {
+        let call = "plugin".to_owned();
+        observer.event(&SearchEvent::Note { call, level: Level::Warn, message });
+    }
+    Ok(settings)
+}
+
 /// Returns whether the plugin may not call a model once it may know something of the data.
 fn is_untrusted(one: &Configured, settings: &Settings) -> bool {
     let source = settings.strategy.roles.get(&one.role());
@@ -204,6 +216,7 @@ impl Host {
         shared: &Arc<Shared>,
         observer: &dyn Observer,
     ) -> Result<Self, Error> {
+        let settings = restrict(settings, observer)?;
         // Concurrently: plugins are loaded on other threads. Boxed, so that the futures of the
         // embedding program do not grow with it.
         let plugins: BoxFuture<'_, _> =
@@ -267,6 +280,7 @@ impl Host {
         shared: &Arc<Shared>,
         observer: &dyn Observer,
     ) -> Result<(Self, Configured), Error> {
+        let settings = restrict(settings, observer)?;
         let plugin = shared.configure_plugin(role, &settings, observer).await?;
         let database = shared.database(&settings).await?;
         let meaning = meaning::open(&settings.semantics, &database).await?;

@@ -10,7 +10,7 @@ pub use syrch_runtime::{
 use syrch_runtime::{Origin, Plugin, Runtime, digest, producers, read_component};
 
 use crate::settings::PluginSource;
-use crate::{Error, Observer, SearchEvent, Settings, builtin};
+use crate::{Error, Observer, SearchEvent, Settings, builtin, granted};
 
 /// A plugin that travels inside the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,7 @@ pub async fn inspect(
     observer: &dyn Observer,
 ) -> Result<Inspection, Error> {
     let runtime = runtime(settings)?;
+    let source = &granted::resolve(source, settings)?;
     Ok(inspection(source, &load(&runtime, source, observer).await?, settings))
 }
 
@@ -94,6 +95,7 @@ pub struct Origins {
 /// When there is none of that name, or the file is no component.
 pub fn origins(source: &PluginSource, settings: &Settings) -> Result<Origins, Error> {
     let label = source.to_string();
+    let source = &granted::resolve(source, settings)?;
     let bytes = match source {
         PluginSource::Builtin(name) => builtin_component(name).ok_or_else(|| unknown(name))?,
         PluginSource::File(path) => {
@@ -154,7 +156,8 @@ pub(crate) fn is_untrusted(source: &PluginSource, plugin: &Plugin, settings: &Se
 /// Returns whether a plugin is built in, by its bytes, which are a plugin's identity: the same
 /// component does the same wherever it lies, and a file that was changed since is another.
 fn is_built_in(source: &PluginSource, plugin: &Plugin) -> bool {
-    matches!(source, PluginSource::Builtin(_)) || builtin::find_by_digest(plugin.digest()).is_some()
+    matches!(source, PluginSource::Builtin(name) if builtin::find(name).is_some())
+        || builtin::find_by_digest(plugin.digest()).is_some()
 }
 
 /// Returns whether the user trusts the plugin, which is whether one of the files that the user

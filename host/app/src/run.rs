@@ -13,7 +13,7 @@ use syrch_journal::{
     Defined, Divergence, EventLog, Folder, Header, Journal, JournalError, Listener, Mode,
     RowRetention, RunKind, Writer,
 };
-use syrch_layers::Taint;
+use syrch_layers::{Allowance, Taint};
 use syrch_scheduler::Stop;
 
 use crate::answer::cost;
@@ -24,7 +24,7 @@ use crate::given_up::GivenUp;
 use crate::host::Host;
 use crate::recordings::Missed;
 use crate::report::{CostReport, Searched};
-use crate::settings::JournalSettings;
+use crate::settings::{JournalSettings, PluginSource};
 use crate::settled::Turn;
 use crate::telemetry;
 use crate::trace::Trace;
@@ -298,12 +298,22 @@ impl Host {
         listener: Option<Listener>,
     ) -> RunState {
         let ledger = Ledger::within(self.settings.budgets.clone(), self.shared.total());
+        // A built-in plugin that is named as such has no grants of its own.
+        let added = self.plugins.with_sources(&self.settings).filter_map(|(source, one)| {
+            matches!(source, Some(PluginSource::File(_))).then(|| one.plugin().digest().to_owned())
+        });
+        let allowances = added.filter_map(|digest| {
+            let grants = self.settings.lock.grants(&digest)?;
+            Some((digest, Allowance::new(grants)))
+        });
+        let allowances = allowances.collect();
         RunState {
             id: id.to_owned(),
             settings: Arc::clone(&self.settings),
             plugins: self.plugins.clone(),
             event_log: EventLog::new(mode, Arc::clone(&ledger), listener),
             ledger,
+            allowances,
             trace: Trace::new(Arc::clone(observer), self.settings.limits.traced),
             clock: Clock::new(self.settings.deadline, stop.clone()),
             catalog,

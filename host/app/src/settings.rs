@@ -20,6 +20,7 @@ use syrch_suites::run::Shard;
 
 use crate::Error;
 use crate::imports::ImportSettings;
+use crate::lock::Lock;
 use crate::own::{OwnDatabase, OwnModel};
 use crate::providers::{Provider, Rules};
 use crate::strategies::FLOW;
@@ -51,6 +52,10 @@ pub struct Settings {
     /// built-in ones may. It counts where `rows` shows no cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<PathBuf>,
+    /// The third-party plugins that the user has added, with their grants. No journal holds it: only
+    /// the user of today may decide it.
+    #[serde(skip)]
+    pub lock: Arc<Lock>,
     /// The policy that strategies read.
     pub policy: Policy,
     /// The limits on what a search spends.
@@ -117,6 +122,7 @@ impl Default for Settings {
             tables: Vec::new(),
             rows: RowsGrant::default(),
             trust: Vec::new(),
+            lock: Arc::default(),
             policy: Policy::default(),
             budgets: Budgets::default(),
             deadline: Some(Self::DEADLINE),

@@ -114,6 +114,7 @@ async fn settings(case: &Case, plugin: &PluginSource, base: &Base) -> Result<Set
     };
     settings.rows = base.rows.unwrap_or(if base.with_database { user.rows } else { case.rows });
     settings.trust.clone_from(&user.trust);
+    settings.lock.clone_from(&user.lock);
     settings.compile = user.compile.clone();
     settings.policy = case.policy.clone();
     settings.budgets = case.budgets.clone();

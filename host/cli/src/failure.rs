@@ -136,6 +136,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::PluginRejected { plugin, toolchain, source } => {
             return rejection_hint(plugin, *toolchain, source);
         }
+        Error::ChangedPlugin { .. } => {
+            "somebody changed the file: `syrch-host plugin add` puts a component in its place that you have reviewed"
+        }
         Error::PluginFailed(error) if error.is_fault() => {
             "the plugin is at fault, not your data; try the search without it. Its author sees its calls by `syrch-host trace show last`, and more by -vv"
         }

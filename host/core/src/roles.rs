@@ -6,6 +6,7 @@
 //! [`RoleError`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,10 @@ pub struct Call {
     pub ports: Ports,
     /// The ledger that host calls, CPU time and log bytes are charged to.
     pub ledger: Arc<Ledger>,
+    /// The limit on the linear memory of the call in bytes, where it is below that of all plugins.
+    pub memory: Option<usize>,
+    /// The limit on the CPU time of the call, where it is below that of all plugins.
+    pub cpu: Option<Duration>,
 }
 
 /// A table that a question needs.

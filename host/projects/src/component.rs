@@ -176,6 +176,7 @@ mod tests {
             roles: vec![Role::Calibrator],
             entry: None,
             sdk: scratch.path().join("sdk"),
+            wants: None,
         };
         contract::write(&project).unwrap();
         scratch

@@ -124,6 +124,7 @@ mod tests {
             roles: vec![Role::Reward, Role::Clarifier],
             entry: None,
             sdk: scratch.path().join("sdk"),
+            wants: None,
         };
         let wit = write(&project).unwrap();
         let text = std::fs::read_to_string(wit.join("world.wit")).unwrap();

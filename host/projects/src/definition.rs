@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
+use syrch::syrch_core::Grants;
 use syrch::syrch_core::roles::Role;
 use syrch::syrch_core::text::nearest;
 use syrch::yaml::{self, Location, Pair, Spanned, Tree};
@@ -12,7 +13,7 @@ use crate::{Error, Language, Name};
 /// The name of the file.
 pub const FILE: &str = "plugin.yml";
 
-const KEYS: [&str; 5] = ["name", "language", "roles", "entry", "sdk"];
+const KEYS: [&str; 6] = ["name", "language", "roles", "entry", "sdk", "wants"];
 
 /// A project on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Project {
     pub entry: Option<PathBuf>,
     /// The folder of the SDK's sources, absolute.
     pub sdk: PathBuf,
+    /// The grants that it asks for; `None` if it asks for all ports that it imports.
+    pub wants: Option<Grants>,
 }
 
 impl Project {
@@ -62,7 +65,7 @@ impl Project {
 }
 
 /// Reads the text of a `plugin.yml`. Every problem is reported with its place, all of them at once.
-fn parse(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
+pub(crate) fn parse(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     let tree = yaml::read(text).map_err(|(at, why)| {
         Error::Definition(vec![format!("{}: {why}", yaml::place(file, at))])
     })?;
@@ -73,12 +76,14 @@ fn parse(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     let mut roles = None;
     let mut entry = None;
     let mut sdk = None;
+    let mut wants = None;
     for (key, value) in reader.pairs(tree) {
         match key.value.as_str() {
             "name" => name = Some(reader.name(value)),
             "language" => language = Some(reader.language(value)),
             "roles" => roles = Some(reader.roles(value)),
             "entry" => entry = Some(reader.path(value, false)),
+            "wants" => wants = reader.wants(value),
             "sdk" => sdk = Some(reader.path(value, true)),
             unknown => reader.unknown(key.referenced, "key", unknown, &KEYS),
         }
@@ -101,7 +106,9 @@ fn parse(text: &str, file: &str, folder: &Path) -> Result<Project, Error> {
     let entry =
         language.entry().map(|default| entry.flatten().unwrap_or_else(|| PathBuf::from(default)));
     let sdk = sdk.flatten().unwrap_or_else(|| PathBuf::from("sdk"));
-    Ok(Project { folder: folder.to_owned(), name, language, roles, entry, sdk: folder.join(sdk) })
+    let folder = folder.to_owned();
+    let sdk = folder.join(sdk);
+    Ok(Project { folder, name, language, roles, entry, sdk, wants })
 }
 
 struct Reader<'a> {
@@ -180,6 +187,14 @@ impl Reader<'_> {
         }
         roles.sort();
         Some(roles)
+    }
+
+    /// The grants that a plugin asks for, as `plugin add --allow` takes them.
+    fn wants(&mut self, tree: Spanned<Tree>) -> Option<Grants> {
+        let at = tree.referenced;
+        let words: Result<Vec<String>, _> = serde_json::from_value(tree.value.value());
+        let grants = words.map_err(|_| "must be a list of grants, such as `[llm, sql]`".to_owned());
+        grants.and_then(Grants::try_from).map_err(|why| self.problem(at, &why)).ok()
     }
 
     /// A path from the folder, below it unless it `may_leave`.

@@ -73,6 +73,17 @@ pub enum Error {
         /// The end of what it printed; empty where that was shown already.
         output: String,
     },
+    /// The language's tool cannot build without scripts of the project.
+    #[error("{0} has no way to build without the build scripts and macros of a project")]
+    Scripts(String),
+    /// A list of packages names something else than packages of the registry.
+    #[error("`{path}`: `{line}` may run a script")]
+    NoWheel {
+        /// The path of the list.
+        path: String,
+        /// The line.
+        line: String,
+    },
     /// The build was stopped while a tool ran.
     #[error("stopped")]
     Stopped,
@@ -118,8 +129,14 @@ impl Error {
             Self::Component(ComponentError::Unfit(_)) => {
                 "compare the roles in plugin.yml with those that the code has"
             }
+            Self::Scripts(_) => {
+                "read its build scripts, and build it without --no-scripts if you trust them; or ask its author for the component, which needs no trust"
+            }
+            Self::NoWheel { .. } => {
+                "with --no-scripts a line is a package of the registry with its versions, such as `componentize-py==0.25.1`"
+            }
             Self::Definition(_) => {
-                "plugin.yml has `name`, `language`, `roles`, and perhaps `entry` and `sdk`"
+                "plugin.yml has `name`, `language`, `roles`, and perhaps `entry`, `sdk` and `wants`"
             }
             _ => return None,
         };

@@ -2,9 +2,11 @@
 //! of that language.
 //!
 //! The binary carries the contract, a template for each language and the sources of the SDKs, so
-//! that [`new::files`] needs nothing else. [`build`] runs the language's tools on the project. It
-//! is the user's own code, so nothing here is sandboxed; the component is.
+//! that [`new::files`] needs nothing else. [`build`] runs the language's tools on the project, and
+//! nothing of that is sandboxed; the component is. [`Plan`] has what a build runs, for whoever is to
+//! agree to it.
 
+mod archive;
 mod build;
 mod component;
 mod contract;
@@ -14,13 +16,15 @@ mod files;
 mod language;
 mod name;
 pub mod new;
+mod package;
 mod packed;
 mod sources;
 
-pub use build::{BuildOptions, Built, build};
+pub use build::{BuildOptions, Built, Plan, build};
 pub use component::ComponentError;
 pub use definition::{FILE, Project};
 pub use error::Error;
 pub use language::Language;
 pub use name::Name;
+pub use package::Package;
 pub use sources::{Stale, project_of_component, stale, times};

@@ -4,8 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::Error;
+use crate::build::is_sdk;
+use crate::{Error, Project};
 
+/// The reason why a path is refused.
+const OUTSIDE: &str = "is a symbolic link or a path that leads out of the project: a build reads its SDK alone elsewhere";
+/// Folders that builds and tools write.
+const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
 /// Folders that hold no sources of the plugin.
 const OTHERS: [&str; 8] =
     ["build", "sdk", "wit", "tests", "node_modules", "target", "__pycache__", "venv"];
@@ -59,7 +64,6 @@ pub(crate) fn copy(folder: &Path, to: &Path) -> Result<(), Error> {
 /// # Errors
 /// When a folder cannot be read.
 pub fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime, u64)>, Error> {
-    const MADE: [&str; 6] = ["build", "tests", "node_modules", "target", "__pycache__", "venv"];
     let mut found = Vec::new();
     walk(folder, &MADE, &mut |path| {
         let data = path.metadata().ok();
@@ -107,6 +111,44 @@ pub fn stale(component: &Path) -> Option<Stale> {
         folder: folder.to_owned(),
         changed: changed.strip_prefix(".").map(Path::to_owned).unwrap_or(changed),
     })
+}
+
+/// Refuses a project of which a path or a symbolic link leads out, so that a file of the user's
+/// would become a part of the component. The SDK may lie elsewhere, if it is one.
+///
+/// # Errors
+/// When there is such a path, or a folder cannot be read.
+pub(crate) fn refuse_outside(project: &Project) -> Result<(), Error> {
+    let root = &project.folder;
+    let root = root.canonicalize().map_err(|error| Error::file(root, error))?;
+    let is_inside = |path: &Path| path.canonicalize().map_or(true, |to| to.starts_with(&root));
+    let entry = project.entry.as_deref().map(|entry| project.folder.join(entry));
+    if let Some(entry) = entry.filter(|entry| !is_inside(entry)) {
+        return Err(Error::file(&entry, OUTSIDE));
+    }
+    if !is_inside(&project.sdk) && !is_sdk(&project.sdk, project.language) {
+        return Err(Error::file(&project.sdk, OUTSIDE));
+    }
+    let mut folders = vec![(root.clone(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(|error| Error::file(&folder, error))? {
+            let path = entry.map_err(|error| Error::file(&folder, error))?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let is_link = path.is_symlink();
+            if is_link && path != root.join("sdk") && !MADE.contains(&name.as_ref()) {
+                // A link that leads nowhere may lead somewhere when the build reads it.
+                let target = path.canonicalize();
+                if !target.is_ok_and(|target| target.starts_with(&root)) {
+                    return Err(Error::file(&path, OUTSIDE));
+                }
+            }
+            let is_source = !MADE.contains(&name.as_ref()) && !name.starts_with('.');
+            if !is_link && path.is_dir() && is_source && depth < DEEPEST {
+                folders.push((path, depth + 1));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Symbolic links are left out, but for those to files of the project: several that lead up would

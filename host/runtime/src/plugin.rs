@@ -150,6 +150,20 @@ impl Plugin {
     }
 }
 
+/// The limits of a role call, of which its plugin may be granted less than others.
+fn narrow_limits(limits: &Arc<Limits>, call: Option<&Call>) -> Arc<Limits> {
+    let memory = call.and_then(|call| call.memory).filter(|memory| *memory < limits.memory);
+    let cpu = call.and_then(|call| call.cpu).filter(|cpu| *cpu < limits.cpu_per_call);
+    if memory.is_none() && cpu.is_none() {
+        return Arc::clone(limits);
+    }
+    Arc::new(Limits {
+        memory: memory.unwrap_or(limits.memory),
+        cpu_per_call: cpu.unwrap_or(limits.cpu_per_call),
+        ..Limits::clone(limits)
+    })
+}
+
 /// Runs a part of loading as a task of its own, which ends with the future: a search loads several
 /// plugins at once.
 fn beside_others<T: Send + 'static>(
@@ -298,7 +312,8 @@ impl Session {
         let allocation = inner.capacity.allocate(role, search, inner.memories).await;
         let printed = Printed::default();
         let seed = call.as_ref().map_or(0, |(_, call)| call.ports.run.seed());
-        let state = State::new(deny_all(seed, &printed), printed, Arc::clone(&inner.limits), call);
+        let limits = narrow_limits(&inner.limits, call.as_ref().map(|(_, call)| call));
+        let state = State::new(deny_all(seed, &printed), printed, limits, call);
         let store = Store::new(inner.pre.engine(), state);
         let mut store = OwnedStore::new(store, allocation, inner.releases.clone());
         store.limiter(|state| &mut state.limiter);

@@ -32,7 +32,13 @@ async fn hostile(runtime: &Runtime, behaviours: &[&str]) -> Vec<Configured> {
 
 async fn call(rewriter: &Configured, history: &[Attempt]) -> Result<Option<Proposal>, RoleError> {
     let ledger = Ledger::new(Budgets { host_calls: 1_000, ..Budgets::default() });
-    let call = Call { label: "rewriter".to_owned(), ports: ports::nothing(), ledger };
+    let call = Call {
+        label: "rewriter".to_owned(),
+        ports: ports::nothing(),
+        ledger,
+        memory: None,
+        cpu: None,
+    };
     let plan = Plan {
         format: "text".to_owned(),
         text: "SCAN customers".to_owned(),

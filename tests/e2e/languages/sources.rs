@@ -71,7 +71,10 @@ impl Work {
     /// Builds a project by the tools that are installed.
     fn build(&self, project: &Path, name: &str) -> PathBuf {
         let mut command = host();
-        self.set(&mut command).args(["plugin", "build", "--tools"]).arg(&self.tools).arg(project);
+        self.set(&mut command)
+            .args(["plugin", "build", "--yes", "--tools"])
+            .arg(&self.tools)
+            .arg(project);
         let built = run_command(&mut command);
         assert_eq!(built.code, 0, "{}: {}", project.display(), built.all());
         project.join(format!("build/{name}.wasm"))

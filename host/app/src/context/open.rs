@@ -35,7 +35,12 @@ impl Context {
             limits,
             host.settings.rows,
         );
+        let limited = run
+            .allowances
+            .iter()
+            .map(|(digest, allowance)| (digest.clone(), allowance.limit_model(&model, limits)));
         let backends = Backends {
+            models: limited.collect(),
             model,
             retrieval: Arc::new(Retrieval::new(
                 &run.catalog,

@@ -94,6 +94,8 @@ impl Context {
             caller: id,
         });
         let complaint = Arc::default();
+        let allowances = self.list_allowances(role, task.map(Arc::as_ref));
+        let limited = allowances.last().and_then(|(digest, _)| self.backends.models.get(*digest));
         let inspect: Arc<dyn InspectPort> = match &self.within {
             Some(tables) => {
                 Arc::new(NarrowedInspect::new(Arc::clone(&sql) as _, Arc::clone(tables)))
@@ -105,7 +107,7 @@ impl Context {
                 Arc::new(syrch_layers::wordless::Wordless)
             }
             _ => Arc::new(ModelPort {
-                provider: Arc::clone(&self.backends.model) as _,
+                provider: Arc::clone(limited.unwrap_or(&self.backends.model)),
                 problem: Arc::clone(&self.problem),
                 task: task.cloned(),
                 catalog: Arc::clone(&self.catalog),
@@ -133,6 +135,7 @@ impl Context {
             }),
             wait: Arc::new(Unrecorded),
         };
+        let ports = allowances.iter().fold(ports, |ports, (_, allowance)| allowance.around(ports));
         let noted: Arc<dyn CallObserver> = Arc::new(NotedCall {
             context: Arc::clone(self),
             task: task_id,
@@ -145,7 +148,14 @@ impl Context {
             None => ports,
         };
         let sql = Arc::clone(&ports.sql);
-        let call = Call { label, ports, ledger: Arc::clone(&self.run.ledger) };
+        let grants = allowances.last().map(|(_, allowance)| allowance.grants());
+        let call = Call {
+            label,
+            ports,
+            ledger: Arc::clone(&self.run.ledger),
+            memory: grants.and_then(|grants| grants.memory),
+            cpu: grants.and_then(|grants| grants.cpu),
+        };
         Prepared { id, call, sql, evaluate, complaint, context: Arc::clone(self) }
     }
 }

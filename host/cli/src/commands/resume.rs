@@ -51,6 +51,7 @@ pub(super) fn settle(context: &mut Context, run: &str, arguments: &SearchArgs) -
     settings.cache.shared.clone_from(&today.cache.shared);
     settings.imports = today.imports.with_options_of(&settings.imports);
     settings.compile.clone_from(&today.compile);
+    settings.lock.clone_from(&today.lock);
     settings.journal.folder.clone_from(&today.journal.folder);
     settings.retrieval.folder.clone_from(&today.retrieval.folder);
     settings.spans.clone_from(&today.spans);

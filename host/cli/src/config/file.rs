@@ -16,7 +16,7 @@ use super::kind::Kind;
 use super::options::{self, SPECS};
 use super::parameter::Target;
 use super::spec::{DATABASES, DRIVERS, STRATEGY, Spec, WhenFound};
-use super::{Effective, Origin, earlier};
+use super::{Effective, Origin, earlier, is_builtin};
 use crate::failure::{Failure, Outcome};
 use mapping::Mention;
 
@@ -237,10 +237,9 @@ impl Reader<'_> {
             WhenFound::Lowers => Some("may only be lowered by a file found in a folder"),
             WhenFound::NamesBuiltin => {
                 match PluginSource::parse(value.as_str().unwrap_or_default()) {
-                    PluginSource::Builtin(_) => None,
-                    PluginSource::File(_) => {
-                        Some("may only name a built-in plugin in a file found in a folder")
-                    }
+                    // An added plugin is used only where the user names it.
+                    PluginSource::Builtin(name) if is_builtin(&name) => None,
+                    _ => Some("may only name a built-in plugin in a file found in a folder"),
                 }
             }
             WhenFound::KeepsDefault | WhenFound::Never => Some(NOT_FOUND),
@@ -462,6 +461,7 @@ mod tests {
         "execution.date_order",
         "execution.rows",
         "execution.trust",
+        "execution.lock",
         "execution.high_confidence",
         "execution.seed",
         "execution.min_confidence",

@@ -23,7 +23,9 @@ use std::sync::Arc;
 use serde_json::Value;
 use syrch::cache::Place;
 use syrch::databases::Executor;
+use syrch::lock::{self, Lock};
 use syrch::models::SimulatedKnobs;
+use syrch::plugins;
 use syrch::settings::{DriverSettings, PluginSource, ServerSettings};
 use syrch::syrch_core::DatabaseUrl;
 use syrch::syrch_core::roles::Role;
@@ -39,7 +41,7 @@ use file::Trust;
 use flags::Flags;
 use options::SPECS;
 use parameter::{Parameter, Target};
-use spec::{CALIBRATION, DATABASE, EXECUTOR, STRATEGY, Spec, TRUST, WhenFound};
+use spec::{CALIBRATION, DATABASE, EXECUTOR, LOCK, STRATEGY, Spec, TRUST, WhenFound};
 
 /// The values in force.
 #[derive(Debug, Clone)]
@@ -64,6 +66,8 @@ pub(crate) struct Effective {
     pub(crate) cache: bool,
     /// The place of a cache that several hosts share, also where nothing is cached.
     pub(crate) shared_cache: Option<Place>,
+    /// The file of added plugins; `None` means that of the user's own folder.
+    pub(crate) lock: Option<PathBuf>,
     /// True if confidence is calibrated.
     pub(crate) calibration: bool,
     /// True if any layer names a model provider.
@@ -95,6 +99,7 @@ impl Default for Effective {
             journal: true,
             cache: true,
             shared_cache: None,
+            lock: None,
             calibration: true,
             is_provider_named: false,
             simulated: SimulatedKnobs::default(),
@@ -202,6 +207,11 @@ impl<'a> Given<'a> {
     }
 }
 
+/// Returns true if a name is that of a built-in plugin, and not of an added one.
+fn is_builtin(name: &str) -> bool {
+    plugins::builtins().iter().any(|known| known.name == name)
+}
+
 /// Merges all layers, the weakest first.
 pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -> Outcome<Config> {
     let mut config = Config::default();
@@ -247,6 +257,7 @@ pub(crate) fn load(given: Given<'_>, environment: &Environment, folder: &Path) -
     }
     config.put_rewriter(given.rewriter);
     config.check_trust()?;
+    config.read_lock(environment)?;
     config.leave_claims()?;
     config.warn_of_unused();
     #[cfg(feature = "otel")]
@@ -426,8 +437,12 @@ impl Config {
             Entry::Parameter(..) | Entry::Replaced(..) => return None,
         };
         let source = self.effective.settings.strategy.roles.get(&role);
-        matches!(source, Some(PluginSource::File(_)))
-            .then(|| format!("the {role} is no built-in plugin"))
+        let is_builtin = match source {
+            Some(PluginSource::Builtin(name)) => is_builtin(name),
+            Some(PluginSource::File(_)) => false,
+            None => true,
+        };
+        (!is_builtin).then(|| format!("the {role} is no built-in plugin"))
     }
 
     fn set(&mut self, spec: &'static Spec, value: &Value, origin: Origin) {
@@ -488,6 +503,21 @@ impl Config {
             // An address that no engine takes is an error of its own.
             _ => Ok(()),
         }
+    }
+
+    /// Reads the added plugins. They are those of the user's own folder, or of a file that the user
+    /// names: one that lies in a project grants nothing.
+    fn read_lock(&mut self, environment: &Environment) -> Outcome<()> {
+        let own = || Some(environment.home.as_ref()?.join(".syrch").join(lock::FILE));
+        let Some(path) = self.effective.lock.clone().or_else(own) else { return Ok(()) };
+        if path.is_relative() {
+            let origin = self.origin(LOCK);
+            let shown = path.display();
+            return Err(Failure::config(format!("{origin}: `{shown}` is no absolute path"))
+                .hint("name the file of added plugins from the root on"));
+        }
+        self.effective.settings.lock = Arc::new(Lock::read(&path)?);
+        Ok(())
     }
 
     /// Checks the paths of trusted plugins. In a file or the environment a relative one would name

@@ -14,7 +14,9 @@ use syrch::syrch_core::roles::Role;
 
 use super::kind::{DAY, Kind, NO_LIMIT, TIME};
 use super::mapping::{self, Mapping};
-use super::spec::{AMBIGUITY, CALIBRATION, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound, options};
+use super::spec::{
+    AMBIGUITY, CALIBRATION, LOCK, STRATEGY, SUMMARISE, Spec, TRUST, WhenFound, options,
+};
 use super::value::{
     count, database, executor, linker, model_source, number, plugin, round, seconds, seconds_value,
     set_linker, set_model_source, set_plugin, set_summarise, set_threshold, small, summarise, text,
@@ -342,6 +344,10 @@ options! {
     key(TRUST) => Kind::Files,
         |e| json!(e.settings.trust), |e, v| e.settings.trust = texts(v).map(Into::into).collect(),
         flag("trust", "FILE"), env(&["SYRCH_TRUST"]);
+
+    /// The file of added plugins and their grants, see `plugin add` [default: ~/.syrch/syrch.lock]
+    key(LOCK) => Kind::Text,
+        |e| json!(e.lock), |e, v| e.lock = Some(text(v).into()), env(&["SYRCH_LOCK"]);
 
     /// Levels of decomposition
     key("execution.max_depth") => policy(&Limit::MAX_DEPTH),

@@ -179,6 +179,8 @@ pub(crate) const STRATEGY: &str = "strategy";
 
 /// The option that names trusted plugins.
 pub(crate) const TRUST: &str = "execution.trust";
+/// The key of the file of added plugins.
+pub(crate) const LOCK: &str = "execution.lock";
 
 /// The option that stands for a setting of a role's plugin.
 pub(crate) fn find_short(role: Role, setting: &str) -> Option<&'static str> {

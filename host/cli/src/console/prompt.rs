@@ -1,6 +1,6 @@
 //! Asks the user on the terminal, when the search wants to know something.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, IsTerminal, Read};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -41,6 +41,25 @@ pub(crate) fn answer(line: &str, choices: &[String]) -> Option<String> {
     chosen.cloned().or_else(|| (!line.is_empty()).then(|| line.to_owned()))
 }
 
+/// Asks whether to go on. An answer that comes from a pipe is none of a person who has read the
+/// question, so nobody agrees without a terminal.
+pub(crate) async fn confirm(console: &Console, interrupt: &Interrupt, text: &str) -> bool {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return false;
+    }
+    console.ask(&format!("{text} [y/N]"));
+    tokio::select! {
+        line = tokio::task::spawn_blocking(read_line) => {
+            line.ok().flatten().is_some_and(|line| is_yes(&line))
+        }
+        () = interrupt.wait() => false,
+    }
+}
+
+fn is_yes(answer: &str) -> bool {
+    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
+}
+
 fn read_line() -> Option<String> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(LONGEST).read_until(b'\n', &mut bytes).ok()?;
@@ -69,6 +88,12 @@ impl Ask for Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_yes_is_yes() {
+        assert!(is_yes("y\n") && is_yes(" YES "));
+        assert!(!is_yes("") && !is_yes("n") && !is_yes("yesterday"));
+    }
 
     #[test]
     fn numbers_choose_and_other_text_stands_for_itself() {

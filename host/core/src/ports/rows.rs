@@ -20,6 +20,19 @@ pub enum RowsGrant {
     Full,
 }
 
+impl RowsGrant {
+    /// Returns the grant that shows less.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, _) | (_, Self::None) => Self::None,
+            (Self::Aggregates, _) | (_, Self::Aggregates) => Self::Aggregates,
+            (Self::Full, grant) | (grant, Self::Full) => grant,
+            (Self::Sample(one), Self::Sample(other)) => Self::Sample(one.min(other)),
+        }
+    }
+}
+
 impl Default for RowsGrant {
     fn default() -> Self {
         Self::Sample(3)

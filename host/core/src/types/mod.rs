@@ -6,6 +6,7 @@ mod database_url;
 mod dialect;
 mod doubt;
 mod failure;
+mod grants;
 mod graph;
 mod problem;
 mod sql;
@@ -18,6 +19,7 @@ pub use database_url::{DatabaseUrl, split_options, string_secrets, unquote_optio
 pub use dialect::{Dialect, DoubleQuotes, Escapes, Nulls, Syntax};
 pub use doubt::{Doubt, DoubtKind, most_confidence};
 pub use failure::{Failure, FailureKind};
+pub use grants::{GRANTED_PORTS, Grants};
 pub use graph::{Edit, Ending, Graph, Join, Observation, Operation, Step, Taken, Task, Turn};
 pub use problem::{
     Corpus, Hit, Problem, Question, RetrievalQuery, Retriever, Term, TermKind, TermLabel,

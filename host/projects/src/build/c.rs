@@ -68,8 +68,13 @@ fn compiler(build: &Build<'_>) -> Result<(&'static str, Command), Error> {
         return Ok(("clang", clang()));
     }
     let version = ["python", "-m", "ziglang", "version"];
-    let tool =
-        venv::Tool { name: "zig", requirements: REQUIREMENTS, probe: &version, hint: INSTALL };
+    let tool = venv::Tool {
+        name: "zig",
+        requirements: REQUIREMENTS,
+        only_wheels: true,
+        probe: &version,
+        hint: INSTALL,
+    };
     let programs = venv::programs(&build.runner, &build.tools, tool);
     let programs =
         programs.map_err(|error| venv::misses(error, "clang with wasi-libc", INSTALL))?;

@@ -43,6 +43,7 @@ fn compiler(build: &Build<'_>) -> Result<PathBuf, Error> {
     let tool = venv::Tool {
         name: "go",
         requirements: REQUIREMENTS,
+        only_wheels: true,
         probe: &["go", "version"],
         hint: INSTALL,
     };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::{Build, contract};
-use crate::{Error, files};
+use crate::{Error, Project, files};
 
 const INSTALL: &str =
     "install Node 18 or newer with npm: `apt install nodejs npm`, or https://nodejs.org/";
@@ -133,6 +133,18 @@ fn own_words(error: Error) -> Error {
 fn manifest(project: &Path) -> Result<String, Error> {
     let path = project.join(MANIFEST);
     files::read_text(&path)?.ok_or_else(|| Error::file(&path, "there is no such file"))
+}
+
+/// The packages of a project with the versions that its package.json asks for.
+pub(super) fn list_packages(project: &Project) -> Result<Vec<String>, Error> {
+    let path = project.folder.join(MANIFEST);
+    let manifest: Value = serde_json::from_str(&manifest(&project.folder)?)
+        .map_err(|error| Error::file(&path, error))?;
+    let lists = ["dependencies", "devDependencies", "optionalDependencies"];
+    let packages = lists.iter().filter_map(|list| manifest[list].as_object()).flatten();
+    let versions = packages
+        .map(|(name, version)| format!("{name} {}", version.as_str().unwrap_or_default().trim()));
+    Ok(versions.collect())
 }
 
 /// The program of an installed package.

@@ -8,6 +8,7 @@ mod c;
 mod environment;
 mod go;
 mod javascript;
+mod plan;
 mod python;
 mod run;
 mod rust;
@@ -18,11 +19,13 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use plan::Plan;
+pub(crate) use plan::is_sdk;
 use run::Runner;
 use sha2::{Digest, Sha256};
 
 use crate::definition::Project;
-use crate::{Error, Language, component, contract, files};
+use crate::{Error, Language, component, contract, files, sources};
 
 /// The options of a build.
 pub struct BuildOptions<'a> {
@@ -31,6 +34,9 @@ pub struct BuildOptions<'a> {
     /// The environment of the user, of which the tools get what finds them, their folders and the
     /// registries.
     pub environment: &'a [(OsString, OsString)],
+    /// True if no script of the project or of its packages may run. A language whose tool cannot
+    /// do without is refused.
+    pub no_scripts: bool,
     /// True if all output of the tools is shown.
     pub verbose: bool,
     /// Receives a line for each step that may take long.
@@ -87,6 +93,8 @@ struct Build<'a> {
     tools: PathBuf,
     /// The folder of everything that is made.
     folder: PathBuf,
+    /// True if no script of the project or of its packages may run.
+    no_scripts: bool,
     runner: Runner<'a>,
 }
 
@@ -110,10 +118,14 @@ impl Build<'_> {
 /// without a network succeeds once the tools and dependencies are there.
 ///
 /// # Errors
-/// When a tool is missing or fails, the code does not fit the roles of the project, or a symbolic
-/// link stands where the build writes.
+/// When a tool is missing or fails, the code does not fit the roles of the project, a path or a
+/// symbolic link leads out of the project, or a link stands where the build writes.
 pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Error> {
     let folder = project.build();
+    sources::refuse_outside(project)?;
+    if options.no_scripts && project.language == Language::Rust {
+        return Err(Error::Scripts("cargo".to_owned()));
+    }
     let own_tools = project.folder.join(".tools");
     for made in [&own_tools, &project.folder.join("node_modules")] {
         files::refuse_link(made)?;
@@ -135,7 +147,7 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
     let is_slow = matches!(project.language, Language::Python | Language::Js | Language::Ts);
     let sdk = project.folder.join("sdk");
     let is_known = is_slow && sdk.is_dir() && !sdk.is_symlink();
-    let sources = is_known.then(|| sources(project)).transpose()?;
+    let sources = is_known.then(|| digest_sources(project)).transpose()?;
     if sources.is_some()
         && target.is_file()
         && std::fs::read_to_string(stamp(&target)).ok() == sources
@@ -144,7 +156,8 @@ pub fn build(project: &Project, options: &BuildOptions<'_>) -> Result<Built, Err
         return Ok(Built { made: target.clone(), target, sources, lock });
     }
     let made = folder.join(format!("{}.unchecked.wasm", project.name.as_str()));
-    let build = Build { project, wit, tools, folder, runner };
+    let no_scripts = options.no_scripts;
+    let build = Build { project, wit, tools, folder, no_scripts, runner };
     match project.language {
         Language::Rust => rust::build(&build, &made),
         Language::Python => python::build(&build, &made),
@@ -162,8 +175,8 @@ fn stamp(component: &Path) -> PathBuf {
 
 /// The digest of what decides about a component: the host, and the names, times and sizes of all
 /// files of the project.
-fn sources(project: &Project) -> Result<String, Error> {
-    let times = crate::sources::times(&project.folder)?;
+fn digest_sources(project: &Project) -> Result<String, Error> {
+    let times = sources::times(&project.folder)?;
     Ok(digest(format!("{} {times:?}", env!("CARGO_PKG_VERSION"))))
 }
 
@@ -226,6 +239,7 @@ mod tests {
         let options = BuildOptions {
             tools: None,
             environment: &[],
+            no_scripts: false,
             verbose: false,
             report: &report,
             stop: &stop,
@@ -277,11 +291,13 @@ mod tests {
                     language,
                     roles: vec![Role::Reward],
                     entry: Some(PathBuf::from(entry)),
+                    wants: None,
                 };
                 let stop = AtomicBool::new(false);
                 let options = BuildOptions {
                     tools: None,
                     environment: &[],
+                    no_scripts: false,
                     verbose: false,
                     report: &|_| {},
                     stop: &stop,

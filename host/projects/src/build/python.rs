@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Build, venv};
-use crate::{Error, contract, files, sources};
+use crate::{Error, Project, contract, files, sources};
 
 /// The packages that are installed for a project without a requirements.txt.
 const REQUIREMENTS: &str = "componentize-py==0.25.1\n";
@@ -15,9 +15,16 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     let module = module(build.entry()?)?;
     let list = build.project.folder.join("requirements.txt");
     let requirements = files::read_text(&list)?.unwrap_or_else(|| REQUIREMENTS.to_owned());
+    if build.no_scripts
+        && let Some(line) = requirements.lines().find(|line| !is_plain_package(line))
+    {
+        let path = list.display().to_string();
+        return Err(Error::NoWheel { path, line: line.trim().to_owned() });
+    }
     let tool = venv::Tool {
         name: "componentize-py",
         requirements: &requirements,
+        only_wheels: build.no_scripts,
         probe: &["componentize-py", "--version"],
         hint: NAMED,
     };
@@ -34,6 +41,31 @@ pub(super) fn build(build: &Build<'_>, out: &Path) -> Result<(), Error> {
     ]);
     tool.arg("-p").arg(&staged).arg("-p").arg(&build.project.sdk).arg("-o").arg(out).arg(&module);
     build.runner.run("componentize-py", &mut tool, NAMED)
+}
+
+/// Returns true if a line of a requirements.txt is a package of the registry with its versions,
+/// and no option, address or path.
+fn is_plain_package(line: &str) -> bool {
+    let line = line.trim();
+    let is_plain =
+        |letter: char| letter.is_ascii_alphanumeric() || "._-[]=<>~!,* ".contains(letter);
+    // A name that ends so may be a file beside the list.
+    let archives = [".zip", ".whl", ".tar", ".gz", ".tgz", ".bz2", ".tbz", ".xz", ".txz", ".lzma"];
+    let is_archive = archives.iter().any(|ending| line.to_lowercase().ends_with(ending));
+    line.is_empty()
+        || line.starts_with('#')
+        || line.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && line.chars().all(is_plain)
+            && !line.contains(" -")
+            && !is_archive
+}
+
+/// The packages of a project, as its list names them.
+pub(super) fn list_packages(project: &Project) -> Result<Vec<String>, Error> {
+    let list = files::read_text(&project.folder.join("requirements.txt"))?;
+    let list = list.unwrap_or_else(|| REQUIREMENTS.to_owned());
+    let lines = list.lines().map(str::trim);
+    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
 }
 
 /// The name by which Python imports the entry.
@@ -54,6 +86,27 @@ fn module(entry: &Path) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_scripts_a_line_is_a_package_of_the_registry() {
+        for plain in ["", "# a note", "componentize-py==0.25.1", "a[b] >= 1.0, < 2", "a.b_c~=1"] {
+            assert!(is_plain_package(plain), "{plain}");
+        }
+        for other in [
+            "--no-binary :all:",
+            "-e .",
+            "./evil",
+            "evil @ https://x/evil.tar.gz",
+            "git+https://x/evil",
+            "a --config-settings=x=y",
+            "a \\",
+            "../evil.tar.gz",
+            "evil.tar.gz",
+            "evil.ZIP",
+        ] {
+            assert!(!is_plain_package(other), "{other}");
+        }
+    }
 
     #[test]
     fn an_entry_is_a_module() {

@@ -20,6 +20,8 @@ pub(super) struct Tool<'a> {
     pub(super) name: &'a str,
     /// The packages that are installed.
     pub(super) requirements: &'a str,
+    /// True if packages are installed from wheels alone: any other runs a build back end.
+    pub(super) only_wheels: bool,
     /// A program of the environment with arguments that end well where the tool works.
     pub(super) probe: &'a [&'a str],
     /// A hint for the case that the packages do not hold it.
@@ -68,7 +70,11 @@ pub(super) fn programs(
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
         // Into this environment, whatever a pip.conf says. An empty --prefix or --root would be a
         // folder.
-        pip.args(["--no-user", "--target=", "--requirement"]);
+        pip.args(["--no-user", "--target="]);
+        if tool.only_wheels {
+            pip.args(["--only-binary=:all:"]);
+        }
+        pip.arg("--requirement");
         runner.run("pip install", pip.arg(&list), INSTALL)?;
         if runner.ask(Command::new(&program).args(tool.probe.iter().skip(1))).is_none() {
             return Err(Error::NotInstalled {

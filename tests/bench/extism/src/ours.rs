@@ -35,7 +35,7 @@ impl Ours {
         })?;
         // A budget that the rounds cannot use up.
         let budgets = Budgets { cpu: Duration::from_secs(3_600), ..Budgets::default() };
-        let call = Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
+        let call = Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets), memory: None, cpu: None };
         Ok(Self { executor, calibrator, call, _runtime: runtime })
     }
 

@@ -184,7 +184,13 @@ impl<'a> Bench<'a> {
     async fn verdicts(&self, task: &Task, rivals: &[Rival]) -> Outcome<Vec<Verdict>> {
         let ports = Ports { inspect: Arc::clone(&self.inspect) as _, ..nothing() };
         let budgets = Budgets { cpu: std::time::Duration::from_secs(3_600), ..Budgets::default() };
-        let call = Call { label: "reward".to_owned(), ports, ledger: Ledger::new(budgets) };
+        let call = Call {
+            label: "reward".to_owned(),
+            ports,
+            ledger: Ledger::new(budgets),
+            memory: None,
+            cpu: None,
+        };
         Ok(self.reward.judge(call, &Problem::new(&task.text), &self.catalog, task, rivals).await?)
     }
 }

@@ -90,8 +90,13 @@ fn component(file: &str) -> Outcome<Vec<u8>> {
 fn caller<'a>(world: &'a World, calibrator: &'a Configured) -> rates::Call<'a> {
     // A budget that the rounds cannot use up.
     let budgets = Budgets { cpu: Duration::from_secs(3_600), ..Budgets::default() };
-    let call =
-        Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
+    let call = Call {
+        label: "calibrator".to_owned(),
+        ports: nothing(),
+        ledger: Ledger::new(budgets),
+        memory: None,
+        cpu: None,
+    };
     let claims = [(0.9, Signals { attempts: 1, max_attempts: 3, ..Signals::default() })];
     Box::new(move || {
         let calibrated = world.runtime.block_on(calibrator.calibrate(call.clone(), &claims))?;

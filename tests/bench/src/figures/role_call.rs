@@ -28,8 +28,13 @@ pub(crate) fn measure(world: &World) -> Outcome<Vec<Figure>> {
         let calibrator = plugin.configure(Role::Calibrator, &serde_json::Map::new()).await?;
         // A budget that the warm-up cannot use up.
         let budgets = Budgets { cpu: std::time::Duration::from_secs(3_600), ..Budgets::default() };
-        let call =
-            Call { label: "calibrator".to_owned(), ports: nothing(), ledger: Ledger::new(budgets) };
+        let call = Call {
+            label: "calibrator".to_owned(),
+            ports: nothing(),
+            ledger: Ledger::new(budgets),
+            memory: None,
+            cpu: None,
+        };
         let claims = [(0.9, Signals { attempts: 1, max_attempts: 3, ..Signals::default() })];
         let mut times = Vec::with_capacity(CALLS);
         for round in 0..WARM_UP + CALLS {

@@ -1,7 +1,6 @@
 //! Consent to what is sent to a model: the exact requests are shown first, and nothing is sent
 //! unless the user agrees.
 
-use std::io::{BufRead, IsTerminal, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,11 +11,9 @@ use syrch_optimizing::AskConsent;
 use crate::commands::dry_run;
 use crate::console::Console;
 use crate::console::interrupt::Interrupt;
+use crate::console::prompt::confirm;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-
-/// Bytes of an answer at most.
-const LONGEST: u64 = 1_024;
 
 /// Shows requests and asks on the terminal; a user who has agreed is not asked again.
 #[derive(Clone)]
@@ -34,14 +31,6 @@ impl Consent {
             has_agreed: Arc::default(),
         }
     }
-
-    async fn answer(&self) -> bool {
-        self.console.ask("Send this, and further requests of this kind? No row of the database is in them. [y/N]");
-        tokio::select! {
-            line = tokio::task::spawn_blocking(read_line) => line.ok().flatten().is_some_and(|line| is_yes(&line)),
-            () = self.interrupt.wait() => false,
-        }
-    }
 }
 
 #[async_trait]
@@ -53,10 +42,9 @@ impl AskConsent for Consent {
         let Ok(text) = dry_run::text(requests) else { return false };
         self.console.clear();
         self.console.ask(&text);
-        // An answer that comes from a pipe is none of a person who has read this.
-        let agrees = std::io::stdin().is_terminal()
-            && std::io::stderr().is_terminal()
-            && self.answer().await;
+        let question =
+            "Send this, and further requests of this kind? No row of the database is in them.";
+        let agrees = confirm(&self.console, &self.interrupt, question).await;
         self.has_agreed.store(agrees, Ordering::Relaxed);
         agrees
     }
@@ -79,25 +67,11 @@ pub(super) fn explain_consent<T>(result: Result<T, syrch::Error>) -> Outcome<T> 
     })
 }
 
-fn is_yes(answer: &str) -> bool {
-    ["y", "yes"].iter().any(|yes| answer.trim().eq_ignore_ascii_case(yes))
-}
-
-fn read_line() -> Option<String> {
-    let mut line = Vec::new();
-    std::io::stdin().lock().take(LONGEST).read_until(b'\n', &mut line).ok()?;
-    Some(String::from_utf8_lossy(&line).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::IsTerminal;
 
-    #[test]
-    fn only_yes_is_yes() {
-        assert!(is_yes("y\n") && is_yes(" YES "));
-        assert!(!is_yes("") && !is_yes("n") && !is_yes("yesterday"));
-    }
+    use super::*;
 
     #[tokio::test]
     async fn nobody_agrees_without_a_terminal() {

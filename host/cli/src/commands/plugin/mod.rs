@@ -1,12 +1,18 @@
 //! The commands of `plugin`: one file for each, and one entry in the list below.
 
+mod add;
+mod agreed;
 mod build;
 mod call;
 mod check;
+mod grants;
 mod inspect;
 mod list;
+mod locked;
 mod new;
 mod project;
+mod remove;
+mod review;
 mod sheet;
 mod test;
 mod watch;
@@ -38,6 +44,20 @@ commands! {
     /// Run the cases of a plugin's project and compare what they give with their golden files; exit
     /// 5 when one differs
     Test(test::TestArgs),
+    /// Add a plugin that somebody else wrote: it is copied, pinned by its digest, granted what you
+    /// allow, and used by its name from then on
+    ///
+    /// What it asks for and what it is granted is shown, and nothing is added unless you agree. The
+    /// ports that it imports are granted, within the `wants` of its plugin.yml; --allow with ports
+    /// grants these alone. A plugin of the same name is replaced and keeps its grants: what the new
+    /// one asks for beyond them is granted only by --allow.
+    Add(add::AddArgs),
+    /// Compare an added plugin with what it was added from; exit 5 when something differs
+    Review(review::ReviewArgs),
+    /// Show what added plugins ask for and are granted, and change it
+    Grants(grants::GrantsArgs),
+    /// Remove an added plugin
+    Remove(remove::RemoveArgs),
     /// Write a project for a plugin: sources, tests, the SDK and the contract
     New(new::NewArgs),
     /// Build the component of a project with the tools of its language, and check it
@@ -45,7 +65,8 @@ commands! {
     /// The result is DIR/build/NAME.wasm. Tools that are missing and come from PyPI or npm are
     /// installed into the project by the first build; later builds need no network. A build runs
     /// the project's own code by the language's own tools, and is not sandboxed; the component that
-    /// it makes is. -v shows all that the tools print.
+    /// it makes is. A project that `plugin new` did not write on this machine is built only after
+    /// you have agreed to what it runs. -v shows all that the tools print.
     Build(build::BuildArgs),
     /// Build a project whenever its sources change, ask a question with the new plugin, and show
     /// what changed

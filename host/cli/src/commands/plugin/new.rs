@@ -7,6 +7,7 @@ use serde_json::json;
 use syrch::syrch_core::roles::Role;
 use syrch_projects::{Language, Name, new};
 
+use super::agreed;
 use super::project::{language_parser, role_parser};
 use super::{Context, Run};
 use crate::config::Given;
@@ -42,6 +43,7 @@ impl Run for NewArgs {
         let files = new::files(&name, self.language, &self.roles)?;
         let folder = self.into.unwrap_or_else(|| PathBuf::from(&self.name));
         new::write(&folder, &files)?;
+        agreed::remember_own(&context, &folder);
         let next = next(&folder, &name, &self.roles);
         if matches!(context.format, Format::Auto | Format::Table) {
             let roles = self.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");

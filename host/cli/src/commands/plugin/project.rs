@@ -13,6 +13,7 @@ use syrch::syrch_core::roles::Role;
 use syrch_projects::{BuildOptions, Error, Language, Project};
 
 use super::Context;
+use super::agreed;
 use super::sheet::{inspect_plugin, roles};
 use crate::environment::Environment;
 use crate::exit::Exit;
@@ -35,13 +36,16 @@ pub(super) fn language_parser() -> impl TypedValueParser<Value = Language> {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let exit = match &error {
-            Error::Name { .. } | Error::Occupied(_) | Error::NoRole | Error::NoTemplate { .. } => {
-                Exit::Usage
-            }
+            Error::Name { .. }
+            | Error::Occupied(_)
+            | Error::NoRole
+            | Error::NoTemplate { .. }
+            | Error::Scripts(_) => Exit::Usage,
             Error::File { .. }
             | Error::Definition(_)
             | Error::Missing { .. }
-            | Error::NotInstalled { .. } => Exit::Config,
+            | Error::NotInstalled { .. }
+            | Error::NoWheel { .. } => Exit::Config,
             Error::Stopped => Exit::Interrupted,
             Error::Failed { .. } | Error::NothingMade { .. } | Error::Component(_) => {
                 Exit::PluginRejected
@@ -65,6 +69,14 @@ pub(crate) struct ProjectArgs {
     /// may share, instead of `.tools` of the project
     #[arg(long, value_name = "DIR")]
     pub(super) tools: Option<PathBuf>,
+    /// Agree to all programs that the build runs; otherwise they are listed, and a project that
+    /// `plugin new` has not written on this machine is built only if you agree
+    #[arg(long)]
+    pub(super) yes: bool,
+    /// Run no script of the project or of its packages: packages of Python are installed from
+    /// wheels alone, and Rust, whose tool always runs build scripts, is refused
+    #[arg(long)]
+    pub(super) no_scripts: bool,
 }
 
 /// A plugin that was built, checked and put in its place.
@@ -84,11 +96,13 @@ pub(super) async fn build(
     arguments: &ProjectArgs,
     project: &Project,
 ) -> Outcome<Finished> {
+    agreed::ask(context, arguments, project).await?;
     let start = Instant::now();
     let tools = arguments.tools.as_deref().map(std::path::absolute).transpose();
     let tools = tools.map_err(|error| Failure::config(format!("--tools: {error}")))?;
     let console = Arc::clone(&context.console);
     let verbose = context.verbose;
+    let no_scripts = arguments.no_scripts;
     let owned = project.clone();
     let environment = Environment::all();
     let stop = Arc::new(AtomicBool::new(false));
@@ -101,6 +115,7 @@ pub(super) async fn build(
             &BuildOptions {
                 tools,
                 environment: &environment,
+                no_scripts,
                 verbose,
                 report: &report,
                 stop: &stopped,
@@ -124,6 +139,7 @@ pub(super) async fn build(
     match checked {
         Ok(plugin) => {
             built.accept()?;
+            agreed::remember(context, arguments, project);
             // The path as the user named the folder.
             Ok(Finished {
                 path: project.component_in(&arguments.folder),

@@ -1,0 +1,143 @@
+//! Plugins under the lock of the user: the components that names stand for, and what a search may
+//! show and read with them.
+
+use std::sync::Arc;
+
+use syrch_runtime::{Toolchain, digest, read_component};
+
+use crate::settings::PluginSource;
+use crate::{Error, Settings, builtin};
+
+/// Returns the file of a plugin that is named by its name in the lock, and any other source as it
+/// is. A built-in plugin's name is always that of the built-in one. It blocks.
+///
+/// # Errors
+/// When the component is missing, or not the one that was added.
+pub(crate) fn resolve(source: &PluginSource, settings: &Settings) -> Result<PluginSource, Error> {
+    let PluginSource::Builtin(name) = source else { return Ok(source.clone()) };
+    let locked = settings.lock.plugins().get(name).filter(|_| builtin::find(name).is_none());
+    let Some(locked) = locked else { return Ok(source.clone()) };
+    let path = settings.lock.component(&locked.digest);
+    let bytes = read_component(&path, &settings.limits).map_err(|source| {
+        let plugin = name.clone();
+        Error::PluginRejected { plugin, toolchain: Toolchain::default(), source }
+    })?;
+    match digest(&bytes) == locked.digest {
+        true => Ok(PluginSource::File(path)),
+        false => {
+            let path = path.display().to_string();
+            Err(Error::ChangedPlugin { name: name.clone(), path })
+        }
+    }
+}
+
+/// Returns the settings under the lock: plugins that are named by their names in it are its
+/// components, and the search shows no more cells and reads no other tables than all of its plugins
+/// are granted. The plugins of a search hand each other what they read, so that a grant of data is
+/// one of the whole search. Also returns what that changes, in words. It blocks.
+///
+/// # Errors
+/// When a component is not the one that was added, or the tables of the search are not granted.
+pub(crate) fn restrict(mut settings: Settings) -> Result<(Settings, Vec<String>), Error> {
+    let mut notes = Vec::new();
+    if settings.lock.plugins().is_empty() {
+        return Ok((settings, notes));
+    }
+    let lock = Arc::clone(&settings.lock);
+    for (role, source) in settings.strategy.roles.clone() {
+        let source = resolve(&source, &settings)?;
+        settings.strategy.roles.insert(role, source);
+    }
+    let solvers = settings.strategy.solvers().into_values().map(|(source, _)| source);
+    let sources = settings.strategy.roles.values().cloned().chain(solvers);
+    for source in sources.collect::<Vec<_>>() {
+        let PluginSource::File(path) = resolve(&source, &settings)? else { continue };
+        // A file that cannot be read is an error when it is loaded.
+        let Ok(bytes) = read_component(&path, &settings.limits) else { continue };
+        let digest = digest(&bytes);
+        let Some(grants) = lock.grants(&digest) else { continue };
+        let known = lock.plugins().iter().find(|(_, one)| one.digest == digest);
+        let name = known.map_or("", |(name, _)| name.as_str());
+        let rows = settings.rows.least(grants.rows.unwrap_or(settings.rows));
+        if rows != settings.rows {
+            notes.push(format!("the plugin `{name}` is granted rows={rows}: so is this search"));
+            settings.rows = rows;
+        }
+        let Some(tables) = grants.tables else { continue };
+        if settings.tables.is_empty() {
+            let list = tables.join(",");
+            notes.push(format!("the plugin `{name}` is granted tables={list}: so is this search"));
+            settings.tables = tables;
+        } else if let Some(table) = settings.tables.iter().find(|table| !tables.contains(table)) {
+            return Err(Error::Config(format!(
+                "the plugin `{name}` is granted tables={}, and this search names `{table}`",
+                tables.join(",")
+            )));
+        }
+    }
+    Ok((settings, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use syrch_core::Grants;
+    use syrch_core::ports::RowsGrant;
+    use syrch_core::roles::Role;
+
+    use super::*;
+    use crate::lock::{FILE, Lock, Locked};
+
+    fn grants(words: &[&str]) -> Grants {
+        words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>().try_into().unwrap()
+    }
+
+    #[test]
+    fn a_search_shows_and_reads_no_more_than_its_plugins_may() {
+        let scratch = syrch_kit::scratch();
+        let component = std::fs::read(syrch_kit::zoo::hostile()).unwrap();
+        let digest = digest(&component);
+        let mut lock = Lock::read(&scratch.path().join(FILE)).unwrap();
+        std::fs::create_dir(lock.store()).unwrap();
+        std::fs::write(lock.component(&digest), &component).unwrap();
+        let words = ["llm", "rows=aggregates", "tables=orders,customers"];
+        let locked = Locked {
+            digest: digest.clone(),
+            bytes: component.len() as u64,
+            source: PathBuf::from("hostile.wasm"),
+            roles: vec![Role::Solver],
+            contract: "0.1.0".to_owned(),
+            wanted: grants(&["llm"]),
+            granted: grants(&words),
+        };
+        lock.insert("short", locked).unwrap();
+        let stored = PluginSource::File(lock.component(&digest));
+        let lock = Arc::new(lock);
+        let under = |rows, tables: &[&str], source: &PluginSource| {
+            let mut settings = Settings { rows, lock: Arc::clone(&lock), ..Settings::default() };
+            settings.tables = tables.iter().map(|table| (*table).to_owned()).collect();
+            settings.strategy.roles.insert(Role::Solver, source.clone());
+            restrict(settings)
+        };
+        let named = PluginSource::parse("short");
+        let file = PluginSource::File(syrch_kit::zoo::hostile());
+        for source in [&named, &file] {
+            let (settings, notes) = under(RowsGrant::Full, &[], source).unwrap();
+            assert_eq!(settings.rows, RowsGrant::Aggregates);
+            assert_eq!(
+                (settings.tables, notes.len()),
+                (vec!["orders".into(), "customers".into()], 2)
+            );
+        }
+        let (settings, notes) = under(RowsGrant::None, &["orders"], &named).unwrap();
+        assert_eq!((settings.rows, notes), (RowsGrant::None, Vec::new()));
+        assert_eq!(settings.tables, ["orders"]);
+        assert_eq!(settings.strategy.roles[&Role::Solver], stored);
+        let error = under(RowsGrant::None, &["payments"], &named).unwrap_err().to_string();
+        assert!(error.contains("`payments`"), "{error}");
+        std::fs::write(lock.component(&digest), [&component[..], b"\0"].concat()).unwrap();
+        let error = under(RowsGrant::None, &[], &named).unwrap_err();
+        assert!(matches!(error, Error::ChangedPlugin { .. }), "{error}");
+    }
+}

@@ -1,0 +1,60 @@
+//! `plugin add`: puts a third-party plugin into the lock, with what it is granted.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::locked::{self, GrantArgs};
+use super::{Context, Run};
+use crate::console::prompt::confirm;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+#[derive(Args)]
+pub(crate) struct AddArgs {
+    /// A component, the folder of a project that is built, or a .tar or .tar.gz of either
+    #[arg(value_name = "FILE|DIR|TARBALL")]
+    source: PathBuf,
+    /// The name by which it is used [default: that of its plugin.yml or of its file]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    grants: GrantArgs,
+    /// Add it without asking
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Run for AddArgs {
+    fn inputs(&self) -> Vec<(&'static str, PathBuf)> {
+        vec![("the plugin to be added", self.source.clone())]
+    }
+
+    async fn run(self, context: Context) -> Outcome {
+        let name = self.name.as_deref();
+        let (name, mut new, staged) = locked::examine(&context, &self.source, name).await?;
+        let mut lock = locked::lock(&context)?;
+        let old = lock.plugins().get(&name).cloned();
+        // An update is granted what the plugin had: what it asks for beyond has to be named.
+        new.granted = old.as_ref().map_or(&new.wanted, |old| &old.granted).clone();
+        self.grants.change(&new.wanted, &mut new.granted, old.is_none())?;
+        let lines = locked::describe(&name, old.as_ref(), &new);
+        context.console.clear();
+        if self.yes {
+            lines.iter().for_each(|line| context.console.note(line));
+        } else if !lines.is_empty() {
+            lines.iter().for_each(|line| context.console.ask(line));
+            if !confirm(&context.console, &context.interrupt, "Add it?").await {
+                let message = format!("`{name}` was not added: it needs your consent");
+                return Err(Failure::new(Exit::Denied, message).hint(
+                    "--yes agrees to what stands above; --allow and --deny change what it is granted",
+                ));
+            }
+        }
+        staged.keep(&lock.component(&new.digest))?;
+        lock.insert(&name, new.clone())?;
+        old.iter().for_each(|old| lock.forget(&old.digest));
+        locked::show(&context, &name, &new)?;
+        Ok(Exit::Answered)
+    }
+}

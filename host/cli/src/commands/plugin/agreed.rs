@@ -1,0 +1,112 @@
+//! The projects whose builds the user has agreed to: those that `plugin new` wrote on this machine,
+//! and those whose programs the user was shown.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use syrch::files;
+use syrch_projects::{Plan, Project};
+
+use super::Context;
+use super::project::ProjectArgs;
+use crate::console::prompt::confirm;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+
+/// The file in the folder of the host's state.
+const FILE: &str = "projects.json";
+/// Projects that are remembered at most, besides those that are still there.
+const MOST: usize = 1_000;
+
+/// Projects by their folders, each with what was agreed to.
+type Projects = BTreeMap<String, String>;
+
+/// Asks for consent to what the build of a project runs, unless the user has given it.
+pub(super) async fn ask(
+    context: &Context,
+    arguments: &ProjectArgs,
+    project: &Project,
+) -> Outcome<()> {
+    let plan = Plan::read(project, arguments.no_scripts)?;
+    let agreed = read(context).remove(&project.folder.display().to_string());
+    let is_known = |agreed: String| agreed == plan.digest || Some(agreed) == own(&project.folder);
+    if agreed.is_some_and(is_known) {
+        return Ok(());
+    }
+    let folder = arguments.folder.display();
+    let steps: String = plan.steps.iter().map(|step| format!("\n  - {step}")).collect();
+    let list =
+        format!("building `{folder}` runs these with your rights, outside of a sandbox:{steps}");
+    context.console.clear();
+    if arguments.yes {
+        context.console.note(&list);
+        return Ok(());
+    }
+    context.console.ask(&list);
+    let question = "Build it, and again until one of these changes?";
+    if confirm(&context.console, &context.interrupt, question).await {
+        return Ok(());
+    }
+    let message =
+        format!("nothing was built: what the build of `{folder}` runs needs your consent");
+    Err(Failure::new(Exit::Denied, message).hint(
+        "--yes agrees to the programs above; --no-scripts leaves the scripts of packages out where the language's tool can",
+    ))
+}
+
+/// Remembers that the user has agreed to what the build of a project runs. Called after a build,
+/// which writes lists of packages.
+pub(super) fn remember(context: &Context, arguments: &ProjectArgs, project: &Project) {
+    let known = read(context).remove(&project.folder.display().to_string());
+    if known.is_some() && known == own(&project.folder) {
+        return;
+    }
+    // A project that cannot be read now asks again.
+    if let Ok(plan) = Plan::read(project, arguments.no_scripts) {
+        write(context, &project.folder, plan.digest);
+    }
+}
+
+/// Remembers a project that `plugin new` has written.
+pub(super) fn remember_own(context: &Context, folder: &Path) {
+    if let Ok(folder) = folder.canonicalize()
+        && let Some(own) = own(&folder)
+    {
+        write(context, &folder, own);
+    }
+}
+
+/// The mark of a folder that was written here: another folder in its place has another.
+fn own(folder: &Path) -> Option<String> {
+    let data = fs::metadata(folder).ok()?;
+    let made = data.created().ok().and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&data);
+    #[cfg(not(unix))]
+    let number = 0;
+    Some(format!("own {number} {}", made.unwrap_or_default().as_nanos()))
+}
+
+fn path(context: &Context) -> Option<PathBuf> {
+    Some(context.environment.state_dir()?.join(FILE))
+}
+
+fn read(context: &Context) -> Projects {
+    let text = path(context).and_then(|path| fs::read(path).ok()).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Writes what was agreed to. Without it the next build asks again.
+fn write(context: &Context, folder: &Path, agreed: String) {
+    let Some(path) = path(context) else { return };
+    let mut projects = read(context);
+    if projects.len() >= MOST {
+        projects.retain(|folder, _| Path::new(folder).is_dir());
+    }
+    projects.insert(folder.display().to_string(), agreed);
+    let text = serde_json::to_vec_pretty(&projects).unwrap_or_default();
+    let folder = path.parent().map_or(Ok(()), files::make_folder);
+    drop(folder.and_then(|()| files::replace(&path, &text)));
+}

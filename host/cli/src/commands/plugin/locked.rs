@@ -1,0 +1,195 @@
+//! The parts that the commands on added plugins share: examining a component before it is added,
+//! the grants of flags, and what changes in words.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use syrch::files;
+use syrch::lock::{Lock, Locked};
+use syrch::plugins;
+use syrch::settings::PluginSource;
+use syrch::syrch_core::{CONTRACT_VERSION, Grants};
+use syrch_projects::{Name, Package};
+
+use super::Context;
+use super::sheet::inspect_plugin;
+use crate::failure::{Failure, Outcome};
+use crate::sink::Grid;
+
+// Flags that change grants.
+#[derive(clap::Args)]
+pub(super) struct GrantArgs {
+    /// Grant a port, or a limit in one search: llm, inspect, sql, rows, cells, evaluate, retrieval,
+    /// rows=GRANT, tables=GLOB,…, model-calls=N, tokens=N, usd=X, statements=N, retrievals=N;
+    /// memory=BYTES and seconds=X of CPU in one call. May be given several times
+    #[arg(long, value_name = "GRANT")]
+    pub(super) allow: Vec<String>,
+    /// Take a port away. May be given several times
+    #[arg(long, value_name = "PORT")]
+    pub(super) deny: Vec<String>,
+}
+
+impl GrantArgs {
+    /// Changes grants within those that the plugin asks for. `starts` is true for a new plugin, of
+    /// which only the ports that are named are granted, if any is.
+    pub(super) fn change(
+        &self,
+        wanted: &Grants,
+        granted: &mut Grants,
+        starts: bool,
+    ) -> Outcome<()> {
+        let usage = |why: String| {
+            let list = wanted.list_words().join(", ");
+            Failure::usage(why).hint(format!("the plugin asks for {list}"))
+        };
+        let is_port = |word: &&String| !word.contains('=');
+        if starts && self.allow.iter().any(|word| is_port(&word)) {
+            granted.ports.clear();
+        }
+        for word in &self.allow {
+            granted.allow(word).map_err(usage)?;
+        }
+        let more = self.allow.iter().filter(is_port).find(|port| !wanted.has(port));
+        if let Some(port) = more {
+            return Err(usage(format!("the plugin does not ask for `{port}`")));
+        }
+        self.deny.iter().try_for_each(|port| granted.deny(port)).map_err(usage)?;
+        *granted = granted.narrow(wanted);
+        Ok(())
+    }
+}
+
+/// A component in the store under a name of its own, which is removed unless it is added.
+pub(super) struct Staged(PathBuf);
+
+impl Staged {
+    /// Moves the component to its place.
+    pub(super) fn keep(self, place: &Path) -> Outcome<()> {
+        std::fs::rename(&self.0, place)
+            .map_err(|error| Failure::config(format!("`{}`: {error}", place.display())))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+/// The lock that the configuration names, or that of the user's own folder.
+pub(super) fn lock(context: &Context) -> Outcome<Lock> {
+    let lock = Lock::clone(&context.config.effective.settings.lock);
+    if lock.path().as_os_str().is_empty() {
+        return Err(Failure::config("there is no folder for a lock of plugins")
+            .hint("name its file by SYRCH_LOCK, or set HOME"));
+    }
+    Ok(lock)
+}
+
+/// Reads a plugin from where it comes, checks it as a search would, and returns its name, its entry
+/// without grants, and its component.
+pub(super) async fn examine(
+    context: &Context,
+    source: &Path,
+    name: Option<&str>,
+) -> Outcome<(String, Locked, Staged)> {
+    let lock = lock(context)?;
+    let absolute = std::path::absolute(source)
+        .map_err(|error| Failure::config(format!("`{}`: {error}", source.display())))?;
+    let package = Package::read(&absolute)?;
+    let name = Name::new(name.unwrap_or(&package.name))?;
+    let name = name.as_str().to_owned();
+    if plugins::builtins().iter().any(|builtin| builtin.name == name) {
+        let message = format!("`{name}` is the name of a built-in plugin");
+        return Err(Failure::usage(message).hint("give another one by --name"));
+    }
+    let staged = Staged(lock.store().join(format!(".{}.part.wasm", std::process::id())));
+    files::make_folder(&lock.store())
+        .and_then(|()| files::replace(&staged.0, &package.component))
+        .map_err(|error| Failure::config(format!("`{}`: {error}", lock.store().display())))?;
+    let found = inspect_plugin(context, &PluginSource::File(staged.0.clone())).await;
+    let found = found.map_err(|mut failure| {
+        let staged = staged.0.display().to_string();
+        failure.message = failure.message.replace(&staged, &source.display().to_string());
+        failure
+    })?;
+    let ports = Grants::for_ports(found.imports.iter().map(String::as_str));
+    let wanted = match package.wants {
+        Some(wants) => wants.narrow(&ports),
+        None => ports,
+    };
+    let locked = Locked {
+        digest: found.digest,
+        bytes: found.bytes,
+        source: absolute,
+        roles: found.roles,
+        contract: CONTRACT_VERSION.to_owned(),
+        granted: Grants::default(),
+        wanted,
+    };
+    Ok((name, locked, staged))
+}
+
+/// What a plugin is, or what changes where there is an old one, a line each.
+pub(super) fn describe(name: &str, old: Option<&Locked>, new: &Locked) -> Vec<String> {
+    let words = |grants: &Grants| match grants.list_words() {
+        words if words.is_empty() => "nothing".to_owned(),
+        words => words.join(", "),
+    };
+    let roles =
+        |one: &Locked| one.roles.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
+    let short = |one: &Locked| one.digest.get(..12).unwrap_or_default().to_owned();
+    let Some(old) = old else {
+        return vec![
+            format!("{name} is new: {}, {} bytes, for {}", short(new), new.bytes, roles(new)),
+            format!("it asks for {}", words(&new.wanted)),
+            format!("it is granted {}", words(&new.granted)),
+        ];
+    };
+    let mut lines = Vec::new();
+    if old.digest != new.digest {
+        let [before, after] = [old, new].map(|one| format!("{} ({} bytes)", short(one), one.bytes));
+        lines.push(format!("{name}: component {before} becomes {after}"));
+    }
+    if old.roles != new.roles {
+        lines.push(format!("{name}: roles {} become {}", roles(old), roles(new)));
+    }
+    for (what, old, new) in
+        [("asks for", &old.wanted, &new.wanted), ("is granted", &old.granted, &new.granted)]
+    {
+        let differences = old.list_differences(new);
+        if !differences.is_empty() {
+            lines.push(format!("{name}: what it {what} changes: {}", differences.join(", ")));
+        }
+    }
+    lines
+}
+
+/// A plugin of the lock as a JSON object.
+pub(super) fn sheet(name: &str, locked: &Locked) -> Value {
+    json!({
+        "name": name,
+        "digest": locked.digest,
+        "bytes": locked.bytes,
+        "source": locked.source.display().to_string(),
+        "roles": locked.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
+        "contract": locked.contract,
+        "wanted": locked.wanted,
+        "granted": locked.granted,
+    })
+}
+
+/// Writes one plugin of the lock: for people, a property a line.
+pub(super) fn show(context: &Context, name: &str, locked: &Locked) -> Outcome<()> {
+    let sheet = sheet(name, locked);
+    let mut grid = Grid::new(["property", "value"]);
+    let properties = sheet.as_object().into_iter().flatten();
+    grid.rows = properties.map(|(name, value)| vec![json!(name), value.clone()]).collect();
+    context.rows(grid, || {
+        let mut document = json!({"schema": "syrch.locked/1"});
+        if let (Value::Object(document), Value::Object(sheet)) = (&mut document, sheet.clone()) {
+            document.extend(sheet);
+        }
+        document
+    })
+}

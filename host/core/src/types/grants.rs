@@ -1,0 +1,289 @@
+//! The grants of one plugin: the part of what a search may use that the user lets this plugin use.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ports::RowsGrant;
+use crate::text::nearest;
+
+/// The ports that are granted by their names. Every plugin has `run`, `wait` and `trace`.
+pub const GRANTED_PORTS: [&str; 7] =
+    ["llm", "inspect", "sql", "rows", "cells", "evaluate", "retrieval"];
+/// The limits that are granted, as `NAME=VALUE`.
+const LIMITS: [&str; 9] = [
+    "rows",
+    "tables",
+    "model-calls",
+    "tokens",
+    "usd",
+    "statements",
+    "retrievals",
+    "memory",
+    "seconds",
+];
+/// Millionths of a dollar.
+const MICROS: f64 = 1e6;
+
+/// The grants of one plugin. A limit that is `None` is that of the search; none of them is ever
+/// above it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Grants {
+    /// The ports of [`GRANTED_PORTS`] that the plugin may use. A call of another one is denied.
+    pub ports: BTreeSet<String>,
+    /// The amount of cell text that a search with this plugin may show.
+    pub rows: Option<RowsGrant>,
+    /// The tables that a search with this plugin may read, as globs.
+    pub tables: Option<Vec<String>>,
+    /// Model calls in one search.
+    pub model_calls: Option<u32>,
+    /// Tokens of its model calls in one search.
+    pub tokens: Option<u64>,
+    /// Cost of its model calls in one search, in millionths of a dollar.
+    pub cost_micros: Option<u64>,
+    /// Statements that it runs or explains in one search.
+    pub statements: Option<u32>,
+    /// Queries of retrieval in one search.
+    pub retrievals: Option<u32>,
+    /// Linear memory of one call, in bytes.
+    pub memory: Option<usize>,
+    /// CPU time of one call.
+    pub cpu: Option<Duration>,
+}
+
+impl Grants {
+    /// Creates grants of these ports, of which those that are not granted by name are left out.
+    pub fn for_ports<'a>(ports: impl IntoIterator<Item = &'a str>) -> Self {
+        let ports = ports.into_iter().filter(|port| GRANTED_PORTS.contains(port));
+        Self { ports: ports.map(str::to_owned).collect(), ..Self::default() }
+    }
+
+    /// Returns true if a port of [`GRANTED_PORTS`] is granted.
+    #[must_use]
+    pub fn has(&self, port: &str) -> bool {
+        self.ports.contains(port)
+    }
+
+    /// Adds one grant: the name of a port, or a limit such as `model-calls=5`.
+    ///
+    /// # Errors
+    /// When the word is none of them, or its value is wrong.
+    pub fn allow(&mut self, word: &str) -> Result<(), String> {
+        let Some((name, value)) = word.split_once('=') else {
+            if !GRANTED_PORTS.contains(&word) {
+                return Err(unknown(word));
+            }
+            self.ports.insert(word.to_owned());
+            return Ok(());
+        };
+        let wrong = || format!("`{value}` is no value of {name}");
+        match name {
+            "rows" => self.rows = Some(value.parse()?),
+            "tables" => {
+                let globs: Vec<String> =
+                    value.split(',').map(str::trim).map(str::to_owned).collect();
+                if globs.iter().any(String::is_empty) {
+                    return Err(wrong());
+                }
+                self.tables = Some(globs);
+            }
+            "model-calls" => self.model_calls = Some(value.parse().map_err(|_| wrong())?),
+            "tokens" => self.tokens = Some(value.parse().map_err(|_| wrong())?),
+            "usd" => self.cost_micros = Some(scale(value, MICROS).ok_or_else(wrong)?),
+            "statements" => self.statements = Some(value.parse().map_err(|_| wrong())?),
+            "retrievals" => self.retrievals = Some(value.parse().map_err(|_| wrong())?),
+            "memory" => self.memory = Some(value.parse().map_err(|_| wrong())?),
+            "seconds" => {
+                let millis = scale(value, 1e3).ok_or_else(wrong)?;
+                self.cpu = Some(Duration::from_millis(millis));
+            }
+            _ => return Err(unknown(name)),
+        }
+        Ok(())
+    }
+
+    /// Takes a port away.
+    ///
+    /// # Errors
+    /// When the word is no port.
+    pub fn deny(&mut self, port: &str) -> Result<(), String> {
+        if !GRANTED_PORTS.contains(&port) {
+            return Err(format!("`{port}` is no port: there are {}", GRANTED_PORTS.join(", ")));
+        }
+        self.ports.remove(port);
+        Ok(())
+    }
+
+    /// Returns the part of these grants that the others hold, too. Neither widens the other.
+    #[must_use]
+    pub fn narrow(&self, others: &Self) -> Self {
+        let tables = match (&self.tables, &others.tables) {
+            (Some(own), Some(others)) => {
+                Some(own.iter().filter(|table| others.contains(table)).cloned().collect())
+            }
+            (own, others) => own.clone().or_else(|| others.clone()),
+        };
+        Self {
+            ports: self.ports.intersection(&others.ports).cloned().collect(),
+            rows: least(self.rows, others.rows, RowsGrant::least),
+            tables,
+            model_calls: least(self.model_calls, others.model_calls, Ord::min),
+            tokens: least(self.tokens, others.tokens, Ord::min),
+            cost_micros: least(self.cost_micros, others.cost_micros, Ord::min),
+            statements: least(self.statements, others.statements, Ord::min),
+            retrievals: least(self.retrievals, others.retrievals, Ord::min),
+            memory: least(self.memory, others.memory, Ord::min),
+            cpu: least(self.cpu, others.cpu, Ord::min),
+        }
+    }
+
+    /// The grants as the words of [`Self::allow`]: the ports, then the limits, each in one order.
+    #[must_use]
+    pub fn list_words(&self) -> Vec<String> {
+        let ports = GRANTED_PORTS.iter().filter(|port| self.has(port));
+        let mut words: Vec<String> = ports.map(|port| (*port).to_owned()).collect();
+        let limits = [
+            self.rows.map(|rows| rows.to_string()),
+            self.tables.as_ref().map(|tables| tables.join(",")),
+            self.model_calls.map(|number| number.to_string()),
+            self.tokens.map(|number| number.to_string()),
+            self.cost_micros.map(|micros| unscale(micros, MICROS)),
+            self.statements.map(|number| number.to_string()),
+            self.retrievals.map(|number| number.to_string()),
+            self.memory.map(|number| number.to_string()),
+            self.cpu.map(|time| unscale(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), 1e3)),
+        ];
+        let limits = LIMITS.iter().zip(limits);
+        words.extend(limits.filter_map(|(name, value)| Some(format!("{name}={}", value?))));
+        words
+    }
+
+    /// The words that one of two grants has and the other has not: `+ sql` of the new one, `- llm`
+    /// of the old one.
+    #[must_use]
+    pub fn list_differences(&self, new: &Self) -> Vec<String> {
+        let before = self.list_words();
+        let after = new.list_words();
+        let gone = before.iter().filter(|word| !after.contains(word));
+        let come = after.iter().filter(|word| !before.contains(word));
+        let gone = gone.map(|word| format!("- {word}"));
+        gone.chain(come.map(|word| format!("+ {word}"))).collect()
+    }
+}
+
+impl TryFrom<Vec<String>> for Grants {
+    type Error = String;
+
+    fn try_from(words: Vec<String>) -> Result<Self, String> {
+        let mut grants = Self::default();
+        words.iter().try_for_each(|word| grants.allow(word))?;
+        Ok(grants)
+    }
+}
+
+impl From<Grants> for Vec<String> {
+    fn from(grants: Grants) -> Self {
+        grants.list_words()
+    }
+}
+
+fn least<T>(one: Option<T>, other: Option<T>, min: fn(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(min(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// A number with decimals as a whole number of its parts; `None` if it is none.
+fn scale(text: &str, parts: f64) -> Option<u64> {
+    let number: f64 = text.parse().ok()?;
+    let scaled = (number * parts).round();
+    // Up to here each whole number has a value of its own.
+    (0.0..=9e15).contains(&scaled).then_some(scaled as u64)
+}
+
+fn unscale(number: u64, parts: f64) -> String {
+    (number as f64 / parts).to_string()
+}
+
+fn unknown(word: &str) -> String {
+    let known = GRANTED_PORTS.iter().chain(&LIMITS).copied();
+    match nearest(word, known.clone()).first() {
+        Some(near) => format!("`{word}` is no grant: did you mean `{near}`?"),
+        None => format!("`{word}` is no grant: there are {}", known.collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grants(words: &[&str]) -> Grants {
+        Grants::try_from(words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn words_stand_for_grants_and_come_back_in_one_order() {
+        let all = [
+            "llm",
+            "sql",
+            "rows=sample:2",
+            "tables=orders,c*",
+            "model-calls=5",
+            "tokens=900",
+            "usd=0.25",
+            "statements=7",
+            "retrievals=3",
+            "memory=1000000",
+            "seconds=1.5",
+        ];
+        let mut mixed = all;
+        mixed.reverse();
+        assert_eq!(grants(&mixed).list_words(), all);
+        let written = serde_json::to_string(&grants(&all)).unwrap();
+        assert_eq!(serde_json::from_str::<Grants>(&written).unwrap(), grants(&all));
+        for (word, why) in [
+            ("lm", "did you mean `llm`?"),
+            ("model-calls", "is no grant"),
+            ("model-calls=-1", "no value of model-calls"),
+            ("usd=NaN", "no value of usd"),
+            ("seconds=1e99", "no value of seconds"),
+            ("rows=some", "is not one of none"),
+            ("tables=a,,b", "no value of tables"),
+            ("run=1", "is no grant"),
+        ] {
+            let error = Grants::default().allow(word).unwrap_err();
+            assert!(error.contains(why), "{word}: {error}");
+        }
+        assert!(Grants::default().deny("rows=full").is_err());
+    }
+
+    #[test]
+    fn the_narrower_of_two_grants_counts_and_nothing_is_added() {
+        let wanted = grants(&["llm", "sql", "rows=sample:5", "model-calls=9", "tables=a,b"]);
+        let given = grants(&["sql", "cells", "rows=aggregates", "model-calls=20", "tables=b,c"]);
+        let both = grants(&["sql", "rows=aggregates", "model-calls=9", "tables=b"]);
+        assert_eq!(wanted.narrow(&given), both);
+        assert_eq!(given.narrow(&wanted), both);
+        assert_eq!(wanted.narrow(&wanted), wanted);
+        assert_eq!(grants(&["llm", "tables=a"]).narrow(&grants(&["llm"])).tables.unwrap(), ["a"]);
+        assert_eq!(
+            wanted.list_differences(&given)[..3],
+            ["- llm", "- rows=sample:5", "- tables=a,b"].map(str::to_owned)
+        );
+        assert!(wanted.list_differences(&given).contains(&"+ cells".to_owned()));
+    }
+
+    #[test]
+    fn grants_of_rows_have_an_order() {
+        use RowsGrant::{Aggregates, Full, None, Sample};
+        let rising = [None, Aggregates, Sample(1), Sample(4), Full];
+        for (at, less) in rising.iter().enumerate() {
+            for more in &rising[at..] {
+                assert_eq!((less.least(*more), more.least(*less)), (*less, *less));
+            }
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The grants of one plugin, beside those of the search: the ports that it may call, and how much of
+//! each in one search.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use syrch_core::ledger::Budgets;
+use syrch_core::ports::{
+    CellsPort, ColumnStats, CompiledMetric, Embedder, Estimate, EvaluatePort, Facts, Flight, HOST,
+    InspectPort, LlmError, LlmPort, Match, ModelProvider, Page, Plan, PortError, Ports, Purpose,
+    Reply, Request, RetrievalPort, RowsPort, Sample, SqlPort, Ticket, Usage,
+};
+use syrch_core::{
+    Candidate, Grants, Hit, Ledger, Limits, ResultSet, RetrievalQuery, Signals, SqlError,
+    SqlErrorKind, Verdict,
+};
+
+use crate::BudgetedModel;
+use crate::taint::is_embedded;
+
+/// More than any search may spend.
+const NO_LIMIT: u64 = 1 << 50;
+/// The purpose of calls that make embeddings.
+const EMBED: &str = "embed";
+
+/// The grants of one plugin in one search, which all of its role calls share. A search that is
+/// resumed counts from what it resumes on.
+pub struct Allowance {
+    grants: Grants,
+    /// Model calls and statements of the plugin.
+    ledger: Arc<Ledger>,
+    /// Queries of retrieval, as statements of a ledger.
+    retrievals: Arc<Ledger>,
+}
+
+impl Allowance {
+    /// Creates the allowance of a plugin with these grants.
+    #[must_use]
+    pub fn new(grants: Grants) -> Arc<Self> {
+        let budgets = Budgets {
+            tokens: grants.tokens.unwrap_or(NO_LIMIT),
+            llm_calls: grants.model_calls.unwrap_or(u32::MAX),
+            sql_runs: grants.statements.unwrap_or(u32::MAX),
+            cost_micros: grants.cost_micros,
+            ..Budgets::default()
+        };
+        let queries = grants.retrievals.unwrap_or(u32::MAX);
+        let ledger = Ledger::new(budgets);
+        let retrievals = Ledger::new(Budgets { sql_runs: queries, ..Budgets::default() });
+        Arc::new(Self { grants, ledger, retrievals })
+    }
+
+    /// The grants of the plugin.
+    #[must_use]
+    pub fn grants(&self) -> &Grants {
+        &self.grants
+    }
+
+    /// Returns a provider for the model calls of the plugin, which charges its allowance.
+    #[must_use]
+    pub fn limit_model(
+        &self,
+        provider: &Arc<dyn ModelProvider>,
+        limits: &Limits,
+    ) -> Arc<dyn ModelProvider> {
+        let Grants { tokens, model_calls, cost_micros, .. } = &self.grants;
+        if tokens.is_none() && model_calls.is_none() && cost_micros.is_none() {
+            return Arc::clone(provider);
+        }
+        let ledger = Arc::clone(&self.ledger);
+        Arc::new(BudgetedModel::new(Arc::clone(provider), ledger, limits.clone()))
+    }
+
+    /// Builds the layer around the ports of one role call. The host's own statements of the call
+    /// are neither denied nor counted.
+    #[must_use]
+    pub fn around(self: &Arc<Self>, ports: Ports) -> Ports {
+        Ports {
+            llm: Arc::new(Allowed { inner: ports.llm, allowance: Arc::clone(self) }),
+            inspect: Arc::new(Allowed { inner: ports.inspect, allowance: Arc::clone(self) }),
+            sql: Arc::new(Allowed { inner: ports.sql, allowance: Arc::clone(self) }),
+            rows: Arc::new(Allowed { inner: ports.rows, allowance: Arc::clone(self) }),
+            cells: Arc::new(Allowed { inner: ports.cells, allowance: Arc::clone(self) }),
+            evaluate: Arc::new(Allowed { inner: ports.evaluate, allowance: Arc::clone(self) }),
+            retrieval: Arc::new(Allowed { inner: ports.retrieval, allowance: Arc::clone(self) }),
+            ..ports
+        }
+    }
+
+    fn check(&self, port: &str) -> Result<(), PortError> {
+        if self.grants.has(port) { Ok(()) } else { Err(PortError::Denied(denial(port))) }
+    }
+
+    fn check_statement(&self, port: &str) -> Result<(), SqlError> {
+        match self.grants.has(port) {
+            true => Ok(()),
+            false => Err(SqlError::new(SqlErrorKind::Denied, denial(port)).rule("grants")),
+        }
+    }
+
+    fn charge_statement(&self) -> Result<(), SqlError> {
+        self.ledger.charge_sql_run().map_err(|_| {
+            let most = self.grants.statements.unwrap_or_default();
+            let message = format!("this plugin is granted {most} statements in a search");
+            SqlError::new(SqlErrorKind::Budget, message).rule("grants")
+        })
+    }
+
+    /// Charges a call that makes embeddings.
+    fn charge_embedding(&self) -> Result<(), PortError> {
+        self.check("llm")?;
+        let purpose = Purpose::Other(EMBED.to_owned());
+        let most = Estimate { cost_micros: Some(0), ..Estimate::default() };
+        let reserved = self.ledger.reserve_call(&purpose, &most);
+        let usage = Usage { cost_micros: Some(0), ..Usage::default() };
+        reserved.map_err(|_| PortError::Budget)?.settle(Some(&usage));
+        Ok(())
+    }
+}
+
+fn denial(port: &str) -> String {
+    format!("the port `{port}` is not granted to this plugin")
+}
+
+/// A port under the grants of a plugin.
+struct Allowed<P: ?Sized> {
+    inner: Arc<P>,
+    allowance: Arc<Allowance>,
+}
+
+#[async_trait]
+impl LlmPort for Allowed<dyn LlmPort> {
+    fn models(&self) -> Vec<String> {
+        if self.allowance.grants.has("llm") { self.inner.models() } else { Vec::new() }
+    }
+
+    async fn issue(&self, ticket: Ticket, request: Request) -> Flight<Result<Reply, LlmError>> {
+        match self.allowance.grants.has("llm") {
+            true => self.inner.issue(ticket, request).await,
+            false => Box::pin(async { Err(LlmError::Denied(denial("llm"))) }),
+        }
+    }
+}
+
+#[async_trait]
+impl SqlPort for Allowed<dyn SqlPort> {
+    async fn issue(
+        &self,
+        ticket: Ticket,
+        text: String,
+    ) -> Flight<Result<Arc<ResultSet>, SqlError>> {
+        let checked = match ticket {
+            HOST => Ok(()),
+            _ => self
+                .allowance
+                .check_statement("sql")
+                .and_then(|()| self.allowance.charge_statement()),
+        };
+        match checked {
+            Ok(()) => self.inner.issue(ticket, text).await,
+            Err(error) => Box::pin(async move { Err(error) }),
+        }
+    }
+
+    fn salt(&self) -> u64 {
+        self.inner.salt()
+    }
+}
+
+#[async_trait]
+impl InspectPort for Allowed<dyn InspectPort> {
+    async fn check(&self, text: &str) -> Result<Facts, SqlError> {
+        self.allowance.check_statement("inspect")?;
+        self.inner.check(text).await
+    }
+
+    async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
+        self.allowance.check_statement("inspect")?;
+        self.allowance.charge_statement()?;
+        self.inner.explain(text).await
+    }
+
+    async fn column_stats(
+        &self,
+        table: &str,
+        columns: &[String],
+    ) -> Result<Vec<ColumnStats>, PortError> {
+        self.allowance.check("inspect")?;
+        self.inner.column_stats(table, columns).await
+    }
+
+    async fn compile_metric(&self, request: &str) -> Result<CompiledMetric, PortError> {
+        self.allowance.check("inspect")?;
+        self.inner.compile_metric(request).await
+    }
+}
+
+#[async_trait]
+impl RowsPort for Allowed<dyn RowsPort> {
+    async fn read(&self, results: &ResultSet, offset: u64, limit: u32) -> Result<Page, PortError> {
+        self.allowance.check("rows")?;
+        self.inner.read(results, offset, limit).await
+    }
+}
+
+#[async_trait]
+impl CellsPort for Allowed<dyn CellsPort> {
+    async fn samples(
+        &self,
+        table: &str,
+        columns: &[String],
+        limit: u32,
+    ) -> Result<Vec<Sample>, PortError> {
+        self.allowance.check("cells")?;
+        self.inner.samples(table, columns, limit).await
+    }
+
+    async fn find(
+        &self,
+        phrases: &[String],
+        how: Match,
+        limit: u32,
+    ) -> Result<Vec<Vec<Hit>>, PortError> {
+        self.allowance.check("cells")?;
+        self.inner.find(phrases, how, limit).await
+    }
+}
+
+#[async_trait]
+impl EvaluatePort for Allowed<dyn EvaluatePort> {
+    async fn calibrate(&self, claims: Vec<(f64, Signals)>) -> Result<Vec<f64>, PortError> {
+        self.allowance.check("evaluate")?;
+        self.inner.calibrate(claims).await
+    }
+
+    async fn issue_reward(
+        &self,
+        ticket: Ticket,
+        candidates: Vec<Candidate>,
+    ) -> Flight<Result<Vec<Verdict>, PortError>> {
+        match self.allowance.check("evaluate") {
+            Ok(()) => self.inner.issue_reward(ticket, candidates).await,
+            Err(error) => Box::pin(async move { Err(error) }),
+        }
+    }
+}
+
+#[async_trait]
+impl Embedder for Allowed<dyn RetrievalPort> {
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.allowance.check("retrieval")?;
+        self.allowance.charge_embedding()?;
+        self.inner.embed(texts).await
+    }
+
+    async fn embed_queries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+        self.allowance.check("retrieval")?;
+        self.allowance.charge_embedding()?;
+        self.inner.embed_queries(texts).await
+    }
+}
+
+#[async_trait]
+impl RetrievalPort for Allowed<dyn RetrievalPort> {
+    async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+        let allowed = queries.iter().try_for_each(|query| {
+            self.allowance.check("retrieval")?;
+            self.allowance.retrievals.charge_sql_run().map_err(|_| PortError::Budget)?;
+            if is_embedded(query) { self.allowance.charge_embedding() } else { Ok(()) }
+        });
+        match allowed {
+            Ok(()) => self.inner.find(queries).await,
+            Err(error) => queries.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syrch_core::ports::Relation;
+    use syrch_core::{Corpus, Retriever};
+
+    use super::*;
+    use crate::fakes::{FakeDatabase, FakeModel, request};
+    use crate::{Memo, ModelPort, SqlBinding};
+
+    /// The retrieval of a search that finds nothing and embeds each text as 1.
+    struct Nothing;
+
+    #[async_trait]
+    impl Embedder for Nothing {
+        async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, PortError> {
+            Ok(texts.iter().map(|_| vec![1.0]).collect())
+        }
+    }
+
+    #[async_trait]
+    impl RetrievalPort for Nothing {
+        async fn find(&self, queries: &[RetrievalQuery]) -> Vec<Result<Vec<Hit>, PortError>> {
+            queries.iter().map(|_| Ok(Vec::new())).collect()
+        }
+    }
+
+    fn allowance(words: &[&str]) -> Arc<Allowance> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Allowance::new(words.try_into().unwrap())
+    }
+
+    fn allowed<P: ?Sized>(inner: Arc<P>, words: &[&str]) -> Allowed<P> {
+        Allowed { inner, allowance: allowance(words) }
+    }
+
+    fn binding() -> Arc<SqlBinding> {
+        let memo = Memo::new(Arc::new(FakeDatabase::default()));
+        Arc::new(SqlBinding::new(memo, Vec::<Relation>::new(), 7))
+    }
+
+    #[tokio::test]
+    async fn a_port_without_a_grant_answers_denied_and_the_host_is_not_bound() {
+        let sql = allowed(binding() as Arc<dyn SqlPort>, &["llm"]);
+        let error = sql.issue(1, "SELECT 1".to_owned()).await.await.unwrap_err();
+        assert_eq!((error.kind, error.rule.as_deref()), (SqlErrorKind::Denied, Some("grants")));
+        assert!(sql.run("SELECT 1").await.is_ok(), "the host's own statement");
+        let inspect = allowed(binding() as Arc<dyn InspectPort>, &["sql"]);
+        assert_eq!(inspect.check("SELECT 1").await.unwrap_err().kind, SqlErrorKind::Denied);
+        assert!(matches!(inspect.column_stats("t", &[]).await, Err(PortError::Denied(_))));
+        let retrieval = allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["llm"]);
+        assert!(matches!(retrieval.embed(&[]).await, Err(PortError::Denied(_))));
+    }
+
+    #[tokio::test]
+    async fn statements_and_queries_are_counted() {
+        let sql = allowed(binding() as Arc<dyn SqlPort>, &["sql", "statements=2"]);
+        for _ in 0..2 {
+            assert!(sql.issue(1, "SELECT 1".to_owned()).await.await.is_ok());
+        }
+        let third = sql.issue(1, "SELECT 1".to_owned()).await.await.unwrap_err();
+        assert_eq!((third.kind, third.rule.as_deref()), (SqlErrorKind::Budget, Some("grants")));
+
+        let words = ["retrieval", "llm", "retrievals=3", "model-calls=1"];
+        let retrieval = allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &words);
+        let query = |retriever| RetrievalQuery {
+            corpus: Corpus::Notes,
+            retriever,
+            text: String::new(),
+            limit: 1,
+        };
+        let two = [query(Retriever::Lexical), query(Retriever::Vector)];
+        assert!(retrieval.find(&two).await.iter().all(Result::is_ok));
+        assert_eq!(retrieval.find(&two[1..]).await, [Err(PortError::Budget)], "a second embedding");
+        assert_eq!(retrieval.find(&two[..1]).await, [Err(PortError::Budget)], "a fourth query");
+        assert!(
+            allowed(Arc::new(Nothing) as Arc<dyn RetrievalPort>, &["retrieval"])
+                .find(&two[1..])
+                .await[0]
+                .is_err()
+        );
+    }
+
+    #[tokio::test]
+    async fn model_calls_and_tokens_are_those_of_the_plugin() {
+        for (words, answered) in [
+            (&["llm"][..], 4),
+            (&["llm", "model-calls=2"], 2),
+            (&["llm", "tokens=1"], 0),
+            (&["sql"], 0),
+        ] {
+            let allowance = allowance(words);
+            let call = crate::fakes::call("x");
+            let provider: Arc<dyn ModelProvider> = Arc::new(FakeModel::using(10, 10));
+            let port = ModelPort {
+                provider: allowance.limit_model(&provider, &Limits::default()),
+                problem: call.problem,
+                task: None,
+                catalog: call.catalog,
+                inspect: binding(),
+                seed: 0,
+            };
+            let port: Arc<dyn LlmPort> = Arc::new(port);
+            let port = Allowed { inner: port, allowance };
+            let mut count = 0;
+            for _ in 0..4 {
+                count += usize::from(port.issue(1, request("x")).await.await.is_ok());
+            }
+            assert_eq!(count, answered, "{words:?}");
+        }
+    }
+}

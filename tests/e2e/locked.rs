@@ -1,0 +1,234 @@
+//! `plugin add`, `review`, `grants` and `remove`: a strategy that somebody else wrote, from its
+//! tarball to the search in which it is used, denied and refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use syrch_kit::zoo;
+use tempfile::TempDir;
+
+use crate::endpoint::Said;
+use crate::{host, shop};
+
+/// A folder with a lock of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(syrch_kit::scratch())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.path("own/syrch.lock")
+    }
+
+    fn host(&self, words: &[&str]) -> Command {
+        let mut command = host();
+        command
+            .current_dir(self.0.path())
+            .env("SYRCH_STATE_DIR", self.path("state"))
+            .env("SYRCH_LOCK", self.lock())
+            .args(words);
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Said {
+        Said::from_output(self.host(words).output().unwrap())
+    }
+
+    fn refuses(&self, words: &[&str], code: i32, parts: &[&str]) {
+        let said = self.run(words);
+        assert_eq!(said.code, code, "{words:?}: {}", said.all());
+        for part in parts {
+            assert!(said.stderr.contains(part), "{words:?}: `{part}` is not in {}", said.all());
+        }
+    }
+
+    /// Asks a question whose solver this is.
+    fn ask(&self, solver: &str, more: &[&str]) -> Said {
+        let database = shop(self.0.path()).display().to_string();
+        let words = [
+            "--llm",
+            "offline",
+            "--format",
+            "json",
+            "--db",
+            &database,
+            "--solver",
+            solver,
+            "-q",
+            "How many customers are there?",
+        ];
+        self.run(&[&words[..], more].concat())
+    }
+
+    /// The entry of a plugin in the lock.
+    fn entry(&self, name: &str) -> Value {
+        let text = fs::read_to_string(self.lock()).unwrap();
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["schema"], "syrch.lock/1");
+        document["plugins"][name].clone()
+    }
+}
+
+/// The built-in `consistency` with some custom sections, which make it another component that does
+/// the same.
+fn component(sections: usize) -> Vec<u8> {
+    let mut bytes = fs::read(zoo::builtin_path("consistency")).unwrap();
+    bytes.extend(b"\0\x02\x01x".repeat(sections));
+    bytes
+}
+
+/// An archive with one file.
+fn tar(path: &str, content: &[u8], kind: u8) -> Vec<u8> {
+    let mut header = [0; 512];
+    header[..path.len()].copy_from_slice(path.as_bytes());
+    header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+    header[156] = kind;
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u64 = header.iter().map(|byte| u64::from(*byte)).sum();
+    header[148..154].copy_from_slice(format!("{sum:06o}").as_bytes());
+    header[154] = 0;
+    let mut archive = [&header[..], content].concat();
+    archive.resize(archive.len().next_multiple_of(512) + 1024, 0);
+    archive
+}
+
+#[test]
+fn a_plugin_from_a_tarball_is_added_used_updated_and_removed() {
+    let place = Place::new();
+    let source = place.path("votes.tar");
+    fs::write(&source, tar("votes/votes.wasm", &component(1), b'0')).unwrap();
+    place.refuses(&["plugin", "add", "votes.tar"], 15, &["asks for", "llm", "--yes"]);
+    assert!(!place.lock().exists() && place.ask("votes", &[]).code == 13, "nothing was added");
+
+    let added = place.run(&["plugin", "add", "votes.tar", "--yes", "--format", "json"]);
+    let document = added.document(0);
+    let entry = place.entry("votes");
+    for key in ["digest", "bytes", "source", "roles", "contract", "wanted", "granted"] {
+        assert_eq!(document[key], entry[key], "{key}");
+    }
+    assert_eq!((&entry["wanted"], &entry["roles"]), (&entry["granted"], &json!(["solver"])));
+    let answer = place.ask("votes", &[]);
+    assert_eq!(answer.code, 0, "{}", answer.all());
+    assert!(answer.document(0)["plugins"].to_string().contains(entry["digest"].as_str().unwrap()));
+    assert_eq!(place.run(&["plugin", "inspect", "votes"]).code, 0);
+
+    // The source changed, which changes nothing until it is reviewed and added again.
+    fs::write(&source, tar("votes/votes.wasm", &component(2), b'0')).unwrap();
+    assert_eq!(place.ask("votes", &[]).code, 0);
+    let review = place.run(&["plugin", "review", "votes"]);
+    assert!(review.code == 5 && review.stdout.contains("becomes"), "{}", review.all());
+    fs::write(&source, tar("votes/votes.wasm", b"no component", b'0')).unwrap();
+    let failed = place.run(&["plugin", "add", "votes.tar", "--yes"]);
+    assert_eq!((failed.code, place.entry("votes")), (13, entry.clone()), "{}", failed.all());
+    fs::write(&source, tar("votes/votes.wasm", &component(2), b'0')).unwrap();
+    assert_eq!(place.run(&["plugin", "add", "votes.tar", "--yes"]).code, 0);
+    assert_eq!(place.run(&["plugin", "review", "votes"]).code, 0);
+    let stored = || fs::read_dir(place.path("own/plugins")).unwrap().count();
+    assert_eq!((place.ask("votes", &[]).code, stored()), (0, 1));
+
+    // Somebody changes the component behind the lock.
+    let digest = place.entry("votes")["digest"].as_str().unwrap().to_owned();
+    let component_of_lock = place.path("own/plugins").join(format!("{digest}.wasm"));
+    fs::write(&component_of_lock, component(3)).unwrap();
+    let changed = place.ask("votes", &[]);
+    assert_eq!(changed.code, 13, "{}", changed.all());
+    assert!(changed.all().contains("is not the component that was added"), "{}", changed.all());
+    assert_eq!(place.run(&["plugin", "remove", "votes"]).code, 0);
+    assert_eq!((place.ask("votes", &[]).code, stored()), (13, 0));
+}
+
+#[test]
+fn grants_hold_for_the_plugin_however_it_is_named() {
+    let place = Place::new();
+    let file = place.path("votes.wasm");
+    fs::write(&file, component(1)).unwrap();
+    let add = |words: &[&str]| {
+        place.run(&[&["plugin", "add", "votes.wasm", "--yes"][..], words].concat())
+    };
+    for (words, part) in [
+        (&["--allow", "retrieval"][..], "does not ask for `retrieval`"),
+        (&["--allow", "model-cals=1"], "did you mean `model-calls`?"),
+        (&["--deny", "files"], "is no port"),
+        (&["--name", "refine"], "built-in"),
+    ] {
+        let refused = add(words);
+        assert!(refused.code == 2 && refused.stderr.contains(part), "{words:?}: {}", refused.all());
+    }
+    assert!(!place.lock().exists());
+    assert_eq!(add(&["--deny", "llm"]).code, 0);
+    for solver in ["votes", "votes.wasm"] {
+        let denied = place.ask(solver, &[]);
+        assert_eq!(denied.code, 3, "{solver}: {}", denied.all());
+        assert!(denied.all().contains("not granted"), "{solver}: {}", denied.all());
+    }
+    let grants = |words: &[&str]| place.run(&[&["plugin", "grants", "votes"][..], words].concat());
+    assert_eq!(grants(&["--allow", "llm", "--allow", "model-calls=0"]).code, 0);
+    let spent = place.ask("votes", &[]);
+    assert_ne!(spent.code, 0, "{}", spent.all());
+    assert_eq!(grants(&["--allow", "model-calls=50"]).code, 0);
+    assert_eq!(place.ask("votes", &[]).code, 0);
+    // What it may show and read is what the whole search shows and reads.
+    assert_eq!(grants(&["--allow", "rows=none", "--allow", "tables=orders"]).code, 0);
+    let narrow = place.ask("votes", &[]);
+    assert!(narrow.stderr.contains("granted rows=none"), "{}", narrow.all());
+    assert_ne!(narrow.code, 0, "the customers are not granted: {}", narrow.all());
+    let outside = place.ask("votes", &["--tables", "customers"]);
+    assert!(outside.code == 10 && outside.stderr.contains("`customers`"), "{}", outside.all());
+    assert_eq!(place.ask("consistency", &[]).code, 0, "the built-in one has no grants");
+    let listed = place.run(&["plugin", "grants", "--format", "json"]).document(0);
+    assert!(listed["plugins"][0]["granted"].to_string().contains("tables=orders"), "{listed}");
+    // An update keeps the grants.
+    fs::write(&file, component(2)).unwrap();
+    assert_eq!(add(&[]).code, 0);
+    assert!(place.entry("votes")["granted"].to_string().contains("rows=none"));
+}
+
+#[test]
+fn what_lies_in_a_project_grants_nothing() {
+    let place = Place::new();
+    fs::write(place.path("votes.wasm"), component(1)).unwrap();
+    assert_eq!(place.run(&["plugin", "add", "votes.wasm", "--yes"]).code, 0);
+    let project = place.path("project");
+    fs::create_dir(&project).unwrap();
+    fs::copy(place.lock(), project.join("syrch.lock")).unwrap();
+    let inside = |lock: Option<&Path>, file: &str| {
+        fs::write(project.join("syrch.yml"), file).unwrap();
+        let mut command = place.host(&["plugin", "grants"]);
+        command.current_dir(&project).env_remove("SYRCH_LOCK");
+        if let Some(lock) = lock {
+            command.env("SYRCH_LOCK", lock);
+        }
+        Said::from_output(command.output().unwrap())
+    };
+    let found = inside(None, "");
+    assert!(found.code == 0 && !found.stdout.contains("votes"), "{}", found.all());
+    let relative = inside(Some(Path::new("syrch.lock")), "");
+    assert!(relative.code == 10 && relative.stderr.contains("no absolute"), "{}", relative.all());
+    for file in ["execution: {lock: /tmp/x}\n", "plugins: {solver: votes}\n"] {
+        let refused = inside(Some(&place.lock()), file);
+        assert!(refused.code == 10, "{file}: {}", refused.all());
+    }
+}
+
+#[test]
+fn an_archive_leads_nowhere() {
+    let place = Place::new();
+    for (path, kind, part) in
+        [("../x.wasm", b'0', "leads out"), ("/x.wasm", b'0', "leads out"), ("x.wasm", b'2', "link")]
+    {
+        fs::write(place.path("evil.tar"), tar(path, &component(1), kind)).unwrap();
+        place.refuses(&["plugin", "add", "evil.tar", "--yes"], 10, &[part]);
+    }
+    fs::write(place.path("x.txt"), "text").unwrap();
+    place.refuses(&["plugin", "add", "x.txt", "--yes"], 10, &["archive"]);
+    place.refuses(&["plugin", "add", "none.wasm", "--yes"], 10, &["none.wasm"]);
+    assert!(!place.lock().exists());
+}
