@@ -1,6 +1,7 @@
 //! Lists the strategy files, every `.yml` of `plugins/strategies`, and builds the built-in plugins
 //! where they are wanted.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
+// A build script gets everything through the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 #[cfg(feature = "builtins")]
 #[path = "build/builtins.rs"]

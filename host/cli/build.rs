@@ -1,7 +1,8 @@
 //! Sets `WASMTIME_VERSION` to the version in the workspace's lock file and `SYRCH_COMMIT` to the
 //! commit, which `--version` and `doctor` show, and says how the program is linked: stripped in a
 //! release, quick to start in a debug build.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets its input from the environment.
+// A build script gets its input from the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::error::Error;
 use std::path::Path;
@@ -25,8 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = std::env::var(COMMIT).ok().or_else(|| is_release.then(commit).flatten());
     println!("cargo::rustc-env={COMMIT}={}", commit.as_deref().unwrap_or("none"));
-    let is =
-        |variable: &str, value: &str| std::env::var(variable).is_ok_and(|found| found == value);
+    fn is(variable: &str, value: &str) -> bool {
+        std::env::var(variable).is_ok_and(|found| found == value)
+    }
     let is_linux = is("CARGO_CFG_TARGET_OS", "linux");
     let is_gnu = is_linux && is("CARGO_CFG_TARGET_ENV", "gnu");
     if is("PROFILE", "debug") && is_gnu {

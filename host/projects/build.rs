@@ -3,7 +3,8 @@
 //!
 //! The pack is a list of files, sorted by path: the length of the path and of the content as `u32`
 //! in little endian, the path, the content. All of it is compressed once.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
+// A build script gets everything through the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -1,5 +1,6 @@
 //! Passes the version of the compiler to the program: a figure means little without.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets everything through the environment.
+// A build script gets everything through the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::error::Error;
 use std::process::Command;

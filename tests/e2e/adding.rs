@@ -378,9 +378,9 @@ fn list_patterns(paths: &BTreeSet<String>, names: &BTreeSet<String>, place: &str
 fn the_contract_lists_what_a_role_and_a_port_take() {
     let root = repository();
     let contract = fs::read_to_string(root.join("wit/worlds.wit")).unwrap();
-    let after = |line: &str, key: &str| -> Vec<String> {
+    fn after(line: &str, key: &str) -> Vec<String> {
         line.split(key).skip(1).map(|rest| rest.split(';').next().unwrap().to_owned()).collect()
-    };
+    }
     let worlds = || contract.lines().filter(|line| line.starts_with("world "));
     let ports: BTreeSet<String> = worlds().flat_map(|line| after(line, "import ")).collect();
     let roles: BTreeSet<String> =

@@ -274,7 +274,9 @@ fn a_damaged_file_is_set_aside_and_reported() {
     let document = place.ask(&endpoint, &[]);
     assert_eq!(document["answer"]["rows"], json!([[4]]));
     assert!(document["warnings"].to_string().contains("set aside"), "{}", document["warnings"]);
-    let is_aside = |name: &str| name.starts_with("cache.sqlite.corrupt-");
+    fn is_aside(name: &str) -> bool {
+        name.starts_with("cache.sqlite.corrupt-")
+    }
     let names: Vec<String> = fs::read_dir(file.parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -65,7 +65,9 @@ fn paths(code: &str) -> Vec<String> {
         if statement.trim_end().ends_with("use") {
             expand(code[at..].split(';').next().unwrap_or_default(), &mut paths);
         } else {
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+            fn is_part(c: char) -> bool {
+                c.is_alphanumeric() || c == '_' || c == ':'
+            }
             let end = code[at..].find(|c| !is_part(c)).unwrap_or(code.len() - at);
             paths.push(code[at..at + end].to_owned());
         }

@@ -43,10 +43,10 @@ fn suite_line(n: usize) -> String {
 
 /// Writes what does not run first, but for easy questions, and repairs it when it is shown.
 fn endpoint(delay_ms: u64) -> MockEndpoint {
-    let number = |prompt: &str| -> Option<usize> {
+    fn number(prompt: &str) -> Option<usize> {
         let (_, rest) = prompt.split_once("are there, plus ")?;
         rest.split_once('?')?.0.parse().ok()
-    };
+    }
     MockEndpoint::start(Script::new().with(move |request, _| {
         let prompt = request.prompt();
         let n = number(&prompt)?;
@@ -243,9 +243,9 @@ fn slices(text: &str) -> String {
 fn check_text(text: &str, document: &Value) {
     let pair = &document["pairs"][0];
     assert_eq!(text.lines().next(), pair["verdict"].as_str(), "{text}");
-    let cells = |line: &str| -> Vec<String> {
+    fn cells(line: &str) -> Vec<String> {
         line.trim_matches('│').split('┆').map(|cell| cell.trim().to_owned()).collect()
-    };
+    }
     let row = |title: &str, name: &str| -> Vec<String> {
         let (_, table) = text.split_once(title).unwrap_or_else(|| panic!("no {title}: {text}"));
         cells(table.lines().find(|line| line.starts_with(&format!("│ {name} "))).unwrap())

@@ -192,7 +192,9 @@ Made from [`wit/`](../wit/README.md) by a test; change the comments there. [Plug
 |---|---|
 "
     .to_owned();
-    let link = |name: &str| format!("[`{name}`](#{name})");
+    fn link(name: &str) -> String {
+        format!("[`{name}`](#{name})")
+    }
     for (role, imports) in &roles {
         let imports: Vec<String> = imports.iter().map(|port| link(port)).collect();
         let imports = if imports.is_empty() { "none".to_owned() } else { imports.join(" ") };

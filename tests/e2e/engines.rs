@@ -250,8 +250,9 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
         "CHECKPOINT",
     ];
     script(&library, &place.path().join("same.duckdb"), &visits);
-    let warnings =
-        |sql: &str| json(place.words("sql").args(["--db", &database, sql]))["warnings"].to_string();
+    fn warnings(database: &str, place: &Place, sql: &str) -> String {
+        json(place.words("sql").args(["--db", database, sql]))["warnings"].to_string()
+    }
     for (sql, words) in [
         ("SELECT SUM(TRY_CAST(paid AS DOUBLE)) FROM visits", "1 of 3 values of paid is no number"),
         ("SELECT MAX(paid) FROM visits", "1 of 3 values of paid is no number"),
@@ -268,7 +269,7 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
             "1 further spelling of `first` in kind",
         ),
     ] {
-        let found = warnings(sql);
+        let found = warnings(&database, &place, sql);
         assert!(found.contains(words), "{sql}: {found}");
     }
     for sql in [
@@ -278,6 +279,6 @@ fn duckdb_has_doubts_about_statements_that_mean_something_else() {
         "SELECT kind, created_at FROM visits ORDER BY kind",
         "SELECT id, COUNT(*) FROM visits GROUP BY id",
     ] {
-        assert_eq!(warnings(sql), "[]", "{sql}");
+        assert_eq!(warnings(&database, &place, sql), "[]", "{sql}");
     }
 }

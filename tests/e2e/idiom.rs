@@ -45,7 +45,9 @@ fn declared(line: &str) -> Option<&str> {
         return None;
     }
     let (before, rest) = line.split_once("fn ")?;
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    fn is_word(c: char) -> bool {
+        c.is_alphanumeric() || c == '_'
+    }
     let name = rest.split(|c| !is_word(c)).next()?;
     (!name.is_empty() && !before.ends_with(is_word)).then_some(name)
 }

@@ -167,9 +167,9 @@ fn a_suite_says_what_linking_shows_and_misses() {
     let place = Place::new();
     let endpoint = endpoint();
     let suite = place.path().join("suite.jsonl");
-    let line = |id: &str, question: &str, sql: &str| {
+    fn line(id: &str, question: &str, sql: &str) -> String {
         format!("{}\n", json!({"id": id, "db": "shop", "question": question, "gold_sql": sql}))
-    };
+    }
     let lines = [
         line("found", QUESTION, COUNT),
         line(

@@ -511,9 +511,9 @@ fn small_cases_take_neither_much_memory_nor_time() {
             start.elapsed()
         );
     };
-    let nine = |name: char, of: char| {
+    fn nine(name: char, of: char) -> String {
         format!("{name}: &{name} [{}]\n", vec![format!("*{of}"); 9].join(", "))
-    };
+    }
     let bomb: String = ('b'..='i').zip('a'..='h').map(|(name, of)| nine(name, of)).collect();
     refused(&format!("a: &a [x, x, x, x, x, x, x, x, x]\n{bomb}"), "too large or nested too deep");
     let text = "x".repeat(200_000);

@@ -122,10 +122,10 @@ fn doctor_and_config_tell_of_it_and_what_is_wrong_with_it() {
         "{}",
         config.all()
     );
-    let break_it = |path: &Path| {
+    fn break_it(path: &Path) {
         let text = std::fs::read_to_string(path).unwrap();
         std::fs::write(path, format!("{text}{{\"id\": \"q2\"}}\n")).unwrap();
-    };
+    }
     break_it(&place.path().join("recorded.jsonl"));
     let broken = doctor();
     assert!(broken.code == 10 && broken.stdout.contains("fail  endpoint"), "{}", broken.all());

@@ -447,8 +447,9 @@ fn the_statement_of_an_example_is_doubted_for_another_question() {
 
 #[test]
 fn a_count_of_a_value_that_does_not_exist_is_repaired_by_every_strategy_that_repairs() {
-    let count =
-        |country: &str| format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'");
+    fn count(country: &str) -> String {
+        format!("SELECT COUNT(*) AS n FROM customers WHERE country = '{country}'")
+    }
     for strategy in ["retry3", "decompose", "chase", "text2sql", "progressive"] {
         for (wrong, known) in [("GERMANY", true), ("Germani", true), ("GERMANY", false)] {
             let place = Place::new();

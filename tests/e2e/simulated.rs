@@ -143,9 +143,9 @@ fn figures_come_with_a_band_and_the_naive_model_is_flagged() {
         run_words(&place, &words, &[&suite, "--llm", &model], &[("SYRCH_SIMULATED_NAIVE", naive)])
             .document(0)
     };
-    let too_good = |report: &serde_json::Value| {
+    fn too_good(report: &serde_json::Value) -> bool {
         report["warnings"].to_string().contains("too good for a real model")
-    };
+    }
     let calibrated = benchmark("--strategy single --seeds 2", "false");
     assert_eq!(calibrated["simulated"], json!("simulated, skill 0, seed 0"));
     let low = calibrated["band"]["low"].as_f64().unwrap();

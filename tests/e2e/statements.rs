@@ -77,7 +77,9 @@ impl Guarded {
 
 /// Files that the statements name, such as `/tmp/x`: none may appear.
 fn files_in_statements(statements: &[Value]) -> Vec<PathBuf> {
-    let in_path = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    fn in_path(c: char) -> bool {
+        c.is_ascii_alphanumeric() || "/._-".contains(c)
+    }
     let names: BTreeSet<PathBuf> = statements
         .iter()
         .filter_map(|line| line["sql"].as_str())

@@ -1,5 +1,6 @@
 //! Builds the hostile guests of `tests/zoo`, so that no test can run against an old one.
-#![allow(clippy::disallowed_methods, clippy::print_stdout)] // A build script gets all its inputs from the environment.
+// A build script gets all its inputs from the environment.
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

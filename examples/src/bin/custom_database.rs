@@ -37,7 +37,8 @@ impl CellIndex for Planets {
     }
 
     async fn find(&self, _: &[String], _: Match, _: u32) -> Result<Vec<Vec<Hit>>, PortError> {
-        Err(PortError::Unsupported) // With an index of cells, questions could quote them: "Is Pluto a planet?"
+        // With an index of cells, questions could quote them: "Is Pluto a planet?"
+        Err(PortError::Unsupported)
     }
 }
 

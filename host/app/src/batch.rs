@@ -19,7 +19,8 @@
 //!
 //! let lines = stream::iter([
 //!     Line::new(1, Question::new("How many customers are there?")),
-//!     Line::read(2, br#"{"id": "a", "question": "What are the names of all customers?"}"#).ok_or("a blank line")?,
+//!     Line::read(2, br#"{"id": "a", "question": "What are the names of all customers?"}"#)
+//!         .ok_or("a blank line")?,
 //!     Line::read(3, b"{oops").ok_or("a blank line")?,
 //! ]);
 //! let mut replies = batch.answers(lines, &Stop::new());

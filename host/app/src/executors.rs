@@ -338,10 +338,10 @@ pub fn database_name(url: &DatabaseUrl) -> String {
 /// Returns the facts on engines that suites need.
 pub(crate) fn suite_engines() -> Engines {
     static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
-        let schemes = |is_file: bool| -> &'static [&'static str] {
+        fn schemes(is_file: bool) -> &'static [&'static str] {
             let all = Executor::all().filter(|executor| executor.files().is_some() == is_file);
             all.flat_map(|executor| executor.engine.schemes).copied().collect::<Vec<_>>().leak()
-        };
+        }
         Engines {
             endings: file_endings().leak(),
             file_schemes: schemes(true),

@@ -393,10 +393,10 @@ impl Host {
     pub(crate) fn idle(&self) -> Vec<String> {
         let retrieval = &self.settings.retrieval;
         let knowledge = &self.known.knowledge;
-        let empty = |what: &str, path: &Option<PathBuf>, is_empty: bool| {
+        fn empty(what: &str, path: &Option<PathBuf>, is_empty: bool) -> Option<String> {
             let path = path.as_ref().filter(|_| is_empty)?;
             Some(format!("the {what} of `{}` are not used: there are none in it", path.display()))
-        };
+        }
         let vectors = self.settings.model.embeddings.as_ref().filter(|name| {
             // A recording that holds no vectors has nobody who makes them.
             self.model.models().contains(name) && knowledge.length(name).is_none()

@@ -27,13 +27,15 @@ mod tests {
 
     #[test]
     fn cells_keep_their_value_in_json() {
-        let shown = |value: Value| json_value(&value).to_string();
-        assert_eq!(shown(Value::Text("006".into())), "\"006\"");
-        assert_eq!(shown(Value::Real(315.0)), "315.0");
-        assert_eq!(shown(Value::Real(0.123_456_789_012_345_6)), "0.1234567890123456");
-        assert_eq!(shown(Value::Integer(i64::MIN)), "-9223372036854775808");
-        assert_eq!(shown(Value::Real(f64::INFINITY)), "\"inf\"");
-        assert_eq!(shown(Value::Bytes(vec![0, 255])), "{\"bytes\":\"00ff\"}");
-        assert_eq!(shown(Value::Null), "null");
+        fn show(value: Value) -> String {
+            json_value(&value).to_string()
+        }
+        assert_eq!(show(Value::Text("006".into())), "\"006\"");
+        assert_eq!(show(Value::Real(315.0)), "315.0");
+        assert_eq!(show(Value::Real(0.123_456_789_012_345_6)), "0.1234567890123456");
+        assert_eq!(show(Value::Integer(i64::MIN)), "-9223372036854775808");
+        assert_eq!(show(Value::Real(f64::INFINITY)), "\"inf\"");
+        assert_eq!(show(Value::Bytes(vec![0, 255])), "{\"bytes\":\"00ff\"}");
+        assert_eq!(show(Value::Null), "null");
     }
 }

@@ -136,10 +136,13 @@ impl Knowledge {
         if terms.is_empty() && notes.is_empty() && examples.is_empty() && self.vectors.is_empty() {
             return None;
         }
-        let vector = |(key, vector): (&u64, &Vec<f32>)| {
-            format!("{key} {}", encode::vectors(std::slice::from_ref(vector)))
-        };
-        let vectors: Vec<String> = self.vectors.iter().map(vector).collect();
+        let vectors: Vec<String> = self
+            .vectors
+            .iter()
+            .map(|(key, vector): (&u64, &Vec<f32>)| {
+                format!("{key} {}", encode::vectors(std::slice::from_ref(vector)))
+            })
+            .collect();
         let mut all = format!("{terms:?} {notes:?} {examples:?} {:?}", self.model);
         if !self.verified.is_empty() {
             all.push_str(&format!("{:?}", self.verified));

@@ -10,7 +10,8 @@
 //! # let folder = syrch_kit::scratch();
 //! # let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "
 //! #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT, country TEXT);
-//! #     INSERT INTO customers(name, country) VALUES ('Anna', 'Spain'), ('Ben', 'Spain'), ('Clara', 'Italy');");
+//! #     INSERT INTO customers(name, country)
+//! #     VALUES ('Anna', 'Spain'), ('Ben', 'Spain'), ('Clara', 'Italy');");
 //! let found = syrch::query("How many customers are there in each country?", &shop).await?;
 //! println!("{} (confidence {:.2})", found.answer, found.confidence);
 //! println!("{}", found.sql);
@@ -67,9 +68,11 @@
 //! # let shop = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "
 //! #     CREATE TABLE customers(id INTEGER PRIMARY KEY, name TEXT);
 //! #     CREATE TABLE orders(id INTEGER PRIMARY KEY, total REAL);
-//! #     INSERT INTO customers(name) VALUES ('Anna'); INSERT INTO orders(total) VALUES (20.0), (5.5);");
+//! #     INSERT INTO customers(name) VALUES ('Anna');
+//! #     INSERT INTO orders(total) VALUES (20.0), (5.5);");
 //! let host = Host::builder().database(&shop).open().await?;
-//! let (customers, orders) = (host.query("How many customers are there?"), host.query("How many orders are there?"));
+//! let customers = host.query("How many customers are there?");
+//! let orders = host.query("How many orders are there?");
 //! let (customers, orders) = tokio::try_join!(customers.run(), orders.run())?;
 //! assert_eq!((customers.data.row_count(), orders.data.row_count()), (1, 1));
 //! # Ok(())

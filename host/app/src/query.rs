@@ -51,8 +51,10 @@ pub async fn query(
 /// # #[tokio::main(flavor = "multi_thread")]
 /// # async fn main() -> Result<(), syrch::Error> {
 /// # let folder = syrch_kit::scratch();
-/// # let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), "CREATE TABLE customers(id INTEGER PRIMARY KEY);");
-/// # let endpoint = syrch_kit::MockEndpoint::start(syrch_kit::Script::always(syrch_kit::Reply::status(401, "no such key")));
+/// # let script = "CREATE TABLE customers(id INTEGER PRIMARY KEY);";
+/// # let database = syrch_kit::sqlite(folder.path().join("shop.sqlite"), script);
+/// # let refusal = syrch_kit::Reply::status(401, "no such key");
+/// # let endpoint = syrch_kit::MockEndpoint::start(syrch_kit::Script::always(refusal));
 /// # let url = endpoint.url();
 /// let host = Host::builder()
 ///     .database(&database)
@@ -69,7 +71,9 @@ pub async fn query(
 /// match query.run().await {
 ///     Ok(found) => println!("{} ({:.2})\n{}", found.answer, found.confidence, found.sql),
 ///     Err(QueryError::Unclear { question, .. }) => println!("it depends: {question}"),
-///     Err(QueryError::NoAnswer(trace)) => println!("none of {} candidates is acceptable", trace.candidates.len()),
+///     Err(QueryError::NoAnswer(trace)) => {
+///         println!("none of {} candidates is acceptable", trace.candidates.len());
+///     }
 ///     Err(QueryError::Failed(error)) => println!("{error}"),
 /// }
 /// # Ok(())

@@ -53,8 +53,10 @@ impl SharedIndex {
 
     async fn get_or_make(&self, catalog: &Arc<Catalog>) -> Result<Arc<Index>, PortError> {
         let mut made = self.made.lock().await;
-        let is_of = |known: &Arc<Catalog>| Arc::ptr_eq(known, catalog) || known == catalog;
-        if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(known)) {
+        fn is_of(catalog: &Arc<Catalog>, known: &Arc<Catalog>) -> bool {
+            Arc::ptr_eq(known, catalog) || known == catalog
+        }
+        if let Some((_, index)) = made.as_ref().filter(|(known, _)| is_of(catalog, known)) {
             return Ok(Arc::clone(index));
         }
         let knowledge = Arc::clone(&self.knowledge);

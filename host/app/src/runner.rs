@@ -613,9 +613,9 @@ mod tests {
         let b = make_solved("b", &[&a]);
         let c = make_solved("c", &[&a]);
         let d = make_solved("d", &[&b, &c]);
-        let names = |solved: &[&Solved]| -> Vec<String> {
+        fn names(solved: &[&Solved]) -> Vec<String> {
             relations_of(solved.iter().copied()).into_iter().map(|relation| relation.name).collect()
-        };
+        }
         assert_eq!(names(&[&d]), ["a", "b", "c", "d"]);
         assert_eq!(names(&[&c, &b]), ["a", "c", "b"]);
     }

@@ -130,9 +130,11 @@ impl LocalFile {
         let folder = Folder::open(&self.folder)?;
         let path = folder.file();
         let wait = self.options.wait;
-        let at = |store_error: StoreError| store_error.at(&path);
-        let lock = folder.lock(wait).map_err(at)?;
-        lock.make_file().map_err(at)?;
+        fn at(path: &std::path::Path, store_error: StoreError) -> CacheError {
+            store_error.at(path)
+        }
+        let lock = folder.lock(wait).map_err(|store_error| at(&path, store_error))?;
+        lock.make_file().map_err(|store_error| at(&path, store_error))?;
         let store = match Store::open(&path, wait) {
             Err(StoreError::Damaged(reason)) => {
                 self.move_aside(&lock, &reason)?;
@@ -140,7 +142,7 @@ impl LocalFile {
             }
             other => other,
         };
-        let store = store.map_err(at)?;
+        let store = store.map_err(|store_error| at(&path, store_error))?;
         let id = folder.id();
         drop(lock);
         Ok(Opened { folder, store, id })

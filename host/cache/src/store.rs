@@ -352,13 +352,18 @@ mod tests {
         let key = key(Kind::Llm, 1);
         store.put(&key, entry(10 * HOUR, b"old"), 1 << 20).unwrap();
         store.put(&key, entry(10 * HOUR, b"\0new"), 1 << 20).unwrap();
-        let at = |now, ttl| store.get(&key, now, ttl).unwrap();
-        assert_eq!(at(10 * HOUR, HOUR).unwrap(), b"\0new");
-        assert_eq!(at(11 * HOUR - 1, 9 * HOUR).unwrap(), b"\0new");
-        assert_eq!((at(11 * HOUR, 9 * HOUR), at(10 * HOUR + 5, 5)), (None, None));
+        fn at(key: &Key, store: &Store, now: i64, ttl: i64) -> Option<Vec<u8>> {
+            store.get(key, now, ttl).unwrap()
+        }
+        assert_eq!(at(&key, &store, 10 * HOUR, HOUR).unwrap(), b"\0new");
+        assert_eq!(at(&key, &store, 11 * HOUR - 1, 9 * HOUR).unwrap(), b"\0new");
+        assert_eq!(
+            (at(&key, &store, 11 * HOUR, 9 * HOUR), at(&key, &store, 10 * HOUR + 5, 5)),
+            (None, None)
+        );
         // From the future by a little, and by a lot.
-        assert!(at(10 * HOUR - SKEW, HOUR).is_some());
-        assert_eq!(at(10 * HOUR - SKEW - 1, HOUR), None);
+        assert!(at(&key, &store, 10 * HOUR - SKEW, HOUR).is_some());
+        assert_eq!(at(&key, &store, 10 * HOUR - SKEW - 1, HOUR), None);
     }
 
     #[test]

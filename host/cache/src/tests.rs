@@ -71,7 +71,9 @@ async fn a_stored_value_is_found_by_the_next_process() {
         [1, 2, 4].map(|number| value(number).len() as u64).iter().sum::<u64>()
     );
     assert!(stats.file_bytes > stats.all.bytes && stats.path.is_file());
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
     assert_eq!(
         (mode(&folder), mode(&stats.path), mode(&folder.join("cache.sqlite-wal"))),
         (0o700, 0o600, 0o600)
@@ -365,15 +367,15 @@ async fn a_folder_that_cannot_be_had_makes_every_request_a_miss() {
 async fn a_locked_file_makes_requests_misses() {
     let folder = tempfile::tempdir().unwrap();
     fill_cache(folder.path()).await;
-    let brief = || {
+    fn brief(folder: &tempfile::TempDir) -> Arc<Cache> {
         Cache::open(
             folder.path(),
             Options { wait: Duration::from_millis(20), ..Options::default() },
         )
-    };
+    }
     let other = Connection::open(folder.path().join(FILE)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let cache = brief();
+    let cache = brief(&folder);
     assert!(fetch(&cache, 1).await && !fetch(&cache, 41).await && !fetch(&cache, 41).await);
     // Reading continues while nothing is written.
     assert!(fetch(&cache, 2).await);
@@ -383,8 +385,8 @@ async fn a_locked_file_makes_requests_misses() {
         "{warnings:?}"
     );
     other.execute_batch("ROLLBACK").unwrap();
-    assert!(!fetch(&brief(), 41).await);
-    assert!(fetch(&brief(), 41).await);
+    assert!(!fetch(&brief(&folder), 41).await);
+    assert!(fetch(&brief(&folder), 41).await);
 }
 
 #[tokio::test]

@@ -31,7 +31,7 @@ const SQLITE: &[u8] = b"SQLite format 3\0";
 /// let case = syrch_cases::Case::parse("
 /// role: reward
 /// settings: {most_rows: 2}
-/// database: CREATE TABLE customers (id INTEGER PRIMARY KEY); INSERT INTO customers VALUES (1), (2);
+/// database: CREATE TABLE customers (id INTEGER); INSERT INTO customers VALUES (1), (2);
 /// rows: full
 /// input:
 ///   problem: {question: 'How many customers?'}

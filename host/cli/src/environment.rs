@@ -244,12 +244,12 @@ mod tests {
     fn headers_are_pairs_with_escapes() {
         use syrch::secrecy::ExposeSecret;
 
-        let read = |text: &str| -> Vec<(String, String)> {
+        fn read(text: &str) -> Vec<(String, String)> {
             pairs(text)
                 .into_iter()
                 .map(|(name, value)| (name, value.expose_secret().to_owned()))
                 .collect()
-        };
+        }
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
             read("Authorization=Basic%20YWJj==, x-team = a"),

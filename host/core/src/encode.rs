@@ -37,7 +37,9 @@ const LENGTH: usize = 4;
 /// When Arrow cannot write the batches, which does not happen for the types that [`ResultSet`]
 /// uses.
 pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
-    let fail = |error: &dyn std::fmt::Display| DecodeError(error.to_string());
+    fn fail(error: &dyn std::fmt::Display) -> DecodeError {
+        DecodeError(error.to_string())
+    }
     let head = Head {
         truncated: results.is_truncated(),
         warnings: results.warnings().to_vec(),
@@ -62,13 +64,17 @@ pub fn encode(results: &ResultSet) -> Result<Vec<u8>, DecodeError> {
 /// # Errors
 /// When the bytes are anything else. A checksum beforehand finds accidental damage more reliably.
 pub fn decode(bytes: &[u8]) -> Result<ResultSet, DecodeError> {
-    let cut = || DecodeError("it is cut off".to_owned());
+    fn cut() -> DecodeError {
+        DecodeError("it is cut off".to_owned())
+    }
     let (length, rest) = bytes.split_at_checked(LENGTH).ok_or_else(cut)?;
     let length = length.iter().rev().fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte));
     let (head, stream) = rest.split_at_checked(length).ok_or_else(cut)?;
     let head: Head =
         serde_json::from_slice(head).map_err(|error| DecodeError(error.to_string()))?;
-    let fail = |error: arrow_schema::ArrowError| DecodeError(error.to_string());
+    fn fail(error: arrow_schema::ArrowError) -> DecodeError {
+        DecodeError(error.to_string())
+    }
     let reader = StreamReader::try_new(Cursor::new(stream), None).map_err(fail)?;
     let schema = reader.schema();
     let batches = reader.collect::<Result<Vec<_>, _>>().map_err(fail)?;

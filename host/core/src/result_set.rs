@@ -135,12 +135,16 @@ impl ResultSet {
             let texts =
                 self.warnings.iter().map(String::len).sum::<usize>() + doubts + self.sql.len();
             // A profile has the names again.
-            let column = |field: &FieldRef| {
-                COLUMN
-                    + 2 * (field.name().len()
-                        + field.metadata().values().map(String::len).sum::<usize>())
-            };
-            let columns: usize = self.schema.fields().iter().map(column).sum();
+            let columns: usize = self
+                .schema
+                .fields()
+                .iter()
+                .map(|field: &FieldRef| {
+                    COLUMN
+                        + 2 * (field.name().len()
+                            + field.metadata().values().map(String::len).sum::<usize>())
+                })
+                .sum();
             RESULT + texts + columns + memory_size(&self.batches)
         })
     }
@@ -447,7 +451,9 @@ mod tests {
         let a = result(Arc::new(Int64Array::from(vec![1, 2, 2])));
         let b = result(Arc::new(Float64Array::from(vec![2.0, 1.0, 2.0])));
         let c = result(Arc::new(Int64Array::from(vec![2, 1])));
-        let print = |r: &ResultSet, e: Equality| r.fingerprint(&e, 7);
+        fn print(r: &ResultSet, e: Equality) -> Option<String> {
+            r.fingerprint(&e, 7)
+        }
         assert_eq!(print(&a, Equality::Bag), print(&b, Equality::Bag));
         assert_ne!(print(&a, Equality::Ordered), print(&b, Equality::Ordered));
         assert_ne!(print(&a, Equality::Bag), print(&c, Equality::Bag));
@@ -458,7 +464,9 @@ mod tests {
 
     #[test]
     fn every_kind_of_cell_counts_as_its_value() {
-        let print = |column: ArrayRef| result(column).fingerprint(&Equality::Bag, 7).unwrap();
+        fn print(column: ArrayRef) -> String {
+            result(column).fingerprint(&Equality::Bag, 7).unwrap()
+        }
         let different: Vec<String> = [
             Arc::new(Int64Array::from(vec![None::<i64>])) as ArrayRef,
             Arc::new(Int64Array::from(vec![0])),

@@ -407,21 +407,23 @@ mod tests {
     #[test]
     fn every_field_of_a_proposal_is_bounded() {
         let limits = Limits::default();
-        let given = || Proposal {
-            sql: "SELECT 1".into(),
-            family: "in-to-exists".into(),
-            reason: String::new(),
-        };
-        let sql = |bytes: usize| Proposal { sql: "x".repeat(bytes), ..given() };
+        fn give() -> Proposal {
+            Proposal {
+                sql: "SELECT 1".into(),
+                family: "in-to-exists".into(),
+                reason: String::new(),
+            }
+        }
+        let sql = |bytes: usize| Proposal { sql: "x".repeat(bytes), ..give() };
         assert_eq!(proposal(&sql(limits.sql_bytes), &limits), Ok(()));
         assert!(
             proposal(&sql(limits.sql_bytes + 1), &limits).unwrap_err().0.contains("`proposal.sql`")
         );
-        let reason = Proposal { reason: "x".repeat(limits.text_bytes + 1), ..given() };
+        let reason = Proposal { reason: "x".repeat(limits.text_bytes + 1), ..give() };
         assert!(proposal(&reason, &limits).unwrap_err().0.contains("`proposal.reason`"));
         for family in ["", "a b", "\u{1b}[2J", &"x".repeat(65)] {
             let error =
-                proposal(&Proposal { family: family.to_owned(), ..given() }, &limits).unwrap_err();
+                proposal(&Proposal { family: family.to_owned(), ..give() }, &limits).unwrap_err();
             assert!(error.0.starts_with("`proposal.family`") && error.0.is_ascii(), "{error}");
         }
     }

@@ -7,11 +7,12 @@ use crate::{Flow, Kind, Node, Problem, UNSURE};
 
 /// Adds what is wrong with the graph, and with those of its inner flows.
 pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &mut Vec<Problem>) {
-    let at = |keys: &[&str]| {
+    fn at(path: &[String], keys: &[&str]) -> Vec<String> {
         path.iter().cloned().chain(keys.iter().map(|key| (*key).to_owned())).collect()
+    }
+    let mut problem = |keys: &[&str], why: String| {
+        problems.push(Problem { path: at(path, keys), why, unknown: None })
     };
-    let mut problem =
-        |keys: &[&str], why: String| problems.push(Problem { path: at(keys), why, unknown: None });
     let start = &flow.nodes[flow.start];
     if start.kind.needs_statement() {
         let why =
@@ -78,12 +79,12 @@ pub(crate) fn check(flow: &Flow, path: &[String], has_results: bool, problems: &
     for (place, node) in flow.nodes.iter().enumerate() {
         if let Some(inner) = &node.inner {
             let has_results = has_results || behind.contains(&place);
-            check(inner, &at(&["nodes", &node.name, "flow"]), has_results, problems);
+            check(inner, &at(path, &["nodes", &node.name, "flow"]), has_results, problems);
         }
     }
     if problems.is_empty() && path.is_empty() && !flow.answers() {
         let why = "no node runs a statement: the flow needs a `run`, or a `solver`".to_owned();
-        problems.push(Problem { path: at(&["nodes"]), why, unknown: None });
+        problems.push(Problem { path: at(path, &["nodes"]), why, unknown: None });
     }
 }
 

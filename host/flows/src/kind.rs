@@ -236,7 +236,9 @@ impl Setting {
     /// The reason why a value does not fit; `None` if it does.
     #[must_use]
     pub fn refuse(&self, value: &Value) -> Option<String> {
-        let is_text = |value: &Value| value.as_str().is_some_and(|text| text.len() <= TEXT);
+        fn is_text(value: &Value) -> bool {
+            value.as_str().is_some_and(|text| text.len() <= TEXT)
+        }
         let (fits, expected) = match self.range {
             Range::Words(words) => (
                 value.as_str().is_some_and(|word| words.contains(&word)),

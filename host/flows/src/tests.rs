@@ -80,7 +80,9 @@ fn each_wrong_part_is_named_with_its_path() {
 
 #[test]
 fn the_shape_is_checked() {
-    let wrong = |nodes| problems(&flow(nodes));
+    fn wrong(nodes: Value) -> Vec<String> {
+        problems(&flow(nodes))
+    }
     assert_eq!(
         wrong(json!({ "draft": { "next": "run" }, "run": {}, "judge": {} })),
         ["nodes.judge: no edge leads to this node"]
@@ -143,12 +145,12 @@ fn what_is_wrong_inside_has_its_whole_path() {
         "start": "draft", "nodes": { "draft": {}, "run": {} }
     } } } });
     assert_eq!(problems(&inner), ["nodes.part.flow.nodes.run: no edge leads to this node"]);
-    let deep = |levels: usize| {
+    fn deep(levels: usize) -> Value {
         (1..levels).fold(
             json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }),
             |inner, _| json!({ "start": "a", "nodes": { "a": { "do": "flow", "flow": inner } } }),
         )
-    };
+    }
     assert!(read(&deep(LEVELS)).is_ok());
     assert!(problems(&deep(LEVELS + 1))[0].ends_with("flows may be nested 4 deep"));
     let many: Map<String, Value> =
@@ -332,13 +334,13 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
         node.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
         json!({ "start": "tries", "nodes": { "tries": node, "vote": {} } })
     };
-    let temperatures = |flow: &Flow| -> Vec<Option<f64>> {
+    fn temperatures(flow: &Flow) -> Vec<Option<f64>> {
         flow.nodes
             .iter()
             .filter(|node| node.name != "run")
             .map(|node| node.number("temperature"))
             .collect()
-    };
+    }
     let replaced = read(&outer(json!({ "times": 2, "settings": { "temperature": 0.7 } }))).unwrap();
     assert_eq!(temperatures(replaced.nodes[0].item(1).unwrap()), [Some(0.7), Some(0.7)]);
 
@@ -401,7 +403,9 @@ fn settings_of_a_flow_are_those_of_its_nodes() {
 
 #[test]
 fn items_within_items_are_bounded() {
-    let wide = |inner: Value| json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } });
+    fn wide(inner: Value) -> Value {
+        json!({ "start": "a", "nodes": { "a": { "do": "flow", "each": vec![json!({}); 32], "flow": inner } } })
+    }
     let two = wide(wide(json!({ "start": "draft", "nodes": { "draft": {} } })));
     assert_eq!(
         problems(&two),
@@ -411,10 +415,10 @@ fn items_within_items_are_bounded() {
 
 #[test]
 fn a_wait_stands_before_another_attempt() {
-    let with = |mut keys: Value| {
+    fn with(mut keys: Value) -> Value {
         keys["next"] = json!("run");
         flow(json!({ "draft": keys, "run": {} }))
-    };
+    }
     assert_eq!(
         read(&with(json!({ "max_retries": 2, "wait": 1.5 }))).unwrap().nodes[0].wait.to_bits(),
         1.5_f64.to_bits()

@@ -69,31 +69,35 @@ impl SystemUnderTest for Empty {
 }
 
 fn questions(number: u64) -> Vec<Arc<Question>> {
-    let question = |place: u64| Question {
-        id: format!("q{place}"),
-        db: format!("db{}", place % 20),
-        engine: None,
-        question: format!(
-            "How many customers are there in each country, the most first ({place})?"
-        ),
-        evidence: None,
-        golds: vec![Gold::Sql("SELECT 1".to_owned())],
-        ordered: false,
-        as_of: None,
-        conversation: None,
-        fields: BTreeMap::from([("difficulty".to_owned(), "simple".to_owned())]),
-    };
+    fn question(place: u64) -> Question {
+        Question {
+            id: format!("q{place}"),
+            db: format!("db{}", place % 20),
+            engine: None,
+            question: format!(
+                "How many customers are there in each country, the most first ({place})?"
+            ),
+            evidence: None,
+            golds: vec![Gold::Sql("SELECT 1".to_owned())],
+            ordered: false,
+            as_of: None,
+            conversation: None,
+            fields: BTreeMap::from([("difficulty".to_owned(), "simple".to_owned())]),
+        }
+    }
     (0..number).map(|place| Arc::new(question(place))).collect()
 }
 
 fn header(questions: u64) -> Header {
-    let arm = |name: &str| Arm {
-        name: name.to_owned(),
-        strategy: "plain".to_owned(),
-        plugins: Vec::new(),
-        settings: serde_json::json!({}),
-        again: None,
-    };
+    fn arm(name: &str) -> Arm {
+        Arm {
+            name: name.to_owned(),
+            strategy: "plain".to_owned(),
+            plugins: Vec::new(),
+            settings: serde_json::json!({}),
+            again: None,
+        }
+    }
     Header {
         format: RUN_FORMAT.to_owned(),
         id: "0123456789abcdef".to_owned(),

@@ -162,11 +162,13 @@ fn bytes(source: &PluginSource) -> Option<Vec<u8>> {
 /// has it, else the long one, with a number behind it if it is taken.
 #[must_use]
 pub fn distinct(names: &[(String, String)]) -> Vec<String> {
-    let is_only = |short: &str| names.iter().filter(|(known, _)| known == short).count() == 1;
+    fn is_only(names: &[(String, String)], short: &str) -> bool {
+        names.iter().filter(|(known, _)| known == short).count() == 1
+    }
     let mut taken = BTreeSet::new();
     let mut all = Vec::with_capacity(names.len());
     for (short, long) in names {
-        let name = if is_only(short) { short } else { long };
+        let name = if is_only(names, short) { short } else { long };
         let numbered = (2..).map(|number| format!("{name} ({number})"));
         let free = std::iter::once(name.clone()).chain(numbered).find(|name| !taken.contains(name));
         let free = free.unwrap_or_default();
@@ -250,9 +252,9 @@ mod tests {
 
     #[test]
     fn arms_are_distinguished_by_what_they_do() {
-        let arms = |words: &[&str]| -> Vec<(String, Settings)> {
+        fn arms(words: &[&str]) -> Vec<(String, Settings)> {
             words.iter().map(|word| ((*word).to_owned(), settings_for(word))).collect()
-        };
+        }
         assert_eq!(twins(&arms(&["single", "vote5", "retry3"])), None);
         assert_eq!(twins(&arms(&["single", "vote5", "single"])), Some((0, 2)));
         let mut renamed = arms(&["single", "single"]);

@@ -144,7 +144,9 @@ fn sum(one: Cost, other: Cost) -> Cost {
     if other == Cost::default() {
         return one;
     }
-    let is_nothing = |cost: &Cost| cost.calls == 0 && cost.cached == 0;
+    fn is_nothing(cost: &Cost) -> bool {
+        cost.calls == 0 && cost.cached == 0
+    }
     Cost {
         calls: one.calls.saturating_add(other.calls),
         cached: one.cached.saturating_add(other.cached),
@@ -289,10 +291,15 @@ pub(crate) struct Reviewed {
 fn collect_reviewed(document: &AnswerDocument) -> Vec<Reviewed> {
     let answer =
         document.candidates.iter().find(|candidate| candidate.status == CandidateStatus::Answer);
-    let is_whole =
-        |task: &TaskReport| task.is_answer || task.text.trim() == document.question.trim();
-    let tasks: Vec<&str> =
-        document.tasks.iter().filter(|task| is_whole(task)).map(|task| task.id.as_str()).collect();
+    fn is_whole(document: &AnswerDocument, task: &TaskReport) -> bool {
+        task.is_answer || task.text.trim() == document.question.trim()
+    }
+    let tasks: Vec<&str> = document
+        .tasks
+        .iter()
+        .filter(|task| is_whole(document, task))
+        .map(|task| task.id.as_str())
+        .collect();
     let mut found: Vec<Reviewed> = Vec::new();
     for candidate in answer.into_iter().chain(document.candidates.iter().filter(
         |candidate: &&CandidateReport| {

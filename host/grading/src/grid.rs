@@ -172,11 +172,11 @@ fn cell(base: &Settings, axes: &[Axis], place: u64) -> Result<GridCell, GridErro
 
 /// A value as a cell's name shows it: a text of one word as it is, everything else as JSON.
 fn format_value(value: &Value) -> String {
-    let is_plain = |text: &str| {
+    fn is_plain(text: &str) -> bool {
         !text.is_empty()
             && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
             && serde_json::from_str::<Value>(text).is_err()
-    };
+    }
     match value {
         Value::String(text) if is_plain(text) => text.clone(),
         other => other.to_string(),

@@ -12,7 +12,7 @@
 //! | one question with its expected answer | [`Eval`] |
 //! | the expected answers of a suite, checked before a run is graded by them | [`lint`](lint()) |
 //! | what linking shows of what the expected answers need | [`linking`](linking()) |
-//! | changed copies of a suite's databases, on which an answer that was right by luck is wrong | [`fuzz`](fuzz()), [`Fuzzed`] |
+//! | changed copies of databases, for answers that are right by luck | [`fuzz`](fuzz()), [`Fuzzed`] |
 //! | confidences fitted on a graded run | [`calibrate`](calibrate()) |
 //! | how fast right statements are | [`Timings`] |
 

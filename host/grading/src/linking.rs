@@ -170,9 +170,9 @@ fn visible_columns(shown: &Catalog, whole: &Catalog) -> BTreeSet<String> {
 /// The texts that the statement compares with columns, and which of them a hint or the closed set
 /// of a column's values shows. What is shown besides are the cells that hints name.
 fn literals(gold: &Facts, linking: &Linking) -> Compared {
-    let is_value = |text: &str| {
+    fn is_value(text: &str) -> bool {
         text.parse::<f64>().is_err() && !text.is_empty() && text.chars().count() <= LITERAL
-    };
+    }
     let compared =
         gold.literals.iter().filter(|literal| literal.column.is_some() && is_value(&literal.text));
     let needed: BTreeSet<String> = compared.map(|literal| literal.text.clone()).collect();
@@ -199,7 +199,9 @@ fn literals(gold: &Facts, linking: &Linking) -> Compared {
 
 /// Returns true if a text contains another as whole words.
 fn holds(text: &str, part: &str) -> bool {
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    fn is_word(c: Option<char>) -> bool {
+        c.is_some_and(char::is_alphanumeric)
+    }
     text.match_indices(part).any(|(at, _)| {
         let before = text.get(..at);
         let after = text.get(at + part.len()..);

@@ -114,14 +114,6 @@ async fn blocking<T: Send + 'static>(
 }
 
 fn arm(name: &str, host: &Host) -> Arm {
-    let plugin = |(role, digest): (Role, &str)| {
-        let source = host.settings().strategy.roles.get(&role);
-        PluginOfArm {
-            role: role.name().to_owned(),
-            source: source.map(ToString::to_string).unwrap_or_default(),
-            digest: digest.to_owned(),
-        }
-    };
     let mut settings = internal::lasting(&internal::journal_settings(host.settings()));
     let mut shift = |pointer: &str, keys: &[&str]| {
         if let Some(settings) = settings.pointer_mut(pointer).and_then(Value::as_object_mut) {
@@ -138,7 +130,17 @@ fn arm(name: &str, host: &Host) -> Arm {
     Arm {
         name: name.to_owned(),
         strategy: host.settings().strategy.name.clone(),
-        plugins: host.plugins().map(plugin).collect(),
+        plugins: host
+            .plugins()
+            .map(|(role, digest): (Role, &str)| {
+                let source = host.settings().strategy.roles.get(&role);
+                PluginOfArm {
+                    role: role.name().to_owned(),
+                    source: source.map(ToString::to_string).unwrap_or_default(),
+                    digest: digest.to_owned(),
+                }
+            })
+            .collect(),
         settings,
         again: None,
     }

@@ -287,13 +287,17 @@ fn flatten(name: &str, value: &Value, into: &mut Vec<(String, Value)>) {
 }
 
 fn answer(left: &SearchTree, right: &SearchTree) -> AnswerDiff {
-    let side = |tree: &SearchTree| AnswerSide {
-        outcome: tree.outcome.kind.clone(),
-        sql: tree.answer.as_ref().and_then(|answer| answer.sql.clone()),
-        rows: tree.answer.as_ref().map(|answer| answer.row_count),
-        confidence: tree.answer.as_ref().and_then(|answer| answer.confidence),
-    };
-    let digest = |tree: &SearchTree| tree.answer.as_ref().and_then(|answer| answer.digest.clone());
+    fn side(tree: &SearchTree) -> AnswerSide {
+        AnswerSide {
+            outcome: tree.outcome.kind.clone(),
+            sql: tree.answer.as_ref().and_then(|answer| answer.sql.clone()),
+            rows: tree.answer.as_ref().map(|answer| answer.row_count),
+            confidence: tree.answer.as_ref().and_then(|answer| answer.confidence),
+        }
+    }
+    fn digest(tree: &SearchTree) -> Option<String> {
+        tree.answer.as_ref().and_then(|answer| answer.digest.clone())
+    }
     let equal_rows = digest(left).zip(digest(right)).map(|(left, right)| left == right);
     AnswerDiff { equal_rows, left: side(left), right: side(right) }
 }

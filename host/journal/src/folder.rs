@@ -209,16 +209,25 @@ mod tests {
     fn runs_are_found_by_id_beginning_and_last() {
         let (_place, folder) = folder(&[("ab1", 2, 1), ("ab2", 1, 1), ("c", 3, 1)]);
         assert_eq!(names(&folder.list().unwrap()), ["ab2", "ab1", "c"]);
-        let run = |name: &str| folder.find(name).map(|entry| entry.run);
+        fn run(folder: &Folder, name: &str) -> Result<String, JournalError> {
+            folder.find(name).map(|entry| entry.run)
+        }
         assert_eq!(
-            (run("last").unwrap(), run("ab1").unwrap(), run("c").unwrap()),
+            (
+                run(&folder, "last").unwrap(),
+                run(&folder, "ab1").unwrap(),
+                run(&folder, "c").unwrap()
+            ),
             ("ab2".into(), "ab1".into(), "c".into())
         );
-        assert_eq!(run("ab").unwrap_err().to_string(), "several runs begin with `ab`: ab2, ab1");
-        assert!(
-            matches!(run("ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2)
+        assert_eq!(
+            run(&folder, "ab").unwrap_err().to_string(),
+            "several runs begin with `ab`: ab2, ab1"
         );
-        assert!(matches!(run("").unwrap_err(), JournalError::Unknown { .. }));
+        assert!(
+            matches!(run(&folder, "ab3").unwrap_err(), JournalError::Unknown { similar, .. } if similar.len() == 2)
+        );
+        assert!(matches!(run(&folder, "").unwrap_err(), JournalError::Unknown { .. }));
         let missing = Folder::new(folder.path().join("none"));
         assert!(missing.list().unwrap().is_empty() && missing.find("last").is_err());
     }

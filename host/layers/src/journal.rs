@@ -148,10 +148,12 @@ impl SqlPort for Journalled<dyn SqlPort> {
 #[async_trait]
 impl InspectPort for Journalled<dyn InspectPort> {
     async fn check(&self, text: &str) -> Result<Facts, SqlError> {
-        let read = |got: &Got| match got {
-            Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
-            _ => None,
-        };
+        fn read(got: &Got) -> Option<Result<Facts, SqlError>> {
+            match got {
+                Got::Facts(facts) => Some(facts.clone().map(|facts| *facts)),
+                _ => None,
+            }
+        }
         self.record_awaited(
             Ask::Check(text.to_owned()),
             self.inner.check(text),
@@ -162,10 +164,12 @@ impl InspectPort for Journalled<dyn InspectPort> {
     }
 
     async fn explain(&self, text: &str) -> Result<Plan, SqlError> {
-        let read = |got: &Got| match got {
-            Got::Plan(plan) => Some(plan.clone()),
-            _ => None,
-        };
+        fn read(got: &Got) -> Option<Result<Plan, SqlError>> {
+            match got {
+                Got::Plan(plan) => Some(plan.clone()),
+                _ => None,
+            }
+        }
         self.record_awaited(
             Ask::Explain(text.to_owned()),
             self.inner.explain(text),

@@ -161,11 +161,9 @@ mod tests {
         }
 
         async fn issue(&self, _: Ticket, _: Request) -> Flight<Result<Reply, LlmError>> {
-            let statement = |number| WrittenStatement {
-                sql: format!("SELECT {number}"),
-                confidence: None,
-                number,
-            };
+            fn statement(number: usize) -> WrittenStatement {
+                WrittenStatement { sql: format!("SELECT {number}"), confidence: None, number }
+            }
             let statements = vec![statement(1), statement(2)];
             let several = SqlReply {
                 sql: "SELECT 2".to_owned(),

@@ -220,12 +220,9 @@ mod tests {
 
     #[test]
     fn tokens_of_the_endpoints_cache_have_a_price_of_their_own() {
-        let usage = |cached_tokens| Usage {
-            input_tokens: 10_000,
-            output_tokens: 10,
-            cached_tokens,
-            ..Usage::default()
-        };
+        fn usage(cached_tokens: u32) -> Usage {
+            Usage { input_tokens: 10_000, output_tokens: 10, cached_tokens, ..Usage::default() }
+        }
         let price = Price::new(2.5, 10.0).unwrap();
         assert_eq!((price.micros_of(&usage(0)), price.micros_of(&usage(9_900))), (25_100, 25_100));
         let cheaper = price.with_cached(1.25).unwrap();
@@ -247,9 +244,15 @@ mod tests {
                 ("a/[b", 0.0, 0.0),
             ][..3],
         );
-        let input = |model: &str| prices.for_model(model).map(|price| price.micros(1, 0));
+        fn input(prices: &Prices, model: &str) -> Option<u64> {
+            prices.for_model(model).map(|price| price.micros(1, 0))
+        }
         assert_eq!(
-            (input("gpt-4o-mini-2024"), input("gpt-4o"), input("vendor/model:8b")),
+            (
+                input(&prices, "gpt-4o-mini-2024"),
+                input(&prices, "gpt-4o"),
+                input(&prices, "vendor/model:8b")
+            ),
             (Some(1), Some(2), Some(9))
         );
         assert_eq!(table(&[("gpt-4o", 1.0, 1.0)]).for_model("gpt-4o-mini"), None);

@@ -70,7 +70,9 @@ mod tests {
         let meaning: Meaning = |sql, _| sql.contains('"').then(|| sql.replace('"', "'"));
         let model =
             MeantModel::new(Arc::new(ScriptedModel::new(Vec::new())), Arc::new(catalog), meaning);
-        let document = |sql: &str| json!({"sql": sql, "confidence": 0.9}).to_string();
+        fn document(sql: &str) -> String {
+            json!({"sql": sql, "confidence": 0.9}).to_string()
+        }
         assert_eq!(model.read(&document("SELECT \"a\"")), Some(document("SELECT 'a'")));
         assert_eq!(model.read(&document("SELECT 1")), None);
         assert_eq!((model.read("{}"), model.read("no document")), (None, None));

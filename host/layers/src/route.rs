@@ -198,7 +198,9 @@ mod tests {
             (call.request.purpose, call.request.model) = (purpose, model.map(str::to_owned));
             routed.identity(&call)
         };
-        let is = |identity: &str| Some(identity.to_owned());
+        fn is(identity: &str) -> Option<String> {
+            Some(identity.to_owned())
+        }
         assert_eq!(identity(Purpose::Generate, None), is("s huge"));
         assert_eq!(identity(Purpose::Judge, None), is("c tiny"));
         assert_eq!(identity(Purpose::Judge, Some("strong")), is("s huge"));
@@ -237,10 +239,12 @@ mod tests {
 
     #[test]
     fn names_must_mean_something() {
-        let fake = || Arc::new(FakeModel::using(1, 1)) as Arc<dyn ModelProvider>;
-        let new = |others: Vec<Route>, pairs: &[(&str, &str)]| {
+        fn fake() -> Arc<dyn ModelProvider> {
+            Arc::new(FakeModel::using(1, 1)) as Arc<dyn ModelProvider>
+        }
+        fn new(others: Vec<Route>, pairs: &[(&str, &str)]) -> Option<RouteError> {
             RoutedModel::new(route("a", fake(), None), others, &purposes(pairs)).err()
-        };
+        }
         assert_eq!(new(vec![route("a", fake(), None)], &[]), Some(RouteError::Twice("a".into())));
         let foreign = RouteError::Foreign { name: "b".into(), model: "other".into() };
         assert_eq!(new(vec![route("b", fake(), Some("other"))], &[]), Some(foreign));

@@ -230,9 +230,9 @@ mod tests {
 
     #[test]
     fn the_documents_name_them_in_that_order() {
-        let read = |path: &str| {
+        fn read(path: &str) -> String {
             std::fs::read_to_string(format!("{}/../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
-        };
+        }
         let of_models =
             format!("{} → {} → provider", ROLE_LAYERS.join(" → "), MODEL_LAYERS.join(" → "));
         let of_statements = format!(

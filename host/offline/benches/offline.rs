@@ -23,11 +23,9 @@ const THINGS: &[&str] =
 
 /// A catalog of so many tables in a chain, each referring to the one before.
 fn catalog(tables: usize) -> Catalog {
-    let column = |name: String, sql_type: &str| Column {
-        name,
-        sql_type: sql_type.to_owned(),
-        ..Column::default()
-    };
+    fn column(name: String, sql_type: &str) -> Column {
+        Column { name, sql_type: sql_type.to_owned(), ..Column::default() }
+    }
     let name = |at: usize| match at / THINGS.len() {
         0 => THINGS[at].to_owned(),
         round => format!("{}_{round}", THINGS[at % THINGS.len()]),
@@ -93,16 +91,18 @@ impl CellIndex for Cells {
 }
 
 fn cells() -> Cells {
-    let hit = |number: usize| Hit {
-        corpus: Corpus::Cells,
-        id: number.to_string(),
-        path: "bakery.city".to_owned(),
-        table: Some("bakery".to_owned()),
-        column: Some("city".to_owned()),
-        snippet: Some(format!("Town {number}")),
-        payload: None,
-        score: 1.0,
-    };
+    fn hit(number: usize) -> Hit {
+        Hit {
+            corpus: Corpus::Cells,
+            id: number.to_string(),
+            path: "bakery.city".to_owned(),
+            table: Some("bakery".to_owned()),
+            column: Some("city".to_owned()),
+            snippet: Some(format!("Town {number}")),
+            payload: None,
+            score: 1.0,
+        }
+    }
     Cells((0..10_000).map(|number| (format!("town {number}"), vec![hit(number)])).collect())
 }
 

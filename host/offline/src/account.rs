@@ -93,7 +93,7 @@ impl<'a> Parts<'a> {
 
     /// Returns the number of comparisons by size: of a value, a group or a part of a whole.
     fn comparisons(&self) -> usize {
-        let compares = |operator: &Operator| {
+        fn compares(operator: &Operator) -> bool {
             matches!(
                 operator,
                 Operator::Greater
@@ -103,7 +103,7 @@ impl<'a> Parts<'a> {
                     | Operator::Between
                     | Operator::NotBetween
             )
-        };
+        }
         let conditions = self.conditions.iter().map(|condition| condition.operator);
         conditions.chain(self.having.iter().copied()).filter(|operator| compares(operator)).count()
     }
@@ -233,9 +233,10 @@ pub(crate) fn is_lost(negation: usize, draft: &Draft, query: &LogicalQuery) -> b
 /// and superlatives.
 fn beyond(reading: &Reading) -> Vec<String> {
     let tokens = &reading.tokens;
-    let is_in_item =
-        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
-    let is_free = |at: usize| tokens[at].kind == Kind::Word && !is_in_item(at);
+    fn is_in_item(reading: &Reading, at: usize) -> bool {
+        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
+    }
+    let is_free = |at: usize| tokens[at].kind == Kind::Word && !is_in_item(reading, at);
     let asks = |at: usize| {
         let lower = tokens[at].lower.as_str();
         let is_superlative =
@@ -259,18 +260,21 @@ fn beyond(reading: &Reading) -> Vec<String> {
 /// Returns the words that are mostly filler and are columns here, which the statement lacks:
 /// `done`.
 fn unread_columns(schema: &Schema, reading: &Reading, query: &LogicalQuery) -> Vec<String> {
-    let is_column = |token: &Token| {
+    fn is_column(query: &LogicalQuery, schema: &Schema, token: &Token) -> bool {
         schema.columns().any(|(at, view)| {
             view.required.as_slice() == [token.stem.as_str()]
                 && query.reads(at.table)
                 && !query.names(at)
         })
-    };
-    let is_in_item =
-        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+    }
+    fn is_in_item(reading: &Reading, at: usize) -> bool {
+        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
+    }
     let tokens = reading.tokens.iter().enumerate();
     let lost = tokens.filter(|(at, token)| {
-        lexicon::is_filler(&token.lower) && !is_in_item(*at) && is_column(token)
+        lexicon::is_filler(&token.lower)
+            && !is_in_item(reading, *at)
+            && is_column(query, schema, token)
     });
     lost.map(|(_, token)| token.text.clone()).collect()
 }
@@ -322,9 +326,12 @@ fn find_missing_items(
 /// up, texts have no greatest, a limit applies to ordered rows, and what stands beside an aggregate
 /// is the key of its group.
 pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> bool {
-    let holds = |at: ColumnRef| schema.column(at).holds;
-    let is_summable = |at: ColumnRef| holds(at) == Holds::Number && !schema.column(at).is_key;
-    let is_ordered = |at: ColumnRef| matches!(holds(at), Holds::Number | Holds::Time);
+    fn holds(schema: &Schema, at: ColumnRef) -> Holds {
+        schema.column(at).holds
+    }
+    let is_summable =
+        |at: ColumnRef| holds(schema, at) == Holds::Number && !schema.column(at).is_key;
+    let is_ordered = |at: ColumnRef| matches!(holds(schema, at), Holds::Number | Holds::Time);
     let fits = |expression: &Expression| match expression {
         Expression::Aggregate(Function::Avg | Function::Sum, at) => is_summable(*at),
         Expression::Aggregate(Function::Min | Function::Max, at) => is_ordered(*at),
@@ -359,7 +366,9 @@ pub(crate) fn is_sound(schema: &Schema, draft: &Draft, query: &LogicalQuery) -> 
 /// Returns true if the two sides of a condition are of comparable types: a day is no number.
 fn is_comparable(schema: &Schema, condition: &Condition) -> bool {
     let view = schema.column(condition.column);
-    let is_day = |text: &str| calendar::day(text).is_some();
+    fn is_day(text: &str) -> bool {
+        calendar::day(text).is_some()
+    }
     match &condition.operand {
         Operand::Text(text) if is_day(text) => view.holds == Holds::Time,
         Operand::Range(low, _) => match low.as_ref() {
@@ -377,12 +386,12 @@ fn is_comparable(schema: &Schema, condition: &Condition) -> bool {
 /// Returns true if each plain column beside an aggregate is a key of the groups, or belongs to the
 /// row that is the group or has the extreme value.
 fn groups_fit(schema: &Schema, query: &LogicalQuery) -> bool {
-    let aggregates = |expression: &Expression| {
+    fn aggregates(expression: &Expression) -> bool {
         matches!(
             expression,
             Expression::Aggregate(..) | Expression::CountRows | Expression::CountDistinct(_)
         )
-    };
+    }
     let selects = query.select.iter().any(aggregates);
     let orders = query.order.iter().any(|(expression, _)| aggregates(expression));
     if query.group.is_empty() {

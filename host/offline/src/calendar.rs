@@ -129,11 +129,13 @@ pub(crate) fn day_after(text: &str) -> Option<String> {
 /// Returns true if a text has a form of a date whose order as a text is the order in time, from the
 /// year on: `2024-05-31`, with or without a time of day, `2024-05` and `2024`.
 pub(crate) fn is_ordered(text: &str) -> bool {
-    let starts = |length: usize| text.get(..length).unwrap_or(text);
+    fn starts(text: &str, length: usize) -> &str {
+        text.get(..length).unwrap_or(text)
+    }
     match text.len() {
         4 => text.bytes().all(|byte| byte.is_ascii_digit()),
         7 => day(&format!("{text}-01")).is_some(),
-        _ => day(starts(10)).is_some(),
+        _ => day(starts(text, 10)).is_some(),
     }
 }
 
@@ -158,10 +160,10 @@ mod tests {
 
     #[test]
     fn words_that_are_also_verbs_are_months_only_after_a_preposition() {
-        let read = |question: &str| {
+        fn read(question: &str) -> Option<(u32, u32)> {
             let tokens = words::tokens(question);
             (0..tokens.len()).find_map(|at| months(&tokens, at))
-        };
+        }
         assert_eq!(read("flights in july"), Some((7, 7)));
         assert_eq!(read("flights in Q2"), Some((4, 6)));
         assert_eq!(read("orders in May"), Some((5, 5)));

@@ -56,8 +56,10 @@ fn idle(draft: &Draft, query: &LogicalQuery) -> usize {
 
 /// A factor for how well the words match the names that they refer to.
 fn fit(reading: &Reading) -> f64 {
-    let named = |what: &What| matches!(what, What::Table(_) | What::Column(_) | What::Cell(_));
-    mean(reading.items.iter().filter(|item| named(&item.what)).map(|item| item.score))
+    fn name(what: &What) -> bool {
+        matches!(what, What::Table(_) | What::Column(_) | What::Cell(_))
+    }
+    mean(reading.items.iter().filter(|item| name(&item.what)).map(|item| item.score))
 }
 
 /// A factor for how far the chosen meanings are ahead of others.
@@ -164,12 +166,12 @@ fn is_open_share(query: &LogicalQuery) -> bool {
 /// Returns true if a flag in numbers, such as `discontinued`, is selected as it is. Such a flag is
 /// usually a condition and seldom the answer.
 fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
-    let is_state = |view: &ColumnView| {
+    fn is_state(view: &ColumnView) -> bool {
         let name = view.name.to_lowercase();
         matches!(view.holds, Holds::Number | Holds::Flag)
             && name.ends_with("ed")
             && !name.ends_with("eed")
-    };
+    }
     query
         .select
         .iter()
@@ -179,48 +181,51 @@ fn selects_a_state(query: &LogicalQuery, schema: &Schema) -> bool {
 /// Returns true if the question asks how many there are, and neither an aggregate nor a number is
 /// selected.
 fn counts_nothing(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
-    let is_no_number = |item: &Expression| match item {
-        Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
-        Expression::AllColumns(_) => true,
-        Expression::Aggregate(..)
-        | Expression::CountDistinct(_)
-        | Expression::Length(_)
-        | Expression::Share(_)
-        | Expression::CountRows => false,
-    };
+    fn is_no_number(schema: &Schema, item: &Expression) -> bool {
+        match item {
+            Expression::Column(at) => matches!(schema.column(*at).holds, Holds::Text | Holds::Time),
+            Expression::AllColumns(_) => true,
+            Expression::Aggregate(..)
+            | Expression::CountDistinct(_)
+            | Expression::Length(_)
+            | Expression::Share(_)
+            | Expression::CountRows => false,
+        }
+    }
     // `the top 3 customers by number of orders` asks for customers.
-    let is_measure = |at: usize| {
+    fn is_measure(query: &LogicalQuery, reading: &Reading, at: usize) -> bool {
         let before = at.checked_sub(1).map(|before| &reading.items[before].what);
         matches!(before, Some(What::Cue(Cue::By | Cue::OrderBy)))
             && query.order.iter().any(|(item, _)| *item == Expression::CountRows)
-    };
-    let counts = (0..reading.items.len())
-        .any(|at| matches!(reading.items[at].what, What::Cue(Cue::Count)) && !is_measure(at));
-    counts && query.select.iter().all(is_no_number)
+    }
+    let counts = (0..reading.items.len()).any(|at| {
+        matches!(reading.items[at].what, What::Cue(Cue::Count)) && !is_measure(query, reading, at)
+    });
+    counts && query.select.iter().all(|item| is_no_number(schema, item))
 }
 
 /// Returns true if the greatest text is sought, the last in the alphabet, which is rarely asked
 /// for.
 fn compares_texts(draft: &Draft, query: &LogicalQuery, schema: &Schema) -> bool {
     // A number may be declared as text.
-    let is_text = |column: ColumnRef| {
+    fn is_text(schema: &Schema, column: ColumnRef) -> bool {
         let view = schema.column(column);
         let is_prose = || view.required.iter().any(|stem| lexicon::PROSE.contains(&stem.as_str()));
         view.holds == Holds::Text
             && (is_prose() || schema.tables[column.table].labels.contains(&column.column))
-    };
+    }
     let is_extreme = |item: &Expression| match item {
-        Expression::Aggregate(_, column) => is_text(*column),
+        Expression::Aggregate(_, column) => is_text(schema, *column),
         _ => false,
     };
-    let is_best = matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(column));
+    let is_best = matches!(draft.best, Some((Measure::Column(column) | Measure::Aggregate(_, column), _)) if is_text(schema, column));
     is_best || query.select.iter().any(is_extreme)
 }
 
 /// Returns true if a column after what is counted or summed up makes groups although no word asks
 /// for any: `the total cost of the stock`.
 fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
-    let follows = |from: usize, to: usize| {
+    fn follows(reading: &Reading, from: usize, to: usize) -> bool {
         from < to
             && !reading.items[from..to].iter().any(|item: &Item| {
                 matches!(
@@ -236,7 +241,7 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
                     )
                 )
             })
-    };
+    }
     let plain = || {
         draft.asked.iter().filter(|asked: &&Asked| {
             asked.head && matches!(asked.expression, Expression::Column(_))
@@ -256,7 +261,8 @@ fn groups_unasked(reading: &Reading, draft: &Draft) -> bool {
         })
         .map(|asked| asked.item);
     let mut measured = counted.chain(summed);
-    draft.keys.is_empty() && measured.any(|item| plain().any(|asked| follows(item, asked.item)))
+    draft.keys.is_empty()
+        && measured.any(|item| plain().any(|asked| follows(reading, item, asked.item)))
 }
 
 /// Returns true if a sum or an average is taken over rows that the joins repeat.
@@ -301,7 +307,7 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
     }
     let names_rows = reading.items.iter().any(|item| matches!(item.what, What::Table(_)));
     // The first column names the rows where no other does, and no year repeats them.
-    let is_first = |at: ColumnRef| {
+    fn is_first(schema: &Schema, at: ColumnRef) -> bool {
         let table = &schema.tables[at.table];
         at.column == 0
             && table.labels.is_empty()
@@ -309,9 +315,9 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
                 .columns
                 .iter()
                 .any(|view: &ColumnView| view.required.iter().any(|stem| stem == "year"))
-    };
+    }
     let is_open = query.select.iter().any(|item: &Expression| match item {
-        Expression::Column(at) => at != by && schema.repeats(*at) && !is_first(*at),
+        Expression::Column(at) => at != by && schema.repeats(*at) && !is_first(schema, *at),
         _ => false,
     }) && (schema.adds_up(*by) || !names_rows);
     query.limit.is_some() && query.group.is_empty() && is_open
@@ -320,17 +326,17 @@ fn is_open_best(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> boo
 /// Returns true if two cells of different columns are one name, as a maker and its model: the
 /// second may suffice.
 fn names_model(reading: &Reading) -> bool {
-    let is_coded = |item: &Item| {
+    fn is_coded(reading: &Reading, item: &Item) -> bool {
         reading.tokens[item.from..item.to]
             .iter()
             .any(|one| one.text.contains(|c: char| c.is_ascii_digit()))
-    };
+    }
     reading.items.windows(2).any(|pair| match pair {
         [first, second] => match (&first.what, &second.what) {
             (What::Cell(one), What::Cell(other)) => {
                 let is_same =
                     one.iter().any(|cell| other.iter().any(|next| next.column == cell.column));
-                first.to == second.from && !is_same && is_coded(second)
+                first.to == second.from && !is_same && is_coded(reading, second)
             }
             _ => false,
         },
@@ -359,20 +365,20 @@ fn claims_frequency(query: &LogicalQuery, schema: &Schema) -> bool {
 /// Returns true if the question begins with `where`, `when` or `who`, and no place, time or name is
 /// selected.
 fn is_other_kind(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
-    let selects = |fits: &dyn Fn(&ColumnView) -> bool| {
+    fn selects(query: &LogicalQuery, schema: &Schema, fits: &dyn Fn(&ColumnView) -> bool) -> bool {
         query.select.iter().any(|item| match item {
             Expression::AllColumns(_) => true,
             other => other.column().is_some_and(|at| fits(schema.column(at))),
         })
-    };
+    }
     match reading.tokens.first().map(|token| token.lower.as_str()) {
-        Some("who") => !selects(&|view: &ColumnView| !view.is_key),
-        Some("where") => !selects(&|view: &ColumnView| {
+        Some("who") => !selects(query, schema, &|view: &ColumnView| !view.is_key),
+        Some("where") => !selects(query, schema, &|view: &ColumnView| {
             view.required
                 .iter()
                 .any(|stem| lexicon::PLACES.iter().any(|place| words::stem(place) == *stem))
         }),
-        Some("when") => !selects(&|view: &ColumnView| {
+        Some("when") => !selects(query, schema, &|view: &ColumnView| {
             view.holds == Holds::Time
                 || view
                     .required

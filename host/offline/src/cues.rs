@@ -182,11 +182,13 @@ impl Reader<'_> {
         if let Some(length) = self.any(&["order of", "order for", "order according to"]) {
             return Some((length, Cue::OrderBy));
         }
-        let plain = |word: &str| match word {
-            "high" | "large" | "big" | "old" | "most" | "z" => Some(true),
-            "low" | "small" | "young" | "least" | "a" => Some(false),
-            other => lexicon::superlative(other).map(|scale| scale.up),
-        };
+        fn plain(word: &str) -> Option<bool> {
+            match word {
+                "high" | "large" | "big" | "old" | "most" | "z" => Some(true),
+                "low" | "small" | "young" | "least" | "a" => Some(false),
+                other => lexicon::superlative(other).map(|scale| scale.up),
+            }
+        }
         let from = usize::from(self.word(0) == "from");
         let second =
             |at: usize| if self.word(at) == "the" { self.word(at + 1) } else { self.word(at) };

@@ -83,7 +83,9 @@ fn year(column: &str, year: u32) -> String {
 
 #[test]
 fn a_verb_that_names_a_column_of_dates_says_what_happened_then() {
-    let count = |condition: &str| format!("SELECT COUNT(*) FROM orders WHERE {condition}");
+    fn count(condition: &str) -> String {
+        format!("SELECT COUNT(*) FROM orders WHERE {condition}")
+    }
     let month = "CAST(strftime('%m', shipped_date) AS INTEGER) = 3";
     let march = format!("{month} AND {}", year("shipped_date", 2023));
     let customers = "SELECT COUNT(*) FROM customers WHERE";
@@ -138,7 +140,9 @@ fn the_time_of_a_state_is_not_guessed() {
 
 #[test]
 fn a_time_is_of_the_rows_that_are_counted_or_added_up() {
-    let count = |condition: &str| format!("SELECT COUNT(*) FROM visits WHERE {condition}");
+    fn count(condition: &str) -> String {
+        format!("SELECT COUNT(*) FROM visits WHERE {condition}")
+    }
     let month = "CAST(strftime('%m', started_at) AS INTEGER) = 1";
     assert_reads(
         &clinic(),

@@ -16,10 +16,12 @@ pub(crate) async fn are_days(
     query: &LogicalQuery,
     samples: &mut Samples<'_>,
 ) -> bool {
-    let is_day = |value: &Value| match value {
-        Value::Text(text) => calendar::is_ordered(text),
-        _ => true,
-    };
+    fn is_day(value: &Value) -> bool {
+        match value {
+            Value::Text(text) => calendar::is_ordered(text),
+            _ => true,
+        }
+    }
     let mut columns = Vec::new();
     collect(schema, query, &mut columns);
     for at in columns {
@@ -36,17 +38,18 @@ pub(crate) async fn are_days(
 
 /// The columns of texts that the query takes for dates.
 fn collect(schema: &Schema, query: &LogicalQuery, columns: &mut Vec<ColumnRef>) {
-    let compares = |condition: &&Condition| {
+    fn extreme(expression: &Expression) -> Option<ColumnRef> {
+        match expression {
+            Expression::Aggregate(Function::Min | Function::Max, at) => Some(*at),
+            _ => None,
+        }
+    }
+    let ordered = query.order.iter().filter_map(|(expression, _)| expression.column());
+    let found = query.conditions().filter(|condition: &&Condition| {
         let is_day = |operand: &Operand| matches!(operand, Operand::Text(text) if calendar::day(text).is_some());
         let ranges = matches!(&condition.operand, Operand::Range(low, _) if is_day(low));
         condition.field.is_some() || is_day(&condition.operand) || ranges
-    };
-    let extreme = |expression: &Expression| match expression {
-        Expression::Aggregate(Function::Min | Function::Max, at) => Some(*at),
-        _ => None,
-    };
-    let ordered = query.order.iter().filter_map(|(expression, _)| expression.column());
-    let found = query.conditions().filter(compares).map(|condition| condition.column);
+    }).map(|condition| condition.column);
     let found = found.chain(query.select.iter().filter_map(extreme)).chain(ordered);
     columns.extend(found.filter(|at| {
         let view = schema.column(*at);
@@ -95,11 +98,9 @@ mod tests {
     }
 
     fn bookings() -> Catalog {
-        let column = |name: &str, sql_type: &str| Column {
-            name: name.to_owned(),
-            sql_type: sql_type.to_owned(),
-            ..Column::default()
-        };
+        fn column(name: &str, sql_type: &str) -> Column {
+            Column { name: name.to_owned(), sql_type: sql_type.to_owned(), ..Column::default() }
+        }
         let columns = vec![
             column("booking", "INTEGER"),
             column("booking_date", "TEXT"),
@@ -111,9 +112,9 @@ mod tests {
 
     #[test]
     fn only_texts_from_the_year_on_are_dates() {
-        let answers = |texts: &'static [&'static str], question: &str| {
+        fn answers(texts: &'static [&'static str], question: &str) -> bool {
             !block_on(interpret(question, &bookings(), Some(&Texts(texts)))).list.is_empty()
-        };
+        }
         for question in [
             "How many bookings were there in February 2024?",
             "How many bookings were there on 2024-02-05?",

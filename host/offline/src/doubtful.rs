@@ -514,7 +514,9 @@ fn the_oldest_was_founded_first_and_the_best_time_is_the_least() {
         &[("oldest house", "SELECT house FROM houses ORDER BY built NULLS LAST LIMIT 1")],
     );
     let runs = catalog("runs", &[("runner", "TEXT"), ("time", "REAL"), ("place", "INTEGER")]);
-    let best = |column: &str| format!("SELECT runner FROM runs ORDER BY {column} LIMIT 1");
+    fn best(column: &str) -> String {
+        format!("SELECT runner FROM runs ORDER BY {column} LIMIT 1")
+    }
     assert_reads(
         &runs,
         &[

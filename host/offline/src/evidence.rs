@@ -92,7 +92,9 @@ fn read_definition(sentence: &str) -> Option<(&str, &str)> {
     /// Words before what is explained.
     const BEFORE: [&str; 4] = ["by ", "the ", "a ", "an "];
     let (term, meaning) = VERBS.iter().find_map(|verb| sentence.split_once(verb))?;
-    let quotes = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',');
+    fn quotes(c: char) -> bool {
+        c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',')
+    }
     let mut term = term.trim_matches(quotes);
     while let Some(rest) = BEFORE.iter().find_map(|word| strip(term, word)) {
         term = rest.trim_matches(quotes);
@@ -111,9 +113,9 @@ fn read_definition(sentence: &str) -> Option<(&str, &str)> {
 fn add_measure(term: &str, answer: &str) -> String {
     let plain =
         ["by ", "the "].iter().fold(answer.trim(), |rest, word| strip(rest, word).unwrap_or(rest));
-    let scales = |text: &str| {
+    fn scales(text: &str) -> bool {
         text.split(' ').any(|word| lexicon::superlative(&word.to_lowercase()).is_some())
-    };
+    }
     if !scales(term) {
         return meaning(answer, term).to_owned();
     }
@@ -185,7 +187,9 @@ fn replace_word(text: &str, term: &str, meaning: &str) -> String {
     while let Some(at) = rest.find(term) {
         let before = &rest[..at];
         let after = &rest[at + term.len()..];
-        let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+        fn edge(c: Option<char>) -> bool {
+            c.is_none_or(|c| !c.is_alphanumeric())
+        }
         let whole = edge(before.chars().next_back()) && edge(after.chars().next());
         out += before;
         out += if whole { meaning } else { term };
@@ -255,23 +259,23 @@ mod tests {
                 "{evidence}"
             );
         }
-        let said = |answer: &str| {
+        fn say(answer: &str) -> String {
             let question = "By what is \"smallest customer\" measured?".to_owned();
             let answers = vec![(question, answer.to_owned())];
             apply_evidence(
                 "Who is the smallest customer?",
                 &Problem { answers, ..Problem::default() },
             )
-        };
+        }
         assert_eq!(
-            said("number of orders"),
+            say("number of orders"),
             "Who is the customer with the lowest number of orders?"
         );
         assert_eq!(
-            said("by the number of orders"),
+            say("by the number of orders"),
             "Who is the customer with the lowest number of orders?"
         );
-        assert_eq!(said("age"), "Who is the smallest customer by age?");
+        assert_eq!(say("age"), "Who is the smallest customer by age?");
     }
 
     #[test]
@@ -284,11 +288,11 @@ mod tests {
 
     #[test]
     fn an_answer_stands_in_the_place_of_the_words_that_were_in_doubt() {
-        let explained = |question: &str, answer: &str| {
+        fn explain(question: &str, answer: &str) -> String {
             let asked = "What do you mean by \"zorblats\" in \"How many Zorblats?\"? The database has nothing of that name.";
             let answers = vec![(asked.to_owned(), answer.to_owned())];
             apply_evidence(question, &Problem { answers, ..Problem::default() })
-        };
+        }
         for answer in [
             "customers",
             " Customers.",
@@ -296,15 +300,12 @@ mod tests {
             "Zorblats: customers",
             "I mean customers",
         ] {
-            assert_eq!(
-                explained("How many Zorblats?", answer).to_lowercase(),
-                "how many customers?"
-            );
+            assert_eq!(explain("How many Zorblats?", answer).to_lowercase(), "how many customers?");
         }
         // Only whole words, and never the whole question.
-        assert_eq!(explained("How many zorblatsies?", "x"), "How many zorblatsies? (x)");
-        assert_eq!(explained("zorblats", "x"), "zorblats (x)");
-        assert_eq!(explained("Zürich zorblats", ""), "Zürich ");
+        assert_eq!(explain("How many zorblatsies?", "x"), "How many zorblatsies? (x)");
+        assert_eq!(explain("zorblats", "x"), "zorblats (x)");
+        assert_eq!(explain("Zürich zorblats", ""), "Zürich ");
     }
 
     #[test]

@@ -204,7 +204,9 @@ impl CellIndex for Cells {
         columns: &[String],
         _: u32,
     ) -> Result<Vec<Sample>, PortError> {
-        let text = |value: &str| Value::Text(value.to_owned());
+        fn text(value: &str) -> Value {
+            Value::Text(value.to_owned())
+        }
         let values = match (table, columns) {
             ("tips", [column]) if column == "smoker" => vec![text("No"), text("Yes")],
             ("tips", [column]) if column == "day" => vec![text("Fri"), text("Sat")],

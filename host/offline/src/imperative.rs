@@ -90,9 +90,9 @@ fn change(tokens: &[Token], at: usize) -> Option<Change> {
         | "swap" => Change::Update,
         _ => return None,
     };
-    let polite = |word: &str| {
+    fn polite(word: &str) -> bool {
         matches!(word, "please" | "kindly" | "just" | "now" | "you" | "to" | "lets" | "let's" | "i")
-    };
+    }
     let begins = (0..at).all(|before| {
         polite(word(before))
             || matches!(

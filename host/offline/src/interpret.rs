@@ -228,9 +228,13 @@ fn same_names(schema: &Schema, reading: &Reading) -> Option<(usize, Vec<usize>)>
             _ => Vec::new(),
         };
         let first = *tables.first()?;
-        let is_rival =
-            |table: &usize| *table == first || schema.namesakes(first).any(|other| other == *table);
-        let mut rivals: Vec<usize> = tables.iter().copied().filter(is_rival).collect();
+        let mut rivals: Vec<usize> = tables
+            .iter()
+            .copied()
+            .filter(|table: &usize| {
+                *table == first || schema.namesakes(first).any(|other| other == *table)
+            })
+            .collect();
         rivals.sort_unstable();
         rivals.dedup();
         let is_named = matches!(item.what, What::Table(_)) || !rivals.iter().any(decided);
@@ -240,16 +244,18 @@ fn same_names(schema: &Schema, reading: &Reading) -> Option<(usize, Vec<usize>)>
 
 /// The reading in which a table is meant, and none of its name in another schema.
 fn with_table(schema: &Schema, reading: &Reading, table: usize) -> Reading {
-    let is_other = |other: usize| schema.namesakes(table).any(|namesake| namesake == other);
+    fn is_other(schema: &Schema, table: usize, other: usize) -> bool {
+        schema.namesakes(table).any(|namesake| namesake == other)
+    }
     let mut reading = reading.clone();
     for item in &mut reading.items {
         match &mut item.what {
-            What::Table(named) if is_other(*named) => *named = table,
+            What::Table(named) if is_other(schema, table, *named) => *named = table,
             What::Column(columns) if columns.iter().any(|(column, _)| column.table == table) => {
-                columns.retain(|(column, _)| !is_other(column.table));
+                columns.retain(|(column, _)| !is_other(schema, table, column.table));
             }
             What::Cell(cells) if cells.iter().any(|cell| cell.column.table == table) => {
-                cells.retain(|cell| !is_other(cell.column.table));
+                cells.retain(|cell| !is_other(schema, table, cell.column.table));
             }
             _ => {}
         }
@@ -538,9 +544,17 @@ mod tests {
             .iter_mut()
             .flat_map(|table| &mut table.columns)
             .for_each(|column| column.nullable = false);
-        let sql = |question: &str| block_on(interpret(question, &catalog, None)).list.remove(0).sql;
-        assert_eq!(sql("Which books have no pages?"), "SELECT title FROM book WHERE pages = 0");
-        assert_eq!(sql("Which books have no genre?"), "SELECT title FROM book WHERE genre = ''");
+        fn sql(catalog: &Catalog, question: &str) -> String {
+            block_on(interpret(question, catalog, None)).list.remove(0).sql
+        }
+        assert_eq!(
+            sql(&catalog, "Which books have no pages?"),
+            "SELECT title FROM book WHERE pages = 0"
+        );
+        assert_eq!(
+            sql(&catalog, "Which books have no genre?"),
+            "SELECT title FROM book WHERE genre = ''"
+        );
         // The words that follow name the city, so nothing is missing.
         assert_eq!(
             best("Which members do not have the city Oslo?"),

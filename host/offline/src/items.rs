@@ -254,10 +254,12 @@ fn narrow_to_named_schemas(
 /// mean the numbers: `average tip`.
 fn is_measured(tokens: &[Token], items: &[Item], mention: &Mention, schema: &Schema) -> bool {
     let [(table, _), ..] = mention.tables.as_slice() else { return false };
-    let is_own = |(at, score): &(ColumnRef, f64)| {
+    fn is_own(schema: &Schema, table: &usize, (at, score): &(ColumnRef, f64)) -> bool {
         at.table == *table && *score > 0.9 && schema.measures(*table).any(|measure| measure == *at)
+    }
+    let Some((own, _)) = mention.columns.iter().find(|column| is_own(schema, table, column)) else {
+        return false;
     };
-    let Some((own, _)) = mention.columns.iter().find(|column| is_own(column)) else { return false };
     // A whole number may as well number the rows: the flight of `flights`.
     let view = schema.column(*own);
     let is_amount = !view.declared.contains("int")
@@ -307,7 +309,9 @@ fn costs(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
     let verb = &tokens[mention.from];
     let is_cost = matches!(verb.lower.as_str(), "cost" | "costs");
     let (Some(before), true) = (mention.from.checked_sub(1), is_cost) else { return false };
-    let does = |word: &str| matches!(word, "do" | "does" | "did" | "doesn't" | "don't" | "didn't");
+    fn does(word: &str) -> bool {
+        matches!(word, "do" | "does" | "did" | "doesn't" | "don't" | "didn't")
+    }
     let asks = tokens[..=before].iter().any(|token| does(&token.lower));
     let word = tokens[before].lower.as_str();
     let place = &tokens[before].place;
@@ -341,25 +345,27 @@ fn priced(schema: &Schema, columns: Vec<(ColumnRef, f64)>) -> Vec<(ColumnRef, f6
 /// Returns true if a verb names a column of dates: `shipped` of `shipped_date`. A value of another
 /// table is none.
 fn is_event(tokens: &[Token], mention: &Mention, schema: &Schema) -> bool {
-    let is_time = |table: Option<usize>| {
+    fn is_time(mention: &Mention, schema: &Schema, table: Option<usize>) -> bool {
         mention.columns.iter().any(|(at, _)| {
             schema.column(*at).holds == Holds::Time && table.is_none_or(|table| table == at.table)
         })
-    };
+    }
     mention.tables.is_empty()
         && mention.to == mention.from + 1
         && tokens[mention.from].is_event()
-        && is_time(mention.cells.first().map(|cell| cell.column.table))
+        && is_time(mention, schema, mention.cells.first().map(|cell| cell.column.table))
 }
 
 /// Returns true if a time follows a verb in its sentence, with no other such verb between, or the
 /// sentence begins with one: `shipped to Spain in 2024`, but not `2024 orders that were shipped`.
 fn says_when(tokens: &[Token], mention: &Mention, events: &[usize]) -> bool {
-    let is_time = |at: usize| match tokens[at].kind {
-        Kind::Date => true,
-        Kind::Number => calendar::is_year(&tokens[at].lower),
-        _ => calendar::months(tokens, at).is_some(),
-    };
+    fn is_time(tokens: &[Token], at: usize) -> bool {
+        match tokens[at].kind {
+            Kind::Date => true,
+            Kind::Number => calendar::is_year(&tokens[at].lower),
+            _ => calendar::months(tokens, at).is_some(),
+        }
+    }
     let ends = (mention.to..tokens.len())
         .find(|at| tokens[*at].ends_sentence() || events.contains(at))
         .unwrap_or(tokens.len());
@@ -367,18 +373,20 @@ fn says_when(tokens: &[Token], mention: &Mention, events: &[usize]) -> bool {
     let is_denied = lexicon::NEGATIONS.contains(&before) || before.ends_with("n't");
     let begins =
         ["in", "on", "during", "since", "before", "after"].contains(&tokens[0].lower.as_str());
-    let opens = begins && (1..mention.from.min(3)).any(is_time);
-    !is_denied && ((mention.to..ends).any(is_time) || opens)
+    let opens = begins && (1..mention.from.min(3)).any(|at| is_time(tokens, at));
+    !is_denied && ((mention.to..ends).any(|at| is_time(tokens, at)) || opens)
 }
 
 /// Returns true if a participle describes the rows of the table after it, or is a value of the
 /// column before it: `shipped orders`, `with the status shipped`.
 fn is_state(tokens: &[Token], mention: &Mention, places: &[Place]) -> bool {
-    let links = |at: usize| matches!(tokens[at].lower.as_str(), "is" | "was" | "of" | "=");
+    fn links(tokens: &[Token], at: usize) -> bool {
+        matches!(tokens[at].lower.as_str(), "is" | "was" | "of" | "=")
+    }
     places.iter().any(|place| {
         let describes = place.is_table && place.from == mention.to;
         let is_before =
-            place.to == mention.from || (place.to + 1 == mention.from && links(place.to));
+            place.to == mention.from || (place.to + 1 == mention.from && links(tokens, place.to));
         describes || (place.is_column && !place.is_cell && is_before)
     })
 }
@@ -427,9 +435,9 @@ fn carries_meaning(tokens: &[Token], items: &[Item], at: usize) -> bool {
 /// them.
 fn is_sought(tokens: &[Token], at: usize, sought: &[usize]) -> bool {
     // `starts with A` means the letter.
-    let small = |token: &Token| {
+    fn small(token: &Token) -> bool {
         matches!(token.lower.as_str(), "the" | "a" | "an" | "of") && !token.is_capitalised()
-    };
+    }
     sought.iter().any(|from| *from <= at && tokens[*from..at].iter().all(small))
         && !small(&tokens[at])
 }
@@ -444,21 +452,22 @@ fn item(tokens: &[Token], mention: Mention, sought: &[usize]) -> Option<Item> {
     let proper = first.is_capitalised() && mention.from > 0 && exact && named < 0.99;
     let from = mention.from;
     let to = mention.to;
-    let make = |what: What, score: f64| {
+    fn make(from: usize, to: usize, what: What, score: f64) -> Option<Item> {
         Some(Item { from, to, what, head: false, score, rivals: Vec::new() })
-    };
+    }
     if quoted && is_sought(tokens, from, sought) {
-        return make(What::Text(first.text.clone()), 1.0);
+        return make(from, to, What::Text(first.text.clone()), 1.0);
     }
     if !mention.cells.is_empty() && (quoted || named == 0.0 || proper || (exact && named < 0.8)) {
-        return make(What::Cell(mention.cells), 1.0);
+        return make(from, to, What::Cell(mention.cells), 1.0);
     }
     if table >= column && table > 0.0 {
         let alike =
             mention.tables.iter().filter(|(_, score)| *score == table).map(|(at, _)| *at).collect();
-        make(What::Table(mention.tables[0].0), table).map(|item| Item { rivals: alike, ..item })
+        make(from, to, What::Table(mention.tables[0].0), table)
+            .map(|item| Item { rivals: alike, ..item })
     } else {
-        make(What::Column(mention.columns), column)
+        make(from, to, What::Column(mention.columns), column)
     }
 }
 

@@ -182,7 +182,9 @@ fn a_column_that_numbers_the_rows_counts_them() {
 
 #[test]
 fn a_total_of_rows_is_of_their_amounts_or_the_user_is_asked() {
-    let orders = |columns: &[(&str, &str)]| catalog("orders", columns);
+    fn orders(columns: &[(&str, &str)]) -> Catalog {
+        catalog("orders", columns)
+    }
     let one = orders(&[
         ("id", "INTEGER"),
         ("customer", "TEXT"),
@@ -209,11 +211,11 @@ fn a_total_of_rows_is_of_their_amounts_or_the_user_is_asked() {
 
 #[test]
 fn an_aggregate_of_the_best_rows_is_of_these_rows() {
-    let best = |function: &str, order: &str| {
+    fn best(function: &str, order: &str) -> String {
         format!(
             "SELECT {function}(revenue) FROM (SELECT revenue FROM sales ORDER BY revenue {order}) AS best"
         )
-    };
+    }
     assert_reads(
         &sales(),
         &[
@@ -354,7 +356,9 @@ fn months_are_of_a_column_of_months_or_of_a_date() {
 
 #[test]
 fn a_day_is_all_of_a_day() {
-    let count = |condition: &str| format!("SELECT COUNT(*) FROM visits WHERE {condition}");
+    fn count(condition: &str) -> String {
+        format!("SELECT COUNT(*) FROM visits WHERE {condition}")
+    }
     assert_reads(
         &visits(),
         &[
@@ -467,7 +471,9 @@ fn a_superlative_measures_the_one_column_that_fits() {
 fn the_spellings_of_a_value_are_one_value() {
     let samples =
         catalog("samples", &[("sample_id", "INTEGER"), ("origin", "TEXT"), ("status", "TEXT")]);
-    let count = |condition: &str| format!("SELECT COUNT(*) FROM samples WHERE {condition}");
+    fn count(condition: &str) -> String {
+        format!("SELECT COUNT(*) FROM samples WHERE {condition}")
+    }
     assert_reads(
         &samples,
         &[

@@ -61,9 +61,9 @@ fn the_best_of_values_is_by_their_sum_where_amounts_add_up() {
             ("day", "DATE"),
         ],
     );
-    let best = |column: &str, by: &str, end: &str| {
+    fn best(column: &str, by: &str, end: &str) -> String {
         format!("SELECT {column} FROM superstore GROUP BY {column} ORDER BY SUM({by}) {end}")
-    };
+    }
     assert_reads(
         &store,
         &[
@@ -165,11 +165,11 @@ fn a_maker_beside_its_model_is_unsure() {
 fn an_adjective_after_most_says_the_measure() {
     let firms =
         catalog("firms", &[("company", T), ("country", T), ("profits", R), ("horsepower", I)]);
-    let best = |condition: &str, end: &str| {
+    fn best(condition: &str, end: &str) -> String {
         format!(
             "SELECT company FROM firms {condition}GROUP BY company ORDER BY SUM(profits) {end} LIMIT 1"
         )
-    };
+    }
     assert_reads(
         &firms,
         &[

@@ -125,7 +125,9 @@ pub(crate) async fn flags(
     let mut flags = Vec::new();
     for at in named {
         let Some(sample) = samples.read(schema, at).await else { continue };
-        let is_bit = |value: &Value| matches!(value, Value::Integer(0 | 1));
+        fn is_bit(value: &Value) -> bool {
+            matches!(value, Value::Integer(0 | 1))
+        }
         let is_flag = sample.greatest == Value::Integer(1)
             && is_bit(&sample.least)
             && sample.frequent.iter().all(|(value, _)| is_bit(value));
@@ -146,7 +148,9 @@ fn yes_and_no(sample: &Sample) -> Option<(String, String)> {
     };
     let texts: Vec<String> = sample.frequent.iter().filter_map(|(value, _)| text(value)).collect();
     let [one, other] = texts.as_slice() else { return None };
-    let is_in = |text: &str, list: &[&str]| list.contains(&text.to_lowercase().as_str());
+    fn is_in(text: &str, list: &[&str]) -> bool {
+        list.contains(&text.to_lowercase().as_str())
+    }
     match () {
         () if is_in(one, YES) && is_in(other, NO) => Some((one.clone(), other.clone())),
         () if is_in(other, YES) && is_in(one, NO) => Some((other.clone(), one.clone())),

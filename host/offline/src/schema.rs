@@ -225,7 +225,9 @@ impl Schema {
     pub(crate) fn repeats(&self, at: ColumnRef) -> bool {
         let table = &self.tables[at.table];
         let view = self.column(at);
-        let is_year = |view: &ColumnView| view.required.iter().any(|stem| stem == "year");
+        fn is_year(view: &ColumnView) -> bool {
+            view.required.iter().any(|stem| stem == "year")
+        }
         let is_label = table.labels.contains(&at.column)
             && (at.column == 0
                 || view
@@ -240,10 +242,11 @@ impl Schema {
     /// Returns true if the numbers of a column are amounts, which may be added up over rows.
     pub(crate) fn adds_up(&self, at: ColumnRef) -> bool {
         let view = self.column(at);
-        let any =
-            |list: &[&str]| list.iter().any(|word| view.required.contains(&words::stem(word)));
-        let is_amount = any(&["amount", "revenue", "value"]) || any(lexicon::ADDED);
-        view.holds == Holds::Number && !view.is_key && is_amount && !any(lexicon::RATES)
+        fn any(view: &ColumnView, list: &[&str]) -> bool {
+            list.iter().any(|word| view.required.contains(&words::stem(word)))
+        }
+        let is_amount = any(view, &["amount", "revenue", "value"]) || any(view, lexicon::ADDED);
+        view.holds == Holds::Number && !view.is_key && is_amount && !any(view, lexicon::RATES)
     }
 
     /// The tables of other schemas that have the name of that one.
@@ -259,10 +262,10 @@ impl Schema {
     pub(crate) fn measures(&self, table: usize) -> impl Iterator<Item = ColumnRef> {
         const PLACES: &[&str] = &["year", "date", "latitud", "longitud", "zip", "phone", "number"];
         let views = self.tables[table].columns.iter().enumerate();
-        let fits = |view: &ColumnView| {
+        fn fits(view: &ColumnView) -> bool {
             let places = view.required.iter().any(|stem| PLACES.contains(&stem.as_str()));
             view.holds == Holds::Number && !view.is_key && !places
-        };
+        }
         views
             .filter(move |(_, view)| fits(view))
             .map(move |(column, _)| ColumnRef { table, column })
@@ -375,12 +378,14 @@ fn column_view(table: &Table, column: &Column, cut: usize, table_stems: &[String
 
 fn holds(column: &Column, stems: &[String]) -> Holds {
     let declared = column.sql_type.to_lowercase();
-    let has = |parts: &[&str]| parts.iter().any(|part| declared.contains(part));
-    if has(&["bool"]) || stems.first().is_some_and(|stem| stem == "is") {
+    fn has(declared: &str, parts: &[&str]) -> bool {
+        parts.iter().any(|part| declared.contains(part))
+    }
+    if has(&declared, &["bool"]) || stems.first().is_some_and(|stem| stem == "is") {
         Holds::Flag
-    } else if has(&["date", "time"]) || stems.iter().any(|stem| stem == "date") {
+    } else if has(&declared, &["date", "time"]) || stems.iter().any(|stem| stem == "date") {
         Holds::Time
-    } else if has(&["int", "real", "num", "dec", "doub", "float", "money", "serial"]) {
+    } else if has(&declared, &["int", "real", "num", "dec", "doub", "float", "money", "serial"]) {
         Holds::Number
     } else if dialect::is_text(&declared) && is_moment(&column.name) {
         Holds::Time
@@ -411,7 +416,9 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
     }
     // Without a declared key: `id`, `<table>id`, or a short name ending in `id` that begins with
     // the beginning of the table's name.
-    let own = |view: &ColumnView| view.required == ["id"];
+    fn own(view: &ColumnView) -> bool {
+        view.required == ["id"]
+    }
     let named = columns.iter().position(|view| own(view) && !view.optional.is_empty());
     named.or_else(|| columns.iter().position(own)).or_else(|| {
         columns.iter().position(|view: &ColumnView| {
@@ -424,25 +431,29 @@ fn primary_key(table: &Table, columns: &[ColumnView], table_stems: &[String]) ->
 }
 
 fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) -> Vec<usize> {
-    let exact = |words: &[&str]| {
+    fn exact(columns: &[ColumnView], words: &[&str]) -> Option<usize> {
         columns.iter().position(|view| {
             view.required.len() == words.len()
                 && view.required.iter().zip(words).all(|(stem, word)| *stem == words::stem(word))
         })
-    };
-    let plain = |view: &ColumnView| view.holds == Holds::Text && !view.is_key;
-    let single = exact(&["name"])
-        .or_else(|| exact(&["title"]))
+    }
+    fn plain(view: &ColumnView) -> bool {
+        view.holds == Holds::Text && !view.is_key
+    }
+    let single = exact(columns, &["name"])
+        .or_else(|| exact(columns, &["title"]))
         .or_else(|| {
             columns.iter().position(|view| {
                 plain(view) && view.required.iter().all(|stem| table_stems.contains(stem))
             })
         })
-        .or_else(|| exact(&["full", "name"]));
+        .or_else(|| exact(columns, &["full", "name"]));
     if let Some(single) = single {
         return vec![single];
     }
-    if let (Some(first), Some(last)) = (exact(&["first", "name"]), exact(&["last", "name"])) {
+    if let (Some(first), Some(last)) =
+        (exact(columns, &["first", "name"]), exact(columns, &["last", "name"]))
+    {
         return vec![first, last];
     }
     columns
@@ -450,7 +461,7 @@ fn labels(columns: &[ColumnView], table_stems: &[String], key: Option<usize>) ->
         .position(|view| {
             plain(view) && view.required.iter().any(|stem| stem == "name" || stem == "titl")
         })
-        .or_else(|| exact(&["description"]))
+        .or_else(|| exact(columns, &["description"]))
         .or(key)
         .into_iter()
         .collect()
@@ -515,11 +526,14 @@ fn infer_edges(tables: &[TableView], declared: &[Edge]) -> Vec<Edge> {
         linked[edge.left.table] = true;
         linked[edge.right.table] = true;
     }
-    let sides = |at: ColumnRef| (at.table, at.column, &tables[at.table].columns[at.column]);
+    fn sides(tables: &[TableView], at: ColumnRef) -> (usize, usize, &ColumnView) {
+        (at.table, at.column, &tables[at.table].columns[at.column])
+    }
     alike_pairs(tables, &linked)
         .into_iter()
         .filter_map(|(left, right)| {
-            same(tables, sides(left), sides(right)).map(|cost| Edge::new(left, right, cost))
+            same(tables, sides(tables, left), sides(tables, right))
+                .map(|cost| Edge::new(left, right, cost))
         })
         .collect()
 }
@@ -607,12 +621,14 @@ fn same(
     {
         return None;
     }
-    let owns = |side: (usize, usize, &ColumnView)| tables[side.0].key == Some(side.1);
+    fn owns(tables: &[TableView], side: (usize, usize, &ColumnView)) -> bool {
+        tables[side.0].key == Some(side.1)
+    }
     let names = |side: (usize, usize, &ColumnView)| {
         tables[side.0].labels == [side.1] && side.2.required == ["name"]
     };
     match () {
-        () if a.2.is_key && (owns(a) || owns(b)) => Some(1.1),
+        () if a.2.is_key && (owns(tables, a) || owns(tables, b)) => Some(1.1),
         () if a.2.is_key => Some(2.5),
         () if a.2.required != b.2.required && (names(a) || names(b)) => Some(1.3),
         () if a.2.required == b.2.required

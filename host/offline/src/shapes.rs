@@ -47,7 +47,7 @@ pub(crate) fn doubt(
 /// Returns whether a value is excluded of which another column says when it began: `not shipped`
 /// beside `shipped_date`.
 fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
-    let tells = |condition: &Condition| {
+    fn tells(schema: &Schema, condition: &Condition) -> bool {
         let Operand::Text(text) = &condition.operand else { return false };
         let stem = words::stem(&text.to_lowercase());
         let mut columns = schema.columns();
@@ -56,27 +56,34 @@ fn denies_state(query: &LogicalQuery, schema: &Schema) -> bool {
                 && at != condition.column
                 && view.required.contains(&stem)
         })
-    };
-    query.conditions().any(|condition| condition.operator == Operator::NotEqual && tells(condition))
+    }
+    query
+        .conditions()
+        .any(|condition| condition.operator == Operator::NotEqual && tells(schema, condition))
 }
 
 /// Returns whether a state of which a column of dates says when it began is compared, with a time
 /// of another column: `orders in 2024 that were shipped` beside `shipped_date`. Whether the time
 /// is that of the state is open, unless the question names the column of the state.
 fn dates_state(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool {
-    let names = |item: &Item, at: ColumnRef| match &item.what {
-        What::Column(columns) => columns.iter().any(|(one, _)| *one == at),
-        _ => false,
-    };
+    fn names(item: &Item, at: ColumnRef) -> bool {
+        match &item.what {
+            What::Column(columns) => columns.iter().any(|(one, _)| *one == at),
+            _ => false,
+        }
+    }
     query.conditions().any(|state| {
         let Operand::Text(text) = &state.operand else { return false };
         let stem = words::stem(&text.to_lowercase());
-        let is_time = |at: ColumnRef| {
+        fn is_time(schema: &Schema, state: &Condition, at: ColumnRef) -> bool {
             at.table == state.column.table && schema.column(at).holds == Holds::Time
+        }
+        let says_when = |at: ColumnRef| {
+            is_time(schema, state, at) && schema.column(at).required.contains(&stem)
         };
-        let says_when = |at: ColumnRef| is_time(at) && schema.column(at).required.contains(&stem);
-        let is_dated =
-            query.conditions().any(|other| is_time(other.column) && !says_when(other.column));
+        let is_dated = query
+            .conditions()
+            .any(|other| is_time(schema, state, other.column) && !says_when(other.column));
         state.operator == Operator::Equal
             && is_dated
             && schema.columns().any(|(at, _)| says_when(at))
@@ -88,28 +95,30 @@ fn dates_state(reading: &Reading, query: &LogicalQuery, schema: &Schema) -> bool
 /// in all years.
 fn adds_up_times(query: &LogicalQuery, schema: &Schema) -> bool {
     const TIMES: &[&str] = &["year", "month", "quarter", "week", "date", "day"];
-    let is_standing = |at: ColumnRef| {
+    fn is_standing(schema: &Schema, at: ColumnRef) -> bool {
         let required = &schema.column(at).required;
         lexicon::STANDING.iter().any(|word| required.contains(&words::stem(word)))
-    };
-    let is_time = |view: &ColumnView| {
+    }
+    fn is_time(view: &ColumnView) -> bool {
         view.holds == Holds::Time
             || TIMES.iter().any(|word| view.required.as_slice() == [words::stem(word)])
-    };
-    let is_bound = |at: ColumnRef| {
+    }
+    fn is_bound(query: &LogicalQuery, at: ColumnRef) -> bool {
         query.group.contains(&at)
             || query
                 .conditions()
                 .any(|one: &Condition| one.column == at && one.operator == Operator::Equal)
-    };
+    }
     let is_open = |table: usize| {
         let mut times =
             schema.columns().filter(|(at, view)| at.table == table && is_time(view)).peekable();
-        times.peek().is_some() && !times.any(|(at, _)| is_bound(at))
+        times.peek().is_some() && !times.any(|(at, _)| is_bound(query, at))
     };
     query.select.iter().chain(query.order.iter().map(|(expression, _)| expression)).any(|item| {
         match item {
-            Expression::Aggregate(Function::Sum, at) => is_standing(*at) && is_open(at.table),
+            Expression::Aggregate(Function::Sum, at) => {
+                is_standing(schema, *at) && is_open(at.table)
+            }
             _ => false,
         }
     })
@@ -123,7 +132,9 @@ fn divides_name(draft: &Draft, reading: &Reading, query: &LogicalQuery) -> bool 
             .iter()
             .any(|asked| asked.item == at && asked.head && query.select.contains(&asked.expression))
     };
-    let is_column = |item: &Item| matches!(item.what, What::Column(_));
+    fn is_column(item: &Item) -> bool {
+        matches!(item.what, What::Column(_))
+    }
     (1..reading.items.len()).any(|at| {
         let [before, item] = [at - 1, at].map(|one| &reading.items[one]);
         before.to == item.from && is_column(before) && is_column(item) && asked(at - 1) && asked(at)
@@ -174,13 +185,13 @@ fn stands_beside_extreme(reading: &Reading, query: &LogicalQuery) -> bool {
 /// column's name: `how many bills` of `total_bill`.
 fn sums_in_part(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
-    let is_part = |item: usize, at: ColumnRef| {
+    fn is_part(reading: &Reading, schema: &Schema, item: usize, at: ColumnRef) -> bool {
         let declared = &schema.column(at).declared;
         reading.items[item].score < 0.9 && !declared.contains("int")
-    };
+    }
     counts
         && draft.asked.iter().any(|asked| match asked.expression {
-            Expression::Aggregate(Function::Sum, at) => is_part(asked.item, at),
+            Expression::Aggregate(Function::Sum, at) => is_part(reading, schema, asked.item, at),
             _ => false,
         })
 }
@@ -189,15 +200,15 @@ fn sums_in_part(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
 /// singular says: `how many clients` of a column `client`, which holds their numbers.
 fn sums_numbers_of_things(reading: &Reading, draft: &Draft, schema: &Schema) -> bool {
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
-    let is_thing = |item: usize, at: ColumnRef| {
+    fn is_thing(reading: &Reading, schema: &Schema, item: usize, at: ColumnRef) -> bool {
         let view = schema.column(at);
         let word = &reading.tokens[reading.items[item].to - 1];
         let is_singular = !view.name.to_lowercase().ends_with('s') && word.lower.ends_with('s');
         is_singular && view.required.contains(&word.stem)
-    };
+    }
     counts
         && draft.asked.iter().any(|asked: &Asked| match asked.expression {
-            Expression::Aggregate(Function::Sum, at) => is_thing(asked.item, at),
+            Expression::Aggregate(Function::Sum, at) => is_thing(reading, schema, asked.item, at),
             _ => false,
         })
 }
@@ -225,8 +236,9 @@ pub(crate) fn lists_numbers(
         let word = &reading.tokens[reading.items[asked.item].to - 1].lower;
         word.ends_with('s') && !view.name.to_lowercase().ends_with('s')
     });
-    let lists =
-        |word: &str| lexicon::REQUESTS.contains(&word) || matches!(word, "all" | "each" | "every");
+    fn lists(word: &str) -> bool {
+        lexicon::REQUESTS.contains(&word) || matches!(word, "all" | "each" | "every")
+    }
     let counts = reading.items.iter().any(|item| matches!(item.what, What::Cue(Cue::Count)));
     (counts || !is_plural) && !reading.tokens.iter().any(|token| lists(&token.lower))
 }

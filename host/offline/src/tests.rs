@@ -107,11 +107,11 @@ fn a_count_is_grouped_only_where_groups_are_named() {
 
 #[test]
 fn rows_are_rated_by_what_was_said_of_them_on_average() {
-    let rated = |direction: &str| {
+    fn rate(direction: &str) -> String {
         format!(
             "SELECT product.name FROM product JOIN review ON review.product_id = product.id GROUP BY product.id ORDER BY AVG(review.rating){direction} LIMIT 1"
         )
-    };
+    }
     assert_reads(
         &[
             "best rated product",
@@ -121,15 +121,15 @@ fn rows_are_rated_by_what_was_said_of_them_on_average() {
             "Which product has the highest rating?",
             "product with the best average rating",
         ],
-        &rated(" DESC"),
+        &rate(" DESC"),
     );
     assert_reads(
         &["worst rated product", "lowest-rated product", "Which product is rated worst?"],
-        &rated(" NULLS LAST"),
+        &rate(" NULLS LAST"),
     );
     assert_reads(
         &["the 3 best rated products", "top 3 rated products"],
-        &rated(" DESC").replace("LIMIT 1", "LIMIT 3"),
+        &rate(" DESC").replace("LIMIT 1", "LIMIT 3"),
     );
     assert_unsure(&[
         "best and worst rated product",

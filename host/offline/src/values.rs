@@ -56,14 +56,15 @@ pub(crate) async fn find_fillers(
     schema: &Schema,
     index: &dyn CellIndex,
 ) -> Vec<Found> {
-    let is_in_item =
-        |at: usize| reading.items.iter().any(|item| (item.from..item.to).contains(&at));
+    fn is_in_item(reading: &Reading, at: usize) -> bool {
+        reading.items.iter().any(|item| (item.from..item.to).contains(&at))
+    }
     let places = (0..reading.tokens.len()).filter(|at: &usize| {
         let token = &reading.tokens[*at];
         let is_name = *at > 0 && token.is_capitalised();
         token.kind == Kind::Word
             && (lexicon::is_filler(&token.lower) || is_name)
-            && !is_in_item(*at)
+            && !is_in_item(reading, *at)
     });
     let phrases: Vec<Phrase> = places
         .map(|at: usize| Phrase {

@@ -122,25 +122,23 @@ impl Gates {
         let support = share(self.supported, self.total);
         let win = share(self.optimized, self.supported);
         let some = self.total > 0;
-        let least = |name: &str, share, bound| Gate {
-            name: name.to_owned(),
-            share,
-            bound,
-            is_least: true,
-            passed: share >= bound,
-        };
-        let less = |name: &str, share, bound| Gate {
-            name: name.to_owned(),
-            share,
-            bound,
-            is_least: false,
-            passed: some && share < bound,
-        };
+        fn least(name: &str, share: f64, bound: f64) -> Gate {
+            Gate { name: name.to_owned(), share, bound, is_least: true, passed: share >= bound }
+        }
+        fn less(some: bool, name: &str, share: f64, bound: f64) -> Gate {
+            Gate {
+                name: name.to_owned(),
+                share,
+                bound,
+                is_least: false,
+                passed: some && share < bound,
+            }
+        }
         self.gates = vec![
             least("support", support, SUPPORT),
             least("win", win, WIN),
-            less("error", share(self.errored, self.total), ERROR),
-            less("mismatch", share(self.mismatches, self.iterations), MISMATCH),
+            less(some, "error", share(self.errored, self.total), ERROR),
+            less(some, "mismatch", share(self.mismatches, self.iterations), MISMATCH),
         ];
         self.passed = self.gates.iter().all(|gate| gate.passed);
         self.advice = match () {

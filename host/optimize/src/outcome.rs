@@ -124,7 +124,9 @@ impl Outcome {
     /// that do not parse are.
     #[must_use]
     pub fn from_iterations(iterations: &[Iteration]) -> Self {
-        let has = |state| iterations.iter().any(|iteration| iteration.state == state);
+        fn has(iterations: &[Iteration], state: IterationState) -> bool {
+            iterations.iter().any(|iteration| iteration.state == state)
+        }
         if iterations.is_empty() {
             return Self::Unchanged;
         }
@@ -141,7 +143,7 @@ impl Outcome {
         ];
         ordered
             .into_iter()
-            .find(|(state, _)| has(*state))
+            .find(|(state, _)| has(iterations, *state))
             .map_or(Self::NoVerifiedCandidate, |(_, outcome)| outcome)
     }
 }

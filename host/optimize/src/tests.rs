@@ -112,10 +112,14 @@ impl Script {
     }
 
     fn answer(&mut self, machine: &Optimization, step: &Step, is_out: bool) -> Fed {
-        let out = || error(SqlErrorKind::Unavailable, "connection");
+        fn out() -> SqlError {
+            error(SqlErrorKind::Unavailable, "connection")
+        }
         let n = machine.iterations().len();
         let tried = self.tried.get(n).cloned();
-        let time = |ms: u64| Timing { wall_ns: ms * 1_000_000, ..Timing::default() };
+        fn time(ms: u64) -> Timing {
+            Timing { wall_ns: ms * 1_000_000, ..Timing::default() }
+        }
         match step {
             Step::AdmitOriginal => {
                 Fed::Admitted(if is_out { Err(out()) } else { self.original.clone() })

@@ -195,8 +195,9 @@ impl Optimization {
     }
 
     fn take_proposal(&mut self, proposed: Proposed) {
-        let nothing =
-            || Proposal { sql: String::new(), family: String::new(), reason: String::new() };
+        fn nothing() -> Proposal {
+            Proposal { sql: String::new(), family: String::new(), reason: String::new() }
+        }
         match proposed {
             Proposed::Statement(proposal) => {
                 self.begin(proposal);
@@ -439,7 +440,8 @@ fn difference(original: &[Column], candidate: &[Column], unnamed: &[String]) -> 
     let (wanted, found) = original.iter().zip(candidate).find(|(a, b): &(&Column, &Column)| {
         (a.name != b.name && !unnamed.contains(&a.name)) || a.sql_type != b.sql_type
     })?;
-    let written =
-        |column: &Column| format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned();
-    Some(format!("the column {} in place of {}", written(found), written(wanted)))
+    fn write(column: &Column) -> String {
+        format!("`{}` {}", column.name, column.sql_type).trim_end().to_owned()
+    }
+    Some(format!("the column {} in place of {}", write(found), write(wanted)))
 }

@@ -101,10 +101,10 @@ pub fn project_of_component(component: &Path) -> Option<&Path> {
 pub fn stale(component: &Path) -> Option<Stale> {
     let folder = project_of_component(component)?;
     let made = component.metadata().and_then(|data| data.modified()).ok()?;
-    let is_source = |path: &Path| {
+    fn is_source(path: &Path) -> bool {
         MANIFESTS.iter().any(|name| path.ends_with(name))
             || path.extension().is_some_and(|ending| SOURCES.iter().any(|source| ending == *source))
-    };
+    }
     let (changed, ..) =
         times(folder).ok()?.into_iter().find(|(path, time, _)| *time > made && is_source(path))?;
     Some(Stale {

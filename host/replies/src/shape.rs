@@ -103,10 +103,10 @@ pub fn is_statement_alone(text: &str, sql: &str) -> bool {
     if bare.starts_with('{') && bare.ends_with('}') {
         return true;
     }
-    let without_confidence = |text: &str| {
+    fn without_confidence(text: &str) -> String {
         let lines = text.lines().filter(|line| confidence::find_confidence(line).is_none());
         lines.collect::<Vec<_>>().join("\n").trim().to_owned()
-    };
+    }
     let mut rest = without_confidence(bare);
     if let [fence] = prose::fences(&rest).as_slice()
         && rest.starts_with("```")
@@ -224,10 +224,10 @@ mod tests {
 
     #[test]
     fn a_statement_stands_for_a_mapping_that_holds_nothing_else() {
-        let read = |keys: &[&str]| {
+        fn read(keys: &[&str]) -> Result<Option<String>, LlmError> {
             let keys = keys.iter().map(|key| (*key).to_owned()).collect();
             parse("Here:\n```sql\nSELECT 1\n```", &Shape::Yaml(keys), &Limits::default())
-        };
+        }
         assert_eq!(read(&["sql"]), Ok(Some("{\"sql\":\"SELECT 1\"}".into())));
         assert!(read(&["sql", "why"]).is_err() && read(&["query"]).is_err());
     }

@@ -186,7 +186,9 @@ mod tests {
             (keys(&["thinking", "sql"]), 1),
         ] {
             let Written { text, parsed } = write(STATEMENT, &expect).unwrap();
-            let read = |json: Option<Json>| serde_json::from_str::<Value>(&json.unwrap()).unwrap();
+            fn read(json: Option<Json>) -> Value {
+                serde_json::from_str::<Value>(&json.unwrap()).unwrap()
+            }
             let parsed = read(parsed);
             assert_eq!(parsed["sql"], STATEMENT, "{expect:?}");
             assert_eq!(
@@ -203,8 +205,9 @@ mod tests {
 
     #[test]
     fn a_confidence_is_written_if_the_shape_has_a_place_for_it() {
-        let claim =
-            |expect: &Shape| statement("SELECT 1", Some(0.83), expect, &Limits::default()).unwrap();
+        fn claim(expect: &Shape) -> Written {
+            statement("SELECT 1", Some(0.83), expect, &Limits::default()).unwrap()
+        }
         let Written { text, parsed } = claim(&Shape::Sql);
         assert_eq!(text, "```sql\nSELECT 1\n```\nConfidence: 0.83");
         assert_eq!(shape::parse(&text, &Shape::Sql, &Limits::default()), Ok(parsed));

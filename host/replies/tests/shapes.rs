@@ -164,7 +164,9 @@ fn nothing_inside_a_literal_changes() {
 #[test]
 fn several_statements_are_tried_in_the_order_of_the_reply() {
     let good = "SELECT count(*) FROM t";
-    let fence = |sql: &str| format!("\n```sql\n{sql};\n```\n");
+    fn fence(sql: &str) -> String {
+        format!("\n```sql\n{sql};\n```\n")
+    }
     let list = "SELECT * FROM t";
     let template = "SELECT column_name FROM table_name";
     for (reply, other) in [
@@ -363,10 +365,10 @@ fn a_statement_of_a_cut_reply_that_may_go_on_is_none() {
 
 #[test]
 fn a_confidence_whose_end_may_be_missing_is_none() {
-    let read = |text: &str| {
+    fn read(text: &str) -> Option<f64> {
         let parsed = parse_cut(text, &Shape::Sql, &Limits::default(), 9).unwrap().unwrap();
         serde_json::from_str::<SqlReply>(&parsed).unwrap().confidence
-    };
+    }
     assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 0.9\n"), Some(0.9));
     assert_eq!(read("```sql\nSELECT 1\n```\nConfidence: 1"), None);
 }
@@ -398,10 +400,10 @@ fn thinking_of_every_family_is_no_answer() {
 /// Each reply holds the statement `expected`, if any, and never a part of it.
 #[track_caller]
 fn right_or_silent(cases: &[(&str, Option<&str>)]) {
-    let is_same = |read: &str, expected: &str| {
+    fn is_same(read: &str, expected: &str) -> bool {
         read.split_whitespace().collect::<Vec<_>>()
             == expected.split_whitespace().collect::<Vec<_>>()
-    };
+    }
     for (code, expected) in cases {
         for reply in [
             format!("```sql\n{code}\n```"),

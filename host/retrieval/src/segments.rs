@@ -331,11 +331,11 @@ mod tests {
 
     #[test]
     fn exact_text_labels_and_definitions_count() {
-        let score = |label: &str, line: &str, text: &str| {
+        fn score(label: &str, line: &str, text: &str) -> f64 {
             let mut segments = Segments::default();
             segments.add(0, label, line);
             segments.find(&Wanted::new(text)).first().map_or(0.0, |found| found.score)
-        };
+        }
         assert!(
             score("x", "the churn rate", "churn rate") > score("x", "the churm rate", "churn rate")
         );

@@ -44,7 +44,9 @@ fn catalog() -> Catalog {
 }
 
 fn sources() -> Sources {
-    let place = |table: &str, column: &str| (table.to_owned(), column.to_owned());
+    fn place(table: &str, column: &str) -> (String, String) {
+        (table.to_owned(), column.to_owned())
+    }
     let terms = [
         (place("Sales_Orders", "AMT_NET"), vec!["net revenue".to_owned(), "turnover".to_owned()]),
         (place("customers", ""), vec!["clientele".to_owned()]),
@@ -163,7 +165,9 @@ fn limits_hold_and_ties_are_in_order() {
         block_on(index().find(&query(Corpus::Columns, Retriever::PathFuzzy, "id", limit), None))
             .unwrap()
     };
-    let ids = |hits: &[Hit]| hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>();
+    fn ids(hits: &[Hit]) -> Vec<String> {
+        hits.iter().map(|hit| hit.id.clone()).collect::<Vec<_>>()
+    }
     assert_eq!(ids(&of(2)), ["customers.id", "sales_orders.id"]);
     assert_eq!(of(2)[0].score, of(2)[1].score);
     assert_eq!(of(0), []);
@@ -210,9 +214,9 @@ impl Embedder for Model {
         if let Some(error) = self.failing.lock().unwrap().take() {
             return Err(error);
         }
-        let has = |text: &str, words: &[&str]| {
+        fn has(text: &str, words: &[&str]) -> f32 {
             if words.iter().any(|word| text.contains(word)) { 0.8_f32 } else { 0.0 }
-        };
+        }
         Ok(texts
             .iter()
             .map(|text: &String| {

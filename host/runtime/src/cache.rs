@@ -57,8 +57,9 @@ impl CompiledCache {
         let path = cache.folder.join("compiled");
         syrch_files::make_folder(&path).ok()?;
         // The folder itself must be no link: what it led to would be pruned and trusted.
-        let is_folder =
-            |path: &Path| path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        fn is_folder(path: &Path) -> bool {
+            path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+        }
         if !is_folder(&path) {
             return None;
         }

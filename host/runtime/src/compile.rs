@@ -47,8 +47,9 @@ impl CompileProcess {
         component: &[u8],
         limits: &Limits,
     ) -> Result<Vec<u8>, LoadError> {
-        let failed =
-            |error: std::io::Error| LoadError::Engine(format!("the compiler's process: {error}"));
+        fn fail(error: std::io::Error) -> LoadError {
+            LoadError::Engine(format!("the compiler's process: {error}"))
+        }
         let mut command = Command::new(&self.program);
         // The child's limits are this host's, whatever the defaults are.
         command.args(&self.arguments).args(
@@ -56,7 +57,7 @@ impl CompileProcess {
         );
         command.env_clear().current_dir("/").kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child = command.spawn().map_err(fail)?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
@@ -89,7 +90,7 @@ impl CompileProcess {
         let status = tokio::time::timeout(longest, exchange)
             .await
             .map_err(|_| LoadError::CompileLimit(format!("{} s", longest.as_secs_f64())))?
-            .map_err(failed)?;
+            .map_err(fail)?;
         if code.len() as u64 > MAX_CODE {
             return Err(LoadError::CompileLimit(format!(
                 "{} MiB of compiled code",
@@ -168,7 +169,9 @@ pub fn compile_component(
     input: &mut dyn Read,
     output: &mut dyn Write,
 ) -> Result<(), CompileFailure> {
-    let process = |error: std::io::Error| CompileFailure::Process(error.to_string());
+    fn process(error: std::io::Error) -> CompileFailure {
+        CompileFailure::Process(error.to_string())
+    }
     limit_process(limits).map_err(process)?;
     let mut component = Vec::new();
     input.read_to_end(&mut component).map_err(process)?;

@@ -227,7 +227,9 @@ mod tests {
 
     #[test]
     fn names_are_bounded_before_they_are_read_all() {
-        let export = |name: &str| format!(r#"(export "{name}" (instance $i))"#);
+        fn export(name: &str) -> String {
+            format!(r#"(export "{name}" (instance $i))"#)
+        }
         let many: String = (0..=MAX_NAMES).map(|number| export(&format!("n{number}"))).collect();
         let long = export(&"n".repeat(1_025));
         for (exports, what) in [(many, "imports or exports"), (long, "bytes in the name")] {
@@ -240,15 +242,15 @@ mod tests {
 
     #[test]
     fn code_that_is_expensive_to_compile_is_refused() {
-        let nested = |count: usize, head: &str| {
+        fn nest(count: usize, head: &str) -> String {
             format!("{}{}", format!("({head} ").repeat(count), ")".repeat(count))
-        };
+        }
         let many = "i32 ".repeat(500);
         let values = format!("(type (func (param {many}) (result {many})))");
         let blocks = format!("(func {} {})", "block (type 0) ".repeat(70), "end ".repeat(70));
         for (bytes, what) in [
-            (function(0, &nested(8_001, "block")), "blocks within blocks"),
-            (function(0, &nested(129, "loop")), "loops within loops"),
+            (function(0, &nest(8_001, "block")), "blocks within blocks"),
+            (function(0, &nest(129, "loop")), "loops within loops"),
             (function(660, &"(loop)".repeat(100)), "local variables and loops"),
             (
                 wat::parse_str(format!(
@@ -268,7 +270,7 @@ mod tests {
                 "bytes in one function",
             ),
             (
-                wat::parse_str(format!("(component {})", nested(17, "component"))).unwrap(),
+                wat::parse_str(format!("(component {})", nest(17, "component"))).unwrap(),
                 "within components",
             ),
             (
@@ -287,7 +289,7 @@ mod tests {
                 "{error}"
             );
         }
-        check(&function(200, &nested(100, "loop"))).unwrap();
+        check(&function(200, &nest(100, "loop"))).unwrap();
     }
 
     #[test]

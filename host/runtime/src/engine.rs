@@ -44,7 +44,9 @@ pub(crate) fn compiler(limits: &Limits) -> wasmtime::Result<Engine> {
 /// but stays mapped: unmapping its pages and mapping others costs more than most calls do.
 fn pool(limits: &Limits) -> PoolingAllocationConfig {
     const RESIDENT: usize = 2 << 20;
-    let count = |limit: usize| u32::try_from(limit).unwrap_or(u32::MAX);
+    fn count(limit: usize) -> u32 {
+        u32::try_from(limit).unwrap_or(u32::MAX)
+    }
     let mut pool = PoolingAllocationConfig::new();
     let all = Size::for_searches(limits.searches).all();
     // Memories are what is scarce: each takes addresses for all that it could grow to. Of the rest

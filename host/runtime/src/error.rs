@@ -178,9 +178,13 @@ fn and_exports(exports: &[String]) -> String {
 /// The reason, followed by what the guest printed on one line.
 fn with_printed(reason: &str, printed: &str) -> String {
     // Rust's advice is for programs that have an environment.
-    let is_shown =
-        |line: &&str| !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE");
-    let lines: Vec<&str> = printed.lines().map(str::trim).filter(is_shown).collect();
+    let lines: Vec<&str> = printed
+        .lines()
+        .map(str::trim)
+        .filter(|line: &&str| {
+            !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE")
+        })
+        .collect();
     let printed = lines.join(" | ");
     if printed.is_empty() {
         return reason.to_owned();

@@ -129,13 +129,15 @@ impl Runtime {
     /// # Errors
     /// When the engine does not work on this machine.
     pub fn new(limits: Limits, compile: &CompileSettings) -> Result<Self, LoadError> {
-        let failed = |error: &dyn std::fmt::Display| LoadError::Engine(error.to_string());
+        fn fail(error: &dyn std::fmt::Display) -> LoadError {
+            LoadError::Engine(error.to_string())
+        }
         // A component with more memories than a share could never be allocated.
         let limits = Limits { memories: limits.memories.min(capacity::SHARE as usize), ..limits };
         let searches = limits.searches;
-        let engine = engine(&limits).map_err(|error| failed(&error))?;
-        let linker = ports::linker(&engine).map_err(|error| failed(&error))?;
-        let ticker = Ticker::start(&engine).map_err(|error| failed(&error))?;
+        let engine = engine(&limits).map_err(|error| fail(&error))?;
+        let linker = ports::linker(&engine).map_err(|error| fail(&error))?;
+        let ticker = Ticker::start(&engine).map_err(|error| fail(&error))?;
         Ok(Self {
             engine,
             linker,
@@ -324,20 +326,19 @@ fn chain(error: &wasmtime::Error) -> String {
 
 /// The roles that a component exports, all of this host's version.
 fn roles_from_exports(exports: &[String]) -> Result<Vec<Role>, LoadError> {
-    let offered = |name: &str| format!("{PACKAGE}{name}@{CONTRACT_VERSION}");
+    fn offer(name: &str) -> String {
+        format!("{PACKAGE}{name}@{CONTRACT_VERSION}")
+    }
     for export in exports.iter().filter(|export| export.starts_with(PACKAGE)) {
         check_version(export)?;
     }
     let roles: Vec<Role> =
-        Role::ALL.into_iter().filter(|role| exports.contains(&offered(role.name()))).collect();
+        Role::ALL.into_iter().filter(|role| exports.contains(&offer(role.name()))).collect();
     if roles.is_empty() {
         return Err(LoadError::NoRole { exports: exports.iter().take(SHOWN).cloned().collect() });
     }
-    if !exports.contains(&offered("about")) {
-        return Err(LoadError::Export {
-            export: offered("about"),
-            detail: "is missing".to_owned(),
-        });
+    if !exports.contains(&offer("about")) {
+        return Err(LoadError::Export { export: offer("about"), detail: "is missing".to_owned() });
     }
     Ok(roles)
 }
@@ -407,8 +408,12 @@ pub struct NameCheck {
 pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     read::recognise(bytes)?;
     let Contract { imports, exports } = component::contract(bytes)?;
-    let said = |checked: Result<(), LoadError>| checked.err().map(|error| error.to_string());
-    let is_role = |name: &str, role: &Role| signature::plain(name) == role.name();
+    fn say(checked: Result<(), LoadError>) -> Option<String> {
+        checked.err().map(|error| error.to_string())
+    }
+    fn is_role(name: &str, role: &Role) -> bool {
+        signature::plain(name) == role.name()
+    }
     let roles: Vec<Role> = Role::ALL
         .into_iter()
         .filter(|role| exports.iter().any(|name| is_role(name, role)))
@@ -416,12 +421,12 @@ pub fn check_names(bytes: &[u8]) -> Result<Vec<NameCheck>, LoadError> {
     let exported = exports.iter().filter(|name: &&String| name.starts_with(PACKAGE)).map(|name| {
         let is_known =
             signature::plain(name) == "about" || Role::ALL.iter().any(|role| is_role(name, role));
-        let wrong = said(check_version(name));
+        let wrong = say(check_version(name));
         let unknown = (!is_known).then(|| "the contract has no such role".to_owned());
         NameCheck { name: name.clone(), is_export: true, wrong: wrong.or(unknown) }
     });
     let imported = imports.iter().map(|name| {
-        let wrong = said(ports_from_imports(std::slice::from_ref(name), &roles).map(drop));
+        let wrong = say(ports_from_imports(std::slice::from_ref(name), &roles).map(drop));
         NameCheck { name: name.clone(), is_export: false, wrong }
     });
     Ok(exported.chain(imported).collect())

@@ -193,7 +193,9 @@ async fn identity_of(
     inner: &Inner,
 ) -> Result<Identity, LoadError> {
     let limits = &inner.limits;
-    let unusable = |what: String| LoadError::About(format!("its description is unusable: {what}"));
+    fn unusable(what: String) -> LoadError {
+        LoadError::About(format!("its description is unusable: {what}"))
+    }
     let export::about::Identity { name, version, summary, config_schema } = described;
     if name.is_empty() || name.len() > limits.id_bytes || version.len() > limits.id_bytes {
         return Err(unusable(format!("name and version are 1 to {} bytes", limits.id_bytes)));
@@ -352,7 +354,7 @@ impl Session {
         }
         let started =
             liveness.watch(inner.limits.idle, inner.pre.instantiate_async(&mut *store)).await;
-        let fail = |error: &wasmtime::Error, store: &Store<State>| {
+        fn fail(inner: &Inner, error: &wasmtime::Error, store: &Store<State>) -> RoleError {
             role_error(
                 &inner.label,
                 "instantiate",
@@ -360,11 +362,12 @@ impl Session {
                 &store.data().limiter,
                 &store.data().printed.text(),
             )
-        };
-        let instance = started.map_err(|error| fail(&error, &store))?;
-        let indices =
-            export::about::GuestIndices::new(&inner.pre).map_err(|error| fail(&error, &store))?;
-        let about = indices.load(&mut *store, &instance).map_err(|error| fail(&error, &store))?;
+        }
+        let instance = started.map_err(|error| fail(inner, &error, &store))?;
+        let indices = export::about::GuestIndices::new(&inner.pre)
+            .map_err(|error| fail(inner, &error, &store))?;
+        let about =
+            indices.load(&mut *store, &instance).map_err(|error| fail(inner, &error, &store))?;
         Ok(Self { store, instance, about, label: inner.label.clone(), used: None })
     }
 

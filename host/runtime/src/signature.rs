@@ -135,9 +135,9 @@ mod tests {
 
     #[test]
     fn the_contract_has_a_signature_for_each_function() {
-        let names = |interface: &str| {
+        fn names(interface: &str) -> Vec<&str> {
             contract_functions(interface).map(|(name, _)| name).collect::<Vec<_>>()
-        };
+        }
         assert_eq!(names("syrch:plugin/planner@0.1.0"), ["plan", "next"]);
         assert_eq!(
             names("syrch:plugin/run@0.1.0"),

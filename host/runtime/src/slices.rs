@@ -127,10 +127,10 @@ async fn yield_to_others() -> Duration {
 /// Polls a call. While it has a time slice, the other tasks of this thread move to another thread,
 /// since a slice may be long: nothing interrupts an instruction that fills a memory.
 pub(crate) fn poll_in_place<T>(current: &TimeSlice, mut poll: impl FnMut() -> T) -> T {
-    let has_others = || {
+    fn has_others() -> bool {
         Handle::try_current()
             .is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread)
-    };
+    }
     if !current.is_taken() || !has_others() {
         return poll();
     }

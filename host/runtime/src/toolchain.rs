@@ -103,14 +103,16 @@ impl Toolchain {
     /// so this is good for hints only.
     #[must_use]
     pub fn detect(bytes: &[u8]) -> Self {
-        let contains = |name: &str| memchr::memmem::find(bytes, name.as_bytes()).is_some();
+        fn contains(bytes: &[u8], name: &str) -> bool {
+            memchr::memmem::find(bytes, name.as_bytes()).is_some()
+        }
         // These carry an interpreter, which is written in another language.
-        if contains("libcomponentize_py_runtime") {
+        if contains(bytes, "libcomponentize_py_runtime") {
             return Self::Python;
         }
-        if contains("componentize_qjs_runtime")
-            || contains("StarlingMonkey")
-            || contains("ComponentizeJS")
+        if contains(bytes, "componentize_qjs_runtime")
+            || contains(bytes, "StarlingMonkey")
+            || contains(bytes, "ComponentizeJS")
         {
             return Self::JavaScript;
         }
@@ -124,7 +126,9 @@ impl Toolchain {
         // Of the compilers whose modules need an adapter, only those of C write no name when they
         // strip a module.
         match found {
-            Self::Unknown if contains("wit-component:adapter:wasi_snapshot_preview1") => Self::C,
+            Self::Unknown if contains(bytes, "wit-component:adapter:wasi_snapshot_preview1") => {
+                Self::C
+            }
             found => found,
         }
     }

@@ -113,9 +113,9 @@ async fn every_cut_and_many_flips_are_refused_or_load_without_a_panic() {
 #[tokio::test]
 async fn a_role_that_is_not_implemented_and_settings_that_do_not_fit_are_refused() {
     let plugin = load(&runtime(None), std::fs::read(zoo::hostile()).unwrap()).await.unwrap();
-    let settings = |text: &str| {
+    fn settings(text: &str) -> serde_json::Map<String, serde_json::Value> {
         serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(text).unwrap()
-    };
+    }
     assert!(plugin.configure(Role::Planner, &settings("{}")).await.is_ok());
     let fitted =
         load(&runtime(None), std::fs::read(zoo::builtin_path("fitted")).unwrap()).await.unwrap();

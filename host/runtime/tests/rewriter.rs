@@ -125,15 +125,15 @@ async fn the_ports_of_its_other_roles_are_denied_to_a_rewriter() {
 async fn proposals_within_their_bounds_are_returned_as_they_are() {
     let runtime = runtime();
     let rewriters = hostile(&runtime, &["rewrite-two", "rewrite-endless", "none"]).await;
-    let proposal = |sql: &str| Proposal {
-        sql: sql.to_owned(),
-        family: "hostile".into(),
-        reason: "trust me".into(),
-    };
+    fn proposal(sql: &str) -> Proposal {
+        Proposal { sql: sql.to_owned(), family: "hostile".into(), reason: "trust me".into() }
+    }
     let two = format!("{ORIGINAL}; DELETE FROM t");
     assert_eq!(call(&rewriters[0], &[]).await.unwrap(), Some(proposal(&two)));
     // Every outcome reaches the guest.
-    let text = || "text".to_owned();
+    fn text() -> String {
+        "text".to_owned()
+    }
     let trials = [
         Trial::Accepted(2.0),
         Trial::Slower(0.5),

@@ -139,19 +139,21 @@ fn ids(tasks: &[Task], limits: &Limits) -> Result<(), GraphError> {
 }
 
 fn fields(task: &Task) -> Result<(), GraphError> {
-    let name = || escape_name(&task.id);
+    fn name(task: &Task) -> String {
+        escape_name(&task.id)
+    }
     let dependencies = task.depends_on.len();
     match &task.operation {
         Operation::Solve | Operation::Retrieve(_) => {}
         Operation::Choose if dependencies == 0 => {
-            return Err(GraphError::NothingToChoose { task: name() });
+            return Err(GraphError::NothingToChoose { task: name(task) });
         }
         Operation::Choose => {}
         // By which plugin a task is solved, the runner knows.
         Operation::Other(_) if task.operation.solver().is_some() => {}
         Operation::Other(operation) => {
             return Err(GraphError::UnknownOperation {
-                task: name(),
+                task: name(task),
                 operation: escape_name(operation),
             });
         }
@@ -160,17 +162,17 @@ fn fields(task: &Task) -> Result<(), GraphError> {
         Join::AtLeast(wanted)
             if wanted == 0 || usize::try_from(wanted).is_ok_and(|wanted| wanted > dependencies) =>
         {
-            return Err(GraphError::BadJoin { task: name(), wanted, dependencies });
+            return Err(GraphError::BadJoin { task: name(task), wanted, dependencies });
         }
         Join::AllOf | Join::AnyOf | Join::AtLeast(_) => {}
     }
     if !task.priority.is_finite() {
-        return Err(GraphError::BadPriority { task: name(), priority: task.priority });
+        return Err(GraphError::BadPriority { task: name(task), priority: task.priority });
     }
     match task.confidence {
         // A NaN is in no range.
         Some(confidence) if !(0.0..=1.0).contains(&confidence) => {
-            Err(GraphError::BadConfidence { task: name(), confidence })
+            Err(GraphError::BadConfidence { task: name(task), confidence })
         }
         _ => Ok(()),
     }
@@ -215,21 +217,25 @@ fn references(graph: &Graph) -> Result<(), GraphError> {
 
 fn chains(graph: &Graph, limits: &Limits) -> Result<(), GraphError> {
     let limit = limits.depth;
-    let name = |position: usize| escape_name(&graph.tasks[position].id);
-    let names = |cycle: Vec<usize>| cycle.into_iter().map(name).collect();
-    let deepest =
-        |depths: Vec<usize>| depths.into_iter().enumerate().find(|(_, depth)| *depth > limit);
+    fn name(graph: &Graph, position: usize) -> String {
+        escape_name(&graph.tasks[position].id)
+    }
+    let names =
+        |cycle: Vec<usize>| cycle.into_iter().map(|position| name(graph, position)).collect();
+    fn deepest(limit: usize, depths: Vec<usize>) -> Option<(usize, usize)> {
+        depths.into_iter().enumerate().find(|(_, depth)| *depth > limit)
+    }
 
     let depths = shape::depths(&shape::dependencies(graph))
         .map_err(|cycle| GraphError::Cycle { tasks: names(cycle) })?;
-    if let Some((position, depth)) = deepest(depths) {
-        return Err(GraphError::TooDeep { task: name(position), depth, limit });
+    if let Some((position, depth)) = deepest(limit, depths) {
+        return Err(GraphError::TooDeep { task: name(graph, position), depth, limit });
     }
     let depths = shape::depths(&shape::parents(graph))
         .map_err(|cycle| GraphError::ParentCycle { tasks: names(cycle) })?;
-    match deepest(depths) {
+    match deepest(limit, depths) {
         Some((position, depth)) => {
-            Err(GraphError::ParentsTooDeep { task: name(position), depth, limit })
+            Err(GraphError::ParentsTooDeep { task: name(graph, position), depth, limit })
         }
         None => Ok(()),
     }

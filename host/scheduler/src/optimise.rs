@@ -121,10 +121,14 @@ impl Key {
 /// Returns whether a task counts both: "two of these three" means something else once two of them
 /// are one.
 fn counts_apart(tasks: &[Task], one: usize, other: usize) -> bool {
-    let names = |task: &Task, position: usize| task.depends_on.contains(&tasks[position].id);
-    tasks
-        .iter()
-        .any(|task| matches!(task.join, Join::AtLeast(_)) && names(task, one) && names(task, other))
+    fn names(tasks: &[Task], task: &Task, position: usize) -> bool {
+        task.depends_on.contains(&tasks[position].id)
+    }
+    tasks.iter().any(|task| {
+        matches!(task.join, Join::AtLeast(_))
+            && names(tasks, task, one)
+            && names(tasks, task, other)
+    })
 }
 
 /// Replaces `from` by `to` everywhere.

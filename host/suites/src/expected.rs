@@ -76,16 +76,18 @@ pub fn read_expected_rows(gold: &Gold) -> Result<Option<ResultSet>, GoldError> {
 
 /// The content of a file of expected rows.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>, GoldError> {
-    let unreadable = |reason: String| GoldError::Unreadable { path: path.to_owned(), reason };
-    let about = path.metadata().map_err(|error| unreadable(error.to_string()))?;
+    fn unreadable(path: &Path, reason: String) -> GoldError {
+        GoldError::Unreadable { path: path.to_owned(), reason }
+    }
+    let about = path.metadata().map_err(|error| unreadable(path, error.to_string()))?;
     if !about.is_file() {
-        return Err(unreadable("it is not a file".to_owned()));
+        return Err(unreadable(path, "it is not a file".to_owned()));
     }
     let mut content = Vec::new();
-    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    let file = File::open(path).map_err(|error| unreadable(path, error.to_string()))?;
     file.take(BYTES + 1)
         .read_to_end(&mut content)
-        .map_err(|error| unreadable(error.to_string()))?;
+        .map_err(|error| unreadable(path, error.to_string()))?;
     if content.len() as u64 > BYTES {
         return Err(GoldError::TooLarge {
             path: path.to_owned(),
@@ -281,12 +283,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_one_cell() {
-        let cell = |text: &str| {
+        fn cell(text: &str) -> Vec<Vec<Value>> {
             read_expected_rows(&Gold::Text(text.to_owned()))
                 .unwrap()
                 .map(|result| result.rows(0, 9))
                 .unwrap_or_default()
-        };
+        }
         assert_eq!(cell("42"), [[Value::Integer(42)]]);
         assert_eq!(cell("France"), [[Value::Text("France".into())]]);
         assert_eq!(cell("1.50"), [[Value::Real(1.5)]]);

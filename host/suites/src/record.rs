@@ -53,14 +53,17 @@ pub(super) fn is_meant(object: &Map<String, Value>) -> bool {
 
 /// The format whose names a JSON object uses.
 pub(super) fn format(object: &Map<String, Value>) -> Format {
-    let has = |name: &str| object.contains_key(name);
-    if has("expected_data") || has("expected_sql") || has("expected_answer") {
+    fn has(object: &Map<String, Value>, name: &str) -> bool {
+        object.contains_key(name)
+    }
+    if has(object, "expected_data") || has(object, "expected_sql") || has(object, "expected_answer")
+    {
         Format::Syrch
-    } else if has("gold_sql") || has("gold_alternatives") {
+    } else if has(object, "gold_sql") || has(object, "gold_alternatives") {
         Format::Jsonl
-    } else if has("SQL") {
+    } else if has(object, "SQL") {
         Format::Bird
-    } else if has("db_id") && has("query") {
+    } else if has(object, "db_id") && has(object, "query") {
         Format::Spider
     } else {
         Format::Jsonl
@@ -316,7 +319,9 @@ impl Members {
                     Value::Bool(truth) => truth.to_string(),
                     _ => return None,
                 };
-                let fits = |text: &str| !text.is_empty() && text.len() <= FIELD;
+                fn fits(text: &str) -> bool {
+                    !text.is_empty() && text.len() <= FIELD
+                }
                 (fits(&name) && fits(&text)).then_some((name, text))
             })
             .take(FIELDS)

@@ -113,7 +113,9 @@ fn a_line_has_all_its_fields() {
         "is_new": false, "notes": ["long"], "story": "x".repeat(201), "nothing": null,
     });
     let suite = place.read(format!("\u{feff}\n  \n{line}\r\n\n")).unwrap();
-    let sql = |text: &str| Gold::Sql(text.to_owned());
+    fn sql(text: &str) -> crate::question::Gold {
+        Gold::Sql(text.to_owned())
+    }
     let question = Question {
         id: "7".into(),
         db: "shop".into(),
@@ -378,15 +380,17 @@ fn the_digest_is_of_the_content() {
     let place = Home::new();
     let csv = place.file("a.csv", "n\n1\n");
     let line = r#"{"id": "a", "question": "?", "expected_data": "a.csv"}"#;
-    let digest = |content: &str| place.read(content).unwrap().digest;
-    let first = digest(line);
-    assert_eq!(digest(&format!("\n{}\n\n", line.replace(": ", ":  "))), first);
-    assert_eq!(digest(&format!("[{line}]")), first);
-    assert_eq!(digest("id,question,expected_data\na,?,a.csv\n"), first);
-    assert_ne!(digest(&line.replace("?", "??")), first);
-    assert_ne!(digest(&line.replace("\"a\"", "\"b\"")), first);
+    fn digest(place: &Home, content: &str) -> String {
+        place.read(content).unwrap().digest
+    }
+    let first = digest(&place, line);
+    assert_eq!(digest(&place, &format!("\n{}\n\n", line.replace(": ", ":  "))), first);
+    assert_eq!(digest(&place, &format!("[{line}]")), first);
+    assert_eq!(digest(&place, "id,question,expected_data\na,?,a.csv\n"), first);
+    assert_ne!(digest(&place, &line.replace("?", "??")), first);
+    assert_ne!(digest(&place, &line.replace("\"a\"", "\"b\"")), first);
     fs::write(csv, "n\n2\n").unwrap();
-    assert_ne!(digest(line), first);
+    assert_ne!(digest(&place, line), first);
 }
 
 #[test]
@@ -512,11 +516,11 @@ fn the_users_database_comes_first() {
 fn all_missing_databases_are_reported_at_once() {
     let place = Home::new();
     place.file("there.sqlite", "x");
-    let line = |id: usize, db: &str| {
+    fn line(id: usize, db: &str) -> String {
         json!({"id": format!("q{id}"), "db": db, "question": "?", "gold_sql": "SELECT 1"})
             .to_string()
             + "\n"
-    };
+    }
     let names = ["gone", "there", "gone", "../secret", "gone"];
     let suite = place
         .read(names.iter().enumerate().map(|(id, db)| line(id, db)).collect::<String>())

@@ -46,21 +46,25 @@ pub fn text_of(path: &Path, only_plain: bool) -> Result<String, String> {
 /// # Errors
 /// The error in the file, in words that follow its name.
 pub fn text_within(path: &Path, only_plain: bool, bounds: &Bounds) -> Result<String, String> {
-    let fits = |data: Metadata| match data.is_dir() {
-        true => Err("is a folder".to_owned()),
-        false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
-        false if only_plain && !data.is_file() => {
-            Err("is a special file, such as a pipe or a device".to_owned())
+    fn fits(only_plain: bool, data: Metadata) -> Result<(), String> {
+        match data.is_dir() {
+            true => Err("is a folder".to_owned()),
+            false if only_plain && data.is_symlink() => Err("is a symbolic link".to_owned()),
+            false if only_plain && !data.is_file() => {
+                Err("is a special file, such as a pipe or a device".to_owned())
+            }
+            false => Ok(()),
         }
-        false => Ok(()),
-    };
-    let reported = |error: std::io::Error| error.to_string();
+    }
+    fn report(error: std::io::Error) -> String {
+        error.to_string()
+    }
     let about = if only_plain { std::fs::symlink_metadata(path) } else { std::fs::metadata(path) };
-    about.map_err(reported).and_then(fits)?;
-    let file = File::open(path).map_err(reported)?;
-    file.metadata().map_err(reported).and_then(fits)?;
+    about.map_err(report).and_then(|data| fits(only_plain, data))?;
+    let file = File::open(path).map_err(report)?;
+    file.metadata().map_err(report).and_then(|data| fits(only_plain, data))?;
     let mut bytes = Vec::new();
-    file.take(bounds.bytes + 1).read_to_end(&mut bytes).map_err(reported)?;
+    file.take(bounds.bytes + 1).read_to_end(&mut bytes).map_err(report)?;
     if bytes.len() as u64 > bounds.bytes {
         return Err(format!("is larger than {} KiB", bounds.bytes >> 10));
     }

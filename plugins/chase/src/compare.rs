@@ -106,8 +106,9 @@ impl Matter<'_> {
         let (true, Ok(left), Ok(right)) = (most > 0, read(first), read(second)) else {
             return String::new();
         };
-        let is_whole =
-            |page: &Page, one: Shown| page.rows.len() as u64 == one.results.profile().rows;
+        fn is_whole(page: &Page, one: Shown) -> bool {
+            page.rows.len() as u64 == one.results.profile().rows
+        }
         let among = if is_whole(&left, first) && is_whole(&right, second) {
             ""
         } else {

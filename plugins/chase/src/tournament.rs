@@ -159,7 +159,9 @@ mod tests {
 
     #[test]
     fn leaders_meet_first_and_a_coin_decides_who_is_shown_first() {
-        let places = |most| pairs(4, most, 7).iter().map(|pair| pair.places).collect::<Vec<_>>();
+        fn places(most: u32) -> Vec<(usize, usize)> {
+            pairs(4, most, 7).iter().map(|pair| pair.places).collect::<Vec<_>>()
+        }
         assert_eq!(places(4), [(0, 1), (0, 2), (1, 2), (0, 3)]);
         assert_eq!(places(50).len(), 6);
         assert!(pairs(1, 9, 7).is_empty());

@@ -26,7 +26,9 @@ fn host(replies: &[&str]) -> FakeHost {
 }
 
 fn script_statement(host: &mut FakeHost, sql: &str) {
-    let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
+    fn rows(n: i64) -> FakeRows {
+        FakeRows::new(&["n"], vec![vec![Value::Integer(n)]])
+    }
     match sql.split_whitespace().collect::<Vec<_>>().as_slice() {
         ["SELECT", n, ..] => host.database.answer(sql, rows(n.parse().unwrap())),
         ["EMPTY", ..] => host.database.answer(sql, FakeRows::new(&["n"], Vec::new())),
@@ -188,20 +190,20 @@ fn retrying_stops_at_the_first_result_with_rows() {
 
 #[test]
 fn retrying_is_one_chain_that_the_users_attempts_bound() {
-    let calls = |attempts: u32| {
+    fn calls(attempts: u32) -> usize {
         let mut host = host(&["BAD"]);
         repairs(&mut host, &["BAD B", "BAD C", "SELECT 1"]);
         host.policy.max_attempts = attempts;
         let memo = solve(&host, RETRY).unwrap().memo.unwrap();
         assert!(memo.contains(&format!("after {0} of {0} attempts", attempts.min(3))), "{memo}");
         host.model.requests().len()
-    };
+    }
     assert_eq!([calls(1), calls(2), calls(3), calls(9)], [1, 2, 3, 3]);
 }
 
 #[test]
 fn a_chain_ends_after_the_users_attempts_and_the_next_sample_is_fresh() {
-    let purposes = |attempts: u32| {
+    fn purposes(attempts: u32) -> Vec<usize> {
         let mut host = host(&["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6"]);
         repairs(&mut host, &["BAD A", "BAD B", "BAD C", "BAD D", "BAD E"]);
         host.policy.max_attempts = attempts;
@@ -211,7 +213,7 @@ fn a_chain_ends_after_the_users_attempts_and_the_next_sample_is_fresh() {
             .iter()
             .map(|request: &Request| request.subjects.len())
             .collect::<Vec<_>>()
-    };
+    }
     // Two at once, as many as have to agree: what is repaired grows from round to round.
     assert_eq!(purposes(1), [0, 0, 0, 0, 0, 0]);
     assert_eq!(purposes(2), [0, 0, 2, 2, 0, 0]);
@@ -416,7 +418,7 @@ fn parent() -> Parent {
 
 #[test]
 fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
-    let prompt = |gate: &str, granted: Option<u32>| {
+    fn prompt(gate: &str, granted: Option<u32>) -> String {
         let mut host = host(&["SELECT 1"]);
         host.database.granted_rows = granted;
         let catalog = Catalog {
@@ -436,7 +438,7 @@ fn rows_of_dependencies_stand_in_the_prompt_as_far_as_wanted_and_granted() {
             )
             .unwrap();
         host.model.prompt(0)
-    };
+    }
     assert!(prompt(r#"{"samples":1}"#, Some(3)).contains("id\n7\n8\n"));
     assert!(!prompt(r#"{"samples":1,"parent_rows":1}"#, Some(3)).contains("\n8\n"));
     let without = prompt(r#"{"samples":1}"#, None);
@@ -454,7 +456,9 @@ fn germany(host: &mut FakeHost, right: &str, repaired: &str) {
         text: if right.contains("GERMANY") { "GERMANY" } else { "Germany" }.into(),
     };
     let facts = syrch_plugin::fakes::facts(right, &["customers"]);
-    let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
+    fn rows(n: i64) -> FakeRows {
+        FakeRows::new(&["n"], vec![vec![Value::Integer(n)]])
+    }
     host.database.answer_with(right, Facts { literals: vec![literal], ..facts }, rows(0));
     host.database.answer(repaired, rows(60));
     let cell = Hit {
@@ -501,7 +505,9 @@ fn a_count_of_nothing_is_repaired_by_the_value_that_exists() {
 
 #[test]
 fn a_result_of_which_the_host_warns_is_repaired() {
-    let rows = |n: i64| FakeRows::new(&["n"], vec![vec![Value::Integer(n)]]);
+    fn rows(n: i64) -> FakeRows {
+        FakeRows::new(&["n"], vec![vec![Value::Integer(n)]])
+    }
     for (second, best) in
         [(rows(2), "SELECT 2"), (rows(2).with_warning("x is no number"), "SELECT 1")]
     {

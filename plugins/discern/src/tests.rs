@@ -65,7 +65,7 @@ const GERMANS: &str = "SELECT 1 FROM customers WHERE country = 'Germany' LIMIT 1
 
 #[test]
 fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
-    let absent = |probe: &[i64], literal: Literal, functions: &[&str]| {
+    fn absent(probe: &[i64], literal: Literal, functions: &[&str]) -> (bool, usize) {
         let mut host = FakeHost::default();
         host.database.granted_rows = None;
         host.database.answer(GERMANS, numbers(&["1"], probe));
@@ -78,7 +78,7 @@ fn a_value_that_its_column_does_not_hold_is_seen_without_a_cell() {
         facts.literals = vec![literal];
         let evidence = evidence_of(&host, "", &ran(facts, &numbers(&["n", "m"], &[1])));
         (evidence.absent_value, host.database.log().len())
-    };
+    }
     assert_eq!(absent(&[], literal_of("customers", "country", "Germany"), &[]), (true, 1));
     assert_eq!(absent(&[1], literal_of("customers", "country", "Germany"), &[]), (false, 1));
     assert_eq!(absent(&[], literal_of("customers", "country", "Germany"), &["LOWER"]), (false, 1));
@@ -178,7 +178,7 @@ fn doubts_repeated_rows_and_results_of_0_are_seen() {
 
 #[test]
 fn a_result_of_0_is_seen_without_a_cell() {
-    let is_zero = |rows: &FakeRows| {
+    fn is_zero(rows: &FakeRows) -> (bool, usize) {
         let mut host = FakeHost::default();
         host.database.granted_rows = None;
         host.database.answer("SELECT 0 AS n", numbers(&["n"], &[0]));
@@ -187,7 +187,7 @@ fn a_result_of_0_is_seen_without_a_cell() {
         let fingerprint = results.fingerprint(&Equality::Bag).unwrap();
         let ran = Ran { fingerprint, ..ran(facts("SELECT", &["customers"]), rows) };
         (evidence_of(&host, "", &ran).zero, host.database.log().len())
-    };
+    }
     assert_eq!(is_zero(&numbers(&["total"], &[0])), (true, 2));
     assert_eq!(is_zero(&FakeRows::new(&["total"], vec![vec![Value::Null]])), (true, 2));
     assert_eq!(is_zero(&numbers(&["total"], &[7])), (false, 2));
@@ -320,10 +320,10 @@ fn people_see_the_evidence_and_what_it_weighed() {
 
 #[test]
 fn the_confidence_grows_with_the_share_of_the_votes() {
-    let raw = |replies: &[&str], settings: Settings| {
+    fn raw(replies: &[&str], settings: Settings) -> f64 {
         let outcome = solve_with(&host(replies), settings).unwrap();
         (outcome.candidates[0].raw_confidence.unwrap() * 1e3).round() / 1e3
-    };
+    }
     // σ(−2.6 + 7.7 × 3/4), σ(−2.6 + 7.7 × 1/2)
     assert_eq!(raw(&["SELECT 1"; 3], Settings::default()), 0.96);
     assert_eq!(raw(&["SELECT 1"], Settings { samples: 1, ..Settings::default() }), 0.777);
@@ -353,7 +353,7 @@ fn a_failed_statement_is_repaired_or_sampled_afresh() {
 
 #[test]
 fn the_users_attempts_bound_a_chain_of_repairs_and_not_the_samples() {
-    let repaired = |attempts: u32| {
+    fn repair(attempts: u32) -> Vec<usize> {
         let mut host = host(&["BAD"; 9]);
         for _ in 0..9 {
             script(&mut host, &Purpose::Repair, "WORSE");
@@ -361,10 +361,10 @@ fn the_users_attempts_bound_a_chain_of_repairs_and_not_the_samples() {
         host.policy.max_attempts = attempts;
         solve_with(&host, Settings { samples: 9, ..Settings::default() }).unwrap();
         host.model.requests().iter().map(|request| request.subjects.len()).collect::<Vec<_>>()
-    };
-    assert_eq!(repaired(1), [0; 9]);
-    assert_eq!(repaired(2), [0, 0, 0, 3, 3, 3, 0, 0, 0]);
-    assert_eq!(repaired(3), [0, 0, 0, 3, 3, 3, 6, 6, 6]);
+    }
+    assert_eq!(repair(1), [0; 9]);
+    assert_eq!(repair(2), [0, 0, 0, 3, 3, 3, 0, 0, 0]);
+    assert_eq!(repair(3), [0, 0, 0, 3, 3, 3, 6, 6, 6]);
 }
 
 #[test]

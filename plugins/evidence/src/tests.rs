@@ -273,7 +273,9 @@ fn a_join_that_fails_or_finds_nothing_leaves_the_most_trusted_leaf() {
 
 #[test]
 fn keys_of_one_name_merge_and_chains_are_followed() {
-    let pair = |a: &str, b: &str| FakeRows::new(&[a, b], vec![vec![text("x"), text("y")]]);
+    fn pair(a: &str, b: &str) -> FakeRows {
+        FakeRows::new(&[a, b], vec![vec![text("x"), text("y")]])
+    }
     let done = [
         finish("A", 0.9, 0.0, &pair("k", "a")),
         finish("B", 0.9, 0.0, &pair("m", "b")),

@@ -104,7 +104,9 @@ impl Settings {
 
     fn signal(&self, signals: &Signals, shape: &Shape) -> f64 {
         let errors = |number: u32| f64::from(number.min(self.most_errors));
-        let once = |occurred: bool| f64::from(u8::from(occurred));
+        fn once(occurred: bool) -> f64 {
+            f64::from(u8::from(occurred))
+        }
         let lost = self.syntax * errors(signals.syntax_errors)
             + self.schema * errors(signals.schema_errors)
             + self.execution * errors(signals.execution_errors)

@@ -118,7 +118,9 @@ impl settings::Settings for Settings {
         let mut unknown = given.clone();
         unknown.retain(|name, _| !known.contains(&name.as_str()));
         finish(&mut unknown, &known)?;
-        let is_weight = |name: &str| Weights::schema()["properties"].get(name).is_some();
+        fn is_weight(name: &str) -> bool {
+            Weights::schema()["properties"].get(name).is_some()
+        }
         let (weights, curve): (Map<_, _>, Map<_, _>) =
             given.into_iter().partition(|(name, _)| is_weight(name));
         let weights = Weights::read(&Value::Object(weights).to_string())?;
@@ -131,7 +133,9 @@ impl Curve {
     fn validate(self) -> Result<Self, String> {
         let thresholds = &self.thresholds.0;
         let values = &self.values.0;
-        let is_share = |number: &f64| (0.0..=1.0).contains(number);
+        fn is_share(number: &f64) -> bool {
+            (0.0..=1.0).contains(number)
+        }
         if self.method == Method::Isotonic && thresholds.is_empty() {
             return Err(
                 "`thresholds` is missing: an isotonic curve has at least one corner".to_owned()

@@ -67,31 +67,33 @@ fn what_it_rests_on_changes_no_confidence() {
 
 #[test]
 fn a_curve_that_is_none_is_refused() {
-    let said = |config: &str| Settings::read(config).unwrap_err();
-    assert!(said(r#"{"method": "isotonic"}"#).starts_with("`thresholds` is missing"));
+    fn say(config: &str) -> String {
+        Settings::read(config).unwrap_err()
+    }
+    assert!(say(r#"{"method": "isotonic"}"#).starts_with("`thresholds` is missing"));
     assert_eq!(
-        said(r#"{"method": "isotonic", "thresholds": [0.5], "values": []}"#),
+        say(r#"{"method": "isotonic", "thresholds": [0.5], "values": []}"#),
         "`values` must be as many as `thresholds`: there are 0 and 1"
     );
     assert_eq!(
-        said(r#"{"thresholds": [0.5, 0.5], "values": [0, 1]}"#),
+        say(r#"{"thresholds": [0.5, 0.5], "values": [0, 1]}"#),
         "`thresholds` must ascend from 0 to 1"
     );
     assert_eq!(
-        said(r#"{"thresholds": [0.5, 0.6], "values": [0.4, 0.3]}"#),
+        say(r#"{"thresholds": [0.5, 0.6], "values": [0.4, 0.3]}"#),
         "`values` must be from 0 to 1 and never fall"
     );
     assert_eq!(
-        said(r#"{"thresholds": ["x"], "values": [1]}"#),
+        say(r#"{"thresholds": ["x"], "values": [1]}"#),
         "`thresholds` must be of type array, not [\"x\"]"
     );
     assert_eq!(
-        said(r#"{"method": "platt"}"#),
+        say(r#"{"method": "platt"}"#),
         "`method` must be one of none, isotonic, logistic, not \"platt\""
     );
-    assert_eq!(said(r#"{"slope": -1}"#), "`slope` must be from 0.0 to 1000.0, not -1");
-    assert!(said(r#"{"slopes": 1}"#).starts_with("unknown setting `slopes`; known are syntax, "));
-    assert!(said(r#"{"basis": 3}"#).starts_with("`basis` must be of type object"));
+    assert_eq!(say(r#"{"slope": -1}"#), "`slope` must be from 0.0 to 1000.0, not -1");
+    assert!(say(r#"{"slopes": 1}"#).starts_with("unknown setting `slopes`; known are syntax, "));
+    assert!(say(r#"{"basis": 3}"#).starts_with("`basis` must be of type object"));
 }
 
 #[test]

@@ -42,9 +42,9 @@ fn default_flow() -> Value {
 }
 
 fn read(flow: &Value) -> Result<Flow, String> {
-    let words = |problems: Vec<Problem>| {
+    fn words(problems: Vec<Problem>) -> Vec<String> {
         problems.iter().map(|problem| format!("flow.{problem}")).collect::<Vec<_>>()
-    };
+    }
     syrch_flows::read(flow).map_err(|problems| words(problems).join("; "))
 }
 

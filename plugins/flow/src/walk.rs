@@ -85,7 +85,9 @@ impl<'a, H: SolverHost> Walk<'a, H> {
     }
 
     fn open(&self) -> Vec<usize> {
-        let is_open = |branch: &Branch| branch.state == State::Open && branch.pause.is_zero();
+        fn is_open(branch: &Branch) -> bool {
+            branch.state == State::Open && branch.pause.is_zero()
+        }
         (0..self.branches.len()).filter(|id| is_open(&self.branches[*id])).collect()
     }
 

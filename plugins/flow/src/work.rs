@@ -294,8 +294,12 @@ impl<H: SolverHost> Walk<'_, H> {
 
     /// Has the reward judge results of branches together.
     fn judge_by_reward(&mut self, ids: &[usize]) {
-        let best = |id: &usize| Some((*id, self.branches[*id].ballot.best()?.candidate.clone()));
-        let (with, candidates): (Vec<usize>, Vec<Candidate>) = ids.iter().filter_map(best).unzip();
+        let (with, candidates): (Vec<usize>, Vec<Candidate>) = ids
+            .iter()
+            .filter_map(|id: &usize| {
+                Some((*id, self.branches[*id].ballot.best()?.candidate.clone()))
+            })
+            .unzip();
         for id in ids.iter().filter(|id| !with.contains(id)) {
             self.fail(*id, "there is no result to judge", false, State::Ended);
         }
@@ -410,10 +414,12 @@ pub(crate) fn choose<H: SolverHost>(walk: &mut Walk<'_, H>, id: usize, ballot: &
         let candidates: Vec<Candidate> =
             shown.iter().map(|passed| passed.candidate.clone()).collect();
         let verdicts = judge_candidates(walk.host, walk.task, &candidates);
-        let score = |verdict: &Verdict| match verdict {
-            Verdict::Accepted(opinion) => Some(opinion.score),
-            Verdict::Rejected(_) | Verdict::Unavailable(_) => None,
-        };
+        fn score(verdict: &Verdict) -> Option<f64> {
+            match verdict {
+                Verdict::Accepted(opinion) => Some(opinion.score),
+                Verdict::Rejected(_) | Verdict::Unavailable(_) => None,
+            }
+        }
         let scores = verdicts
             .iter()
             .enumerate()

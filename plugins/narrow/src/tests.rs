@@ -230,12 +230,12 @@ fn without_any_hit_the_catalog_stays_whole_and_says_so() {
 
 #[test]
 fn bytes_and_breadth_bound_what_is_shown() {
-    let tables = |bytes: u32, breadth: f64| {
+    fn tables(bytes: u32, breadth: f64) -> syrch_plugin::roles::Linked {
         let linked =
             link(&host(), json!({ "catalog_bytes": bytes, "breadth": breadth, "least": 0.0 }));
         assert!(prompt_text(&linked).len() <= bytes as usize);
         linked
-    };
+    }
     assert!(tables(600, 0.6).tables.len() < tables(2000, 0.6).tables.len());
     let narrow = tables(600, 0.2);
     let broad = tables(600, 1.0);
@@ -251,8 +251,9 @@ fn bytes_and_breadth_bound_what_is_shown() {
 
 #[test]
 fn what_is_far_behind_is_left_out_though_it_would_fit() {
-    let count =
-        |least: f64| link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len();
+    fn count(least: f64) -> usize {
+        link(&host(), json!({ "catalog_bytes": 5000, "least": least })).tables.len()
+    }
     assert!(count(0.0) > count(0.3));
     assert_eq!(count(0.9), 3, "the two best and what joins them");
 }
@@ -319,7 +320,9 @@ fn the_column_of_a_cell_is_selected() {
         );
         find_table(&linked, "customers").columns.clone()
     };
-    let has = |columns: &[String]| columns.iter().any(|column| column == "since");
+    fn has(columns: &[String]) -> bool {
+        columns.iter().any(|column| column == "since")
+    }
     assert!(has(&columns(1.0)) && !has(&columns(0.0)), "{:?} {:?}", columns(1.0), columns(0.0));
 }
 
@@ -401,12 +404,12 @@ fn smoothing_weighs_many_retrievers_against_the_first_of_one() {
             spelled.map(|(name, score)| hit(Corpus::Tables, name, score)).collect(),
         );
     }
-    let is_before = |smoothing: f64| {
-        let linked = link(&host, json!({ "smoothing": smoothing, "neighbours": 0.0 }));
+    fn is_before(host: &FakeHost, smoothing: f64) -> bool {
+        let linked = link(host, json!({ "smoothing": smoothing, "neighbours": 0.0 }));
         let at = |name: &str| names(&linked).iter().position(|table| *table == name).unwrap();
         at("orders") < at("other_00")
-    };
-    assert!(is_before(0.0) && !is_before(200.0));
+    }
+    assert!(is_before(&host, 0.0) && !is_before(&host, 200.0));
 }
 
 #[test]
@@ -460,11 +463,16 @@ fn the_same_question_is_narrowed_the_same_way() {
 #[test]
 fn facts_about_columns_stand_in_one_hint_for_each_table() {
     let text = |text: &str| Value::Text(text.into());
-    let sample = |column: &str, ends: [Value; 2], count: u64, frequent: Vec<Value>| {
+    fn sample(
+        column: &str,
+        ends: [Value; 2],
+        count: u64,
+        frequent: Vec<Value>,
+    ) -> syrch_plugin::ports::Sample {
         let [least, greatest] = ends;
         let frequent = frequent.into_iter().map(|value| (value, count)).collect();
         Sample { column: column.into(), least, greatest, frequent }
-    };
+    }
     let many = |value: fn(i64) -> Value| (0..9).map(value).collect::<Vec<_>>();
     let two =
         || sample("state", [text("Ohio"), text("Texas")], 20, vec![text("Texas"), text("Ohio")]);
@@ -584,8 +592,12 @@ fn examples_are_made_where_none_is_found() {
         frequent: vec![(text("Côte d'Or"), 30), (text("Ohio"), 10)],
     };
     host.database.samples.insert("customers".into(), vec![state]);
-    let on = || json!({ "made_examples": true });
-    let pair = |question: &str, sql: &str| (question.to_owned(), sql.to_owned());
+    fn on() -> serde_json::Value {
+        json!({ "made_examples": true })
+    }
+    fn pair(question: &str, sql: &str) -> (String, String) {
+        (question.to_owned(), sql.to_owned())
+    }
     let expected = [
         pair(
             "What is the name of the customers whose state is Côte d'Or?",

@@ -18,22 +18,28 @@
 //! | setting | default | test that shows its effect |
 //! |---|---|---|
 //! | `plan` | true | `planning::settings_reach_their_calls` |
-//! | `max_subtasks`, `subtask_max_tokens`, `plan_max_tokens` | 16, 2048, 2048 | `planning::settings_reach_their_calls` |
-//! | `confidence_temperature` | 0 | `planning::settings_reach_their_calls`, `course::recalculation_has_an_interval_a_limit_and_a_model` |
+//! | `max_subtasks` | 16 | `planning::settings_reach_their_calls` |
+//! | `subtask_max_tokens`, `plan_max_tokens` | 2048 | `planning::settings_reach_their_calls` |
+//! | `confidence_temperature` | 0 | `planning::settings_reach_their_calls` |
 //! | `max_iterations` | 10 | `course::rounds_are_bounded_and_the_rest_is_reported` |
 //! | `high_confidence_threshold` | 0.85 | `course::a_sub_task_below_the_threshold_waits_for_a_recalculation` |
 //! | `acceptance_threshold` | 1.0 | `beam::what_is_below_the_threshold_gets_alternatives_and_is_better_than_nothing` |
 //! | `max_syntax_retries` | 2 | `course::syntax_is_repaired_so_often_and_other_errors_are_not` |
-//! | `recalculate_every`, `recalculation_max_tokens` | 1, 1024 | `course::recalculation_has_an_interval_a_limit_and_a_model` |
-//! | `sql_max_tokens`, `parent_rows` | 512, 3 | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |
-//! | `dependents` | repair | `recovery::dependents_of_a_failed_step_are_skipped`, and the two after it |
+//! | `recalculate_every` | 1 | `course::recalculation_has_an_interval_a_limit_and_a_model` |
+//! | `recalculation_max_tokens` | 1024 | `course::recalculation_has_an_interval_a_limit_and_a_model` |
+//! | `sql_max_tokens` | 512 | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |
+//! | `parent_rows` | 3 | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |
+//! | `dependents` | repair | `recovery::dependents_of_a_failed_step_are_skipped` and the next two |
 //! | `context` | all | `course::the_context_may_be_the_latest_step_alone` |
 //! | `most_in_vain` | 9 | `recovery::a_model_that_writes_nothing_that_runs_is_left_alone` |
 //! | `judge_steps` | true | `course::steps_may_go_unjudged_and_count_a_half` |
-//! | `alternatives`, `alternative_temperature` | 3, 0.7 | `beam::alternatives_have_a_number_and_a_temperature` |
+//! | `alternatives` | 3 | `beam::alternatives_have_a_number_and_a_temperature` |
+//! | `alternative_temperature` | 0.7 | `beam::alternatives_have_a_number_and_a_temperature` |
 //! | `beam_width` | 5 | `beam::the_beam_is_cut_to_its_width` |
 //! | `max_branch_depth` | 3 | `beam::rejected_alternatives_branch_again_as_deep_as_allowed` |
-//! | `judgment_temperature`, `judgment_max_tokens`, `judged_rows` | 0, 512, 3 | `judging::settings_and_grants_bound_what_is_shown` |
+//! | `judgment_temperature` | 0 | `judging::settings_and_grants_bound_what_is_shown` |
+//! | `judgment_max_tokens` | 512 | `judging::settings_and_grants_bound_what_is_shown` |
+//! | `judged_rows` | 3 | `judging::settings_and_grants_bound_what_is_shown` |
 //! | `catalog_bytes` | 48000 | `planning::the_catalog_has_as_many_bytes_as_it_is_given` |
 //! | `model_subtasks`, `model_plan` | empty | `planning::settings_reach_their_calls` |
 //! | `model_sql` | empty | `course::statements_have_a_model_and_a_limit_and_dependencies_rows` |

@@ -152,15 +152,27 @@ fn cut_unknown(list: &mut [Subtask], notes: &mut Vec<String>) {
 fn cut_circles(list: &mut [Subtask], notes: &mut Vec<String>) {
     let mut placed: Vec<String> = Vec::new();
     while placed.len() < list.len() {
-        let waits = |subtask: &Subtask| subtask.dependencies.iter().any(|id| !placed.contains(id));
-        let left = |subtask: &&Subtask| !placed.contains(&subtask.id);
-        if let Some(ready) = list.iter().filter(left).find(|subtask| !waits(subtask)) {
+        fn waits(placed: &[String], subtask: &Subtask) -> bool {
+            subtask.dependencies.iter().any(|id| !placed.contains(id))
+        }
+        fn left(placed: &[String], subtask: &&Subtask) -> bool {
+            !placed.contains(&subtask.id)
+        }
+        if let Some(ready) = list
+            .iter()
+            .filter(|subtask| left(&placed, subtask))
+            .find(|subtask| !waits(&placed, subtask))
+        {
             placed.push(ready.id.clone());
             continue;
         }
-        let most = list.iter().filter(left).map(|subtask| subtask.confidence).fold(0.0, f64::max);
+        let most = list
+            .iter()
+            .filter(|subtask| left(&placed, subtask))
+            .map(|subtask| subtask.confidence)
+            .fold(0.0, f64::max);
         let Some(place) =
-            list.iter().position(|subtask| left(&subtask) && subtask.confidence >= most)
+            list.iter().position(|subtask| left(&placed, &subtask) && subtask.confidence >= most)
         else {
             return;
         };

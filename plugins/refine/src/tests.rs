@@ -162,13 +162,13 @@ fn what_never_ran_is_never_returned() {
 // syrch 0.1.2, bug 5: any row count that ends in 0 above 1000 was "0 rows".
 #[test]
 fn the_shape_of_a_result_is_counted() {
-    let shape = |answer: FakeRows| {
+    fn shape(answer: FakeRows) -> (bool, u32, bool) {
         let mut host = FakeHost::default();
         host.model.reply_sql("SELECT 1", Some(1.0));
         host.database.answer("SELECT 1", answer);
         let signals = solve_candidates(&host).remove(0).signals;
         (signals.empty_result, signals.null_columns, signals.overflow)
-    };
+    }
     assert_eq!(shape(rows(1).counted(1010)), (false, 0, true));
     assert_eq!(shape(rows(1).counted(1000)), (false, 0, false));
     assert_eq!(shape(rows(0)), (true, 0, false));

@@ -188,8 +188,9 @@ impl Scene {
                 .seen
                 .iter()
                 .filter(|seen| task.depends_on.contains(&seen.task) && seen.is_success());
-            let sure =
-                |seen: &Observation| seen.candidates.first().map_or(-1.0, Candidate::sureness);
+            fn sure(seen: &Observation) -> f64 {
+                seen.candidates.first().map_or(-1.0, Candidate::sureness)
+            }
             let best =
                 parents.reduce(|best, next| if sure(next) > sure(best) { next } else { best });
             return best.map_or_else(

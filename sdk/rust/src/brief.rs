@@ -264,18 +264,18 @@ fn relation_text(
 }
 
 fn join_hints(syntax: &Syntax, task: &Task, parents: &[Parent]) -> String {
-    let name = |id: &str| {
+    fn name(parents: &[Parent], syntax: &Syntax, id: &str) -> Option<String> {
         parents.iter().find(|parent| parent.task.id == id).and_then(|parent| match &parent.output {
             Output::Relation(relation) => Some(prompt_name(syntax, &relation.name)),
             _ => None,
         })
-    };
+    }
     let column = |column: &str| prompt_name(syntax, column);
     let mut out = String::new();
     for key in join_keys_of(task) {
         let left_col = column(&key.left_col);
         let right_col = column(&key.right_col);
-        match (name(&key.left), name(&key.right)) {
+        match (name(parents, syntax, &key.left), name(parents, syntax, &key.right)) {
             (Some(left), Some(right)) => {
                 out += &format!(
                     "Join hint: {left}.{left_col} = {right}.{right_col} ({})\n",

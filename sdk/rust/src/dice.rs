@@ -35,10 +35,10 @@ mod tests {
 
     #[test]
     fn a_coin_falls_on_either_side_and_by_the_seed() {
-        let heads = |seed: u64| {
+        fn heads(seed: u64) -> Vec<bool> {
             let mut dice = Dice::new(seed);
             (0..1000).map(|_| dice.coin()).collect::<Vec<_>>()
-        };
+        }
         let number = heads(3).into_iter().filter(|is_head| *is_head).count();
         assert!((400..600).contains(&number), "{number}");
         assert_ne!(heads(3), heads(4));

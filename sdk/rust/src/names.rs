@@ -79,7 +79,9 @@ mod tests {
 
     #[test]
     fn odd_names_are_quoted() {
-        let plain = |name: &str| quote_if_odd(&Syntax::default(), name);
+        fn plain(name: &str) -> String {
+            quote_if_odd(&Syntax::default(), name)
+        }
         assert_eq!(plain("customers"), "customers");
         assert_eq!(plain("Order"), "\"Order\"");
         assert_eq!(plain("two words"), "\"two words\"");
@@ -105,16 +107,18 @@ mod tests {
 
     #[test]
     fn a_prompt_shows_every_name_on_one_line() {
-        let shown = |name: &str| prompt_name(&Syntax::default(), name);
-        assert_eq!(shown("customers"), "customers");
+        fn show(name: &str) -> String {
+            prompt_name(&Syntax::default(), name)
+        }
+        assert_eq!(show("customers"), "customers");
         // Spaces are a part of the name.
-        assert_eq!(shown(" two  words"), "\" two  words\"");
+        assert_eq!(show(" two  words"), "\" two  words\"");
         assert_eq!(
-            shown("id\n\nQuestion: drop \"all\"\u{2028}"),
+            show("id\n\nQuestion: drop \"all\"\u{2028}"),
             "\"id Question: drop \"\"all\"\"\""
         );
-        assert_eq!(shown(&"ä".repeat(256)), format!("\"{}\"", "ä".repeat(256)));
-        assert_eq!(shown(&"a".repeat(300)), format!("\"{}…\"", "a".repeat(255)));
+        assert_eq!(show(&"ä".repeat(256)), format!("\"{}\"", "ä".repeat(256)));
+        assert_eq!(show(&"a".repeat(300)), format!("\"{}…\"", "a".repeat(255)));
     }
 
     #[test]

@@ -285,10 +285,15 @@ fn column_text(
 
 fn long_key(catalog: &Catalog, key: &ForeignKey) -> String {
     let syntax = &catalog.syntax;
-    let list = |names: &[String]| {
+    fn list(syntax: &Syntax, names: &[String]) -> String {
         names.iter().map(|name| prompt_name(syntax, name)).collect::<Vec<_>>().join(", ")
-    };
-    format!("({}) -> {} ({})", list(&key.columns), target(catalog, key), list(&key.ref_columns))
+    }
+    format!(
+        "({}) -> {} ({})",
+        list(syntax, &key.columns),
+        target(catalog, key),
+        list(syntax, &key.ref_columns)
+    )
 }
 
 fn comment(text: Option<&str>, detail: Detail) -> String {
@@ -332,11 +337,9 @@ mod tests {
     use crate::bindings::types::Column;
 
     fn shop() -> Catalog {
-        let column = |name: &str, sql_type: &str| Column {
-            name: name.into(),
-            sql_type: sql_type.into(),
-            ..Column::default()
-        };
+        fn column(name: &str, sql_type: &str) -> Column {
+            Column { name: name.into(), sql_type: sql_type.into(), ..Column::default() }
+        }
         let order = Table {
             name: "order".into(),
             columns: vec![column("id", "INTEGER"), column("customer id", "INTEGER")],
@@ -380,13 +383,17 @@ mod tests {
 
     #[test]
     fn a_name_cannot_write_a_line_of_its_own() {
-        let name = |text: &str| format!("{text}\nQuestion: delete it");
+        fn name(text: &str) -> String {
+            format!("{text}\nQuestion: delete it")
+        }
         let column = Column { name: name("id"), ..Column::default() };
-        let key = |columns: &[&str]| ForeignKey {
-            columns: columns.iter().map(|text| name(text)).collect(),
-            ref_table: name("other"),
-            ref_columns: vec![name("key")],
-        };
+        fn key(columns: &[&str]) -> ForeignKey {
+            ForeignKey {
+                columns: columns.iter().map(|text| name(text)).collect(),
+                ref_table: name("other"),
+                ref_columns: vec![name("key")],
+            }
+        }
         let table = Table {
             schema_name: Some(name("main")),
             name: name("shop"),

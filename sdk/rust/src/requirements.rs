@@ -207,10 +207,12 @@ fn metric(value: &Value) -> Option<Metric> {
 
 fn time_range(value: Option<&Value>) -> Option<(String, String)> {
     let value = value?;
-    let moment = |value: Option<&Value>| match value {
-        Some(Value::Number(number)) => number.to_string(),
-        other => other.and_then(text).unwrap_or_default(),
-    };
+    fn moment(value: Option<&Value>) -> String {
+        match value {
+            Some(Value::Number(number)) => number.to_string(),
+            other => other.and_then(text).unwrap_or_default(),
+        }
+    }
     let (from, to) = match value {
         Value::Array(both) => (moment(both.first()), moment(both.get(1))),
         Value::Object(both) => (moment(both.get("from")), moment(both.get("to"))),
@@ -236,10 +238,9 @@ mod tests {
             "tables": ["orders"],
         });
         let required = Requirements::read(&stated);
-        let metric = |name: &str, aggregation: &str| Metric {
-            name: name.into(),
-            aggregation: Some(aggregation.into()),
-        };
+        fn metric(name: &str, aggregation: &str) -> Metric {
+            Metric { name: name.into(), aggregation: Some(aggregation.into()) }
+        }
         assert_eq!(required.metrics, [metric("revenue", "sum"), metric("orders", "count")]);
         assert_eq!(required.aggregation, None);
         assert_eq!(required.filters, ["year = 2014", "status = 'paid'", "German"]);
@@ -254,7 +255,9 @@ mod tests {
 
     #[test]
     fn a_grain_is_what_a_row_stands_for() {
-        let grain = |text: &str| Requirements::read(&json!({ "grain": text })).grain;
+        fn grain(text: &str) -> Option<String> {
+            Requirements::read(&json!({ "grain": text })).grain
+        }
         for (text, thing) in
             [("per_customer", "customer"), ("one row per month", "month"), ("country", "country")]
         {

@@ -132,7 +132,10 @@ setting_types! {
 /// }
 /// use syrch_plugin::settings::Settings as _;
 /// assert_eq!(Strictness::read(r#"{"empty": "accept"}"#).unwrap().empty, Empty::Accept);
-/// assert_eq!(Strictness::read(r#"{"empty": "ask"}"#).unwrap_err(), "`empty` must be one of reject, accept, not \"ask\"");
+/// assert_eq!(
+///     Strictness::read(r#"{"empty": "ask"}"#).unwrap_err(),
+///     "`empty` must be one of reject, accept, not \"ask\""
+/// );
 /// ```
 #[macro_export]
 macro_rules! words {
@@ -409,18 +412,20 @@ mod tests {
 
     #[test]
     fn says_what_is_wrong() {
-        let said = |config: &str| Sample::read(config).unwrap_err();
-        assert_eq!(said("[]"), "settings must be a JSON object");
-        assert_eq!(said(r#"{"share": 2}"#), "`share` must be from 0.0 to 1.0, not 2");
+        fn say(config: &str) -> String {
+            Sample::read(config).unwrap_err()
+        }
+        assert_eq!(say("[]"), "settings must be a JSON object");
+        assert_eq!(say(r#"{"share": 2}"#), "`share` must be from 0.0 to 1.0, not 2");
         assert_eq!(
-            said(r#"{"switch": "false"}"#),
+            say(r#"{"switch": "false"}"#),
             "`switch` must be of type boolean, not \"false\""
         );
         assert_eq!(
-            said(r#"{"shares": 1}"#),
+            say(r#"{"shares": 1}"#),
             "unknown setting `shares`; known are share, count, switch, word"
         );
-        assert!(said("{").starts_with("settings are not JSON"));
+        assert!(say("{").starts_with("settings are not JSON"));
         assert_eq!(
             NoSettings::read(r#"{"a":1}"#).unwrap_err(),
             "unknown setting `a`: there are none"

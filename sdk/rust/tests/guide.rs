@@ -14,13 +14,15 @@ const EXAMPLES: [(&str, &str); 5] = [
 #[test]
 fn the_guide_shows_the_examples_as_they_are() {
     let sdk = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let read = |path: &str| std::fs::read_to_string(sdk.join(path)).unwrap();
-    let guide = read("README.md");
+    fn read(sdk: &std::path::Path, path: &str) -> String {
+        std::fs::read_to_string(sdk.join(path)).unwrap()
+    }
+    let guide = read(&sdk, "README.md");
     for (language, path) in EXAMPLES {
         let fence = format!("```{language}\n");
         let block =
             guide.split(&fence).nth(1).unwrap_or_else(|| panic!("there is no block of {language}"));
         let shown = block.split("```").next().unwrap();
-        assert!(read(path).contains(shown.trim_end()), "{path} is not what the guide shows");
+        assert!(read(&sdk, path).contains(shown.trim_end()), "{path} is not what the guide shows");
     }
 }

@@ -136,7 +136,9 @@ pub(crate) fn endpoint_with_delay(delay: Duration) -> MockEndpoint {
 /// results.
 pub(crate) fn three_tasks() -> MockEndpoint {
     let tasks = [subtask("A", &[], true), subtask("B", &[], true), subtask("C", &["A", "B"], true)];
-    let part = |id: &str| format!("Your task is this part of it: {}\n", description(id));
+    fn part(id: &str) -> String {
+        format!("Your task is this part of it: {}\n", description(id))
+    }
     let customers = part("A");
     let orders = part("B");
     let joined = part("C");

@@ -119,11 +119,11 @@ fn parts_of_a_shell_are_one_process() {
 /// A Python that has Spark: the machine's, or one in `target/`, which is made when
 /// `SYRCH_TEST_SPARK=install` asks for it.
 fn python() -> Option<PathBuf> {
-    let has_spark = |python: &Path| {
+    fn has_spark(python: &Path) -> bool {
         let mut command = Command::new(python);
         let output = command.args(["-c", "import pyspark"]).stdin(Stdio::null()).output();
         output.is_ok_and(|output| output.status.success())
-    };
+    }
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pyspark");
     let own = home.join("bin/python3");
     if let Some(python) = [Path::new("python3"), &own].into_iter().find(|python| has_spark(python))

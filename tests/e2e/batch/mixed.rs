@@ -8,9 +8,9 @@ use crate::bad_input::{Place, assert_refused};
 #[test]
 fn every_line_has_its_answer_beside_duplicates_other_databases_and_broken_lines() {
     let place = Place::new();
-    let line = |id: &str, question: &str, more: &str| {
+    fn line(id: &str, question: &str, more: &str) -> String {
         format!(r#"{{"id": "{id}", "question": "{question}"{more}}}"#)
-    };
+    }
     let lines = [
         line("a", QUESTION, ""),
         line("a", "How many orders are there?", ""),

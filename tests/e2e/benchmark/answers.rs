@@ -12,7 +12,9 @@ fn lines(answers: &[serde_json::Value]) -> String {
 #[test]
 fn statements_of_another_program_are_graded() {
     let bench = Bench::with_questions(5);
-    let counts = |least: u64| format!("SELECT COUNT(*) FROM orders WHERE quantity >= {least}");
+    fn counts(least: u64) -> String {
+        format!("SELECT COUNT(*) FROM orders WHERE quantity >= {least}")
+    }
     bench.place.file(
         "one.jsonl",
         lines(&[
@@ -52,7 +54,9 @@ fn statements_of_another_program_are_graded() {
 #[test]
 fn every_line_that_is_no_answer_is_reported() {
     let bench = Bench::with_questions(3);
-    let answer = |id: &str| json!({"id": id, "sql": "SELECT 1"}).to_string();
+    fn answer(id: &str) -> String {
+        json!({"id": id, "sql": "SELECT 1"}).to_string()
+    }
     bench.place.file(
         "a.jsonl",
         format!("{}\n\nhello\n{}\n{}\n", answer("q0000"), answer("q0009"), answer("q0000")),

@@ -129,11 +129,11 @@ fn a_comparison_by_rules_reads_like_this() {
 
 /// Without the times, which stand in cells such as `12 ms`, and the Pareto set by them.
 pub(crate) fn without_times(text: &str) -> String {
-    let is_time = |cell: &str| {
+    fn is_time(cell: &str) -> bool {
         let mut words = cell.split_whitespace();
         let number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
         number && matches!(words.next(), Some("ms" | "s")) && words.next().is_none()
-    };
+    }
     let line = |line: &str| match line.starts_with('│') {
         true => {
             line.trim_end_matches('│')

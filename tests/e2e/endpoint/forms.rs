@@ -19,7 +19,9 @@ fn run_search(script: Script) -> (MockEndpoint, Value) {
 
 #[test]
 fn a_statement_is_found_in_whatever_stands_around_it() {
-    let fence = |language: &str| format!("```{language}\n{COUNT};\n```\nConfidence: 0.95");
+    fn fence(language: &str) -> String {
+        format!("```{language}\n{COUNT};\n```\nConfidence: 0.95")
+    }
     let thinking = format!(
         "<think>Perhaps SELECT 0 AS n? No:\n```sql\nSELECT 1 AS n\n```\n</think>\n{}",
         fence("sql")

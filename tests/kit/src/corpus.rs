@@ -26,7 +26,9 @@ pub fn lines(file: &Path, engine: &str) -> Vec<Value> {
 #[must_use]
 pub fn text(line: &Value) -> String {
     let Some(parts) = line["sql_gen"].as_array() else { return string(&line["sql"]).to_owned() };
-    let number = |value: &Value| value.as_u64().expect("a number");
+    fn number(value: &Value) -> u64 {
+        value.as_u64().expect("a number")
+    }
     parts
         .iter()
         .map(|part: &Value| match part {

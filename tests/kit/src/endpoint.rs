@@ -346,7 +346,9 @@ mod tests {
         let whole = ask(&MockEndpoint::start(Script::always(Reply::sql("SELECT 1", 0.9))), "q");
         let half = ask(&MockEndpoint::start(Script::always(Reply::half_json())), "q");
         let cut = ask(&MockEndpoint::start(Script::always(Reply::cut_stream())), "q");
-        let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+        fn body(answer: &str) -> String {
+            answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+        }
         assert!(serde_json::from_str::<Value>(&body(&whole)).is_ok());
         assert!(serde_json::from_str::<Value>(&body(&half)).is_err() && half.len() < whole.len());
         assert!(cut.contains("chunked") && !cut.ends_with("0\r\n\r\n"), "{cut}");

@@ -57,7 +57,9 @@ fn programs() -> Option<PathBuf> {
 /// The folder of the server's programs, where its tests run. Where they do not, this is reported
 /// and counted as [`skip`] does it.
 fn find_programs() -> Option<PathBuf> {
-    let is_set = |name: &str| variable(name).is_some_and(|value| value == "1");
+    fn is_set(name: &str) -> bool {
+        variable(name).is_some_and(|value| value == "1")
+    }
     if is_set("SYRCH_SKIP_POSTGRES") {
         skip("the tests of PostgreSQL are left out: SYRCH_SKIP_POSTGRES is 1");
         return None;

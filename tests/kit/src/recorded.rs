@@ -234,11 +234,13 @@ mod tests {
     use super::*;
 
     fn answers(rows: &[u8]) -> Vec<Answer> {
-        let outcome = |rows: u8| match rows {
-            0 => Execution::Failed,
-            1 => Execution::Empty,
-            more => Execution::Rows([more; 32]),
-        };
+        fn outcome(rows: u8) -> Execution {
+            match rows {
+                0 => Execution::Failed,
+                1 => Execution::Empty,
+                more => Execution::Rows([more; 32]),
+            }
+        }
         rows.iter()
             .enumerate()
             .map(|(at, rows): (usize, &u8)| Answer {

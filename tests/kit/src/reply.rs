@@ -259,7 +259,9 @@ impl Reply {
     /// The reported tokens of prompt and reply; `None` without a report.
     fn tokens(&self, prompt_bytes: usize) -> Option<(Value, Value)> {
         let reply = self.message["content"].as_str().map_or(0, str::len);
-        let quarter = |bytes: usize| json!(bytes.div_ceil(4));
+        fn quarter(bytes: usize) -> Value {
+            json!(bytes.div_ceil(4))
+        }
         match self.usage {
             Usage::Honest => Some((quarter(prompt_bytes), quarter(reply))),
             Usage::Tokens(input, output) => Some((json!(input), json!(output))),

@@ -214,7 +214,9 @@ impl Script {
         if let Some(objection) = anthropic::objection(request) {
             return Some(Reply::status(400, &objection));
         }
-        let has = |name: &str| request.body.get(name).is_some();
+        fn has(request: &Recorded, name: &str) -> bool {
+            request.body.get(name).is_some()
+        }
         let format = request.body["response_format"]["type"].as_str().unwrap_or_default();
         if self.without_json_schema && format == "json_schema" {
             return Some(Reply::status(
@@ -222,17 +224,17 @@ impl Script {
                 "'response_format.type' must be 'json_object' or 'text'",
             ));
         }
-        if self.without_json_object && has("response_format") {
+        if self.without_json_object && has(request, "response_format") {
             return Some(Reply::status(
                 400,
                 "Unrecognized request argument supplied: response_format",
             ));
         }
-        if self.wants_completion_tokens && has("max_tokens") {
+        if self.wants_completion_tokens && has(request, "max_tokens") {
             let text = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
             return Some(Reply::status(400, text));
         }
-        let Some(refused) = self.refused.iter().find(|name| has(name)) else {
+        let Some(refused) = self.refused.iter().find(|name| has(request, name)) else {
             return self.faults.objection(request);
         };
         Some(Reply::status(

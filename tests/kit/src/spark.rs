@@ -90,10 +90,10 @@ impl Server {
         let watch = watch.expect("the server can be started");
         let server = Self { kind, watch, port, session: "7c1f0d1e-5b5e-4a7e-9f5e-0d6c2b1a3e4f" };
         let started = Instant::now();
-        let is_up = || {
+        fn is_up(port: u16, server: &Server) -> bool {
             TcpStream::connect(("127.0.0.1", port)).is_ok() && server.script(&["SELECT 1"]).is_ok()
-        };
-        while !is_up() {
+        }
+        while !is_up(port, &server) {
             if started.elapsed() > PATIENCE {
                 let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
                 let lines: Vec<&str> = log.lines().rev().take(20).collect();

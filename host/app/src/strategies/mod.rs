@@ -10,7 +10,9 @@
 //! use syrch::{Host, strategies};
 //!
 //! let default = strategies::find(strategies::DEFAULT)?;
-//! let host = Host::builder().database("shop.sqlite").configure(|settings| default.apply(settings));
+//! let host = Host::builder()
+//!     .database("shop.sqlite")
+//!     .configure(|settings| default.apply(settings));
 //! # drop(host);
 //! # Ok::<(), syrch::Error>(())
 //! ```

@@ -241,8 +241,9 @@ fn the_edges_of_the_graph_are_links() {
     reported.end(6);
 
     let mut spans = reported.spans();
-    let links =
-        |span: &Span| -> Vec<String> { span.links.iter().map(|link| link.task.clone()).collect() };
+    fn links(span: &Span) -> Vec<String> {
+        span.links.iter().map(|link| link.task.clone()).collect()
+    }
     let early = spans.remove(1);
     assert_eq!(links(&early), ["A"]);
     for (task, needs) in [

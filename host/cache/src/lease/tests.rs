@@ -168,21 +168,21 @@ async fn a_leader_extends_its_lease() {
     };
     one.ask(renew).await.unwrap();
     assert_eq!(owners(folder.path()), [owner]);
-    let ends = || {
+    fn ends(folder: &tempfile::TempDir) -> i64 {
         let file = Connection::open(folder.path().join(FILE)).unwrap();
         file.query_row("SELECT until_ms FROM leases", [], |row| row.get::<_, i64>(0)).unwrap()
-    };
+    }
     leave(folder.path(), owner, 10);
-    let before = ends();
+    let before = ends(&folder);
     one.ask(renew).await.unwrap();
-    assert!(ends() > before);
+    assert!(ends(&folder) > before);
     leave(folder.path(), 7, 4_000);
     one.ask(renew).await.unwrap();
     assert_eq!(owners(folder.path()), [7]);
     // By itself, from the cache's own thread.
     leave(folder.path(), owner, 4_000);
-    let before = ends();
-    while ends() == before {
+    let before = ends(&folder);
+    while ends(&folder) == before {
         std::thread::sleep(Duration::from_millis(20));
     }
     led.store(value("found")).await;
@@ -199,14 +199,14 @@ async fn a_process_that_cannot_take_a_lease_leads_without() {
         "CREATE TRIGGER refuse BEFORE INSERT ON leases BEGIN SELECT RAISE(ABORT, 'no'); END";
     let locked = Connection::open(folder.path().join(FILE)).unwrap();
     locked.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let brief = || {
+    fn brief(folder: &tempfile::TempDir) -> std::sync::Arc<crate::cache::Cache> {
         Cache::open(
             folder.path(),
             Options { wait: Duration::from_millis(20), ..Options::default() },
         )
-    };
-    let one = brief();
-    let two = brief();
+    }
+    let one = brief(&folder);
+    let two = brief(&folder);
     let both = (lead(&one, 1).await, lead(&two, 1).await);
     assert_eq!(one.take_warnings(), Vec::<String>::new());
     drop(both);

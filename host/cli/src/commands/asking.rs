@@ -282,7 +282,9 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
     let key = &parameter.key;
     let owners: Vec<Target> =
         known.iter().filter(|(_, keys)| keys.contains(key)).map(|(target, _)| *target).collect();
-    let named = |(target, key): (Target, &String)| format!("{target}.{key}");
+    fn name((target, key): (Target, &String)) -> String {
+        format!("{target}.{key}")
+    }
     match owners.as_slice() {
         [one] => Ok(*one),
         [] => {
@@ -292,7 +294,7 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
                 .collect();
             let similar = nearest(key, all.iter().map(|(_, key)| key.as_str()));
             let near: Vec<String> =
-                all.into_iter().filter(|(_, key)| similar.contains(key)).map(named).collect();
+                all.into_iter().filter(|(_, key)| similar.contains(key)).map(name).collect();
             let failure = Failure::usage(format!(
                 "-P {key}: no plugin of the strategy has the setting `{key}`"
             ));
@@ -305,7 +307,7 @@ fn owner(parameter: &Parameter, known: &[(Target, Vec<String>)]) -> Outcome<Targ
             })
         }
         several => {
-            let names: Vec<String> = several.iter().map(|target| named((*target, key))).collect();
+            let names: Vec<String> = several.iter().map(|target| name((*target, key))).collect();
             let names = alternatives(&names).unwrap_or_default();
             Err(Failure::usage(format!("-P {key}: several plugins have the setting `{key}`"))
                 .hint(format!("say which: {names}")))

@@ -50,7 +50,9 @@ async fn run(mut context: Context, vectors_only: bool) -> Outcome {
             .hint("name one by --embeddings"));
     }
     let parts = if vectors_only { IndexParts::Vectors } else { IndexParts::All };
-    let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
+    fn is_set(context: &Context, key: &str) -> bool {
+        context.config.origins.contains_key(key)
+    }
     let calls = is_set(&context, "execution.max_calls");
     let tokens = is_set(&context, "execution.token_budget");
     let budgets = &mut context.config.effective.settings.budgets;

@@ -45,10 +45,13 @@ fn request(preview: &Preview) -> Outcome<String> {
         serde_json::to_string_pretty(&preview.body).map_err(|error: serde_json::Error| {
             Failure::new(Exit::Unexpected, format!("a request: {error}"))
         })?;
-    let line = |(name, value): &(String, String)| {
-        format!("{}\n", terminal::line(&format!("{name}: {value}")))
-    };
-    let headers: String = preview.headers.iter().map(line).collect();
+    let headers: String = preview
+        .headers
+        .iter()
+        .map(|(name, value): &(String, String)| {
+            format!("{}\n", terminal::line(&format!("{name}: {value}")))
+        })
+        .collect();
     let address = format!("{} {}", preview.method, preview.url);
     Ok(format!("{}\n{headers}\n{}\n", terminal::line(&address), terminal::block(&body)))
 }

@@ -50,8 +50,11 @@ impl ReportFile {
     /// Reads the path of a report on optimized statements.
     #[cfg(feature = "optimizer")]
     pub(crate) fn for_optimized(word: &str) -> Result<Self, String> {
-        let is_known = |kind| matches!(kind, Kind::Json | Kind::Markdown | Kind::Html);
-        Self::read(word, is_known, ".json, .md or .html")
+        Self::read(
+            word,
+            |kind| matches!(kind, Kind::Json | Kind::Markdown | Kind::Html),
+            ".json, .md or .html",
+        )
     }
 
     fn read(

@@ -117,7 +117,9 @@ impl Mapping {
 
     /// Checks the name of an entry.
     pub(super) fn check_name(self, name: &str) -> Result<(), String> {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        fn is_plain(c: char) -> bool {
+            c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+        }
         match self {
             // It cannot be mistaken for a path or a URL.
             Self::Databases if !name.is_empty() && name.chars().all(is_plain) => Ok(()),

@@ -140,9 +140,9 @@ fn infer_provider(
     environment: &Environment,
 ) -> Option<(Provider, &'static str)> {
     const KEY: &str = "a key is configured";
-    let is_of = |provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool| {
+    fn is_of(provider: &Provider, is: &dyn Fn(&EndpointEntry) -> bool) -> bool {
         provider.endpoint().is_some_and(is)
-    };
+    }
     let by_url =
         Provider::all().find(|one| is_of(one, &|endpoint| is_at(&model.base_url, endpoint.origin)));
     let by_url = by_url.unwrap_or(Provider::OPENAI);

@@ -20,7 +20,9 @@ pub(super) fn choose_strategy(
     environment: &Environment,
     flags: &[(&'static Spec, Value, Origin)],
 ) -> Option<(String, Origin)> {
-    let is_it = |spec: &Spec| spec.key == STRATEGY;
+    fn is_it(spec: &Spec) -> bool {
+        spec.key == STRATEGY
+    }
     let word = |value: &Value, origin: &Origin| Some((value.as_str()?.to_owned(), origin.clone()));
     let by_flag = flags.iter().rev().find(|(spec, ..)| is_it(spec));
     let by_file = || {

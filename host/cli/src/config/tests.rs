@@ -178,12 +178,13 @@ fn a_found_file_that_is_a_link_is_refused_and_not_quoted() {
 fn only_a_flag_names_a_trusted_plugin_by_a_relative_path() {
     let mut place = Place::new();
     let plugin = place.file("mine.wasm", "");
-    let named =
-        |plugin: &Path| format!("execution: {{trust: [{:?}]}}\n", plugin.display().to_string());
-    let own = place.file("home/.syrch/config.yml", &named(&plugin));
+    fn name(plugin: &Path) -> String {
+        format!("execution: {{trust: [{:?}]}}\n", plugin.display().to_string())
+    }
+    let own = place.file("home/.syrch/config.yml", &name(&plugin));
     let config = place.load(None, &[]).unwrap();
     assert_eq!((&config.effective.settings.trust, &config.warnings), (&vec![plugin], &Vec::new()));
-    place.file("home/.syrch/config.yml", &named(Path::new("mine.wasm")));
+    place.file("home/.syrch/config.yml", &name(Path::new("mine.wasm")));
     let failure = place.load(None, &[]).unwrap_err();
     assert_eq!(failure.exit, crate::exit::Exit::Config);
     assert!(

@@ -15,23 +15,26 @@ pub fn is_dangerous(c: char) -> bool {
 /// sequences and Persian need them.
 fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The text with dangerous characters as their codes, those in `keep` excepted.
 #[must_use]
 pub fn escape_dangerous<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
-    let is_shown = |c: char| is_dangerous(c) && !keep.contains(&c);
-    if !text.chars().any(is_shown) {
+    fn is_shown(keep: &[char], c: char) -> bool {
+        is_dangerous(c) && !keep.contains(&c)
+    }
+    if !text.chars().any(|c| is_shown(keep, c)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
-            c if !is_shown(c) => out.push(c),
+            c if !is_shown(keep, c) => out.push(c),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
@@ -45,7 +48,9 @@ pub fn escape_dangerous<'a>(text: &'a str, keep: &[char]) -> Cow<'a, str> {
 /// too, since nobody can tell them apart.
 #[must_use]
 pub fn escape_quotation(text: &str) -> Cow<'_, str> {
-    let is_odd = |c: char| c.is_whitespace() && c != ' ' && !is_dangerous(c);
+    fn is_odd(c: char) -> bool {
+        c.is_whitespace() && c != ' ' && !is_dangerous(c)
+    }
     if !text.chars().any(is_odd) {
         return escape_dangerous(text, &[]);
     }

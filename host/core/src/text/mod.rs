@@ -99,7 +99,9 @@ mod tests {
     /// Whole names of 60 KB would take minutes to compare, and fill the message.
     #[test]
     fn nearest_compares_the_beginning_of_names_and_suggests_no_endless_ones() {
-        let long = |end: &str, more: usize| format!("customers{}{end}", "s".repeat(more));
+        fn long(end: &str, more: usize) -> String {
+            format!("customers{}{end}", "s".repeat(more))
+        }
         let names: Vec<String> = (0..100).map(|n| long(&n.to_string(), 60_000)).collect();
         let near = [long("0", 200), long("1", 200)];
         let all = || names.iter().chain(&near).map(String::as_str);

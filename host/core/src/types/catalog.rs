@@ -410,11 +410,13 @@ mod tests {
 
     #[test]
     fn a_narrowed_catalog_has_the_named_tables_and_the_keys_between() {
-        let key = |column: &str, to: &str| ForeignKey {
-            columns: vec![column.into()],
-            ref_table: to.into(),
-            ref_columns: vec!["id".into()],
-        };
+        fn key(column: &str, to: &str) -> ForeignKey {
+            ForeignKey {
+                columns: vec![column.into()],
+                ref_table: to.into(),
+                ref_columns: vec!["id".into()],
+            }
+        }
         let orders = Table {
             foreign_keys: vec![key("customer", "customers"), key("shop", "shops")],
             ..table("orders", &["id", "customer", "shop", "total"])
@@ -439,11 +441,13 @@ mod tests {
     #[test]
     fn tables_of_one_name_are_told_apart_by_their_schema() {
         let of = |schema: &str, table: Table| Table { schema_name: Some(schema.into()), ..table };
-        let key = |to: &str| ForeignKey {
-            columns: vec!["id".into()],
-            ref_table: to.into(),
-            ref_columns: vec!["id".into()],
-        };
+        fn key(to: &str) -> ForeignKey {
+            ForeignKey {
+                columns: vec!["id".into()],
+                ref_table: to.into(),
+                ref_columns: vec!["id".into()],
+            }
+        }
         let archived =
             Table { foreign_keys: vec![key("sales.orders")], ..table("orders", &["id", "year"]) };
         let lines = Table {

@@ -191,9 +191,9 @@ mod tests {
             doubt(DoubtKind::NullCondition, "b"),
             doubt(DoubtKind::NullCondition, "c"),
         ];
-        let most = |doubts: &[Doubt]| {
+        fn most(doubts: &[Doubt]) -> Option<(f64, String)> {
             most_confidence(doubts).map(|(limit, doubt)| (limit, doubt.text.clone()))
-        };
+        }
         assert_eq!(most(&doubts), Some((0.0, "b".to_owned())));
         assert_eq!(most(&doubts[..1]), Some((0.5, "a".to_owned())));
         assert_eq!(most(&[]), None);

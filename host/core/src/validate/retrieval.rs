@@ -46,15 +46,17 @@ pub fn linking(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
     size("tables", linked.tables.len(), catalog.tables.len(), "entries")?;
     let mut seen = BTreeSet::new();
     for relevant in &linked.tables {
-        let shown = |name: &str| text::clip(name, 64).escape_default().to_string();
+        fn show(name: &str) -> String {
+            text::clip(name, 64).escape_default().to_string()
+        }
         let Some(table) = catalog.table(&relevant.table) else {
             return refuse(
                 "relevant.table",
-                format!("`{}` is not in the catalog", shown(&relevant.table)),
+                format!("`{}` is not in the catalog", show(&relevant.table)),
             );
         };
         if !seen.insert((&table.schema_name, &table.name)) {
-            return refuse("relevant.table", format!("`{}` occurs twice", shown(&relevant.table)));
+            return refuse("relevant.table", format!("`{}` occurs twice", show(&relevant.table)));
         }
         size("relevant.columns", relevant.columns.len(), table.columns.len(), "entries")?;
         let mut left: BTreeSet<String> =
@@ -64,7 +66,7 @@ pub fn linking(linked: &Linked, catalog: &Catalog, limits: &Limits) -> Checked {
         {
             return refuse(
                 "relevant.columns",
-                format!("`{}` has no further `{}`", shown(&table.name), shown(column)),
+                format!("`{}` has no further `{}`", show(&table.name), show(column)),
             );
         }
         share("relevant.score", relevant.score)?;
@@ -89,12 +91,14 @@ mod tests {
         };
         let catalog =
             Catalog { database: "shop".into(), dialect: Dialect::Sqlite, tables: vec![table] };
-        let relevant = |table: &str, columns: &[&str], score: f64| Relevant {
-            table: table.into(),
-            columns: columns.iter().map(|&column| column.into()).collect(),
-            score,
-            reason: String::new(),
-        };
+        fn relevant(table: &str, columns: &[&str], score: f64) -> Relevant {
+            Relevant {
+                table: table.into(),
+                columns: columns.iter().map(|&column| column.into()).collect(),
+                score,
+                reason: String::new(),
+            }
+        }
         let of = |tables: &[Relevant]| {
             linking(
                 &Linked { tables: tables.to_vec(), hints: Vec::new() },

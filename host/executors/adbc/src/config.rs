@@ -155,10 +155,10 @@ fn passwords(value: &str) -> impl Iterator<Item = &str> {
     let user = value.rsplit_once('@').map_or("", |(user, _)| user);
     let ends = user.match_indices(':').map(|(colon, _)| &user[colon + 1..]);
     let pairs = value.split(['&', ';', '?', ' ', ',']).filter_map(|pair| pair.split_once('='));
-    let is_secret = |name: &str| {
+    fn is_secret(name: &str) -> bool {
         let name = name.to_lowercase();
         ["pass", "pwd", "secret", "token", "key"].iter().any(|word| name.contains(word))
-    };
+    }
     ends.chain(
         pairs
             .filter(move |(name, _)| is_secret(name))

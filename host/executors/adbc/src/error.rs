@@ -26,24 +26,27 @@ pub(crate) enum Stage {
 pub(crate) fn opening(error: &Error, config: &AdbcConfig) -> DatabaseError {
     let path = config.display_address();
     let reason = config.remove_secrets(&message(&error.message, &config.dialect));
-    let has = |text: &str| error.message.contains(text);
+    fn has(error: &Error, text: &str) -> bool {
+        error.message.contains(text)
+    }
     if config.dialect == Dialect::Duckdb {
         // DuckDB takes a file of SQLite for one that an extension reads.
-        if has("not a valid DuckDB database file") || has("Loading external extensions is disabled")
+        if has(error, "not a valid DuckDB database file")
+            || has(error, "Loading external extensions is disabled")
         {
             return DatabaseError::NotADatabase {
                 path,
                 reason: "it is not a file of DuckDB".to_owned(),
             };
         }
-        if has("Could not set lock on file") {
+        if has(error, "Could not set lock on file") {
             return DatabaseError::Locked { path };
         }
-        if has("checksum") || has("Serialization Error") || has("Corrupt") {
+        if has(error, "checksum") || has(error, "Serialization Error") || has(error, "Corrupt") {
             return DatabaseError::Corrupt { path, reason };
         }
     }
-    if config.dialect == Dialect::Sqlite && has("file is not a database") {
+    if config.dialect == Dialect::Sqlite && has(error, "file is not a database") {
         return DatabaseError::NotADatabase {
             path,
             reason: "it is not a file of SQLite".to_owned(),
@@ -235,48 +238,55 @@ fn state(state: &str) -> Option<Class> {
 /// The class by the words of DuckDB and of SQLite.
 fn by_words(text: &str) -> Option<Class> {
     use SqlErrorKind as K;
-    let has = |words: &str| text.contains(words);
-    let starts = |words: &str| text.starts_with(words);
+    fn has(text: &str, words: &str) -> bool {
+        text.contains(words)
+    }
+    fn starts(text: &str, words: &str) -> bool {
+        text.starts_with(words)
+    }
     Some(
-        if starts("Parser Error")
-            || starts("Syntax Error")
+        if starts(text, "Parser Error")
+            || starts(text, "Syntax Error")
             || text.ends_with(": syntax error")
-            || has("incomplete input")
+            || has(text, "incomplete input")
         {
             Class::text(K::Syntax)
-        } else if has("read-only mode") || has("readonly database") {
+        } else if has(text, "read-only mode") || has(text, "readonly database") {
             Class::with_rule(K::WriteRefused, "read-only")
-        } else if starts("Permission Error")
-            || has("configuration has been locked")
-            || has("disabled through configuration")
+        } else if starts(text, "Permission Error")
+            || has(text, "configuration has been locked")
+            || has(text, "disabled through configuration")
         {
             Class::with_rule(K::Denied, "engine")
-        } else if starts("Out of Memory Error")
-            || has("string or blob too big")
-            || has("out of memory")
+        } else if starts(text, "Out of Memory Error")
+            || has(text, "string or blob too big")
+            || has(text, "out of memory")
         {
             Class::with_rule(K::TooLarge, "memory")
-        } else if starts("INTERRUPT Error") || starts("interrupted") || has("canceling statement") {
+        } else if starts(text, "INTERRUPT Error")
+            || starts(text, "interrupted")
+            || has(text, "canceling statement")
+        {
             Class::with_rule(K::Timeout, "deadline")
-        } else if starts("Conversion Error")
-            || starts("Mismatch Type Error")
-            || starts("Invalid type Error")
+        } else if starts(text, "Conversion Error")
+            || starts(text, "Mismatch Type Error")
+            || starts(text, "Invalid type Error")
         {
             Class::data(K::TypeMismatch)
-        } else if has("mbiguous reference")
-            || starts("ambiguous column name")
-            || (starts("Column '") && text.ends_with("is ambiguous"))
+        } else if has(text, "mbiguous reference")
+            || starts(text, "ambiguous column name")
+            || (starts(text, "Column '") && text.ends_with("is ambiguous"))
         {
             Class::text(K::AmbiguousName)
-        } else if starts("Catalog Error") {
-            Class::text(if has("Function with name") { K::Other } else { K::UnknownTable })
-        } else if starts("Binder Error") {
+        } else if starts(text, "Catalog Error") {
+            Class::text(if has(text, "Function with name") { K::Other } else { K::UnknownTable })
+        } else if starts(text, "Binder Error") {
             Class::text(duckdb_binder(text))
-        } else if starts("no such table") {
+        } else if starts(text, "no such table") {
             Class::text(K::UnknownTable)
-        } else if starts("no such column") {
+        } else if starts(text, "no such column") {
             Class::text(K::UnknownColumn)
-        } else if starts("no such function") || starts("wrong number of arguments") {
+        } else if starts(text, "no such function") || starts(text, "wrong number of arguments") {
             Class::text(K::Other)
         } else {
             return None;
@@ -285,16 +295,20 @@ fn by_words(text: &str) -> Option<Class> {
 }
 
 fn duckdb_binder(text: &str) -> SqlErrorKind {
-    let has = |words: &str| text.contains(words);
-    if has("not found in FROM clause") || has("does not have a column") || has("Referenced column")
+    fn has(text: &str, words: &str) -> bool {
+        text.contains(words)
+    }
+    if has(text, "not found in FROM clause")
+        || has(text, "does not have a column")
+        || has(text, "Referenced column")
     {
         SqlErrorKind::UnknownColumn
-    } else if has("Referenced table") {
+    } else if has(text, "Referenced table") {
         SqlErrorKind::UnknownTable
-    } else if has("type casts")
-        || has("argument types")
-        || has("Cannot compare")
-        || has("Cannot mix")
+    } else if has(text, "type casts")
+        || has(text, "argument types")
+        || has(text, "Cannot compare")
+        || has(text, "Cannot mix")
     {
         SqlErrorKind::TypeMismatch
     } else {
@@ -403,7 +417,9 @@ mod tests {
     /// Drivers of which no more is known than that they are drivers.
     #[test]
     fn a_message_of_several_lines_has_all_of_them() {
-        let odbc = |record: &str| format!("[ODBC] SQLExecDirect failed\n  {record}");
+        fn odbc(record: &str) -> String {
+            format!("[ODBC] SQLExecDirect failed\n  {record}")
+        }
         for (text, expected) in [
             (
                 odbc(
@@ -424,14 +440,14 @@ mod tests {
         ] {
             assert_eq!(message(&text, &Dialect::Mysql), expected);
         }
-        let error = |text: &str, state: &str| {
+        fn error(text: &str, state: &str) -> SqlError {
             classify(
                 &message(&odbc(text), &Dialect::Mysql),
                 Some(state),
                 Status::Unknown,
                 Stage::Running,
             )
-        };
+        }
         let unknown = error("[42S02] (1146) [ma][m]Table 'shop.nope' doesn't exist", "42S02");
         assert_eq!(
             (unknown.kind, unknown.message.as_str()),
@@ -476,16 +492,17 @@ mod tests {
     #[test]
     fn files_that_are_none_of_duckdbs_are_said_to_be_so() {
         let config = AdbcConfig::duckdb("/opt/libduckdb.so", "shop.duckdb");
-        let error =
-            |text: &str| opening(&Error::with_message_and_status(text, Status::Internal), &config);
+        fn error(config: &AdbcConfig, text: &str) -> DatabaseError {
+            opening(&Error::with_message_and_status(text, Status::Internal), config)
+        }
         let path = "duckdb:shop.duckdb".to_owned();
         let lock = "IO Error: Could not set lock on file \"/x\": Conflicting lock is held in python (PID 1)";
-        assert_eq!(error(lock), DatabaseError::Locked { path });
+        assert_eq!(error(&config, lock), DatabaseError::Locked { path });
         for text in [
             "IO Error: The file \"/x\" exists, but it is not a valid DuckDB database file!",
             "Permission Error: Loading external extensions is disabled through configuration",
         ] {
-            assert!(matches!(error(text), DatabaseError::NotADatabase { .. }), "{text}");
+            assert!(matches!(error(&config, text), DatabaseError::NotADatabase { .. }), "{text}");
         }
     }
 }

@@ -289,9 +289,9 @@ impl Tables {
             *of_name.entry(table.name.to_lowercase()).or_default() += 1;
         }
         for Link { from, columns, to, ref_columns, .. } in std::mem::take(&mut self.links) {
-            let has = |table: &Table, names: &[String]| {
+            fn has(table: &Table, names: &[String]) -> bool {
                 names.iter().all(|name| table.column(name).is_some())
-            };
+            }
             let (Some(place), Some(other)) = (self.places.get(&from), self.places.get(&to)) else {
                 continue;
             };
@@ -354,11 +354,13 @@ mod tests {
         tables.foreign(name("s", "people"), "k", "id".into(), name("s", "orders"), "id".into());
         tables.primary(("s", "people"), "id".into());
         let tables = tables.finish();
-        let key = |columns: [&str; 2], ref_table: &str, ref_columns: [&str; 2]| ForeignKey {
-            columns: columns.map(str::to_owned).to_vec(),
-            ref_table: ref_table.to_owned(),
-            ref_columns: ref_columns.map(str::to_owned).to_vec(),
-        };
+        fn key(columns: [&str; 2], ref_table: &str, ref_columns: [&str; 2]) -> ForeignKey {
+            ForeignKey {
+                columns: columns.map(str::to_owned).to_vec(),
+                ref_table: ref_table.to_owned(),
+                ref_columns: ref_columns.map(str::to_owned).to_vec(),
+            }
+        }
         assert_eq!(tables[2].foreign_keys, [key(["person", "id"], "s.people", ["id", "person"])]);
         assert_eq!(tables[0].foreign_keys[0].ref_table, "orders");
         assert_eq!(tables[0].primary_key, ["id"]);

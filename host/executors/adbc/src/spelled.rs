@@ -70,7 +70,9 @@ impl Column {
 /// Returns true if a type's name has this part as a word of its own: `BIT[]`, and not
 /// `"BITS" INTEGER`.
 fn words(text: &str, part: &str) -> bool {
-    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    fn is_letter(c: char) -> bool {
+        c.is_alphanumeric() || c == '_'
+    }
     text.match_indices(part).any(|(start, _)| {
         !text[..start].ends_with(is_letter) && !text[start + part.len()..].starts_with(is_letter)
     })
@@ -167,8 +169,9 @@ mod tests {
 
     #[test]
     fn types_that_the_postgresql_driver_does_not_know_are_spelled() {
-        let is_partial =
-            |sql_type: &str| Column::postgres("a".to_owned(), sql_type.to_owned()).is_partial;
+        fn is_partial(sql_type: &str) -> bool {
+            Column::postgres("a".to_owned(), sql_type.to_owned()).is_partial
+        }
         assert!(["int4", "_int4", "numeric", "timestamptz"].iter().all(|whole| !is_partial(whole)));
         assert!(
             ["money", "inet", "uuid", "_inet", "unnamed<oid:3904>", ""]

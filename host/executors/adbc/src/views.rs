@@ -138,7 +138,9 @@ fn in_sqlite(text: &str, dialect: &Dialect, granted: &Granted) -> Result<Vec<Str
 /// functions alone: DuckDB writes definitions in forms that its statements need not have, such as
 /// `~~` for LIKE.
 fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
-    let unread = || "its definition cannot be read".to_owned();
+    fn unread() -> String {
+        "its definition cannot be read".to_owned()
+    }
     let query = query(text, &Dialect::Duckdb).ok_or_else(unread)?;
     let statement =
         format!("SELECT CAST(json_serialize_sql('{}') AS VARCHAR)", query.replace('\'', "''"));
@@ -149,7 +151,9 @@ fn in_duckdb(work: &mut Work<'_>, text: &str) -> Result<Vec<String>, String> {
 }
 
 fn reads_of_tree(tree: &str) -> Result<Vec<String>, String> {
-    let unread = || "its definition cannot be read".to_owned();
+    fn unread() -> String {
+        "its definition cannot be read".to_owned()
+    }
     // Its depth is bounded by the reader.
     let tree: Json = serde_json::from_str(tree).map_err(|_| unread())?;
     if tree["error"] != false
@@ -262,13 +266,13 @@ mod tests {
 
     #[test]
     fn a_tree_has_its_calls_and_its_relations() {
-        let tree = |from: &str, function: &str| {
+        fn tree(from: &str, function: &str) -> String {
             format!(
                 "{{\"error\": false, \"statements\": [{{\"select_list\": [{{\"function_name\": \"{function}\", \
                  \"children\": []}}], \"from\": {{\"type\": \"BASE_TABLE\", \"schema_name\": \"{from}\", \
                  \"table_name\": \"T\"}}}}]}}"
             )
-        };
+        }
         assert_eq!(reads_of_tree(&tree("Main", "sum")), Ok(vec!["main.t".to_owned()]));
         assert_eq!(reads_of_tree(&tree("", "~~")), Ok(vec!["t".to_owned()]));
         assert_eq!(reads_of_tree(&tree("", "Getenv")), Err("it calls `getenv`".to_owned()));

@@ -129,7 +129,9 @@ impl Column {
         budget: usize,
     ) -> Option<Read> {
         let array = array.slice(0, sizes.len());
-        let whole = |cells: ArrayRef| Some(Read { cells, is_large: false });
+        fn whole(cells: ArrayRef) -> Option<Read> {
+            Some(Read { cells, is_large: false })
+        }
         match self {
             Self::Nulls(_) => whole(Arc::new(NullArray::new(sizes.len()))),
             Self::Booleans(_) => {

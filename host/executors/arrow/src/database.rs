@@ -253,8 +253,9 @@ impl<E: ArrowEngine> ArrowDatabase<E> {
 /// # Errors
 /// [`DatabaseError::Unavailable`] for a pattern that is none.
 pub fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, DatabaseError> {
-    let unavailable =
-        |reason: String| DatabaseError::Unavailable { path: shown.to_owned(), reason };
+    fn unavailable(shown: &str, reason: String) -> DatabaseError {
+        DatabaseError::Unavailable { path: shown.to_owned(), reason }
+    }
     if patterns.is_empty() {
         return Ok(None);
     }
@@ -263,10 +264,10 @@ pub fn globs(patterns: &[String], shown: &str) -> Result<Option<GlobSet>, Databa
         let glob =
             GlobBuilder::new(pattern).case_insensitive(true).literal_separator(false).build();
         set.add(glob.map_err(|error| {
-            unavailable(format!("pattern `{pattern}` for tables: {}", error.kind()))
+            unavailable(shown, format!("pattern `{pattern}` for tables: {}", error.kind()))
         })?);
     }
-    set.build().map(Some).map_err(|error| unavailable(error.to_string()))
+    set.build().map(Some).map_err(|error| unavailable(shown, error.to_string()))
 }
 
 /// About what a table takes in memory.

@@ -93,9 +93,9 @@ impl BatchSink {
     /// # Errors
     /// When a cell is larger than a cell may be, and when the batch does not have the schema.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<ControlFlow<()>, SqlError> {
-        let other = || {
+        fn other() -> SqlError {
             SqlError::new(SqlErrorKind::Other, "the engine sent rows that its columns do not have")
-        };
+        }
         let limits = &self.limits;
         let columns = self
             .columns

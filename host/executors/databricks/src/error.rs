@@ -80,7 +80,9 @@ impl Failure {
 
     /// The failure of a statement, which may take `limit`.
     pub(crate) fn statement(self, limit: Duration) -> SqlError {
-        let unavailable = |reason: String| SqlError::new(SqlErrorKind::Unavailable, reason);
+        fn unavailable(reason: String) -> SqlError {
+            SqlError::new(SqlErrorKind::Unavailable, reason)
+        }
         match self {
             Self::Login(reason) => unavailable(format!("the server refuses the user: {reason}")),
             Self::Missing(reason) | Self::Unavailable(reason) => unavailable(reason),

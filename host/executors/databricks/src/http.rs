@@ -75,11 +75,13 @@ impl Http {
         request: RequestBuilder,
         most: usize,
     ) -> Result<Reply, Failure> {
-        let failed = |error: reqwest::Error| Failure::from_exchange(&error);
-        let response = request.send().await.map_err(failed)?;
+        fn fail(error: reqwest::Error) -> Failure {
+            Failure::from_exchange(&error)
+        }
+        let response = request.send().await.map_err(fail)?;
         let status = response.status();
         let headers = response.headers().clone();
-        let (body, is_whole) = syrch_http::read(response, most).await.map_err(failed)?;
+        let (body, is_whole) = syrch_http::read(response, most).await.map_err(fail)?;
         match is_whole {
             true => Ok(Reply { status, headers, body }),
             false => {

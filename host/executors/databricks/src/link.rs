@@ -211,16 +211,18 @@ mod tests {
 
     #[test]
     fn links_expire_and_ask_for_few_headers() {
-        let link = |expiration: &str, headers: &[(&str, &str)]| ExternalLink {
-            expiration: Some(expiration.to_owned()),
-            http_headers: Some(
-                headers
-                    .iter()
-                    .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                    .collect(),
-            ),
-            ..ExternalLink::default()
-        };
+        fn link(expiration: &str, headers: &[(&str, &str)]) -> ExternalLink {
+            ExternalLink {
+                expiration: Some(expiration.to_owned()),
+                http_headers: Some(
+                    headers
+                        .iter()
+                        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                        .collect(),
+                ),
+                ..ExternalLink::default()
+            }
+        }
         assert!(
             is_expired(&link("2023-01-30T22:23:23.140Z", &[]))
                 && !is_expired(&link("2999-01-30T22:23:23Z", &[]))

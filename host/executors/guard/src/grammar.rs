@@ -67,7 +67,9 @@ fn plain(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
 /// Reads sets of groups within sets of groups, where the parser expects expressions alone.
 fn sets(parser: &mut Parser) -> Option<Result<Expr, ParserError>> {
     let [first, second, third] = parser.peek_tokens_ref();
-    let is = |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword);
+    fn is(token: &TokenWithSpan, keyword: Keyword) -> bool {
+        matches!(&token.token, Token::Word(word) if word.keyword == keyword)
+    }
     let make = if is(first, Keyword::GROUPING)
         && is(second, Keyword::SETS)
         && third.token == Token::LParen

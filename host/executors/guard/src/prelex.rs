@@ -68,12 +68,14 @@ fn lex_error(error: LexError) -> SqlError {
 }
 
 fn check_one(text: &str, significant: &[Token]) -> Result<(), SqlError> {
-    let is_end = |token: &Token| token.text(text) == ";";
-    if significant.iter().all(is_end) {
+    fn is_end(text: &str, token: &Token) -> bool {
+        token.text(text) == ";"
+    }
+    if significant.iter().all(|token| is_end(text, token)) {
         return Err(SqlError::new(SqlErrorKind::Syntax, "the statement is empty").rule("empty"));
     }
-    let mut rest = significant.iter().skip_while(|token| !is_end(token));
-    match rest.find(|token| !is_end(token)) {
+    let mut rest = significant.iter().skip_while(|token| !is_end(text, token));
+    match rest.find(|token| !is_end(text, token)) {
         None => Ok(()),
         Some(token) => {
             let message = format!(

@@ -335,9 +335,9 @@ impl<'t> Reader<'t> {
         let tokens = tokens
             .map_err(|error| TokenizerError { location: shifted(error.location), ..error })?;
         // `1_000` is one number to some engines, and a number with another name to the parser.
-        let is_glued = |pair: &&[TokenWithSpan]| {
+        fn is_glued(pair: &&[TokenWithSpan]) -> bool {
             matches!((&pair[0].token, &pair[1].token), (Symbol::Number(..), Symbol::Word(_)))
-        };
+        }
         if let Some(pair) = tokens.windows(2).find(is_glued) {
             let message = "not supported: a word or `_` right behind a number".to_owned();
             return Err(TokenizerError { message, location: shifted(pair[1].span.start) });
@@ -411,7 +411,9 @@ fn is_bracket(symbol: &str) -> bool {
 /// Digits, or digits with one point between them.
 fn is_plain_number(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    fn is_digits(part: &str) -> bool {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
+    }
     is_digits(whole) && is_digits(fraction)
 }
 

@@ -251,9 +251,9 @@ mod tests {
 
     #[test]
     fn a_hostile_declaration_ends() {
-        let long = |part: &str, times: usize| {
+        fn long(part: &str, times: usize) -> String {
             format!("CREATE TABLE t(a TEXT CHECK ({}a = 'x'))", part.repeat(times))
-        };
+        }
         assert_eq!(read_declaration(&long("a = 'x' OR ", 3_000)).len(), 0);
         assert_eq!(format_sets(read_declaration(&long("a = 'x' OR ", 1_000))), "a: x");
         assert_eq!(read_declaration(&long("(", 10_000)).len(), 0);

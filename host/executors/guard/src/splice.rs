@@ -115,7 +115,7 @@ impl<'t> Piece<'t> {
 /// Names after FROM, JOIN, IN, a comma or an opening parenthesis that qualify nothing: more than
 /// the tables, never fewer.
 fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
-    let before = |token: &Token| {
+    fn before(text: &str, token: &Token) -> bool {
         let word = token.text(text);
         matches!(word, "," | "(")
             || [
@@ -131,12 +131,14 @@ fn tables(text: &str, tokens: &[Token]) -> HashSet<String> {
             ]
             .iter()
             .any(|w| w.eq_ignore_ascii_case(word))
-    };
-    let qualifies = |index: usize| tokens.get(index + 2).is_some_and(|next| next.text(text) == ".");
+    }
+    fn qualifies(text: &str, tokens: &[Token], index: usize) -> bool {
+        tokens.get(index + 2).is_some_and(|next| next.text(text) == ".")
+    }
     tokens
         .windows(2)
         .enumerate()
-        .filter(|(index, pair)| before(&pair[0]) && !qualifies(*index))
+        .filter(|(index, pair)| before(text, &pair[0]) && !qualifies(text, tokens, *index))
         .filter_map(|(_, pair)| pair[1].name(text))
         .map(|name| name.to_lowercase())
         .collect()

@@ -191,7 +191,9 @@ fn marks_are_no_names() {
 
 #[test]
 fn statements_for_other_engines_are_refused() {
-    let other = |name: &str| Dialect::Other(name.to_owned());
+    fn other(name: &str) -> Dialect {
+        Dialect::Other(name.to_owned())
+    }
     for (engine, dialect) in [
         ("mysql", Dialect::Mysql),
         ("snowflake", other("snowflake")),
@@ -302,7 +304,8 @@ proptest! {
         let source = if *name == "postgres" { "duckdb" } else { name };
         let is_form = changes.len() > 2;
         let source = if is_form { name } else { source };
-        let corpus = if is_form { "forms.jsonl" } else if is_benign { "benign.jsonl" } else { "hostile.jsonl" };
+        let admitted = if is_benign { "benign.jsonl" } else { "hostile.jsonl" };
+        let corpus = if is_form { "forms.jsonl" } else { admitted };
         let lines = lines(&own(corpus), source);
         let mut text: Vec<char> = sql(&lines[line.index(lines.len())]).chars().collect();
         for (at, piece, removed) in changes {

@@ -334,11 +334,11 @@ fn endpoints(
     address: Option<String>,
     port: Option<String>,
 ) -> Result<Vec<Endpoint>, String> {
-    let list = |text: &Option<String>| -> Vec<String> {
+    fn list(text: &Option<String>) -> Vec<String> {
         text.as_deref()
             .map(|text| text.split(',').map(|part| part.trim().to_owned()).collect())
             .unwrap_or_default()
-    };
+    }
     let hosts = list(&host);
     let addresses = list(&address);
     let ports = list(&port);
@@ -433,7 +433,9 @@ mod tests {
 
     #[test]
     fn connection_strings_mean_what_they_mean_to_psql() {
-        let read = |text: &str| target(&PostgresConfig::new(text)).unwrap();
+        fn read(text: &str) -> Target {
+            target(&PostgresConfig::new(text)).unwrap()
+        }
         let one =
             read("postgres://ada:p%40ss@db.example:6000/shop?sslmode=require&connect_timeout=5");
         assert_eq!(

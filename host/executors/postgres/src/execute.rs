@@ -185,12 +185,12 @@ impl<'a> Fetch<'a> {
             self.sink.cut(format!("only the first {} rows were read", self.limits.rows));
             return Ok(false);
         }
-        let unread = || {
+        fn unread() -> SqlError {
             SqlError::new(
                 SqlErrorKind::Other,
                 "the server sent a value that its type does not have",
             )
-        };
+        }
         let mut bytes = 0;
         // Each cell goes straight to its column. Those of a row that does not fit are cut off at
         // the end.

@@ -220,8 +220,9 @@ async fn keys(
             continue;
         };
         let columns: Vec<String> = row.try_get::<_, Option<Vec<String>>>(3)?.unwrap_or_default();
-        let has =
-            |table: &Table, names: &[String]| names.iter().all(|name| table.column(name).is_some());
+        fn has(table: &Table, names: &[String]) -> bool {
+            names.iter().all(|name| table.column(name).is_some())
+        }
         if !has(&tables[*place], &columns) {
             continue;
         }

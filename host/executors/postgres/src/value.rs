@@ -238,7 +238,9 @@ mod tests {
         assert_eq!(column.push(None), Some(0));
         let column = column.finish(4);
         let cells: Vec<Value> = (0..4).map(|row| cell(&column, row)).collect();
-        let decimal = |text: &str| Value::Decimal(text.to_owned());
+        fn decimal(text: &str) -> Value {
+            Value::Decimal(text.to_owned())
+        }
         let expected = [
             decimal("1.00"),
             decimal("-0.05"),
@@ -250,38 +252,38 @@ mod tests {
 
     #[test]
     fn cells_take_the_value_that_the_server_sent() {
-        let built = |form: Form, bytes: &[u8]| {
+        fn build(form: Form, bytes: &[u8]) -> Value {
             let mut column = ColumnBuilder::new(form);
             assert!(column.push(Some(bytes)).is_some() && column.push(None).is_some());
             let column = column.finish(2);
             assert_eq!(cell(&column, 1), Value::Null);
             cell(&column, 0)
-        };
-        assert_eq!(built(Form::Integer(2), &(-3_i16).to_be_bytes()), Value::Integer(-3));
-        assert_eq!(built(Form::Oid, &[255; 4]), Value::Integer(4_294_967_295));
-        assert_eq!(built(Form::Real(4), &0.1_f32.to_be_bytes()), Value::Real(0.1));
+        }
+        assert_eq!(build(Form::Integer(2), &(-3_i16).to_be_bytes()), Value::Integer(-3));
+        assert_eq!(build(Form::Oid, &[255; 4]), Value::Integer(4_294_967_295));
+        assert_eq!(build(Form::Real(4), &0.1_f32.to_be_bytes()), Value::Real(0.1));
         assert_eq!(
-            built(Form::Real(8), &f64::MIN_POSITIVE.to_be_bytes()),
+            build(Form::Real(8), &f64::MIN_POSITIVE.to_be_bytes()),
             Value::Real(f64::MIN_POSITIVE)
         );
-        assert_eq!(built(Form::Boolean, &[1]), Value::Boolean(true));
-        assert_eq!(built(Form::Bytes, &[0, 255]), Value::Bytes(vec![0, 255]));
-        assert_eq!(built(Form::Spelled, b"12.50"), Value::Text("12.50".into()));
-        assert_eq!(built(Form::Decimal, b"-12.50"), Value::Decimal("-12.50".into()));
-        assert_eq!(built(Form::Decimal, b"NaN"), Value::Text("NaN".into()));
+        assert_eq!(build(Form::Boolean, &[1]), Value::Boolean(true));
+        assert_eq!(build(Form::Bytes, &[0, 255]), Value::Bytes(vec![0, 255]));
+        assert_eq!(build(Form::Spelled, b"12.50"), Value::Text("12.50".into()));
+        assert_eq!(build(Form::Decimal, b"-12.50"), Value::Decimal("-12.50".into()));
+        assert_eq!(build(Form::Decimal, b"NaN"), Value::Text("NaN".into()));
         let long = "9".repeat(38);
-        assert_eq!(built(Form::Decimal, long.as_bytes()), Value::Decimal(long.clone()));
+        assert_eq!(build(Form::Decimal, long.as_bytes()), Value::Decimal(long.clone()));
         assert_eq!(
-            built(Form::Decimal, format!("{long}9").as_bytes()),
+            build(Form::Decimal, format!("{long}9").as_bytes()),
             Value::Text(format!("{long}9"))
         );
         assert_eq!(
-            built(Form::Decimal, format!("0.{long}").as_bytes()),
+            build(Form::Decimal, format!("0.{long}").as_bytes()),
             Value::Decimal(format!("0.{long}"))
         );
-        assert_eq!(built(Form::Date, &i32::MIN.to_be_bytes()), Value::Text("-infinity".into()));
+        assert_eq!(build(Form::Date, &i32::MIN.to_be_bytes()), Value::Text("-infinity".into()));
         assert_eq!(
-            built(Form::Timestamp, &(-500_000_i64).to_be_bytes()),
+            build(Form::Timestamp, &(-500_000_i64).to_be_bytes()),
             Value::Text("1999-12-31 23:59:59.5".into())
         );
         assert_eq!(ColumnBuilder::new(Form::Date).push(Some(&[0; 4])), Some("2000-01-01".len()));

@@ -54,9 +54,9 @@ pub(crate) struct Headers(Vec<(MetadataKey<Ascii>, MetadataValue<Ascii>)>);
 
 impl Headers {
     fn for_target(target: &Target) -> Result<Self, DatabaseError> {
-        let wrong = |name: &str| DatabaseError::Address {
-            reason: format!("`{name}` cannot be sent as a header"),
-        };
+        fn wrong(name: &str) -> DatabaseError {
+            DatabaseError::Address { reason: format!("`{name}` cannot be sent as a header") }
+        }
         let mut headers = Vec::new();
         let mut add = |name: &str, value: &str| {
             let key = MetadataKey::from_bytes(name.as_bytes()).map_err(|_| wrong(name))?;

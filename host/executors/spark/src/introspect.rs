@@ -226,10 +226,12 @@ pub(crate) async fn read(
     globs: Option<&GlobSet>,
 ) -> Result<Schema, DatabaseError> {
     let reader = Reader { connection, globs, until: Instant::now() + ALL };
-    let large = |what: String| DatabaseError::Unavailable {
-        path: connection.target.display_address(),
-        reason: format!("{what}; name those to see by --tables"),
-    };
+    fn large(connection: &Arc<Connection>, what: String) -> DatabaseError {
+        DatabaseError::Unavailable {
+            path: connection.target.display_address(),
+            reason: format!("{what}; name those to see by --tables"),
+        }
+    }
     let databases = reader.ask(&catalog(CatType::ListDatabases(proto::ListDatabases {}))).await;
     let databases = databases.map_err(|stopped| reader.catalog_error(stopped))?;
     let names: Vec<String> = databases
@@ -238,7 +240,10 @@ pub(crate) async fn read(
         .collect();
     drop(databases);
     if names.iter().any(|name| name.len() > NAME) {
-        return Err(large(format!("the name of a database has more than {} KiB", NAME >> 10)));
+        return Err(large(
+            connection,
+            format!("the name of a database has more than {} KiB", NAME >> 10),
+        ));
     }
     let mut lists =
         stream::iter(names.into_iter().map(|name| reader.tables(name))).buffered(AT_ONCE);
@@ -254,10 +259,10 @@ pub(crate) async fn read(
         listed.extend(tables);
         schema.left_out.extend(left_out);
         if bytes > BYTES {
-            return Err(large(TOO_LARGE.to_owned()));
+            return Err(large(connection, TOO_LARGE.to_owned()));
         }
         if listed.len() + schema.left_out.len() > TABLES {
-            return Err(large(format!("its catalog has more than {TABLES} tables")));
+            return Err(large(connection, format!("its catalog has more than {TABLES} tables")));
         }
     }
     drop(lists);
@@ -276,7 +281,7 @@ pub(crate) async fn read(
             }
         }
         if bytes > BYTES {
-            return Err(large(TOO_LARGE.to_owned()));
+            return Err(large(connection, TOO_LARGE.to_owned()));
         }
     }
     drop(described);

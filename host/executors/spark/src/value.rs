@@ -181,7 +181,9 @@ mod tests {
 
     #[test]
     fn types_are_written_as_spark_writes_them() {
-        let field = |name: &str, of: DataType| Arc::new(Field::new(name, of, true));
+        fn field(name: &str, of: DataType) -> Arc<Field> {
+            Arc::new(Field::new(name, of, true))
+        }
         let pair = DataType::Struct(
             vec![field("key", DataType::Utf8), field("value", DataType::Date32)].into(),
         );
@@ -198,12 +200,12 @@ mod tests {
 
     #[test]
     fn comments_are_found_in_both_forms() {
-        let with = |name: &str, text: &str| {
+        fn with(name: &str, text: &str) -> Option<String> {
             comment(
                 &Field::new("x", DataType::Null, true)
                     .with_metadata(HashMap::from([(name.to_owned(), text.to_owned())])),
             )
-        };
+        }
         assert_eq!(
             with("SPARK::metadata::json", r#"{"comment":"the id"}"#).as_deref(),
             Some("the id")

@@ -38,8 +38,9 @@ pub fn open_script(
     name: &str,
     limits: Limits,
 ) -> Result<SqliteDatabase, DatabaseError> {
-    let unavailable =
-        |reason: String| DatabaseError::Unavailable { path: SHOWN.to_owned(), reason };
+    fn unavailable(reason: String) -> DatabaseError {
+        DatabaseError::Unavailable { path: SHOWN.to_owned(), reason }
+    }
     if script.len() > SCRIPT_BYTES {
         return Err(unavailable(format!("the script has more than {} MiB", SCRIPT_BYTES >> 20)));
     }

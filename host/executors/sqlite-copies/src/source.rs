@@ -161,7 +161,9 @@ fn declarations(
 }
 
 fn empty(table: &Table) -> Sampled {
-    let is_generated = |extra: &[(String, String)]| extra.iter().any(|(key, _)| key == "generated");
+    fn is_generated(extra: &[(String, String)]) -> bool {
+        extra.iter().any(|(key, _)| key == "generated")
+    }
     let columns = table
         .columns
         .iter()

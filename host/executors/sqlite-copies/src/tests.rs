@@ -237,8 +237,9 @@ fn what_a_schema_makes_of_a_row_is_bounded() {
     let error =
         make_variant(&source, &folder.path().join("1.sqlite"), 1, &VariantConfig::default())
             .unwrap_err();
-    let is_too_big =
-        |source: &rusqlite::Error| source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig);
+    fn is_too_big(source: &rusqlite::Error) -> bool {
+        source.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig)
+    }
     assert!(
         matches!(&error, VariantError::Write { source, .. } if is_too_big(source)),
         "{error:?}"
@@ -265,7 +266,9 @@ fn writing_ends_with_its_time() {
     let target = Target::create(&folder.path().join("1.sqlite"), Duration::ZERO, MEMORY).unwrap();
     let error = write(&mut source, &target, 1, &VariantConfig::default()).unwrap_err();
     target.discard();
-    let is_over = |source: &rusqlite::Error| source.to_string().contains("too much time or memory");
+    fn is_over(source: &rusqlite::Error) -> bool {
+        source.to_string().contains("too much time or memory")
+    }
     assert!(matches!(&error, VariantError::Write { source, .. } if is_over(source)), "{error:?}");
 }
 

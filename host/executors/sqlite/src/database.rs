@@ -273,7 +273,9 @@ impl Inner {
             let result =
                 session.within(allowance, cancel, |session| work(self, session, &snapshot));
             // The error names the whole time, not what was left of it.
-            let is_late = |error: &SqlError| error.kind == SqlErrorKind::Timeout;
+            fn is_late(error: &SqlError) -> bool {
+                error.kind == SqlErrorKind::Timeout
+            }
             let result = result.map_err(|error| {
                 if is_late(&error) { deadline::deadline_error(deadline) } else { error }
             });

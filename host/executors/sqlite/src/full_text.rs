@@ -285,7 +285,9 @@ mod tests {
 
     #[test]
     fn words_are_counted() {
-        let text = |count: usize| vec!["a"; count].join(" ");
+        fn text(count: usize) -> String {
+            vec!["a"; count].join(" ")
+        }
         let matched =
             |count: usize| check(&format!("SELECT 1 FROM docs WHERE docs MATCH '{}'", text(count)));
         let argument = |count: usize| check(&format!("SELECT 1 FROM docs('{}')", text(count)));

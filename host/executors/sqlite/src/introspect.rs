@@ -109,7 +109,9 @@ pub(crate) fn read(connection: &Connection, globs: Option<&GlobSet>) -> rusqlite
     // Otherwise each of many short statements would take and give back the file's lock.
     let _reading = connection.unchecked_transaction()?;
     let entries = entries(connection)?;
-    let is_shadow = |entry: &&Entry| entry.kind == "shadow";
+    fn is_shadow(entry: &&Entry) -> bool {
+        entry.kind == "shadow"
+    }
     let visible: Vec<&Entry> = entries.iter().filter(|entry| !is_shadow(entry)).collect();
     let granted: Vec<&Entry> = visible
         .iter()

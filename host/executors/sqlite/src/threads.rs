@@ -229,7 +229,9 @@ mod tests {
 
     #[tokio::test]
     async fn threads_are_used_again_unless_they_gave_way() {
-        let id = || std::thread::current().id();
+        fn id() -> ThreadId {
+            std::thread::current().id()
+        }
         let run = async |slow: Option<Neighbours>| {
             let ran = spawn(move || {
                 if let Some(neighbours) = slow {

@@ -77,16 +77,18 @@ pub(crate) fn real(text: &str) -> Option<f64> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (text, None),
     };
-    let is_exponent = |digits: &str| {
+    fn is_exponent(digits: &str) -> bool {
         let digits = digits.strip_prefix(['-', '+']).unwrap_or(digits);
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
+    }
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
     let is_number = is_plain(whole)
         && !fraction.is_empty()
         && fraction.bytes().all(|byte| byte.is_ascii_digit())
         && exponent.is_none_or(is_exponent);
-    let is_exact = |text: &str| integer(text).is_some_and(|number| number.unsigned_abs() <= EXACT);
+    fn is_exact(text: &str) -> bool {
+        integer(text).is_some_and(|number| number.unsigned_abs() <= EXACT)
+    }
     let has_point = mantissa.contains('.') || exponent.is_some();
     if !is_number || !(has_point || is_exact(text)) {
         return None;

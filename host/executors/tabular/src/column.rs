@@ -23,7 +23,9 @@ pub(crate) const VERSION: u32 = 3;
 
 /// Letters around a value that are no part of it.
 fn trim_edges(text: &str) -> &str {
-    let is_edge = |byte: Option<&u8>| byte.is_some_and(|byte| *byte <= b' ' || *byte >= 0x80);
+    fn is_edge(byte: Option<&u8>) -> bool {
+        byte.is_some_and(|byte| *byte <= b' ' || *byte >= 0x80)
+    }
     let bytes = text.as_bytes();
     if is_edge(bytes.first()) || is_edge(bytes.last()) { text.trim() } else { text }
 }

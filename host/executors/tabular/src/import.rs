@@ -79,7 +79,9 @@ fn ensure_filled(config: &TabularConfig, cancelled: &AtomicBool) -> Result<Fille
             )),
         }
     };
-    let wrong = |error: std::io::Error| ImportError::Write(error.to_string());
+    fn wrong(error: std::io::Error) -> ImportError {
+        ImportError::Write(error.to_string())
+    }
     // Without a folder that can be written the database is temporary.
     let place = config.folder.as_deref().and_then(|folder| Place::open(folder, &identity).ok());
     let Some(place) = place else {

@@ -179,16 +179,21 @@ fn names<'n>(
     let mut names: Vec<String> = Vec::new();
     let mut taken = std::collections::HashSet::new();
     for (at, name) in written.enumerate() {
-        let wrong = |what: String| ImportError::content(&source.name, 1, what);
+        fn wrong(source: &Source, what: String) -> ImportError {
+            ImportError::content(&source.name, 1, what)
+        }
         let name = name.trim();
         if at >= COLUMNS {
-            return Err(wrong(format!("there are more than {COLUMNS} columns")));
+            return Err(wrong(source, format!("there are more than {COLUMNS} columns")));
         }
         if name.len() > NAME_BYTES || name.contains('\0') {
-            return Err(wrong(format!(
-                "the name of column {} is too long ({NAME_BYTES} bytes at most) or has a NUL",
-                at + 1
-            )));
+            return Err(wrong(
+                source,
+                format!(
+                    "the name of column {} is too long ({NAME_BYTES} bytes at most) or has a NUL",
+                    at + 1
+                ),
+            ));
         }
         let wanted = if name.is_empty() { format!("column_{}", at + 1) } else { name.to_owned() };
         let numbered = (2..).map(|number| format!("{wanted}_{number}"));

@@ -77,7 +77,9 @@ impl Target {
             connection.execute_batch("BEGIN")?;
             Ok(connection)
         };
-        let wrong = |error: String| ImportError::Write(error);
+        fn wrong(error: String) -> ImportError {
+            ImportError::Write(error)
+        }
         let file =
             WrittenFile { connection: open().map_err(|error| wrong(error.to_string()))?, pages };
         let (parts, written) = sync_channel(WAITING);

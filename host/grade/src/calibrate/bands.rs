@@ -49,7 +49,9 @@ mod tests {
         let shop = (0..47).map(|at| ("shop", 0.85, at < 41));
         let flights = (0..4).map(|at| ("flights", 0.82, at < 2));
         let found = bands(shop.chain(flights).chain([("shop", 0.3, false)]));
-        let band = |answers, right| Band { low: 0.8, high: 0.9, answers, right };
+        fn band(answers: u64, right: u64) -> Band {
+            Band { low: 0.8, high: 0.9, answers, right }
+        }
         assert_eq!(found.databases, 2);
         assert_eq!(found.all.last(), Some(&band(51, 43)));
         assert_eq!(found.all.len(), 2);
@@ -60,7 +62,9 @@ mod tests {
     #[test]
     fn of_very_many_databases_the_largest_have_bands_of_their_own() {
         let names: Vec<String> = (0..130).map(|at| format!("db{at:03}")).collect();
-        let answers = |at: usize| (0..10 + at).map(|_| 0.5).collect::<Vec<f64>>();
+        fn answers(at: usize) -> Vec<f64> {
+            (0..10 + at).map(|_| 0.5).collect::<Vec<f64>>()
+        }
         let all: Vec<(usize, f64)> =
             (0..130).flat_map(|at| answers(at).into_iter().map(move |sure| (at, sure))).collect();
         let found = bands(all.iter().map(|(at, sure)| (names[*at].as_str(), *sure, true)));

@@ -28,13 +28,13 @@ pub struct Isotonic {
 pub fn isotonic(points: &[Point]) -> Isotonic {
     let at = distinct(points);
     let values = pool_ties(&at);
-    let is_corner = |place: usize| {
+    fn is_corner(values: &[f64], place: usize) -> bool {
         place == 0
             || place + 1 == values.len()
             || values[place] != values[place - 1]
             || values[place] != values[place + 1]
-    };
-    let corners: Vec<usize> = (0..at.len()).filter(|place| is_corner(*place)).collect();
+    }
+    let corners: Vec<usize> = (0..at.len()).filter(|place| is_corner(&values, *place)).collect();
     Isotonic {
         thresholds: corners.iter().map(|place| at[*place].confidence).collect(),
         values: corners.iter().map(|place| values[*place]).collect(),

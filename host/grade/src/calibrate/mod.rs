@@ -7,7 +7,11 @@
 //!
 //! // A model that is right twice in three times, and always says 0.9.
 //! let point = |at: usize| Point {
-//!     database: ["shop", "flights"][at % 2].into(), confidence: 0.9, printed: 0.9, left: 1.0, right: at % 3 > 0
+//!     database: ["shop", "flights"][at % 2].into(),
+//!     confidence: 0.9,
+//!     printed: 0.9,
+//!     left: 1.0,
+//!     right: at % 3 > 0,
 //! };
 //! let points: Vec<Point> = (0..60).map(point).collect();
 //! let report = cross_validate(&points)?;

@@ -291,25 +291,21 @@ mod tests {
     #[test]
     fn isotonic_takes_a_hundred_answers() {
         let points = answers(4, |p| 0.6 + 0.4 * p);
-        let against = |answers: usize| {
+        fn against(points: &[Point], answers: usize) -> (Option<Against>, Method) {
             let report = cross_validate(&points[..answers]).unwrap();
             (report.measured[1].against, report.chosen)
-        };
-        assert_eq!(against(99), (Some(Against::TooFew), Method::Logistic));
-        assert_eq!(against(100).0, None);
+        }
+        assert_eq!(against(&points, 99), (Some(Against::TooFew), Method::Logistic));
+        assert_eq!(against(&points, 100).0, None);
     }
 
     #[test]
     fn a_lower_brier_score_is_not_bought_with_a_worse_log_loss() {
         // Nine databases are right throughout, the tenth is wrong throughout: a curve that was
         // fitted without it is surer there than the claims.
-        let point = |database: &str, right: bool| Point {
-            database: database.to_owned(),
-            confidence: 0.9,
-            printed: 0.9,
-            left: 1.0,
-            right,
-        };
+        fn point(database: &str, right: bool) -> Point {
+            Point { database: database.to_owned(), confidence: 0.9, printed: 0.9, left: 1.0, right }
+        }
         let right = (0..900).map(|at| point(NAMES[at % 9], true));
         let points: Vec<Point> = right.chain((0..25).map(|_| point("z", false))).collect();
         let report = cross_validate(&points).unwrap();

@@ -102,7 +102,9 @@ fn cells<'a>(
     let mut cells: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for (key, row) in first {
         let Some(other) = second.get(&key) else { continue };
-        let is_right = |row: &ResultRow| row.verdict == Some(Verdict::Right);
+        fn is_right(row: &ResultRow) -> bool {
+            row.verdict == Some(Verdict::Right)
+        }
         cells
             .entry(&row.db)
             .or_default()

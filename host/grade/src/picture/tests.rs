@@ -255,19 +255,23 @@ fn errors_have_every_outcome() {
     let made = Made::new(200);
     let drawn = marks(&errors(&made.figures()).unwrap(), "data-class");
     for (name, figures) in made.figures() {
-        let count = |class: &str| {
+        fn count(drawn: &[BTreeMap<String, String>], name: &str, class: &str) -> Option<u64> {
             drawn
                 .iter()
                 .find(|bar| bar["data-arm"] == name && bar["data-class"] == class)
                 .map(|bar| number(bar, "data-count").unwrap() as u64)
-        };
+        }
         let outcomes = &figures.outcomes;
         assert_eq!(
-            (count("right"), count("wrong"), count("failed")),
+            (
+                count(&drawn, name, "right"),
+                count(&drawn, name, "wrong"),
+                count(&drawn, name, "failed")
+            ),
             (Some(outcomes.right), Some(outcomes.wrong), Some(outcomes.failed))
         );
         for (class, expected) in &figures.errors {
-            assert_eq!(count(&format!("error: {class}")), Some(*expected));
+            assert_eq!(count(&drawn, name, &format!("error: {class}")), Some(*expected));
         }
         let own = drawn
             .iter()
@@ -381,7 +385,8 @@ fn nothing_is_drawn_of_nothing() {
         marks(&forest, "data-value").is_empty()
             && marks(&strip(&compare.pairs[0], &[]), "data-outcome").is_empty()
     );
-    let counts =
-        |verdict| compare.results.iter().filter(|row| row.verdict == Some(verdict)).count();
-    assert_eq!(counts(Verdict::Right), 0);
+    fn counts(compare: &CompareReport, verdict: Verdict) -> usize {
+        compare.results.iter().filter(|row| row.verdict == Some(verdict)).count()
+    }
+    assert_eq!(counts(&compare, Verdict::Right), 0);
 }

@@ -87,7 +87,9 @@ const EACH: usize = 4;
 
 /// The bands of the arms' shares in words.
 pub(crate) fn notes(arms: &[(&str, Band)]) -> Vec<String> {
-    let width = |band: &Band| band.high - band.low;
+    fn width(band: &Band) -> f64 {
+        band.high - band.low
+    }
     match arms.iter().max_by(|(_, one), (_, other)| width(one).total_cmp(&width(other))) {
         Some((widest, band)) if arms.len() > EACH => vec![format!(
             "over {} seeds shares differ by up to {:.1} points (`{widest}`): the figures here are those of the first seed",
@@ -122,7 +124,9 @@ mod tests {
         for arm in header.arms.iter_mut().skip(2) {
             arm.again = Some(arm.name[..1].to_owned());
         }
-        let verdict = |is_right| if is_right { Verdict::Right } else { Verdict::Wrong };
+        fn verdict(is_right: bool) -> Verdict {
+            if is_right { Verdict::Right } else { Verdict::Wrong }
+        }
         (
             header,
             names
@@ -184,7 +188,9 @@ mod tests {
 
     #[test]
     fn of_many_arms_the_widest_band_is_reported() {
-        let band = |high| Band { low: 0.25, high, seeds: 3 };
+        fn band(high: f64) -> Band {
+            Band { low: 0.25, high, seeds: 3 }
+        }
         let mut arms =
             vec![("a", band(0.5)), ("b", band(0.75)), ("c", band(0.5)), ("d", band(0.5))];
         assert_eq!(notes(&arms).len(), 4);

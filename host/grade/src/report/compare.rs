@@ -284,9 +284,9 @@ fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<
         let Some(share) = arm.figures.share.share else { continue };
         points.push((arm.arm.name.as_str(), share, cost(&arm.figures)?));
     }
-    let beats = |other: &(&str, f64, f64), one: &(&str, f64, f64)| {
+    fn beats(other: &(&str, f64, f64), one: &(&str, f64, f64)) -> bool {
         other.1 >= one.1 && other.2 <= one.2 && (other.1 > one.1 || other.2 < one.2)
-    };
+    }
     let edge = points.iter().filter(|one| !points.iter().any(|other| beats(other, one)));
     Some(edge.map(|(name, ..)| (*name).to_owned()).collect())
 }
@@ -294,10 +294,10 @@ fn pareto(arms: &[ArmReport], cost: impl Fn(&Figures) -> Option<f64>) -> Option<
 fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<BudgetRow> {
     let all: BTreeSet<u64> = answers.iter().flatten().map(|one| u64::from(one.calls())).collect();
     let budgets = thin_out(&all.into_iter().collect::<Vec<_>>(), BUDGETS);
-    let share = |name: &str, answers: &[&Graded], calls| {
+    fn share(rule: &str, name: &str, answers: &[&Graded], calls: u64) -> ShareOfArm {
         let point = budget::point(answers, rule, calls);
         ShareOfArm { arm: name.to_owned(), right: point.right, of: point.of, share: point.share }
-    };
+    }
     budgets
         .into_iter()
         .map(|calls| BudgetRow {
@@ -306,7 +306,7 @@ fn equal_budget(header: &Header, answers: &[Vec<&Graded>], rule: &str) -> Vec<Bu
                 .arms
                 .iter()
                 .zip(answers)
-                .map(|(arm, answers)| share(&arm.name, answers, calls))
+                .map(|(arm, answers)| share(rule, &arm.name, answers, calls))
                 .collect(),
         })
         .collect()

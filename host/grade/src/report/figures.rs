@@ -246,10 +246,12 @@ pub(crate) fn rules<'a>(graded: &[&'a Graded]) -> BTreeSet<&'a str> {
 
 /// The right answers under every rule that any of these answers was graded under.
 pub(crate) fn by_rule(graded: &[&Graded]) -> Vec<RuleShare> {
-    let share = |rule: &str| Share::from_answers(graded.iter().copied(), rule);
+    fn share(graded: &[&Graded], rule: &str) -> Share {
+        Share::from_answers(graded.iter().copied(), rule)
+    }
     rules(graded)
         .into_iter()
-        .map(|rule| RuleShare { rule: rule.to_owned(), share: share(rule) })
+        .map(|rule| RuleShare { rule: rule.to_owned(), share: share(graded, rule) })
         .collect()
 }
 

@@ -107,9 +107,9 @@ mod tests {
         graded[1].judgements = vec![judgement(Some(true), None, Verdict::Right)];
         let all: Vec<&Graded> = graded.iter().take(2).collect();
         let found = judges(&all, "bag-v1");
-        let counts = |report: &JudgeReport| {
+        fn counts(report: &JudgeReport) -> (u64, u64, u64, u64) {
             (report.yes_right, report.yes_wrong, report.no_right, report.no_wrong)
-        };
+        }
         assert_eq!((found[0].judge.as_str(), counts(&found[0])), ("reward", (2, 1, 0, 1)));
         assert_eq!((found[0].passed.share, found[0].refused.share), (Some(0.5), Some(0.0)));
         assert_eq!(found[0].passed.interval, wilson(1, 2));

@@ -88,9 +88,13 @@ pub(crate) fn meet<'a>(first: &[&'a Graded], second: &[&'a Graded]) -> Vec<Both<
 
 /// Of these, what counts for both under a rule.
 pub(crate) fn counting<'a>(met: &[Both<'a>], rule: &str) -> Vec<Both<'a>> {
-    let counts =
-        |one: &Graded| one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded);
-    met.iter().filter(|(first, second)| counts(first) && counts(second)).copied().collect()
+    fn counts(rule: &str, one: &Graded) -> bool {
+        one.verdict(rule).is_some_and(|verdict| verdict != Verdict::Excluded)
+    }
+    met.iter()
+        .filter(|(first, second)| counts(rule, first) && counts(rule, second))
+        .copied()
+        .collect()
 }
 
 pub(crate) fn is_right(one: &Graded, rule: &str) -> bool {
@@ -138,13 +142,15 @@ pub(crate) fn interval(
     seed: u64,
     resamples: u32,
 ) -> Option<Interval> {
-    let score = |one: &Graded| f64::from(u8::from(is_right(one, rule)));
+    fn score(rule: &str, one: &Graded) -> f64 {
+        f64::from(u8::from(is_right(one, rule)))
+    }
     let pairs: Vec<Pair> = both
         .iter()
         .map(|(first, second)| Pair {
             cluster: &first.db,
-            first: score(first),
-            second: score(second),
+            first: score(rule, first),
+            second: score(rule, second),
         })
         .collect();
     match drawn {
@@ -172,7 +178,9 @@ pub(crate) fn e_process(both: &[Both], rule: &str, decides: bool) -> EProcess {
 
 pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRight> {
     let right = tally.c.checked_sub(tally.b).filter(|more| *more > 0)?;
-    let each = |total: f64| total / right as f64;
+    fn each(right: u64, total: f64) -> f64 {
+        total / right as f64
+    }
     let calls: f64 = both
         .iter()
         .map(|(first, second)| f64::from(second.calls()) - f64::from(first.calls()))
@@ -180,5 +188,9 @@ pub(crate) fn one_more(both: &[Both], tally: &Tally) -> Option<CostOfOneMoreRigh
     let usd = both
         .iter()
         .try_fold(0.0, |sum, (first, second)| Some(sum + (price(second)? - price(first)?)));
-    Some(CostOfOneMoreRight { right, calls: Some(each(calls)), usd: usd.map(each) })
+    Some(CostOfOneMoreRight {
+        right,
+        calls: Some(each(right, calls)),
+        usd: usd.map(|total| each(right, total)),
+    })
 }

@@ -83,7 +83,9 @@ pub fn beyond_reach(right: u64, of: u64) -> Option<String> {
 fn interpolate_share(part: f64) -> f64 {
     let place = (part.clamp(0.0, 1.0) * 15.0 - 5.0).max(0.0);
     let below = place.floor();
-    let at = |index: f64| RIGHT_BY_AGREEMENT[(index as usize).min(RIGHT_BY_AGREEMENT.len() - 1)];
+    fn at(index: f64) -> f64 {
+        RIGHT_BY_AGREEMENT[(index as usize).min(RIGHT_BY_AGREEMENT.len() - 1)]
+    }
     at(below) + (at(below + 1.0) - at(below)) * (place - below)
 }
 
@@ -126,7 +128,9 @@ impl Tally {
     }
 
     fn end(self) -> Plausibility {
-        let share = |part: f64, of: u64| (of > 0).then(|| part / of as f64);
+        fn share(part: f64, of: u64) -> Option<f64> {
+            (of > 0).then(|| part / of as f64)
+        }
         let mut found = Plausibility {
             wrong_pairs: self.pairs,
             same_wrong: share(self.same as f64, self.pairs),
@@ -201,11 +205,13 @@ mod tests {
     /// question.
     fn read_recordings(samples: usize, seed: u64) -> Option<Owned> {
         let data = syrch_kit::data_root()?;
-        let result = |came: &Execution| match came {
-            Execution::Failed => None,
-            Execution::Empty => Some("empty".to_owned()),
-            Execution::Rows(rows) => Some(syrch_core::text::hex(rows)),
-        };
+        fn result(came: &Execution) -> Option<String> {
+            match came {
+                Execution::Failed => None,
+                Execution::Empty => Some("empty".to_owned()),
+                Execution::Rows(rows) => Some(syrch_core::text::hex(rows)),
+            }
+        }
         Some(
             questions(&data.join("spider"))
                 .iter()

@@ -99,12 +99,12 @@ mod tests {
 
     #[test]
     fn rows_may_be_set_apart_by_the_tolerance() {
-        let pair = |a: f64, b: f64| -> ResultSet {
+        fn pair(a: f64, b: f64) -> ResultSet {
             result(vec![
                 Arc::new(Float64Array::from(vec![a, b])),
                 Arc::new(Int64Array::from(vec![1, 2])),
             ])
-        };
+        }
         assert_eq!(bag_v1(&pair(1.0, 1.000_000_1), &pair(1.000_000_1, 1.0), false), Verdict::Right);
     }
 
@@ -136,9 +136,9 @@ mod tests {
 
     #[test]
     fn many_columns_of_the_same_cells_are_bounded() {
-        let turned =
-            |by: usize| column(&(0..40).map(|i| ((i + by) % 40) as i64).collect::<Vec<_>>());
-        let gold: Vec<_> = (0..24).map(turned).collect();
+        let gold: Vec<_> = (0..24)
+            .map(|by: usize| column(&(0..40).map(|i| ((i + by) % 40) as i64).collect::<Vec<_>>()))
+            .collect();
         // Every column a rotation of every other, and the last one crossed: no assignment fits.
         let mut predicted = gold.clone();
         predicted[23] = column(&(0..40).rev().collect::<Vec<_>>());

@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_and_are_no_texts() {
-        let third = |value: f64| {
+        fn third(value: f64) -> syrch_core::ResultSet {
             table(vec![std::sync::Arc::new(arrow_array::Float64Array::from(vec![value]))])
-        };
+        }
         assert_eq!(verdict_of(&third(1.0), &table(vec![ints(&[1])])), Verdict::Right);
         assert_eq!(verdict_of(&third(0.333_333_3), &third(0.333_333_4)), Verdict::Wrong);
         assert_eq!(

@@ -48,10 +48,14 @@ pub(super) fn digest_sequence(sheet: &Sheet<'_>) -> String {
 /// Each column on its own, its cells sorted; equal columns once.
 pub(super) fn digest_columns(sheet: &Sheet<'_>) -> String {
     let marks = marks(sheet, Rounding::Decimals);
-    let sum = |cells: &Vec<u32>| {
-        cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mix(marks[*cell as usize])))
-    };
-    let mut columns: Vec<u64> = sheet.grid.columns.iter().map(sum).collect();
+    let mut columns: Vec<u64> = sheet
+        .grid
+        .columns
+        .iter()
+        .map(|cells: &Vec<u32>| {
+            cells.iter().fold(0, |sum: u64, cell| sum.wrapping_add(mix(marks[*cell as usize])))
+        })
+        .collect();
     columns.sort_unstable();
     columns.dedup();
     digest(sheet, &[&[sheet.grid.height as u64], &columns])

@@ -40,9 +40,11 @@ fn can_tell(rule: Rule, golds: &[(ResultSet, Facts)]) -> bool {
 
 /// The verdict of each rule; the cells of each pair are read once for all of them.
 fn verdicts(golds: &[(ResultSet, Facts)], predicted: &ResultSet) -> [Verdict; RULES.len()] {
-    let all_blank = |rule: Rule| golds.iter().all(|(gold, _)| rule.is_blank(gold));
+    fn all_blank(golds: &[(ResultSet, Facts)], rule: Rule) -> bool {
+        golds.iter().all(|(gold, _)| rule.is_blank(gold))
+    }
     let mut best =
-        RULES.map(|rule| if all_blank(rule) { Verdict::Excluded } else { Verdict::Wrong });
+        RULES.map(|rule| if all_blank(golds, rule) { Verdict::Excluded } else { Verdict::Wrong });
     for (gold, facts) in golds {
         if let Some(verdict) = cut(gold, predicted) {
             best = best.map(|best| best.or(verdict));

@@ -207,7 +207,9 @@ fn fingerprints_see_which_cells_share_a_row() {
 fn great_results_are_compared() {
     const ROWS: i64 = 30_000;
     // Every second column holds the same cells as the one before, in another sequence.
-    let cell = |row: i64, column: i64| ((row + (column % 2) * 7_919) % ROWS) * (column / 2 + 1);
+    fn cell(row: i64, column: i64) -> i64 {
+        ((row + (column % 2) * 7_919) % ROWS) * (column / 2 + 1)
+    }
     let of = |columns: &[i64], rows: &dyn Fn(i64) -> i64, changed: i64| {
         let cells = |column: &i64| -> Vec<i64> {
             (0..ROWS)
@@ -227,6 +229,8 @@ fn great_results_are_compared() {
     for rule in [Rule::BIRD_EX, Rule::SPIDER_EX] {
         assert_eq!(rule.compare(&gold, &changed, FACTS[0]), Verdict::Wrong, "{rule}");
     }
-    let print = |result| Rule::BAG_V1.fingerprint(result, FACTS[0]);
+    fn print(result: &ResultSet) -> String {
+        Rule::BAG_V1.fingerprint(result, FACTS[0])
+    }
     assert_eq!(print(&gold), print(&turned));
 }

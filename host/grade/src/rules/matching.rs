@@ -55,8 +55,10 @@ pub(super) fn columns_match(pair: &Pair<'_>, ordered: bool, same: &Same<'_>) -> 
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     // Columns with few candidates decide the rest.
     order.sort_by_key(|column| candidates[*column].len());
-    let start = || vec![0; gold.height];
-    let rows = Classes { gold: start(), predicted: start() };
+    fn start(gold: &Grid) -> Vec<u32> {
+        vec![0; gold.height]
+    }
+    let rows = Classes { gold: start(gold), predicted: start(gold) };
     let twins = firsts(&predicted.columns);
     let attempts = ATTEMPTS;
     let visits = VISITS;

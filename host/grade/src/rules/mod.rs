@@ -280,7 +280,9 @@ mod tests {
             let json = serde_json::to_string(rule).unwrap();
             assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), *rule);
         }
-        let unknown = |name: &str| name.parse::<Rule>().unwrap_err().to_string();
+        fn unknown(name: &str) -> String {
+            name.parse::<Rule>().unwrap_err().to_string()
+        }
         assert_eq!(unknown("bird"), "there is no comparison rule `bird`; did you mean `bird-ex`?");
         let all = "there is no comparison rule `zzz`; there are bag-v1, bird-ex, spider-ex, spider2, strict";
         assert_eq!(unknown("zzz"), all);

@@ -13,7 +13,9 @@ const SIGMAS: f64 = 3.0;
 /// left out.
 #[must_use]
 pub fn time_ratio(gold_times: &[f64], predicted_times: &[f64]) -> Option<f64> {
-    let is_time = |time: &f64| time.is_finite() && *time > 0.0;
+    fn is_time(time: &f64) -> bool {
+        time.is_finite() && *time > 0.0
+    }
     let pairs = gold_times
         .iter()
         .zip(predicted_times)

@@ -51,8 +51,9 @@ mod tests {
 
     #[test]
     fn duplicates_count_and_nothing_against_nothing_is_right() {
-        let verdict_of =
-            |a: &ResultSet, b: &ResultSet| Rule::SPIDER_EX.compare(a, b, Facts::default());
+        fn verdict_of(a: &ResultSet, b: &ResultSet) -> Verdict {
+            Rule::SPIDER_EX.compare(a, b, Facts::default())
+        }
         assert_eq!(
             verdict_of(&table(vec![ints(&[1, 1, 2])]), &table(vec![ints(&[1, 2, 2])])),
             Verdict::Wrong

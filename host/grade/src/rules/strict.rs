@@ -40,8 +40,9 @@ mod tests {
 
     #[test]
     fn everything_counts() {
-        let verdict_of =
-            |a: &ResultSet, b: &ResultSet| Rule::STRICT.compare(a, b, Facts::default());
+        fn verdict_of(a: &ResultSet, b: &ResultSet) -> Verdict {
+            Rule::STRICT.compare(a, b, Facts::default())
+        }
         let gold = result_with_names(&["a", "b"], vec![ints(&[1, 2]), ints(&[3, 4])]);
         assert_eq!(
             verdict_of(&gold, &result_with_names(&["A", "b"], vec![ints(&[1, 2]), ints(&[3, 4])])),

@@ -122,10 +122,11 @@ impl Board {
             race.b += u64::from((first, second) == (Mark::Right, Mark::Wrong));
             race.c += u64::from((first, second) == (Mark::Wrong, Mark::Right));
             if (race.when.decides)(race.b, race.c) {
-                let name =
-                    |arm: usize| plan.arms.get(arm).map(ToString::to_string).unwrap_or_default();
-                let first = name(race.when.first);
-                let second = name(race.when.second);
+                fn name(plan: &Plan, arm: usize) -> String {
+                    plan.arms.get(arm).map(ToString::to_string).unwrap_or_default()
+                }
+                let first = name(plan, race.when.first);
+                let second = name(plan, race.when.second);
                 race.decided = Some(Early {
                     at: *at,
                     first,
@@ -175,9 +176,12 @@ impl Board {
             return;
         };
         let old = std::mem::replace(slot, new);
-        let right = |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right, .. }));
-        let counts =
-            |slot| u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }));
+        fn right(slot: Slot) -> u64 {
+            u64::from(matches!(slot, Slot::Done { mark: Mark::Right, .. }))
+        }
+        fn counts(slot: Slot) -> u64 {
+            u64::from(matches!(slot, Slot::Done { mark: Mark::Right | Mark::Wrong, .. }))
+        }
         let failed = |slot| u64::from(matches!(slot, Slot::Done { failed: true, .. }));
         let done = |slot| u64::from(matches!(slot, Slot::Done { .. }));
         arm.right = arm.right + right(new) - right(old);

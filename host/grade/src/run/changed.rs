@@ -72,8 +72,9 @@ fn databases(recorded: &Header, now: &Header) -> Vec<String> {
 }
 
 fn arms(recorded: &Header, now: &Header) -> Vec<String> {
-    let names =
-        |header: &Header| header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+    fn names(header: &Header) -> Vec<String> {
+        header.arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>()
+    }
     if names(recorded) != names(now) {
         return vec![format!("the arms (they were {})", text::few(names(recorded)))];
     }
@@ -94,9 +95,9 @@ fn arm(was: &Arm, is: &Arm) -> Vec<String> {
         };
         let was = of_role(was);
         let is = of_role(is);
-        let digests = |plugins: &[PluginOfArm]| {
+        fn digests(plugins: &[PluginOfArm]) -> Vec<String> {
             plugins.iter().map(|plugin| plugin.digest.clone()).collect::<Vec<_>>()
-        };
+        }
         if digests(&was) != digests(&is) {
             all.push(format!(
                 "the plugin of the {role} of `{name}` (it was {})",
@@ -155,21 +156,25 @@ mod tests {
     use super::*;
 
     fn header() -> Header {
-        let plugin = |role: &str, source: &str, digest: &str| PluginOfArm {
-            role: role.to_owned(),
-            source: source.to_owned(),
-            digest: digest.to_owned(),
-        };
-        let arm = |name: &str| Arm {
-            name: name.to_owned(),
-            strategy: "plain".to_owned(),
-            plugins: vec![
-                plugin("planner", "chase", "1234abcd99"),
-                plugin("solver", "plain", "77"),
-            ],
-            settings: json!({"model": {"temperature": 0.7, "name": "m"}, "rows": [1, 2]}),
-            again: None,
-        };
+        fn plugin(role: &str, source: &str, digest: &str) -> PluginOfArm {
+            PluginOfArm {
+                role: role.to_owned(),
+                source: source.to_owned(),
+                digest: digest.to_owned(),
+            }
+        }
+        fn arm(name: &str) -> Arm {
+            Arm {
+                name: name.to_owned(),
+                strategy: "plain".to_owned(),
+                plugins: vec![
+                    plugin("planner", "chase", "1234abcd99"),
+                    plugin("solver", "plain", "77"),
+                ],
+                settings: json!({"model": {"temperature": 0.7, "name": "m"}, "rows": [1, 2]}),
+                again: None,
+            }
+        }
         Header {
             format: RUN_FORMAT.to_owned(),
             id: "1".to_owned(),
@@ -254,9 +259,9 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_it_was_written() {
-        let read = |header: &Header| {
+        fn read(header: &Header) -> Header {
             serde_json::from_value::<Header>(serde_json::to_value(header).unwrap()).unwrap()
-        };
+        }
         assert_eq!(read(&header()), header());
         let mut full = Header {
             shard: Some(Shard { index: 2, of: 3 }),

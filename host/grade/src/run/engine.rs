@@ -311,18 +311,18 @@ impl<'a, A: SystemUnderTest + ?Sized> Engine<'a, A> {
 
 /// Checks that the options fit the run.
 fn check(plan: &Plan, folder: &RunFolder, options: &Options) -> Result<(), RunError> {
-    let unfit = |reason: &str| RunError::Unfit {
-        run: folder.header().id.clone(),
-        reason: reason.to_owned(),
-    };
+    fn unfit(folder: &RunFolder, reason: &str) -> RunError {
+        RunError::Unfit { run: folder.header().id.clone(), reason: reason.to_owned() }
+    }
     let Some(early) = &options.stop_early else { return Ok(()) };
     if folder.header().shard.is_some() {
         return Err(unfit(
+            folder,
             "a shard cannot stop early, because it does not see what the others find",
         ));
     }
     if early.first == early.second || early.first.max(early.second) >= plan.arms.len() {
-        return Err(unfit("stopping early takes two different arms of the run"));
+        return Err(unfit(folder, "stopping early takes two different arms of the run"));
     }
     Ok(())
 }

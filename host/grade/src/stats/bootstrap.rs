@@ -107,13 +107,13 @@ fn binomial(draws: u64, chance: f64, random: &mut Pcg64) -> u64 {
 /// and Y. Fan, "Sample quantiles in statistical packages", American Statistician 50 (1996).
 fn percentiles(mut means: Vec<f64>) -> Interval {
     means.sort_by(f64::total_cmp);
-    let quantile = |share: f64| {
+    fn quantile(means: &[f64], share: f64) -> f64 {
         let place = share * (means.len() - 1) as f64;
         let below = means[place.floor() as usize];
         let above = means[place.ceil() as usize];
         below + (above - below) * place.fract()
-    };
-    Interval { low: quantile(0.025), high: quantile(0.975) }
+    }
+    Interval { low: quantile(&means, 0.025), high: quantile(&means, 0.975) }
 }
 
 #[cfg(test)]
@@ -151,7 +151,9 @@ mod tests {
 
     #[test]
     fn a_seed_decides_and_the_order_of_pairs_does_not() {
-        let second = |at: u32| f64::from(at * 37 % 101) / 101.0;
+        fn second(at: u32) -> f64 {
+            f64::from(at * 37 % 101) / 101.0
+        }
         let pairs: Vec<Pair<'_>> = (0..200)
             .map(|at| Pair { cluster: DATABASES[at as usize % 5], first: 0.0, second: second(at) })
             .collect();

@@ -24,9 +24,9 @@ mod tests {
 
     #[test]
     fn the_smallest_is_multiplied_by_all_and_none_overtakes() {
-        let close = |one: &[f64], other: &[f64]| {
+        fn close(one: &[f64], other: &[f64]) -> bool {
             one.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-12)
-        };
+        }
         assert!(close(&holm(&[0.01, 0.04, 0.03, 0.005]), &[0.03, 0.06, 0.06, 0.02]));
         assert_eq!(holm(&[]), Vec::<f64>::new());
         assert_eq!(holm(&[0.03]), [0.03]);

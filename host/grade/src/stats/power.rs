@@ -133,10 +133,12 @@ impl Flips {
 /// The most flips in one direction, of `flips` in both, at which the test rejects; `None` if it
 /// never does.
 fn rejection_limit(flips: u64) -> Option<u64> {
-    let rejects = |fewer: u64| 2.0 * lower_tail(fewer, flips, 0.5) <= LEVEL;
+    fn rejects(flips: u64, fewer: u64) -> bool {
+        2.0 * lower_tail(fewer, flips, 0.5) <= LEVEL
+    }
     let near = (flips as f64 / 2.0 - Z_95 / 2.0 * (flips as f64).sqrt()).max(0.0) as u64;
     let mut fewer = (near + 2).min(flips / 2);
-    while !rejects(fewer) {
+    while !rejects(flips, fewer) {
         fewer = fewer.checked_sub(1)?;
     }
     Some(fewer)

@@ -77,7 +77,7 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
     const WORLDS: u32 = 400;
     // E[second] − E[first]: 0.3 · 2/5 − 0.05.
     const TRUTH: f64 = 0.07;
-    let coverage = |databases: usize, seed: u64| {
+    fn coverage(databases: usize, seed: u64) -> (f64, f64) {
         let mut random = Pcg64::seed_from_u64(seed);
         let names: Vec<String> = (0..databases).map(|at| format!("db{at:02}")).collect();
         let mut by_database = 0;
@@ -99,7 +99,7 @@ fn the_clustered_bootstrap_holds_the_difference_about_as_often_as_it_says() {
             by_question += holds(bootstrap_questions(&pairs, u64::from(world), 600));
         }
         (f64::from(by_database) / f64::from(WORLDS), f64::from(by_question) / f64::from(WORLDS))
-    };
+    }
     let (of_20, questions_of_20) = coverage(20, 2);
     let (of_8, _) = coverage(8, 3);
     println!(
@@ -138,7 +138,9 @@ fn the_e_process_may_be_peeked_at_and_mcnemar_may_not() {
         by_mcnemar += u32::from(p_stopped);
         once += u32::from(memo.p(b, c) <= 0.05);
     }
-    let share = |count: u32| f64::from(count) / f64::from(WORLDS);
+    fn share(count: u32) -> f64 {
+        f64::from(count) / f64::from(WORLDS)
+    }
     println!(
         "false alarms: {} by the e-process, {} by repeated McNemar",
         share(by_e),

@@ -185,12 +185,12 @@ fn rankings_and_scores_are_those_of_scikit_learn() {
                 "mean confidence of a bin",
             );
         }
-        let gap = |place: usize| {
+        fn gap(of: &OfCalibration, place: usize) -> f64 {
             (of.reliability.accuracy[place] - of.reliability.mean_confidence[place]).abs()
-        };
+        }
         let answers: u64 = bins.iter().map(|bin| bin.answers).sum();
         let theirs: f64 = (0..bins.len())
-            .map(|place| gap(place) * bins[place].answers as f64 / answers as f64)
+            .map(|place| gap(&of, place) * bins[place].answers as f64 / answers as f64)
             .sum();
         assert_near(expected_calibration_error(&bins), theirs, NEAR, "calibration error");
     }

@@ -319,19 +319,19 @@ fn what_tells_nothing_is_left_out() {
 
 #[test]
 fn what_cannot_be_fitted_is_said_so() {
-    let said = |record: &RunRecord, arm: Option<&str>| {
+    fn say(record: &RunRecord, arm: Option<&str>) -> String {
         calibrate(record, arm, None).unwrap_err().to_string()
-    };
+    }
     let other = Arm { name: "other".to_owned(), ..arm(|_| ()) };
     let two = record(vec![arm(|_| ()), other]);
     assert_eq!(
-        said(&two, None),
+        say(&two, None),
         "the run `1a2b` cannot be calibrated on: it has several arms; choose one with --arm: `decompose`, `other`"
     );
-    assert!(said(&two, Some("third")).ends_with("it has no arm `third`, but `decompose`, `other`"));
-    assert!(said(&two, Some("other")).contains("0 graded answers with a confidence are too few"));
+    assert!(say(&two, Some("third")).ends_with("it has no arm `third`, but `decompose`, `other`"));
+    assert!(say(&two, Some("other")).contains("0 graded answers with a confidence are too few"));
     assert!(
-        said(
+        say(
             &record(vec![arm(|settings: &mut Settings| {
                 settings.strategy.roles.insert(Role::Calibrator, PluginSource::parse("./own.wasm"));
             })]),
@@ -341,10 +341,10 @@ fn what_cannot_be_fitted_is_said_so() {
     );
     let fitted = calibrate(&plain(), None, None).unwrap().definition;
     let twice = record(vec![arm(|settings| fitted.apply(settings))]);
-    assert!(said(&twice, None).contains("`fitted` has a curve already"), "{}", said(&twice, None));
+    assert!(say(&twice, None).contains("`fitted` has a curve already"), "{}", say(&twice, None));
     let mut given = plain();
     given.graded.iter_mut().for_each(|graded| graded.candidate_confidence = None);
     assert!(
-        said(&given, None).contains("none of its 200 answers has a confidence from a calibrator")
+        say(&given, None).contains("none of its 200 answers has a confidence from a calibrator")
     );
 }

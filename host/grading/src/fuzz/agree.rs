@@ -133,10 +133,12 @@ impl Fuzzed {
             .get(db)
             .ok_or_else(|| Error::Unfit(format!("the fuzzed suite has no database `{db}`")))?
             .variants;
-        let on = |variant: &'_ FuzzedVariant| {
-            self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed()
-        };
-        let all: Vec<BoxFuture<'_, _>> = variants.iter().map(on).collect();
+        let all: Vec<BoxFuture<'_, _>> = variants
+            .iter()
+            .map(|variant: &'_ FuzzedVariant| {
+                self.on(variant.file.clone(), golds, predicted_sql, rule, ordered).boxed()
+            })
+            .collect();
         let mut verdicts = stream::iter(all).buffered(AT_ONCE);
         let mut found = FuzzedVerdict { variants: 0, agreed: 0, first_disagreement: None };
         while let Some(verdict) = verdicts.next().await {

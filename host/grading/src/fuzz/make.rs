@@ -147,13 +147,16 @@ fn place(name: &str, manifest: &FuzzManifest) -> String {
         .map(|c: char| if c.is_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
         .collect();
     let stem = if stem.is_empty() { "database".to_owned() } else { stem };
-    let is_taken = |place: &str| {
+    fn is_taken(manifest: &FuzzManifest, place: &str) -> bool {
         let begin = format!("{place}/").to_lowercase();
         let mut files = manifest.databases.values().flat_map(|database| &database.variants);
         files.any(|variant| variant.file.to_lowercase().starts_with(&begin))
-    };
+    }
     let numbered = (2..).map(|number| format!("{stem}-{number}"));
-    std::iter::once(stem.clone()).chain(numbered).find(|place| !is_taken(place)).unwrap_or(stem)
+    std::iter::once(stem.clone())
+        .chain(numbered)
+        .find(|place| !is_taken(manifest, place))
+        .unwrap_or(stem)
 }
 
 /// Makes the variants of one database.

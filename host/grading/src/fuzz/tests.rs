@@ -30,12 +30,12 @@ struct World {
 fn world() -> World {
     let folder = syrch_kit::scratch();
     let path = syrch_kit::sqlite(folder.path().join("shop.sqlite"), SHOP);
-    let line = |id: &str, gold: &str| {
+    fn line(id: &str, gold: &str) -> String {
         format!(
             "{}\n",
             serde_json::json!({"id": id, "db": "shop", "question": format!("Question {id}?"), "gold_sql": gold})
         )
-    };
+    }
     let lines = line("a", GOLD)
         + &line(
             "b",
@@ -184,7 +184,9 @@ async fn what_does_not_fit_is_refused() {
     world.make("fuzzed", 1, 1).await.unwrap();
     let again = world.make("fuzzed", 1, 1).await.unwrap_err().to_string();
     assert!(again.contains("is not empty; name a new one"), "{again}");
-    let error = |result: Result<Fuzzed, Error>| result.map(drop).unwrap_err().to_string();
+    fn error(result: Result<Fuzzed, Error>) -> String {
+        result.map(drop).unwrap_err().to_string()
+    }
     assert!(error(world.open("nowhere").await).contains("there is no fuzzed suite in"));
     let digest = std::mem::replace(&mut world.suite.digest, "other".to_owned());
     assert!(error(world.open("fuzzed").await).contains("made for other questions"));

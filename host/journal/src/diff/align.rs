@@ -35,9 +35,9 @@ pub(super) fn tasks(round: u32, left: Option<&Round>, right: Option<&Round>) -> 
         .iter()
         .filter_map(|(a, b, _)| Some((b.as_ref()?.id.clone(), a.as_ref()?.id.clone())))
         .collect();
-    let is_answer = |round: Option<&Round>, task: &TaskNode| {
+    fn is_answer(round: Option<&Round>, task: &TaskNode) -> bool {
         round.and_then(|r| r.answer.as_ref()) == Some(&task.id)
-    };
+    }
     pairs
         .into_iter()
         .map(|(a, b, matched_by): (Option<&TaskNode>, Option<&TaskNode>, Option<MatchedBy>)| {
@@ -66,8 +66,10 @@ fn differences(
     names: &BTreeMap<String, String>,
     answers: (bool, bool),
 ) -> Vec<Difference> {
-    let after = |ids: BTreeSet<String>| json!(ids.into_iter().collect::<Vec<_>>().join(", "));
-    let of_right = |ids: &[String]| {
+    fn after(ids: BTreeSet<String>) -> Value {
+        json!(ids.into_iter().collect::<Vec<_>>().join(", "))
+    }
+    fn of_right(names: &BTreeMap<String, String>, ids: &[String]) -> Value {
         after(
             ids.iter()
                 .map(|id: &String| {
@@ -75,12 +77,14 @@ fn differences(
                 })
                 .collect(),
         )
-    };
-    let of_left = |ids: &[String]| after(ids.iter().cloned().collect());
+    }
+    fn of_left(ids: &[String]) -> Value {
+        after(ids.iter().cloned().collect())
+    }
     let compared = [
         ("text", json!(left.text), json!(right.text)),
-        ("after", of_left(&left.depends_on), of_right(&right.depends_on)),
-        ("subtasks", of_left(&left.subtasks), of_right(&right.subtasks)),
+        ("after", of_left(&left.depends_on), of_right(names, &right.depends_on)),
+        ("subtasks", of_left(&left.subtasks), of_right(names, &right.subtasks)),
         ("join", join(left.join), join(right.join)),
         ("operation", json!(left.operation), json!(right.operation)),
         ("ending", ending(left), ending(right)),
@@ -124,7 +128,9 @@ fn candidates(left: Option<&TaskNode>, right: Option<&TaskNode>) -> Vec<Candidat
     let text = |candidate: &CandidateNode| {
         texts.get(candidate.sql.as_str()).filter(|text| !text.is_empty())
     };
-    let both = |same: bool| f64::from(u8::from(same));
+    fn both(same: bool) -> f64 {
+        f64::from(u8::from(same))
+    }
     let rules: [Rule<'_, CandidateNode>; 2] = [
         (MatchedBy::Statement, 1.0, &|a: &CandidateNode, b: &CandidateNode| {
             both(text(a).is_some() && text(a) == text(b))

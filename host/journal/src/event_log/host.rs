@@ -123,7 +123,9 @@ impl EventLog {
         step: &Value,
         actual: impl Future<Output = Result<Value, E>>,
     ) -> Result<Value, E> {
-        let is_mine = |event: &Event| matches!(event, Event::Bench { .. });
+        fn is_mine(event: &Event) -> bool {
+            matches!(event, Event::Bench { .. })
+        }
         self.only(is_mine, step).await;
         let replayed = self
             .sequence_point(

@@ -232,7 +232,9 @@ impl EventLog {
         expected: impl std::fmt::Debug,
         found: impl std::fmt::Debug,
     ) {
-        let clip = |text: String| syrch_core::text::clip(&text, 600).to_owned();
+        fn clip(text: String) -> String {
+            syrch_core::text::clip(&text, 600).to_owned()
+        }
         let record = state.replay.as_ref().map_or(0, |replay| replay.cursor + 1);
         let expected = clip(format!("{expected:?}"));
         let found = clip(format!("{found:?}"));

@@ -188,7 +188,9 @@ impl Calls {
     /// The calls, and the cost from the ledger entries.
     pub(super) fn finish(self) -> (Vec<PortCall>, Cost) {
         let spent = self.ledger.spending();
-        let dollars = |micros: u64| micros as f64 / 1e6;
+        fn dollars(micros: u64) -> f64 {
+            micros as f64 / 1e6
+        }
         let cost = Cost {
             saved: Saved {
                 input_tokens: spent.saved_input_tokens,

@@ -37,7 +37,9 @@ fn rounds_hold_their_own_tasks_and_questions() {
 
 #[test]
 fn edges_are_those_of_the_journal() {
-    let edges = |id: &str| task(&tree(), id).depends_on;
+    fn edges(id: &str) -> Vec<String> {
+        task(&tree(), id).depends_on
+    }
     assert_eq!(
         [edges("A"), edges("B"), edges("C"), edges("D")],
         [vec![], vec!["A"], vec!["A"], vec!["B", "C"]]
@@ -111,7 +113,7 @@ fn calls_have_both_orders_and_what_they_used() {
 
 #[test]
 fn what_a_cache_answered_is_reported_beside_what_was_sent() {
-    let hit = |cost_micros| {
+    fn hit(cost_micros: Option<u64>) -> Record {
         let purpose = "generate".to_owned();
         Record::Ledger {
             entry: syrch_core::ledger::Entry::Hit {
@@ -121,7 +123,7 @@ fn what_a_cache_answered_is_reported_beside_what_was_sent() {
                 cost_micros,
             },
         }
-    };
+    }
     let of = |records: Vec<Record>| {
         SearchTree::from_journal(&Journal { records, ..journal() }, ALL).cost
     };
@@ -129,7 +131,9 @@ fn what_a_cache_answered_is_reported_beside_what_was_sent() {
     assert_eq!((cost.calls, cost.cached, cost.input_tokens, cost.usd), (0, 2, 0, None));
     assert_eq!(cost.saved, Saved { input_tokens: 50, output_tokens: 10, usd: Some(0.75) });
     assert_eq!(of(vec![hit(Some(1)), hit(None)]).saved.usd, None);
-    let text = |cost: &Cost| serde_json::to_value(cost).unwrap();
+    fn text(cost: &Cost) -> serde_json::Value {
+        serde_json::to_value(cost).unwrap()
+    }
     assert_eq!(serde_json::from_value::<Cost>(text(&cost)).unwrap(), cost);
     assert_eq!(text(&of(Vec::new())).get("saved"), None);
 }
@@ -322,11 +326,11 @@ fn in_milliseconds(line: &str) -> String {
 fn the_fixture_on_disk_is_this_one() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clarified.jsonl");
     let stored = std::fs::read_to_string(&path).unwrap();
-    let without_rows = |text: &str| -> Vec<serde_json::Value> {
+    fn without_rows(text: &str) -> Vec<serde_json::Value> {
         let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
         // How a result is encoded is the Arrow library's own affair.
         lines.map(|value| fixture::without_digests(&value)).collect()
-    };
+    }
     assert_eq!(without_rows(&lines()), without_rows(&stored));
     let read = Journal::read(&path).unwrap();
     assert_eq!(SearchTree::from_journal(&read, ALL), tree());

@@ -44,9 +44,9 @@ fn is_volatile_call(function: &str, given: &str) -> bool {
 
 /// Returns whether the statement may read a view: all words of its name stand in it somewhere.
 pub(super) fn names_a_view(sql: &str, catalog: &Catalog) -> bool {
-    let words = |text: &str| -> HashSet<String> {
+    fn words(text: &str) -> HashSet<String> {
         text.split(is_between).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
-    };
+    }
     let named = words(sql);
     catalog
         .tables
@@ -133,11 +133,13 @@ mod tests {
 
     #[test]
     fn a_view_is_known_by_its_name() {
-        let table = |name: &str, kind: &str| Table {
-            name: name.into(),
-            extra: vec![("kind".into(), format!("\"{kind}\""))],
-            ..Table::default()
-        };
+        fn table(name: &str, kind: &str) -> Table {
+            Table {
+                name: name.into(),
+                extra: vec![("kind".into(), format!("\"{kind}\""))],
+                ..Table::default()
+            }
+        }
         let tables = vec![
             table("orders", "table"),
             table("v_recent", "view"),

@@ -212,7 +212,9 @@ fn is_required(normalized: &str, text: &str) -> bool {
         let before = &normalized[..at];
         let after = &normalized[at + literal.len()..];
         let before = before.trim_end();
-        let is_equal = |operator: Option<char>| !matches!(operator, Some('<' | '>' | '!'));
+        fn is_equal(operator: Option<char>) -> bool {
+            !matches!(operator, Some('<' | '>' | '!'))
+        }
         if let Some(left) = before.strip_suffix('=') {
             return is_equal(left.chars().next_back());
         }
@@ -230,11 +232,13 @@ mod tests {
 
     #[test]
     fn blank_texts_beside_columns_are_found_once() {
-        let literal = |column: Option<&str>, text: &str| Literal {
-            table: Some("t".into()),
-            column: column.map(str::to_owned),
-            text: text.into(),
-        };
+        fn literal(column: Option<&str>, text: &str) -> Literal {
+            Literal {
+                table: Some("t".into()),
+                column: column.map(str::to_owned),
+                text: text.into(),
+            }
+        }
         let literals = [
             literal(Some("c"), ""),
             literal(Some("c"), " "),

@@ -95,9 +95,9 @@ impl Judge<'_> {
         }
         let joined =
             format!("{}.{} = {}.{}", left.table.name, left.column, right.table.name, right.column);
-        let doubt = |reason: String| {
+        fn doubt(joined: &str, reason: String) -> Option<Doubt> {
             Some(Doubt { kind: DoubtKind::JoinPath, text: format!("{joined}: {reason}") })
-        };
+        }
         let mut keys = keys_between(left.table, right.table, catalog).peekable();
         if keys.peek().is_some() {
             if keys.any(|key| self.joins_by(key, left, right)) {
@@ -110,7 +110,10 @@ impl Judge<'_> {
                 shown.ref_table,
                 shown.ref_columns.join(", ")
             );
-            return doubt(format!("the tables refer to each other by other columns, {by}"));
+            return doubt(
+                &joined,
+                format!("the tables refer to each other by other columns, {by}"),
+            );
         }
         if left.is_key()
             && right.is_key()
@@ -118,6 +121,7 @@ impl Judge<'_> {
             && has_keys(right.table, catalog)
         {
             return doubt(
+                &joined,
                 "each is the key of its own table, and no foreign key connects them".to_owned(),
             );
         }
@@ -132,7 +136,7 @@ impl Judge<'_> {
         if !is_filled || !self.is_any(other, SHORT).await? {
             return None;
         }
-        doubt("the columns have no value in common".to_owned())
+        doubt(&joined, "the columns have no value in common".to_owned())
     }
 
     /// Returns whether an aggregate adds up a column that is a key, or refers to one.

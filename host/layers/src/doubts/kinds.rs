@@ -22,17 +22,25 @@ impl Stored {
     }
 
     fn from_type(declared: &str, has_affinities: bool) -> Self {
-        let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));
-        if has_affinities && (declared.is_empty() || has(&["BLOB", "ANY"])) {
+        fn has(declared: &str, words: &[&str]) -> bool {
+            words.iter().any(|word| declared.contains(word))
+        }
+        if has_affinities && (declared.is_empty() || has(declared, &["BLOB", "ANY"])) {
             return Self::Any;
         }
-        let is_made_of_others =
-            has(&["[]", "ARRAY", "MAP", "STRUCT", "ROW(", "JSON", "INTERVAL", "POINT", "BOOL"]);
+        let is_made_of_others = has(
+            declared,
+            &["[]", "ARRAY", "MAP", "STRUCT", "ROW(", "JSON", "INTERVAL", "POINT", "BOOL"],
+        );
         match () {
             () if is_made_of_others => Self::Other,
-            () if has(&["CHAR", "TEXT", "CLOB", "STRING"]) => Self::Text,
-            () if has(&["DATE", "TIME"]) => Self::Time,
-            () if has(&["INT", "NUM", "DEC", "REAL", "FLOA", "DOUB", "MONEY", "LONG", "SHORT"]) => {
+            () if has(declared, &["CHAR", "TEXT", "CLOB", "STRING"]) => Self::Text,
+            () if has(declared, &["DATE", "TIME"]) => Self::Time,
+            () if has(
+                declared,
+                &["INT", "NUM", "DEC", "REAL", "FLOA", "DOUB", "MONEY", "LONG", "SHORT"],
+            ) =>
+            {
                 Self::Number
             }
             // SQLite converts what it can of every name that it does not know.

@@ -106,10 +106,12 @@ impl Judge<'_> {
         }
         let rows = self.results.0.rows(0, SHOWN);
         let width = rows.first().filter(|_| rows.len() >= EQUAL)?.len();
-        let varies = |column: usize| rows.iter().any(|row| row[column] != rows[0][column]);
+        fn varies(rows: &[Vec<Value>], column: usize) -> bool {
+            rows.iter().any(|row| row[column] != rows[0][column])
+        }
         let mut pairs = (0..width).flat_map(|right| (0..right).map(move |left| (left, right)));
         let (left, right) = pairs.find(|(left, right)| {
-            rows.iter().all(|row| is_equal(&row[*left], &row[*right])) && varies(*left)
+            rows.iter().all(|row| is_equal(&row[*left], &row[*right])) && varies(&rows, *left)
         })?;
         let schema = self.results.0.schema();
         let [left, right] =

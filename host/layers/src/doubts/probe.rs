@@ -89,7 +89,9 @@ impl<'u> Probe<'u> {
         } else {
             ("v IS NOT NULL", number)
         };
-        let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
+        fn count(condition: &str) -> String {
+            format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
+        }
         let find = self.0.dialect.syntax().find;
         let whole =
             format!("CASE WHEN {find}(v, '.') > 0 THEN {find}(v, '.') - 1 ELSE length(v) END");
@@ -109,7 +111,9 @@ impl<'u> Probe<'u> {
 
     /// Counts the values, those that begin with a day, and those that have a time behind it.
     pub(super) fn days(&self) -> String {
-        let count = |condition: &str| format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)");
+        fn count(condition: &str) -> String {
+            format!("sum(CASE WHEN {condition} THEN 1 ELSE 0 END)")
+        }
         let [first, second] = TIMES;
         format!(
             "SELECT count(v) AS n, {} AS days, {} AS times FROM {}",
@@ -293,8 +297,12 @@ impl<'u> Probe<'u> {
 /// certain.
 fn written<'t>(texts: impl Iterator<Item = &'t str>, dialect: &Dialect) -> Option<Vec<String>> {
     let has_escapes = dialect.syntax().has_backslashes();
-    let is_plain = |text: &str| !(text.contains('\0') || has_escapes && text.contains('\\'));
-    texts.map(|text| is_plain(text).then(|| format!("'{}'", text.replace('\'', "''")))).collect()
+    fn is_plain(has_escapes: bool, text: &str) -> bool {
+        !(text.contains('\0') || has_escapes && text.contains('\\'))
+    }
+    texts
+        .map(|text| is_plain(has_escapes, text).then(|| format!("'{}'", text.replace('\'', "''"))))
+        .collect()
 }
 
 /// A table with its schema, as it may stand in a statement.

@@ -169,7 +169,9 @@ async fn values_that_are_no_numbers_are_counted() {
         "{found:?}"
     );
     assert_eq!(of("TEXT", sum(), [344, 344, 344, 300, 1, 4]).await, []);
-    let order = || UseKind::Order("ORDER BY".into());
+    fn order() -> UseKind {
+        UseKind::Order("ORDER BY".into())
+    }
     assert_eq!(of("TEXT", order(), [9, 9, 9, 9, 2, 3]).await[0].0, DoubtKind::TextOrder);
     assert_eq!(of("TEXT", order(), [9, 9, 8, 8, 2, 2]).await[0].0, DoubtKind::NoNumbers);
     // Years, and words.
@@ -178,11 +180,13 @@ async fn values_that_are_no_numbers_are_counted() {
     assert_eq!(of("TEXT", order(), [0, 0, 0, 0, 0, 0]).await, []);
     assert_eq!(of("TIMESTAMP", order(), [9, 9, 9, 9, 2, 3]).await, []);
     // Words are in no order of numbers, and are not equal to one.
-    let compared = |by: &str| UseKind::Compared { operator: by.into(), number: "7".into() };
-    assert_eq!(of("TEXT", compared(">"), [9, 9, 4, 4, 2, 3]).await[0].0, DoubtKind::NoNumbers);
-    assert_eq!(of("TEXT", compared(">"), [9, 9, 9, 9, 2, 3]).await[0].0, DoubtKind::TextOrder);
-    assert_eq!(of("TEXT", compared(">"), [9, 9, 9, 9, 4, 4]).await, []);
-    assert_eq!(of("TEXT", compared("="), [9, 9, 0, 0, 0, 0]).await[0].0, DoubtKind::NoNumbers);
+    fn compare(by: &str) -> UseKind {
+        UseKind::Compared { operator: by.into(), number: "7".into() }
+    }
+    assert_eq!(of("TEXT", compare(">"), [9, 9, 4, 4, 2, 3]).await[0].0, DoubtKind::NoNumbers);
+    assert_eq!(of("TEXT", compare(">"), [9, 9, 9, 9, 2, 3]).await[0].0, DoubtKind::TextOrder);
+    assert_eq!(of("TEXT", compare(">"), [9, 9, 9, 9, 4, 4]).await, []);
+    assert_eq!(of("TEXT", compare("="), [9, 9, 0, 0, 0, 0]).await[0].0, DoubtKind::NoNumbers);
     // A column of numbers that holds texts.
     let found = of("REAL", sum(), [9, 1, 8, 0, 0, 0]).await;
     assert!(found[0].1.starts_with("1 of 9 values of c is no number"), "{found:?}");
@@ -232,10 +236,10 @@ async fn nothing_is_counted_twice_or_charged() {
 
 #[tokio::test]
 async fn spellings_are_shown_as_far_as_rows_are_granted() {
-    let fake = || {
+    fn fake() -> Fake {
         let texts = UseKind::Texts(vec!["germline".into(), "it's".into()]);
         Fake::new("TEXT", texts, Counts::Cells(vec![("GERMLINE", 3), ("Germline", 1)]))
-    };
+    }
     let (full, shown) = layer(fake(), RowsGrant::Full);
     let (_, hidden) = layer(fake(), RowsGrant::Aggregates);
     let text = async |layer: &DoubtingDatabase| {
@@ -253,7 +257,9 @@ async fn spellings_are_shown_as_far_as_rows_are_granted() {
 
 #[tokio::test]
 async fn groups_by_spelling_and_lists_with_null_are_doubtful() {
-    let cells = || Counts::Cells(vec![("Ops", 1), ("Sales", 2)]);
+    fn cells() -> Counts {
+        Counts::Cells(vec![("Ops", 1), ("Sales", 2)])
+    }
     let found =
         doubts(Fake::new("TEXT", UseKind::Groups { keys: Vec::new(), is_shown: false }, cells()))
             .await;
@@ -289,16 +295,20 @@ async fn conditions_that_no_row_meets_and_rows_of_left_joins_are_doubtful() {
     never.uses[0].value = Some("c = NULL".into());
     let text = "no row meets the condition c = NULL: NULL is met by IS NULL".to_owned();
     assert_eq!(doubts(never).await, [(DoubtKind::Never, text)]);
-    let padded = || UseKind::Padded { rows: "SELECT 1 AS v FROM t".into() };
-    let found = doubts(Fake::new("TEXT", padded(), Counts::Row(vec![1]))).await;
+    fn pad() -> UseKind {
+        UseKind::Padded { rows: "SELECT 1 AS v FROM t".into() }
+    }
+    let found = doubts(Fake::new("TEXT", pad(), Counts::Row(vec![1]))).await;
     let text = "COUNT gives 1 where t has no row: count t.c to get 0".to_owned();
     assert_eq!(found, [(DoubtKind::PaddedRows, text)]);
-    assert_eq!(doubts(Fake::new("TEXT", padded(), Counts::Row(vec![0]))).await, []);
+    assert_eq!(doubts(Fake::new("TEXT", pad(), Counts::Row(vec![0]))).await, []);
 }
 
 #[tokio::test]
 async fn days_beside_times_numbers_and_other_texts_are_doubtful() {
-    let day = |operator: &str| UseKind::Day { operator: operator.into(), day: "2024-05-11".into() };
+    fn day(operator: &str) -> UseKind {
+        UseKind::Day { operator: operator.into(), day: "2024-05-11".into() }
+    }
     // Values, days, and days with times.
     let of = async |sql_type, operator, counts: [i64; 3]| {
         doubts(Fake::new(sql_type, day(operator), Counts::Row(counts.to_vec()))).await

@@ -182,7 +182,9 @@ impl Judge<'_> {
         (by, number): (&str, &str),
     ) -> Option<Doubt> {
         let column = &one.column;
-        let doubt = |text| Some(Doubt { kind: DoubtKind::NoNumbers, text });
+        fn doubt(text: String) -> Option<Doubt> {
+            Some(Doubt { kind: DoubtKind::NoNumbers, text })
+        }
         if stored == Stored::Time {
             let is_doubtful = self.has_affinities() && self.is_any(probe.any_text(), SHORT).await?;
             let text = format!(
@@ -276,7 +278,9 @@ impl Judge<'_> {
         (operator, day): (&str, &str),
     ) -> Option<Doubt> {
         let column = &one.column;
-        let doubt = |text| Some(Doubt { kind: DoubtKind::Day, text });
+        fn doubt(text: String) -> Option<Doubt> {
+            Some(Doubt { kind: DoubtKind::Day, text })
+        }
         // The other ends of a range are right at midnight.
         let is_whole_day = matches!(operator, "=" | "<>" | "<=" | ">");
         if !is_ordered_day(day) && stored == Stored::Time && !self.has_affinities() {
@@ -421,7 +425,9 @@ impl Judge<'_> {
         let call = one.value.as_deref()?;
         let function = call.split('(').next().unwrap_or(call).trim();
         let column = &one.column;
-        let doubt = |text| Some(Doubt { kind: DoubtKind::NoDates, text });
+        fn doubt(text: String) -> Option<Doubt> {
+            Some(Doubt { kind: DoubtKind::NoDates, text })
+        }
         match stored {
             Stored::Text | Stored::Any => {
                 let [values, given] =

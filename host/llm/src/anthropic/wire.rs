@@ -121,18 +121,18 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
     }
     let mut body =
         events.iter().find(|event| event["type"] == "message_start")?.get("message")?.clone();
-    let text_of = |kind: &str, field: &str| -> String {
+    fn text_of(events: &[Value], kind: &str, field: &str) -> String {
         let deltas = events
             .iter()
             .filter_map(|event| event.get("delta"))
             .filter(|delta| delta["type"] == kind);
         deltas.filter_map(|delta| delta.get(field)?.as_str()).collect()
-    };
-    let mut blocks = vec![json!({"type": "text", "text": text_of("text_delta", "text")})];
-    if !text_of("thinking_delta", "thinking").is_empty() {
+    }
+    let mut blocks = vec![json!({"type": "text", "text": text_of(events, "text_delta", "text")})];
+    if !text_of(events, "thinking_delta", "thinking").is_empty() {
         blocks.push(json!({"type": "thinking"}));
     }
-    let input = text_of("input_json_delta", "partial_json");
+    let input = text_of(events, "input_json_delta", "partial_json");
     if !input.is_empty() {
         blocks.push(json!({"type": "tool_use", "input": input}));
     }
@@ -149,12 +149,16 @@ pub(super) fn whole(events: &[Value]) -> Option<Value> {
 /// a prompt cache.
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
-    let tokens = |name: &str| usage.get(name).and_then(count);
-    let cached =
-        ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
-    let input = tokens("input_tokens").map(|input| cached.fold(input, u32::saturating_add));
-    let read = values::usage(body, input, tokens("output_tokens"), model)?;
-    let cached_tokens = tokens("cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
+    fn tokens(usage: &Value, name: &str) -> Option<u32> {
+        usage.get(name).and_then(count)
+    }
+    let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"]
+        .into_iter()
+        .filter_map(|name| tokens(usage, name));
+    let input = tokens(usage, "input_tokens").map(|input| cached.fold(input, u32::saturating_add));
+    let read = values::usage(body, input, tokens(usage, "output_tokens"), model)?;
+    let cached_tokens =
+        tokens(usage, "cache_read_input_tokens").unwrap_or(0).min(read.input_tokens);
     Some(Usage { cached_tokens, ..read })
 }
 
@@ -217,11 +221,13 @@ mod tests {
 
     #[test]
     fn the_user_begins() {
-        let begins = |messages: &[(Speaker, &str)]| {
+        fn begins(messages: &[(Speaker, &str)]) -> (Value, Option<Value>) {
             let body = body_of(&request(messages, Shape::Text));
             (body["messages"][0].clone(), body.get("system").cloned())
-        };
-        let user = |text: &str| json!({"role": "user", "content": text});
+        }
+        fn user(text: &str) -> Value {
+            json!({"role": "user", "content": text})
+        }
         assert_eq!(begins(&[(Speaker::System, "count it")]), (user("count it"), None));
         assert_eq!(
             begins(&[(Speaker::System, "s"), (Speaker::Assistant, "a")]),
@@ -260,10 +266,10 @@ mod tests {
 
     #[test]
     fn replies_are_read_by_their_blocks_and_their_end() {
-        let read = |content: Value, reason: &str| {
+        fn read(content: Value, reason: &str) -> Answer {
             answer(&json!({"type": "message", "content": content, "stop_reason": reason}), "m")
                 .unwrap()
-        };
+        }
         let blocks = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
         assert_eq!(
             read(blocks, "end_turn"),
@@ -307,13 +313,13 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_prompt_are_counted_together() {
-        let read = |usage: Value| {
+        fn read(usage: Value) -> Option<(u32, u32, String)> {
             let body = json!({"type": "message", "content": [], "model": "m-1", "usage": usage});
             answer(&body, "m")
                 .unwrap()
                 .usage
                 .map(|usage| (usage.input_tokens, usage.output_tokens, usage.model))
-        };
+        }
         let parts = json!({"input_tokens": 5, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 7});
         assert_eq!(read(parts), Some((325, 7, "m-1".into())));
         assert_eq!(

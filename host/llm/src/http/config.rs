@@ -73,7 +73,9 @@ impl EndpointConfig {
 
     /// The address of requests, and the base URL as it is shown.
     pub(super) fn address<P: Protocol>(&self) -> Result<(Url, String), EndpointError> {
-        let bad = |reason: &str| EndpointError::BaseUrl { reason: reason.to_owned() };
+        fn bad(reason: &str) -> EndpointError {
+            EndpointError::BaseUrl { reason: reason.to_owned() }
+        }
         let (target, base) = P::address(self.base_url.trim().trim_end_matches('/'));
         let url = Url::parse(&base).map_err(|error| bad(&error.to_string()))?;
         if !["http", "https"].contains(&url.scheme()) {

@@ -211,10 +211,10 @@ impl Endpoint {
     /// `none` stays as it is, and only what can be no value of a database is taken out: a long key
     /// of letters and digits.
     pub(super) fn without_key(&self, said: &mut String) {
-        let is_certain = |key: &str| {
+        fn is_certain(key: &str) -> bool {
             let has = |is: fn(&u8) -> bool| key.as_bytes().iter().any(is);
             key.len() >= CERTAIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
-        };
+        }
         if let Some(key) = &self.key
             && is_certain(key.expose_secret())
             && said.contains(key.expose_secret())
@@ -302,20 +302,20 @@ mod tests {
     #[test]
     fn errors_for_statuses_name_what_to_check() {
         let endpoint = endpoint::<OpenAi>("k").unwrap();
-        let message = |status: u16| {
+        fn message(endpoint: &Endpoint, status: u16) -> String {
             let said = Said::new(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), b"x");
             endpoint.refusal_error(&said, "m").to_string()
-        };
+        }
         assert!(
-            message(401).contains("401 Unauthorized: check the API key; it says: x"),
+            message(&endpoint, 401).contains("401 Unauthorized: check the API key; it says: x"),
             "{}",
-            message(401)
+            message(&endpoint, 401)
         );
         assert!(
-            message(404).contains("model `m`")
-                && message(429).contains("rate limit")
-                && message(503).contains("endpoint failed")
-                && message(529).contains("answered 529: the endpoint is overloaded")
+            message(&endpoint, 404).contains("model `m`")
+                && message(&endpoint, 429).contains("rate limit")
+                && message(&endpoint, 503).contains("endpoint failed")
+                && message(&endpoint, 529).contains("answered 529: the endpoint is overloaded")
         );
     }
 
@@ -334,12 +334,12 @@ mod tests {
 
     #[test]
     fn a_key_goes_to_other_machines_encrypted_or_where_the_user_says_so() {
-        let made = |url: &str, key: &str, insecure: bool| {
+        fn make(url: &str, key: &str, insecure: bool) -> Result<(), EndpointError> {
             let mut config = EndpointConfig::new(url, "m");
             (config.api_key, config.insecure) = (Some(key.to_owned().into()), insecure);
             Endpoint::new::<OpenAi>(&config).map(drop)
-        };
-        let error = made("http://models.example:8000/v1", "sesame", false).unwrap_err();
+        }
+        let error = make("http://models.example:8000/v1", "sesame", false).unwrap_err();
         assert!(
             matches!(&error, EndpointError::Exposed { host } if host == "models.example"),
             "{error}"
@@ -351,26 +351,28 @@ mod tests {
             ("https://models.example/v1", "sesame", false),
             ("http://localhost:8000/v1", "sesame", false),
         ] {
-            assert!(made(url, key, insecure).is_ok(), "{url}");
+            assert!(make(url, key, insecure).is_ok(), "{url}");
         }
     }
 
     #[test]
     fn a_preview_shows_every_header_and_no_key() {
-        let shown = |endpoint: Endpoint| endpoint.preview(Value::Null).headers;
+        fn show(endpoint: Endpoint) -> Vec<(String, String)> {
+            endpoint.preview(Value::Null).headers
+        }
         let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let json = ("content-type", "application/json");
         assert_eq!(
-            shown(endpoint::<OpenAi>("sesame").unwrap()),
+            show(endpoint::<OpenAi>("sesame").unwrap()),
             pairs(&[json, ("authorization", "Bearer ***")])
         );
         let version = ("anthropic-version", "2023-06-01");
         assert_eq!(
-            shown(endpoint::<Anthropic>("sesame").unwrap()),
+            show(endpoint::<Anthropic>("sesame").unwrap()),
             pairs(&[json, version, ("x-api-key", "***")])
         );
-        assert_eq!(shown(endpoint::<Anthropic>(" ").unwrap()), pairs(&[json, version]));
+        assert_eq!(show(endpoint::<Anthropic>(" ").unwrap()), pairs(&[json, version]));
     }
 }

@@ -34,7 +34,9 @@ pub(super) fn mend(text: &str) -> String {
                     continue;
                 }
                 // A number or a word is passed whole.
-                let is_part = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+                fn is_part(c: char) -> bool {
+                    c.is_ascii_alphanumeric() || "+-.".contains(c)
+                }
                 rest.find(|c| !is_part(c)).unwrap_or(rest.len()).max(first.len_utf8())
             }
         };
@@ -50,8 +52,12 @@ fn escape(text: &str) -> (&str, usize) {
         let digits = text.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
     };
-    let is_high = |unit: u16| (0xd800..0xdc00).contains(&unit);
-    let is_low = |unit: u16| (0xdc00..0xe000).contains(&unit);
+    fn is_high(unit: u16) -> bool {
+        (0xd800..0xdc00).contains(&unit)
+    }
+    fn is_low(unit: u16) -> bool {
+        (0xdc00..0xe000).contains(&unit)
+    }
     match unit(text) {
         Some(first) if is_high(first) => match text.get(6..).and_then(unit) {
             Some(second) if is_low(second) => (&text[..12], 12),

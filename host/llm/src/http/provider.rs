@@ -317,8 +317,9 @@ impl<P: Protocol> HttpProvider<P> {
         };
         // A model that wants to run the statement itself calls a tool with it.
         let called = answer.tool_calls.join("\n");
-        let is_fit =
-            |error: &LlmError| matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. });
+        fn is_fit(error: &LlmError) -> bool {
+            matches!(error, LlmError::Malformed(_) | LlmError::Cut { .. })
+        }
         let (text, parsed) = match from_text {
             Err(why)
                 if request.expect != Shape::Text && is_fit(&why) && !called.trim().is_empty() =>

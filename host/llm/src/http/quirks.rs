@@ -228,7 +228,9 @@ fn is_about_one_schema(error: &str) -> bool {
 
 /// Returns true if the name occurs in the text as a whole word.
 fn names(text: &str, name: &str) -> bool {
-    let part_of = |c: char| c.is_alphanumeric() || c == '_';
+    fn part_of(c: char) -> bool {
+        c.is_alphanumeric() || c == '_'
+    }
     text.match_indices(name).any(|(at, _)| {
         !text[..at].ends_with(part_of) && !text[at + name.len()..].starts_with(part_of)
     })
@@ -310,10 +312,10 @@ mod tests {
 
     #[test]
     fn a_limit_belongs_to_one_request() {
-        let request = |text: &str| {
+        fn request(text: &str) -> Request {
             let message = Message { speaker: Speaker::User, text: text.to_owned() };
             Request::new(Purpose::Generate, vec![message], Shape::Sql)
-        };
+        }
         let mut learnt = Learnt::default();
         learnt.set_tokens("m", &request("a"), 7);
         let limited = Request { max_tokens: Some(9), ..request("a") };

@@ -61,11 +61,13 @@ impl Said {
 
     /// The error in a body whose status is that of a reply; `None` if it has none.
     pub(super) fn in_reply(body: &Value) -> Option<Self> {
-        let given = |value: &&Value| !value.is_null() && **value != Value::Bool(false);
+        fn give(value: &&Value) -> bool {
+            !value.is_null() && **value != Value::Bool(false)
+        }
         let choice = body.get("choices").and_then(|choices| choices.get(0));
-        let of_choice = choice.and_then(|choice| choice.get("error")).filter(given);
+        let of_choice = choice.and_then(|choice| choice.get("error")).filter(give);
         let is_flagged = choice.is_some_and(|choice| choice["finish_reason"] == "error");
-        let is_error = body.get("error").filter(given).is_some()
+        let is_error = body.get("error").filter(give).is_some()
             || body["object"] == "error"
             || body["type"] == "error"
             || body.get(0).is_some_and(|first| first.get("error").is_some())
@@ -287,9 +289,14 @@ mod tests {
         }
         assert_eq!(of(429, r#"{"error":{"code":"insufficient_quota"}}"#), Retry::No);
         let after = headers(&[("retry-after", "2")]);
-        let retry = |status| Said::new(status, &after, b"").retry;
-        assert_eq!(retry(StatusCode::TOO_MANY_REQUESTS), Retry::After(Duration::from_secs(2)));
-        assert_eq!(retry(StatusCode::UNAUTHORIZED), Retry::No);
+        fn retry(after: &HeaderMap, status: StatusCode) -> Retry {
+            Said::new(status, after, b"").retry
+        }
+        assert_eq!(
+            retry(&after, StatusCode::TOO_MANY_REQUESTS),
+            Retry::After(Duration::from_secs(2))
+        );
+        assert_eq!(retry(&after, StatusCode::UNAUTHORIZED), Retry::No);
     }
 
     #[test]
@@ -490,7 +497,9 @@ mod tests {
 
     #[test]
     fn the_greatest_allowed_number_of_tokens_is_read() {
-        let allowed = |text: &str| read_error(400, text).token_limit(10_000);
+        fn allow(text: &str) -> Option<u32> {
+            read_error(400, text).token_limit(10_000)
+        }
         for (text, most) in [
             ("max_tokens must be at most 2048", Some(2_048)),
             (
@@ -506,7 +515,7 @@ mod tests {
             ("max_tokens is unknown", None),
             ("top_k must be at most 100", None),
         ] {
-            assert_eq!(allowed(text), most, "{text}");
+            assert_eq!(allow(text), most, "{text}");
         }
         assert_eq!(read_error(503, "max_tokens must be at most 2048").token_limit(10_000), None);
     }

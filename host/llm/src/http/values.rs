@@ -189,10 +189,10 @@ mod tests {
 
     #[test]
     fn a_cost_that_is_reported_is_read() {
-        let read = |usage: Value| {
+        fn read(usage: Value) -> Option<u64> {
             let body = serde_json::json!({ "usage": usage });
             super::usage(&body, Some(1), Some(1), "m").unwrap().cost_micros
-        };
+        }
         assert_eq!(read(serde_json::json!({"cost": 0.001_234_5})), Some(1_235));
         assert_eq!(read(serde_json::json!({"cost": {"total_cost": 0.5}})), Some(500_000));
         assert_eq!(read(serde_json::json!({"estimated_cost": 0})), Some(0));

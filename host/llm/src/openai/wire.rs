@@ -165,10 +165,10 @@ fn tool_calls(message: &Value) -> Vec<String> {
     let listed = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
     let functions = listed.map(|call| call.get("function").or_else(|| call.get("custom")));
     let first = message.get("function_call").filter(|call| call.is_object()).map(Some);
-    let arguments = |function: Option<&Value>| {
+    fn arguments(function: Option<&Value>) -> Option<String> {
         let function = function?;
         function.get("arguments").or_else(|| function.get("input")).map(values::text)
-    };
+    }
     functions.chain(first).map(|function| arguments(function).unwrap_or_default()).collect()
 }
 
@@ -222,12 +222,19 @@ fn logprob(value: &Value) -> Option<f64> {
 
 fn usage(body: &Value, model: &str) -> Option<Usage> {
     let usage = body.get("usage")?;
-    let tokens = |name: &str| usage.get(name).and_then(count);
+    fn tokens(usage: &Value, name: &str) -> Option<u32> {
+        usage.get(name).and_then(count)
+    }
     let cached = usage
         .pointer("/prompt_tokens_details/cached_tokens")
         .or_else(|| usage.get("prompt_cache_hit_tokens"));
     let cached_tokens = cached.and_then(count).unwrap_or(0);
-    let read = values::usage(body, tokens("prompt_tokens"), tokens("completion_tokens"), model)?;
+    let read = values::usage(
+        body,
+        tokens(usage, "prompt_tokens"),
+        tokens(usage, "completion_tokens"),
+        model,
+    )?;
     Some(Usage { cached_tokens: cached_tokens.min(read.input_tokens), ..read })
 }
 
@@ -392,10 +399,10 @@ mod tests {
 
     #[test]
     fn usage_that_cannot_be_true_is_no_report() {
-        let read = |usage: Value| {
+        fn read(usage: Value) -> Option<(u32, u32)> {
             let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
             answer(&body, "m").unwrap().usage.map(|usage| (usage.input_tokens, usage.output_tokens))
-        };
+        }
         assert_eq!(read(json!({"prompt_tokens": 5, "completion_tokens": 2})), Some((5, 2)));
         assert_eq!(read(json!({"prompt_tokens": "5", "completion_tokens": 2.0})), Some((5, 2)));
         assert_eq!(
@@ -415,7 +422,9 @@ mod tests {
 
     #[test]
     fn a_system_prompt_is_folded_into_what_the_user_says() {
-        let message = |speaker, text: &str| Message { speaker, text: text.into() };
+        fn message(speaker: Speaker, text: &str) -> Message {
+            Message { speaker, text: text.into() }
+        }
         let messages = vec![
             message(Speaker::System, "rules"),
             message(Speaker::User, "a"),
@@ -439,7 +448,9 @@ mod tests {
     #[test]
     fn a_stream_adds_up_to_a_reply() {
         let delta = |delta: Value, finish: Value| json!({"model": "m-1", "choices": [{"delta": delta, "finish_reason": finish}]});
-        let call = |arguments: &str| json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]});
+        fn call(arguments: &str) -> Value {
+            json!({"tool_calls": [{"index": 0, "function": {"arguments": arguments}}]})
+        }
         let events = [
             delta(json!({"role": "assistant", "content": ""}), Value::Null),
             delta(json!({"reasoning_content": "hm"}), Value::Null),
@@ -473,11 +484,13 @@ mod tests {
 
     #[test]
     fn tokens_of_the_endpoints_own_cache_are_read() {
-        let read = |usage: Value| {
+        fn read(usage: Value) -> u32 {
             let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
             answer(&body, "m").unwrap().usage.unwrap().cached_tokens
-        };
-        let details = |cached: u32| json!({"cached_tokens": cached});
+        }
+        fn details(cached: u32) -> Value {
+            json!({"cached_tokens": cached})
+        }
         assert_eq!(
             read(
                 json!({"prompt_tokens": 10, "completion_tokens": 1, "prompt_tokens_details": details(9)})
@@ -501,10 +514,10 @@ mod tests {
 
     #[test]
     fn texts_come_in_several_forms() {
-        let read = |message: Value| {
+        fn read(message: Value) -> Answer {
             answer(&json!({"choices": [{"message": message, "finish_reason": "stop"}]}), "m")
                 .unwrap()
-        };
+        }
         assert_eq!(
             read(json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"text": "b"}]})).text,
             "ab"
@@ -515,20 +528,22 @@ mod tests {
         let tools =
             read(json!({"content": null, "reasoning_content": "hm", "tool_calls": [{"id": "1"}]}));
         assert_eq!((tools.text.as_str(), tools.tool_calls), ("", vec![String::new()]));
-        let called = |message: Value| read(message).tool_calls;
+        fn call(message: Value) -> Vec<String> {
+            read(message).tool_calls
+        }
         let function = json!({"name": "run", "arguments": "{\"sql\": \"SELECT 1\"}"});
         assert_eq!(
-            called(json!({"content": null, "tool_calls": [{"function": function}]})),
+            call(json!({"content": null, "tool_calls": [{"function": function}]})),
             ["{\"sql\": \"SELECT 1\"}"]
         );
         assert_eq!(
-            called(json!({"content": null, "function_call": function})),
+            call(json!({"content": null, "function_call": function})),
             ["{\"sql\": \"SELECT 1\"}"]
         );
         let object = json!({"tool_calls": [{"function": {"arguments": {"q": 1}}}, {"custom": {"input": "SELECT 1"}}]});
-        assert_eq!(called(object), ["{\"q\":1}", "SELECT 1"]);
+        assert_eq!(call(object), ["{\"q\":1}", "SELECT 1"]);
         assert_eq!(
-            called(json!({"content": "x", "tool_calls": null, "function_call": null})),
+            call(json!({"content": "x", "tool_calls": null, "function_call": null})),
             [""; 0]
         );
         assert_eq!(answer(&json!({"choices": []}), "m"), None);

@@ -143,11 +143,15 @@ async fn refused_parameters_are_left_out_from_then_on() {
 #[tokio::test]
 async fn errors_say_what_to_check_and_when_to_come_back() {
     let soon = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(50));
-    let slow = || Reply::status(429, "This request would exceed your organization's rate limit.");
-    let is_after = |retry: Retry, seconds: RangeInclusive<u64>| match retry {
-        Retry::After(delay) => seconds.contains(&delay.as_secs()),
-        _ => false,
-    };
+    fn slow() -> Reply {
+        Reply::status(429, "This request would exceed your organization's rate limit.")
+    }
+    fn is_after(retry: Retry, seconds: RangeInclusive<u64>) -> bool {
+        match retry {
+            Retry::After(delay) => seconds.contains(&delay.as_secs()),
+            _ => false,
+        }
+    }
     for (reply, words) in [
         (slow().header("retry-after", "7"), "rate limit"),
         (slow().header("retry-after", "900").header("retry-after-ms", "7000"), "rate limit"),

@@ -143,7 +143,9 @@ async fn a_reply_that_repeats_itself_is_not_asked_for_with_more_tokens() {
 /// A model that thinks gets all tokens from its first reply on that shows it.
 #[tokio::test]
 async fn a_model_that_thinks_gets_more_tokens() {
-    let empty = || Reply::text("").field("reasoning_content", "We need to count").finish("length");
+    fn empty() -> Reply {
+        Reply::text("").field("reasoning_content", "We need to count").finish("length")
+    }
     for first in [
         empty(),
         Reply::text("<think>We need to").finish("length"),
@@ -206,7 +208,9 @@ async fn a_key_that_is_a_word_stays_in_what_is_read() {
 
 #[tokio::test]
 async fn an_answer_that_stands_in_the_reasoning_alone_is_read_if_it_can_be_nothing_else() {
-    let only = |field: &str, text: &str| Reply::message(json!({"content": null, field: text}));
+    fn only(field: &str, text: &str) -> Reply {
+        Reply::message(json!({"content": null, field: text}))
+    }
     for field in ["reasoning_content", "reasoning"] {
         let read = ask(only(field, &format!("```sql\n{COUNT}\n```")), Shape::Sql).await;
         assert_eq!(statement(&read).as_deref(), Some(COUNT));
@@ -233,7 +237,9 @@ async fn an_answer_that_stands_in_the_reasoning_alone_is_read_if_it_can_be_nothi
 
 #[tokio::test]
 async fn an_error_in_a_good_status_is_tried_again_where_its_words_say_so() {
-    let raw = |body: Value| Reply::raw(200, body.to_string());
+    fn raw(body: Value) -> Reply {
+        Reply::raw(200, body.to_string())
+    }
     for (reply, words, retry) in [
         (raw(json!({"error": {"message": "upstream is busy", "code": 429}})), "429", Retry::Yes),
         (raw(json!({"choices": null, "error": {"message": "x", "code": 503}})), "503", Retry::Yes),
@@ -293,7 +299,9 @@ async fn a_content_filter_is_a_refusal_by_whatever_status_it_comes() {
 #[tokio::test]
 async fn a_request_fits_into_the_context_with_fewer_tokens_or_it_is_too_long() {
     let script = || Script::always(Reply::sql(COUNT, 0.9));
-    let long = |bytes: usize| call(&"x".repeat(bytes), Shape::Text);
+    fn long(bytes: usize) -> ModelCall {
+        call(&"x".repeat(bytes), Shape::Text)
+    }
     // 4,000 bytes are 1,000 tokens here.
     let endpoint = MockEndpoint::start(script().context(4_096));
     let provider = openai(&endpoint);
@@ -443,7 +451,9 @@ async fn a_system_prompt_that_is_refused_stands_in_what_the_user_says() {
     let endpoint =
         MockEndpoint::start(Script::always(Reply::sql(COUNT, 0.9)).without_system_role());
     let provider = openai(&endpoint);
-    let message = |speaker, text: &str| Message { speaker, text: text.into() };
+    fn message(speaker: Speaker, text: &str) -> Message {
+        Message { speaker, text: text.into() }
+    }
     let messages = vec![message(Speaker::System, "rules"), message(Speaker::User, "count")];
     let call = call("q", Shape::Sql);
     let call = ModelCall { request: Request { messages, ..call.request.clone() }, ..call };
@@ -460,12 +470,12 @@ async fn a_system_prompt_that_is_refused_stands_in_what_the_user_says() {
 
 #[tokio::test]
 async fn replies_that_are_not_quite_json_are_read() {
-    let body = |content: &str, logprob: &str| {
+    fn body(content: &str, logprob: &str) -> String {
         format!(
             r#"{{"choices": [{{"message": {{"content": "{content}"}}, "finish_reason": "stop",
                 "logprobs": {{"content": [{{"logprob": {logprob}}}, {{"logprob": -0.5}}]}}}}], "usage": null}}"#
         )
-    };
+    }
     for (content, logprob) in
         [("SELECT 'x \\ud83d'", "-0.5"), ("SELECT 1", "-Infinity"), ("SELECT 1", "NaN")]
     {

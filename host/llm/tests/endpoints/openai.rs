@@ -68,15 +68,19 @@ async fn a_keyless_endpoint_gets_no_authorization() {
 
 #[tokio::test]
 async fn a_schema_is_asked_for_and_its_refusal_remembered() {
-    let reply = || Reply::text("```json\n{\"n\": 7}\n```");
-    let shape = || Shape::Json(SCHEMA.into());
-    let formats = |endpoint: &MockEndpoint| -> Vec<Value> {
+    fn reply() -> Reply {
+        Reply::text("```json\n{\"n\": 7}\n```")
+    }
+    fn shape() -> Shape {
+        Shape::Json(SCHEMA.into())
+    }
+    fn formats(endpoint: &MockEndpoint) -> Vec<Value> {
         endpoint
             .requests()
             .iter()
             .map(|request| request.body["response_format"]["type"].clone())
             .collect()
-    };
+    }
     let endpoint = MockEndpoint::start(Script::always(reply()));
     assert_eq!(ask(&endpoint, shape()).await.result.unwrap().parsed.as_deref(), Some("{\"n\":7}"));
     assert_eq!(formats(&endpoint), [json!("json_schema")]);
@@ -273,10 +277,12 @@ async fn an_endpoint_that_is_down_was_sent_nothing() {
 #[tokio::test]
 async fn replies_over_the_limit_are_cut_off() {
     let endpoint = MockEndpoint::start(Script::always(Reply::flood(64 << 20)));
-    let is_too_long = |outcome: &ModelOutcome| match &outcome.result {
-        Err(LlmError::Malformed(why)) => why.contains("over the limit of 262144 bytes"),
-        _ => false,
-    };
+    fn is_too_long(outcome: &ModelOutcome) -> bool {
+        match &outcome.result {
+            Err(LlmError::Malformed(why)) => why.contains("over the limit of 262144 bytes"),
+            _ => false,
+        }
+    }
     let outcome = ask(&endpoint, Shape::Text).await;
     assert!(is_too_long(&outcome), "{outcome:?}");
     // It used what it was allowed at most.

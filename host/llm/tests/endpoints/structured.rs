@@ -151,7 +151,9 @@ async fn an_endpoint_without_formats_gets_plain_requests() {
 #[tokio::test]
 async fn examples_of_replies_are_documents_as_well() {
     let endpoint = MockEndpoint::start(obedient());
-    let message = |speaker, text: &str| Message { speaker, text: text.to_owned() };
+    fn message(speaker: Speaker, text: &str) -> Message {
+        Message { speaker, text: text.to_owned() }
+    }
     let mut call = call("How many?", Shape::Sql);
     call.request.messages.splice(
         0..0,

@@ -28,8 +28,9 @@ impl Assembler<'_> {
 
     pub(super) fn filters(&self, draft: &Draft, main: usize, query: &mut LogicalQuery) {
         let valued = self.value_asked(draft, query);
-        let apart =
-            |filter: &&Filter| filter.negated.is_some() && filter.condition.column.table != main;
+        fn apart(main: usize, filter: &&Filter) -> bool {
+            filter.negated.is_some() && filter.condition.column.table != main
+        }
         // Each negation excludes separately: `no loans and no visits` is not `no loans with
         // visits`.
         for negation in &draft.negations {
@@ -37,15 +38,21 @@ impl Assembler<'_> {
             let tables =
                 draft.named.iter().filter(|named| reached(named.negated) && named.table != main);
             let tables: Vec<usize> = tables.map(|named| named.table).collect();
-            let inside =
-                draft.filters.iter().filter(|filter| apart(filter) && reached(filter.negated));
+            let inside = draft
+                .filters
+                .iter()
+                .filter(|filter| apart(main, filter) && reached(filter.negated));
             let inside: Vec<Condition> = inside.map(|filter| positive(&filter.condition)).collect();
             if !tables.is_empty() || !inside.is_empty() {
                 query.filters.extend(self.exclusion(main, valued, &tables, inside));
             }
         }
-        let own: Vec<Filter> =
-            draft.filters.iter().filter(|filter| !apart(filter)).map(apply_negation).collect();
+        let own: Vec<Filter> = draft
+            .filters
+            .iter()
+            .filter(|filter| !apart(main, filter))
+            .map(apply_negation)
+            .collect();
         self.combine(draft, &own.iter().collect::<Vec<_>>(), query);
     }
 
@@ -248,7 +255,7 @@ impl Assembler<'_> {
 
 /// Makes alternatives of the single values of one column that no row has together.
 fn join_values(groups: &mut Vec<Vec<&Filter>>) {
-    let is_value = |group: &[&Filter]| {
+    fn is_value(group: &[&Filter]) -> bool {
         group.iter().all(|filter| {
             filter.condition.operator == Operator::Equal
                 && filter.condition.field.is_none()
@@ -257,11 +264,13 @@ fn join_values(groups: &mut Vec<Vec<&Filter>>) {
                     Operand::Text(_) | Operand::Texts(_) | Operand::Number(_)
                 )
         })
-    };
+    }
     let mut joined: Vec<Vec<&Filter>> = Vec::new();
     for group in std::mem::take(groups) {
         let same = joined.iter_mut().find(|other| {
-            let column = |group: &[&Filter]| group.first().map(|filter| filter.condition.column);
+            fn column(group: &[&Filter]) -> Option<ColumnRef> {
+                group.first().map(|filter| filter.condition.column)
+            }
             is_value(other) && is_value(&group) && column(other) == column(&group)
         });
         match same {
@@ -279,8 +288,12 @@ fn apart(a: &Condition, b: &Condition) -> bool {
         _ => None,
     };
     let (Some(x), Some(y)) = (number(a), number(b)) else { return false };
-    let above = |operator: Operator| matches!(operator, Operator::Greater | Operator::AtLeast);
-    let below = |operator: Operator| matches!(operator, Operator::Less | Operator::AtMost);
+    fn above(operator: Operator) -> bool {
+        matches!(operator, Operator::Greater | Operator::AtLeast)
+    }
+    fn below(operator: Operator) -> bool {
+        matches!(operator, Operator::Less | Operator::AtMost)
+    }
     (above(a.operator) && below(b.operator) && x >= y)
         || (below(a.operator) && above(b.operator) && x <= y)
 }

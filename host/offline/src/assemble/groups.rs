@@ -11,8 +11,9 @@ impl Assembler<'_> {
     pub(super) fn count(&self, table: Option<usize>, distinct: bool) -> Expression {
         let Some(table) = table else { return Expression::CountRows };
         let view = &self.schema.tables[table];
-        let holds_counts =
-            |column: &ColumnView| column.holds == Holds::Number && column.required == ["count"];
+        fn holds_counts(column: &ColumnView) -> bool {
+            column.holds == Holds::Number && column.required == ["count"]
+        }
         if let Some(column) = view.columns.iter().position(holds_counts) {
             return Expression::Aggregate(Function::Sum, ColumnRef { table, column });
         }

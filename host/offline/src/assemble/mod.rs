@@ -117,9 +117,9 @@ impl Assembler<'_> {
     /// Returns true if a condition stands before the last verb of the question, and so restricts
     /// the whole and not the part: `of the orders of 2024` before `were cancelled`.
     fn is_of_whole(&self, filter: &Filter) -> bool {
-        let is_verb = |word: &str| {
+        fn is_verb(word: &str) -> bool {
             matches!(word, "is" | "are" | "was" | "were" | "has" | "have" | "that" | "who")
-        };
+        }
         let verb = self.reading.tokens.iter().rposition(|token| is_verb(&token.lower));
         verb.is_some_and(|verb| self.reading.items[filter.item].from < verb)
     }

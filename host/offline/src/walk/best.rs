@@ -72,9 +72,12 @@ impl Walk<'_> {
     pub(super) fn says_measure(&self, at: usize) -> bool {
         let Some(open) = self.draft.unmeasured else { return false };
         let between = self.reading.items.get(open.to + 1..at).unwrap_or_default();
-        let says = |what: &What| matches!(what, What::Cue(Cue::By | Cue::OrderBy));
-        let silent =
-            |what: &What| matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger));
+        fn says(what: &What) -> bool {
+            matches!(what, What::Cue(Cue::By | Cue::OrderBy))
+        }
+        fn silent(what: &What) -> bool {
+            matches!(what, What::Cue(Cue::Count | Cue::Aggregate(_) | Cue::Trigger))
+        }
         between.iter().any(|item| says(&item.what))
             && between.iter().all(|item| says(&item.what) || silent(&item.what))
     }

@@ -291,12 +291,12 @@ impl Walk<'_> {
     /// Returns true if `the largest number of seats` asks for that number, and not for the owner of
     /// the seats.
     fn asks_value(&self, at: usize) -> bool {
-        let owner = |word: &str| {
+        fn owner(word: &str) -> bool {
             matches!(
                 word,
                 "who" | "which" | "where" | "when" | "whose" | "has" | "have" | "had" | "with"
             )
-        };
+        }
         let before = &self.reading.tokens[..self.item(at).from];
         let is_number =
             before.iter().any(|token| matches!(token.stem.as_str(), "number" | "amount"));
@@ -326,7 +326,9 @@ impl Walk<'_> {
         let qualified = at > 0
             && matches!(self.item(at - 1).what, What::Table(table) if self.names_column_of(at - 1, table));
         let before = begin.unwrap_or(0)..at - usize::from(qualified);
-        let formal = |word: &str| matches!(word, "maximum" | "minimum" | "max" | "min");
+        fn formal(word: &str) -> bool {
+            matches!(word, "maximum" | "minimum" | "max" | "min")
+        }
         let said = self.reading.items[before]
             .iter()
             .any(|item| matches!(item.what, What::Table(_) | What::Column(_)));
@@ -396,7 +398,9 @@ impl Walk<'_> {
     fn continues_aggregate(&self, at: usize, column: ColumnRef) -> Option<Vec<Function>> {
         let (item, functions) = self.aggregated.as_ref()?;
         let view = self.schema.column(column);
-        let is_list = |what: &What| matches!(what, What::Cue(Cue::And | Cue::Comma));
+        fn is_list(what: &What) -> bool {
+            matches!(what, What::Cue(Cue::And | Cue::Comma))
+        }
         let joined = *item + 1 < at
             && self.reading.items[item + 1..at].iter().all(|item| is_list(&item.what));
         // Nothing but the conjunction may stand between.
@@ -408,10 +412,10 @@ impl Walk<'_> {
     /// total number of units`, and `the number of units` where no row that has them is named.
     fn sums_up(&self, count: usize, column: ColumnRef) -> bool {
         let token = &self.reading.tokens[self.item(count).from];
-        let owned = |word: &str| {
+        fn own(word: &str) -> bool {
             matches!(word, "has" | "have" | "had" | "each" | "every" | "per" | "its" | "their")
-        };
-        let is_owned = self.reading.tokens.iter().any(|token| owned(&token.lower));
+        }
+        let is_owned = self.reading.tokens.iter().any(|token| own(&token.lower));
         token.lower == "total"
             || !(is_owned
                 || self.reading.items.iter().any(

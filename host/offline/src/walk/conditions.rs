@@ -55,7 +55,7 @@ impl Walk<'_> {
     /// The column just before, words such as `is` and cues such as `not` between; it is then a
     /// condition's and not asked for.
     pub(super) fn before(&mut self, at: usize) -> Option<ColumnRef> {
-        let between = |what: &What| {
+        fn between(what: &What) -> bool {
             matches!(
                 what,
                 What::Cue(
@@ -69,7 +69,7 @@ impl Walk<'_> {
                         | Cue::Superlative(_)
                 )
             )
-        };
+        }
         let mut back = at;
         while back > 0 && between(&self.item(back - 1).what) {
             back -= 1;
@@ -175,7 +175,9 @@ impl Walk<'_> {
 
     /// Months of a year: of a column of months, else of a date.
     pub(super) fn months(&mut self, at: usize, first: u32, last: u32) {
-        let number = |month: u32| Operand::Number(month.to_string());
+        fn number(month: u32) -> Operand {
+            Operand::Number(month.to_string())
+        }
         let (low, high) = match self.pending.between {
             true => match self.pending.low.take() {
                 Some(low) => (low, number(last)),
@@ -184,8 +186,9 @@ impl Walk<'_> {
             false => (number(first), number(last)),
         };
         // `hired in May`.
-        let is_small =
-            |what: &What| matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between));
+        fn is_small(what: &What) -> bool {
+            matches!(what, What::Cue(Cue::Trigger | Cue::Compare(..) | Cue::Between))
+        }
         let named = (0..at).rev().find(|item| !is_small(&self.item(*item).what));
         let before =
             named.and_then(|item| self.resolver.column(item)).filter(|column: &ColumnRef| {

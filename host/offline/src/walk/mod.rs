@@ -457,7 +457,9 @@ impl Walk<'_> {
     /// Returns true if another table is counted as well: `how many customers and suppliers`, `how
     /// many orders and how many reviews`.
     fn is_counted_beside(&self, at: usize, table: usize) -> bool {
-        let is_other = |counted: &Counted| counted.table.is_some_and(|other| other != table);
+        fn is_other(table: usize, counted: &Counted) -> bool {
+            counted.table.is_some_and(|other| other != table)
+        }
         let is_listed = |counted: &Counted| {
             let between = self.reading.items.get(counted.item + 1..at).unwrap_or_default();
             !between.is_empty()
@@ -468,7 +470,7 @@ impl Walk<'_> {
                 && between.last().is_some_and(|last| last.to == self.item(at).from)
         };
         let is_counted = self.pending.count.is_some();
-        let mut others = self.draft.counted.iter().filter(|counted| is_other(counted));
+        let mut others = self.draft.counted.iter().filter(|counted| is_other(table, counted));
         self.item(at).head && others.any(|counted| is_counted || is_listed(counted))
     }
 
@@ -591,7 +593,9 @@ impl Walk<'_> {
     fn sum_of_table(&mut self) {
         let head =
             self.draft.named.iter().find(|named| named.head && named.negated.is_none()).copied();
-        let is_sum = |item: &&Item| matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)));
+        fn is_sum(item: &&Item) -> bool {
+            matches!(item.what, What::Cue(Cue::Aggregate(Function::Sum)))
+        }
         let cue = self.reading.items.iter().position(|item| is_sum(&item));
         let (Some(named), Some(cue), [Function::Sum]) =
             (head, cue, self.pending.functions.as_slice())

@@ -96,26 +96,31 @@ impl Walk<'_> {
 
     /// `manager of X`, `managed by X`, `reports to X`.
     fn find_name_after(&self, at: usize, table: usize) -> Option<(usize, Found, Side)> {
-        let passes = |what: &What| match what {
-            What::Table(other) => *other == table,
-            What::Cue(Cue::Trigger | Cue::By) => true,
-            _ => false,
-        };
-        let place =
-            (at + 1..self.reading.items.len()).find(|next| !passes(&self.item(*next).what))?;
+        fn passes(table: usize, what: &What) -> bool {
+            match what {
+                What::Table(other) => *other == table,
+                What::Cue(Cue::Trigger | Cue::By) => true,
+                _ => false,
+            }
+        }
+        let place = (at + 1..self.reading.items.len())
+            .find(|next| !passes(table, &self.item(*next).what))?;
         let cell = self.cell_of(place, table)?;
         let between = self.between(at, place)?;
-        let has_any = |words: &[&str]| between.iter().any(|word| words.contains(word));
+        fn has_any(between: &[&str], words: &[&str]) -> bool {
+            between.iter().any(|word| words.contains(word))
+        }
         let side = match self.form(at) {
-            Form::Noun if has_any(&["of", "for"]) => Side::Manager,
+            Form::Noun if has_any(&between, &["of", "for"]) => Side::Manager,
             Form::Noun
-                if between.is_empty() || has_any(&["is", "are", "named", "called", "the"]) =>
+                if between.is_empty()
+                    || has_any(&between, &["is", "are", "named", "called", "the"]) =>
             {
                 Side::Reports
             }
             Form::Noun => return None,
             Form::Verb => Side::Manager,
-            Form::Past if has_any(&["by"]) => Side::Reports,
+            Form::Past if has_any(&between, &["by"]) => Side::Reports,
             Form::Past => Side::Manager,
             Form::Report => Side::Reports,
         };

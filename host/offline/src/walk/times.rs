@@ -13,7 +13,9 @@ impl Walk<'_> {
     pub(super) fn dated(&mut self, at: usize, span: Span) -> Option<ColumnRef> {
         // `by May 2024` ends a span that no rule expresses.
         let before = self.item(at).from.checked_sub(1).map(|before| &self.reading.tokens[before]);
-        let is_end = |word: &str| matches!(word, "by" | "until" | "till");
+        fn is_end(word: &str) -> bool {
+            matches!(word, "by" | "until" | "till")
+        }
         let ends = before.is_some_and(|token| is_end(&token.lower));
         self.draft.unmet += usize::from(ends);
         self.continued(at)
@@ -24,12 +26,12 @@ impl Walk<'_> {
     /// `after 2022 and before 2024`: the column of dates of the condition before.
     fn continued(&self, at: usize) -> Option<ColumnRef> {
         let last = self.draft.filters.last()?;
-        let joins = |what: &What| {
+        fn joins(what: &What) -> bool {
             matches!(
                 what,
                 What::Cue(Cue::And | Cue::Or | Cue::Comma | Cue::Compare(..) | Cue::Trigger)
             )
-        };
+        }
         let column = last.condition.column;
         let is_time = self.schema.column(column).holds == Holds::Time
             && last.condition.operand != Operand::Null;
@@ -125,7 +127,9 @@ impl Walk<'_> {
     /// Returns true if a table does something or is where something is, and nothing happens to
     /// it: `written by customers`, `do customers write`.
     fn is_agent(&self, at: usize) -> bool {
-        let small = |word: &str| matches!(word, "the" | "all" | "any" | "a" | "an" | "our");
+        fn small(word: &str) -> bool {
+            matches!(word, "the" | "all" | "any" | "a" | "an" | "our")
+        }
         let tokens = self.reading.tokens[..self.item(at).from].iter().enumerate().rev();
         let mut before = tokens.map(|(at, token)| (at, token.lower.as_str()));
         let Some((place, word)) = before.find(|one| !small(one.1)) else { return false };

@@ -130,7 +130,9 @@ fn the_evidence_is_a_fair_game() {
 
 #[test]
 fn the_interval_needs_eight_pairs_and_leaves_out_what_is_rare() {
-    let ratios = |count: u32| (1..=count).map(f64::from).collect::<Vec<_>>();
+    fn ratios(count: u32) -> Vec<f64> {
+        (1..=count).map(f64::from).collect::<Vec<_>>()
+    }
     assert_eq!(interval(&ratios(7)), None);
     assert_eq!(interval(&ratios(8)), Some((1.0, 8.0)));
     let (low, high) = interval(&ratios(24)).unwrap();

@@ -33,13 +33,15 @@ fn of_two_proposals_the_outcome_is_the_first_in_the_order() {
 /// AR-28.
 #[test]
 fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified() {
-    let syntax =
-        || Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) };
-    let failing = || Tried {
-        compared: Err(error(SqlErrorKind::Other, "candidate: overflow")),
-        ..takes("x", 1)
-    };
-    let run = |tried: Vec<Tried>| Script::new(tried).run(Settings::default());
+    fn syntax() -> crate::tests::Tried {
+        Tried { admitted: Err(SqlError::new(SqlErrorKind::Syntax, "no")), ..takes("x", 1) }
+    }
+    fn failing() -> crate::tests::Tried {
+        Tried { compared: Err(error(SqlErrorKind::Other, "candidate: overflow")), ..takes("x", 1) }
+    }
+    fn run(tried: Vec<Tried>) -> crate::report::Report {
+        Script::new(tried).run(Settings::default())
+    }
     let five = run((0..5).map(|_| syntax()).collect());
     assert_eq!((five.outcome, five.iterations.len()), (Outcome::NoValidCandidate, 5));
     let five = run((0..5).map(|_| failing()).collect());
@@ -49,7 +51,9 @@ fn five_that_do_not_parse_are_no_candidates_and_five_that_fail_are_not_verified(
 
 #[test]
 fn an_original_that_is_not_supported_ends_before_any_proposal() {
-    let admit = |found: SqlError| Script { original: Err(found), ..Script::new(Vec::new()) };
+    fn admit(found: SqlError) -> crate::tests::Script {
+        Script { original: Err(found), ..Script::new(Vec::new()) }
+    }
     let mut cases = vec![
         (Outcome::UnsupportedSafety, admit(error(SqlErrorKind::Denied, "limit"))),
         (Outcome::UnsupportedSafety, admit(SqlError::new(SqlErrorKind::Syntax, "no"))),
@@ -100,7 +104,9 @@ fn a_rewriter_with_nothing_to_propose_leaves_the_statement_unchanged() {
 }
 
 fn reports(optimized: usize, unchanged: usize, refused: usize) -> Vec<Report> {
-    let run = |mut script: Script| script.run(Settings::default());
+    fn run(mut script: Script) -> crate::report::Report {
+        script.run(Settings::default())
+    }
     let fast = run(Script::new(vec![takes("fast", 100)]));
     let none = run(Script::new(Vec::new()));
     let unsupported = run(Script {
@@ -131,10 +137,10 @@ fn errors_and_mismatches_have_gates_of_their_own() {
     let mismatch = Script::new(vec![other, takes("fast", 100)]).run(Settings::default());
     let failed = Script { outage_at: Some(1), ..Script::new(Vec::new()) }.run(Settings::default());
     assert_eq!(failed.outcome, Outcome::Error);
-    let share = |found: &crate::Gates, name: &str| {
+    fn share(found: &crate::Gates, name: &str) -> (f64, bool) {
         let gate = found.gates.iter().find(|gate| gate.name == name).unwrap();
         (gate.share, gate.passed)
-    };
+    }
     let found = gates(&[mismatch.clone(), mismatch]);
     assert_eq!(share(&found, "mismatch"), (0.5, false));
     let mut five = reports(4, 0, 0);

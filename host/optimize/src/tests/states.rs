@@ -171,7 +171,9 @@ fn a_candidate_is_measured_in_both_orders_after_both_are_warm() {
 #[test]
 fn a_candidate_must_save_the_share_and_the_time() {
     let settings = Settings::default();
-    let ms = |value: u64| value * 1_000_000;
+    fn ms(value: u64) -> u64 {
+        value * 1_000_000
+    }
     assert!(is_faster(ms(1_000), ms(900), &settings), "exactly 10 %");
     assert!(!is_faster(ms(1_000), ms(901), &settings));
     assert!(is_faster(ms(100), ms(50), &settings), "exactly 50 ms");
@@ -196,20 +198,26 @@ fn a_candidate_competes_with_the_best_so_far() {
 /// AR-26.
 #[test]
 fn two_in_a_row_end_the_loop_and_an_accepted_one_starts_the_count_again() {
-    let slower = || takes("slow", 2_000);
-    let refused = || Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) };
-    let other = || Tried { compared: Ok(Compared::Different), ..takes("x", 1) };
+    fn slower() -> crate::tests::Tried {
+        takes("slow", 2_000)
+    }
+    fn refuse() -> crate::tests::Tried {
+        Tried { admitted: Err(error(SqlErrorKind::Denied, "limit")), ..takes("x", 1) }
+    }
+    fn other() -> crate::tests::Tried {
+        Tried { compared: Ok(Compared::Different), ..takes("x", 1) }
+    }
     let count = |tried: Vec<Tried>, settings| Script::new(tried).run(settings).iterations.len();
     let settings = Settings { early_stop: EARLY_STOP, ..Settings::default() };
     assert_eq!(count(vec![slower(), other(), slower(), slower(), slower()], settings), 2);
     assert_eq!(count(vec![slower(), takes("a", 500), slower(), other(), slower()], settings), 4);
     assert_eq!(
-        count(vec![slower(), refused(), refused(), slower(), slower()], settings),
+        count(vec![slower(), refuse(), refuse(), slower(), slower()], settings),
         4,
         "safety does not count"
     );
     assert_eq!(
-        count(vec![refused(), refused(), refused(), refused(), refused(), refused()], settings),
+        count(vec![refuse(), refuse(), refuse(), refuse(), refuse(), refuse()], settings),
         5
     );
     assert_eq!(

@@ -290,7 +290,9 @@ fn read_entry(manifest: &Path, file: &Path, description: &str) -> Result<Entry, 
 
 /// The entry as TOML.
 fn text_of(entry: &Entry) -> String {
-    let literal = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    fn literal(text: &str) -> String {
+        toml::Value::String(text.to_owned()).to_string()
+    }
     let mut text = format!(
         "[[queries]]\nfile = {}\nsha256 = {}\n",
         literal(&entry.file),

@@ -234,7 +234,9 @@ fn pins(folder: &Path) -> Result<String, Error> {
 
 /// The module that gives the plugin its ports and exports its roles.
 fn glue_of(build: &Build<'_>, entry: &Path, engine: Engine) -> Result<String, Error> {
-    let literal = |path: &Path| Value::from(path.to_string_lossy()).to_string();
+    fn literal(path: &Path) -> String {
+        Value::from(path.to_string_lossy()).to_string()
+    }
     let sdk = build.project.sdk.join("src/component.js");
     let ports = contract::ports(&build.wit)?;
     let mut lines = vec!["// Written by `syrch-host plugin build`.".to_owned()];

@@ -78,17 +78,6 @@ impl Runner<'_> {
         let mut said = scratch()?;
         let mut read = scratch()?;
         let clone = |file: &File| file.try_clone().map(Stdio::from);
-        let reported = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => {
-                let tool = command_name(what);
-                Error::Missing { tool, install: install.to_owned() }
-            }
-            _ => Error::Failed {
-                command: what.to_owned(),
-                status: error.to_string(),
-                output: String::new(),
-            },
-        };
         let to_user = |file: &File| match self.verbose {
             // Standard output is that of the host's own command.
             true => Ok(Stdio::from(std::io::stderr())),
@@ -108,7 +97,17 @@ impl Runner<'_> {
             });
         let status = child
             .and_then(|child| self.wait(what, child))
-            .map_err(reported)?
+            .map_err(|error: std::io::Error| match error.kind() {
+                ErrorKind::NotFound => {
+                    let tool = command_name(what);
+                    Error::Missing { tool, install: install.to_owned() }
+                }
+                _ => Error::Failed {
+                    command: what.to_owned(),
+                    status: error.to_string(),
+                    output: String::new(),
+                },
+            })?
             .ok_or(Error::Stopped)?;
         if !status.success() {
             let output = end(&mut said).unwrap_or_default();

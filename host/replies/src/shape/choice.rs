@@ -41,10 +41,10 @@ pub(super) fn parse_cut(text: &str, words: &[String]) -> Option<String> {
 
 /// The word that is the whole text, without quotes and markup.
 fn whole<'a>(text: &str, words: &[&'a str]) -> Option<&'a str> {
-    let bare = |text: &str| {
+    fn bare(text: &str) -> String {
         text.trim_matches(|c: char| c.is_whitespace() || "*_`'\".,:;!()[]{}".contains(c))
             .to_lowercase()
-    };
+    }
     let text = bare(text);
     words
         .iter()
@@ -92,7 +92,9 @@ fn occurrences<'a>(text: &str, words: &[&'a str]) -> Vec<(Range<usize>, &'a str)
         let text = if exact { text } else { lower.as_str() };
         for (at, _) in text.match_indices(wanted.as_str()).take(MAX_OCCURRENCES) {
             let place = at..at + wanted.len();
-            let part_of = |c: char| c.is_alphanumeric() || c == '_';
+            fn part_of(c: char) -> bool {
+                c.is_alphanumeric() || c == '_'
+            }
             let is_whole =
                 !text[..place.start].ends_with(part_of) && !text[place.end..].starts_with(part_of);
             if is_whole
@@ -141,10 +143,10 @@ mod tests {
 
     #[test]
     fn of_a_reply_that_was_cut_off_the_first_word_counts_if_it_is_whole() {
-        let cut = |text: &str, words: &[&str]| {
+        fn cut(text: &str, words: &[&str]) -> Option<String> {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             parse_cut(text, &words).map(|json| serde_json::from_str::<String>(&json).unwrap())
-        };
+        }
         for text in ["B", "**B**", "<think>A</think>\nB", "B\nsince A lacks"] {
             assert_eq!(cut(text, &["A", "B"]).as_deref(), Some("B"), "{text}");
         }

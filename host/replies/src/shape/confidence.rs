@@ -109,7 +109,9 @@ struct Number<'a> {
 impl<'a> Number<'a> {
     /// Reads `7`, `0.7`, `.7` and `0,7`; not `1.2.3`.
     fn read(text: &'a str) -> Option<Self> {
-        let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+        fn digits(text: &str) -> usize {
+            text.bytes().take_while(u8::is_ascii_digit).count()
+        }
         let whole = digits(text);
         let fraction = text[whole..].strip_prefix(['.', ',']).map_or(0, digits);
         let size = if fraction > 0 { whole + 1 + fraction } else { whole };

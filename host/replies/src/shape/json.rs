@@ -80,7 +80,9 @@ mod tests {
 
     #[test]
     fn of_a_reply_that_was_cut_off_only_a_whole_last_document_counts() {
-        let cut = |text: &str| parse_cut(text, SCHEMA, &Limits::default()).unwrap();
+        fn cut(text: &str) -> Option<String> {
+            parse_cut(text, SCHEMA, &Limits::default()).unwrap()
+        }
         for text in
             ["{\"n\": 7}", "```json\n{\"n\": 7}\n```\nIt is the", "Sure: {\"n\": 7}. I chose th"]
         {

@@ -129,7 +129,9 @@ pub(super) fn mark(before: &str) -> Mark {
         .unwrap_or(0);
     let near = before[start..].to_lowercase();
     let lead = lead(&near);
-    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    fn has(text: &str, words: &[&str]) -> bool {
+        words.iter().any(|word| text.contains(word))
+    }
     let words: Vec<&str> =
         lead.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     if is_final(&words) && !has(lead, &ALTERNATIVES) {
@@ -171,13 +173,13 @@ pub(super) fn is_taken_back(behind: &str) -> bool {
 
 /// The last sentence before the statement. The opening of a fence and its language belong to none.
 fn lead(near: &str) -> &str {
-    let is_fence = |line: &&str| {
+    fn is_fence(line: &&str) -> bool {
         let bare = line.trim();
         bare.is_empty()
             || bare.starts_with("```")
             || bare.starts_with("~~~")
             || bare.starts_with('<') && bare.ends_with('>')
-    };
+    }
     let line = near.lines().rev().find(|line| !is_fence(line)).unwrap_or_default().trim();
     let line = line.split("```").next().unwrap_or_default().trim_end();
     let body = line.trim_end_matches(['.', ':', '!', '?', '*', ' ']);

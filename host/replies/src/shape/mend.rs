@@ -233,17 +233,17 @@ fn outside(sql: &str) -> impl Iterator<Item = &str> {
 
 /// The size of the literal, the quoted name or the comment that a text begins with.
 fn measure_protected(text: &str) -> Option<usize> {
-    let past = |from: usize, end: &str| {
+    fn past(text: &str, from: usize, end: &str) -> usize {
         let found = text.get(from..).and_then(|rest| rest.find(end));
         found.map_or(text.len(), |at| from + at + end.len())
-    };
+    }
     match text.as_bytes().first()? {
         quote @ (b'\'' | b'"' | b'`') => {
             let end = text.bytes().skip(1).position(|byte| byte == *quote);
             Some(end.map_or(text.len(), |at| at + 2))
         }
-        b'-' if text.starts_with("--") => Some(past(2, "\n")),
-        b'/' if text.starts_with("/*") => Some(past(2, "*/")),
+        b'-' if text.starts_with("--") => Some(past(text, 2, "\n")),
+        b'/' if text.starts_with("/*") => Some(past(text, 2, "*/")),
         b'$' => {
             let tag = text[1..]
                 .bytes()
@@ -251,7 +251,7 @@ fn measure_protected(text: &str) -> Option<usize> {
                 .count()
                 + 2;
             let is_tag = text.as_bytes().get(tag - 1) == Some(&b'$');
-            is_tag.then(|| past(tag, text.get(..tag).unwrap_or("$$")))
+            is_tag.then(|| past(text, tag, text.get(..tag).unwrap_or("$$")))
         }
         _ => None,
     }

@@ -119,11 +119,14 @@ fn tag_blocks(text: &str) -> Vec<Fence> {
 /// The name of the tag that opens at a place, and where its content begins.
 fn opening(text: &str, at: usize) -> Option<(&'static str, usize)> {
     let inside = &text[at + 1..];
-    let is_name =
-        |name: &&str| inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name));
+    fn is_name(inside: &str, name: &&str) -> bool {
+        inside.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name))
+    }
     let name = TAGS.into_iter().find(|name| {
-        let follows = |rest: &str| rest.starts_with(['>', ' ', '=']);
-        is_name(name) && follows(&inside[name.len()..])
+        fn follows(rest: &str) -> bool {
+            rest.starts_with(['>', ' ', '='])
+        }
+        is_name(inside, name) && follows(&inside[name.len()..])
     })?;
     let rest = syrch_core::text::clip(&inside[name.len()..], ATTRIBUTES);
     let end = rest.find('>').filter(|end| !rest[..*end].contains('\n'))?;

@@ -104,7 +104,9 @@ fn without_cut_confidence(text: &str) -> &str {
 /// Returns true if a text that was cut off says more behind that place than a confidence: what it
 /// went on to say may have taken the statement back.
 fn says_more(text: &str, end: usize) -> bool {
-    let is_mark = |c: char| c.is_whitespace() || ";`~".contains(c);
+    fn is_mark(c: char) -> bool {
+        c.is_whitespace() || ";`~".contains(c)
+    }
     let rest = text.get(end..).unwrap_or_default().trim_start_matches(is_mark);
     let rest = rest
         .strip_prefix("</")

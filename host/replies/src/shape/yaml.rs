@@ -15,9 +15,14 @@ const MAX_TRAILING_LINES: usize = 32;
 /// with one of the keys.
 pub(super) fn parse(text: &str, keys: &[String], limits: &Limits) -> Option<Json> {
     let text = without_thinking(text);
-    let read = |yaml: &str| mapping(yaml, keys, limits);
-    let fenced = fences(&text).into_iter().rev().find_map(|fence| read(&text[fence.body]));
-    let value = fenced.or_else(|| read(&text)).or_else(|| bare(&text, keys, read))?;
+    fn read(keys: &[String], limits: &Limits, yaml: &str) -> Option<Value> {
+        mapping(yaml, keys, limits)
+    }
+    let fenced =
+        fences(&text).into_iter().rev().find_map(|fence| read(keys, limits, &text[fence.body]));
+    let value = fenced
+        .or_else(|| read(keys, limits, &text))
+        .or_else(|| bare(&text, keys, |yaml| read(keys, limits, yaml)))?;
     Some(value.to_string()).filter(|json| json.len() <= limits.json_bytes)
 }
 
@@ -123,7 +128,9 @@ mod tests {
 
     #[test]
     fn of_a_reply_that_was_cut_off_only_a_closed_fence_counts() {
-        let cut = |text: &str| parse_cut(text, &["sql".into(), "why".into()], &Limits::default());
+        fn cut(text: &str) -> Option<String> {
+            parse_cut(text, &["sql".into(), "why".into()], &Limits::default())
+        }
         let whole = "```yaml\nsql: SELECT 1\nwhy: a\n```";
         for text in [whole.to_owned(), format!("{whole}\nIt reads the")] {
             assert_eq!(

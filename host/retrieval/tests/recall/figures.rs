@@ -35,9 +35,9 @@ impl Figures {
         let count = self.questions.max(1) as f64;
         let recalls = self.recalls / count;
         let precisions = self.precisions / count;
-        let f1 = |recall: f64, precision: f64| {
+        fn f1(recall: f64, precision: f64) -> f64 {
             2.0 * recall * precision / (recall + precision).max(f64::MIN_POSITIVE)
-        };
+        }
         format!(
             "{name:<28} {:>4} questions  micro: recall {:.4} precision {precision:.4} f1 {:.4}   macro: recall {recalls:.4} precision \
              {precisions:.4} f1 {:.4}   shown {:.1}",

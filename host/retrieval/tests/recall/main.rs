@@ -68,15 +68,18 @@ fn questions(root: &Path, set: &str, runtime: &Runtime, database: &SqliteDatabas
 
 /// The catalog that the other roles get.
 fn narrow_catalog(catalog: &Catalog, linked: &Linked) -> Catalog {
-    let reduced = |relevant: &Relevant| {
-        let mut table =
-            catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
-        table.columns.retain(|column| {
-            relevant.columns.is_empty() || relevant.columns.contains(&column.name)
-        });
-        table
-    };
-    let tables = linked.tables.iter().map(reduced).collect();
+    let tables = linked
+        .tables
+        .iter()
+        .map(|relevant: &Relevant| {
+            let mut table =
+                catalog.tables.iter().find(|table| table.name == relevant.table).unwrap().clone();
+            table.columns.retain(|column| {
+                relevant.columns.is_empty() || relevant.columns.contains(&column.name)
+            });
+            table
+        })
+        .collect();
     Catalog {
         database: catalog.database.clone(),
         dialect: Dialect::Sqlite,

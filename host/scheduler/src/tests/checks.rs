@@ -89,9 +89,11 @@ fn cycles_are_named_in_order() {
     let error = check(&graph(tasks), &Limits::default()).unwrap_err();
     assert_eq!(error, GraphError::Cycle { tasks: ["a", "c", "b"].map(String::from).to_vec() });
     assert_eq!(error.to_string(), "tasks depend on each other in a cycle: a -> c -> b -> a");
-    let made = |id: &str, parent: &str| Task { parent: Some(parent.into()), ..task(id, &[]) };
+    fn make(id: &str, parent: &str) -> syrch_core::Task {
+        Task { parent: Some(parent.into()), ..task(id, &[]) }
+    }
     assert_eq!(
-        refusal(&graph(vec![made("a", "b"), made("b", "a")])),
+        refusal(&graph(vec![make("a", "b"), make("b", "a")])),
         "tasks are made from each other in a cycle: a -> b -> a"
     );
 }

@@ -185,7 +185,9 @@ async fn dependents_of_a_failed_task_are_skipped_and_say_why() {
 
 #[tokio::test(start_paused = true)]
 async fn joins_are_skipped_as_soon_as_they_cannot_be_satisfied() {
-    let leaves = || vec![task("a", &[]), task("b", &[]), task("c", &[])];
+    fn leaves() -> Vec<syrch_core::Task> {
+        vec![task("a", &[]), task("b", &[]), task("c", &[])]
+    }
     let scene = |join| {
         let tasks = leaves().into_iter().chain([join_task(join, "z", &["a", "b", "c"])]).collect();
         Scene::new(tasks).act("a", Act::Fail(1)).act("b", Act::Fail(2)).act("c", Act::Fail(3))
@@ -206,7 +208,9 @@ async fn joins_are_skipped_as_soon_as_they_cannot_be_satisfied() {
 async fn a_tolerant_task_runs_with_what_there_is() {
     let tolerant =
         |join, depends_on: &[&str]| Task { tolerant: true, ..join_task(join, "z", depends_on) };
-    let leaves = || vec![task("a", &[]), task("b", &[]), task("c", &["a"])];
+    fn leaves() -> Vec<syrch_core::Task> {
+        vec![task("a", &[]), task("b", &[]), task("c", &["a"])]
+    }
     let scene = |last| {
         let tasks = leaves().into_iter().chain([last]).collect();
         Scene::new(tasks).act("a", Act::Fail(1)).takes(&[("b", 20)])

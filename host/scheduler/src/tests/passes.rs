@@ -17,10 +17,9 @@ fn ids(graph: &Graph) -> Vec<&str> {
 
 #[test]
 fn what_the_answer_does_not_need_is_dropped() {
-    let child = |id: &str, parent: &str, depends_on: &[&str]| Task {
-        parent: Some(parent.into()),
-        ..task(id, depends_on)
-    };
+    fn child(id: &str, parent: &str, depends_on: &[&str]) -> syrch_core::Task {
+        Task { parent: Some(parent.into()), ..task(id, depends_on) }
+    }
     let tasks = vec![
         task("a", &[]),
         child("side", "a", &["a"]),
@@ -37,10 +36,9 @@ fn what_the_answer_does_not_need_is_dropped() {
 
 #[test]
 fn tasks_of_different_solvers_are_not_equal() {
-    let by = |id: &str, solver: &str| Task {
-        operation: Operation::Other(format!("solver/{solver}")),
-        ..equal(id, "count", &[])
-    };
+    fn by(id: &str, solver: &str) -> syrch_core::Task {
+        Task { operation: Operation::Other(format!("solver/{solver}")), ..equal(id, "count", &[]) }
+    }
     let tasks = vec![
         equal("a", "count", &[]),
         by("b", "x"),
@@ -78,7 +76,7 @@ fn an_equal_of_the_answer_is_not_needed() {
 #[test]
 fn any_difference_keeps_tasks_apart() {
     let twin = || equal("b", "count", &["r"]);
-    let retrieve = |text: &str| {
+    fn retrieve(text: &str) -> syrch_core::Operation {
         let text = text.to_owned();
         Operation::Retrieve(RetrievalQuery {
             corpus: Corpus::Tables,
@@ -86,7 +84,7 @@ fn any_difference_keeps_tasks_apart() {
             text,
             limit: 1,
         })
-    };
+    }
     let different = [
         Task { operation: retrieve("orders"), ..twin() },
         Task { text: "sum".into(), ..twin() },
@@ -121,7 +119,9 @@ fn any_difference_keeps_tasks_apart() {
 
 #[test]
 fn tasks_that_are_counted_are_not_merged() {
-    let voters = || vec![equal("a", "vote", &[]), equal("b", "vote", &[]), task("c", &[])];
+    fn voters() -> Vec<syrch_core::Task> {
+        vec![equal("a", "vote", &[]), equal("b", "vote", &[]), task("c", &[])]
+    }
     let with = |join| {
         optimise(graph(
             voters().into_iter().chain([join_task(join, "z", &["a", "b", "c"])]).collect(),
@@ -148,11 +148,11 @@ fn a_choice_keeps_the_order_that_breaks_its_ties() {
         choice("y", &["b", "a"]),
         task("z", &["x", "y"]),
     ];
-    let same = |mut tasks: Vec<Task>| {
+    fn same(mut tasks: Vec<Task>) -> usize {
         tasks[2].text = "either".into();
         tasks[3].text = "either".into();
         optimise(graph(tasks)).merged.len()
-    };
+    }
     assert_eq!(same(mirrored.clone()), 0);
     let solved =
         mirrored.into_iter().map(|task| Task { operation: Operation::Solve, ..task }).collect();
@@ -161,10 +161,9 @@ fn a_choice_keeps_the_order_that_breaks_its_ties() {
 
 #[test]
 fn merged_families_close_no_ring() {
-    let child = |id: &str, text: &str, parent: Option<&str>| Task {
-        parent: parent.map(str::to_owned),
-        ..equal(id, text, &[])
-    };
+    fn child(id: &str, text: &str, parent: Option<&str>) -> syrch_core::Task {
+        Task { parent: parent.map(str::to_owned), ..equal(id, text, &[]) }
+    }
     // Merging b into a and d into c would make each the other's parent.
     let tasks = vec![
         child("a", "one", Some("d")),

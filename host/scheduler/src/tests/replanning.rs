@@ -106,7 +106,9 @@ async fn finish_ends_the_run() {
 
 #[tokio::test(start_paused = true)]
 async fn an_unsound_step_is_refused_as_a_whole() {
-    let add = || Edit::Add(task("new", &["a"]));
+    fn add() -> syrch_core::Edit {
+        Edit::Add(task("new", &["a"]))
+    }
     let bad: Vec<(Edit, &str)> = vec![
         (Edit::Add(task("a", &[])), "task id `a` is used twice"),
         (

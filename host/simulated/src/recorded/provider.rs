@@ -251,13 +251,13 @@ mod tests {
     async fn parts_of_a_question_and_other_purposes_are_unsupported_and_uncharged() {
         let provider = provider(0);
         let whole = call("Which pigs?", "farm", Purpose::Generate);
-        let part = |text: &str| {
+        fn part(whole: &ModelCall, text: &str) -> ModelCall {
             let task = Task { text: text.to_owned(), ..Task::default() };
             ModelCall { task: Some(Arc::new(task)), ..whole.clone() }
-        };
-        assert!(answer(&provider, &part(" Which pigs? ")).await.is_ok());
-        assert!(answer(&provider, &part("")).await.is_ok());
-        let mut calls = vec![part("Count the pigs")];
+        }
+        assert!(answer(&provider, &part(&whole, " Which pigs? ")).await.is_ok());
+        assert!(answer(&provider, &part(&whole, "")).await.is_ok());
+        let mut calls = vec![part(&whole, "Count the pigs")];
         let others = [
             Purpose::Plan,
             Purpose::Judge,

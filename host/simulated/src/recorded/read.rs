@@ -294,7 +294,9 @@ mod tests {
 
     #[test]
     fn errors_say_where() {
-        let error = |questions: &str, answers: &str| read(questions, answers).unwrap_err();
+        fn error(questions: &str, answers: &str) -> String {
+            read(questions, answers).unwrap_err()
+        }
         let no_sql = r#"{"id": "q1", "candidates": {"a": {"ex": 1}}}"#;
         let reason =
             "the recorded answers `recorded.jsonl`, line 1: missing field `sql` at column 42";

@@ -121,10 +121,10 @@ fn first_line(then: &str, now: &str) -> (usize, String, String) {
                 return (number, then, now);
             }
             (then, now) => {
-                let shown = |line: Option<&str>| {
+                fn show(line: Option<&str>) -> String {
                     line.map_or_else(|| "missing".to_owned(), |line| excerpt(line, 0))
-                };
-                return (number, shown(then), shown(now));
+                }
+                return (number, show(then), show(now));
             }
         }
     }
@@ -196,7 +196,9 @@ mod tests {
 
     #[test]
     fn long_lines_are_shown_around_the_difference() {
-        let line = |tail: &str| format!("{}{tail}{}", "x".repeat(1_000), "y".repeat(1_000));
+        fn line(tail: &str) -> String {
+            format!("{}{tail}{}", "x".repeat(1_000), "y".repeat(1_000))
+        }
         let nearest = find_nearest(
             &request(Purpose::Plan, [&line("one")]),
             &[request(Purpose::Plan, [&line("two")])],

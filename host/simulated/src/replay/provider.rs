@@ -135,10 +135,12 @@ fn free(outcome: &mut ModelOutcome) {
 
 /// The tokens of a recorded call as they were reported; else those of its prompt by its size.
 fn usage(request: &Request, outcome: &ModelOutcome) -> Estimate {
-    let of = |usage: &Usage| (u64::from(usage.input_tokens), u64::from(usage.output_tokens));
     let reported =
         outcome.usage.as_ref().or(outcome.result.as_ref().ok().map(|reply| &reply.usage));
-    let (input_tokens, output_tokens) = reported.map_or_else(|| (prompt_tokens(request), 0), of);
+    let (input_tokens, output_tokens) = reported.map_or_else(
+        || (prompt_tokens(request), 0),
+        |usage: &Usage| (u64::from(usage.input_tokens), u64::from(usage.output_tokens)),
+    );
     Estimate { input_tokens, output_tokens, cost_micros: Some(0) }
 }
 

@@ -163,11 +163,15 @@ mod tests {
 
     #[test]
     fn shares_are_spread_as_measured_and_harder_statements_are_rarer_right() {
-        let question = |n: u32| Chance::from_parts([n.to_le_bytes().as_slice()]);
+        fn question(n: u32) -> Chance {
+            Chance::from_parts([n.to_le_bytes().as_slice()])
+        }
         let shares = |features: Option<f64>| -> Vec<f64> {
             (0..4_000).map(|n| sigmoid(ease(&question(n), features))).collect()
         };
-        let mean_of = |shares: &[f64]| shares.iter().sum::<f64>() / shares.len() as f64;
+        fn mean_of(shares: &[f64]) -> f64 {
+            shares.iter().sum::<f64>() / shares.len() as f64
+        }
         let luck = shares(None);
         assert!((mean_of(&luck) - mean()).abs() < 0.01, "{}", mean_of(&luck));
         let never = luck.iter().filter(|share| **share < 0.05).count() as f64 / 4_000.0;
@@ -197,7 +201,9 @@ mod tests {
             shares.push(sigmoid(ease(&Chance::from_parts([key.as_bytes()]), Some(sum))));
             sums.push(sum);
         }
-        let mean_of = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+        fn mean_of(all: &[f64]) -> f64 {
+            all.iter().sum::<f64>() / all.len() as f64
+        }
         let mean = mean_of(&sums);
         let deviation =
             mean_of(&sums.iter().map(|sum| (sum - mean).powi(2)).collect::<Vec<_>>()).sqrt();

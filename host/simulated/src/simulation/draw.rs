@@ -152,10 +152,11 @@ mod tests {
     #[test]
     fn repairs_are_right_as_often_as_set() {
         let knobs = SimulatedKnobs { repair_rate: 0.5, ..SimulatedKnobs::default() };
-        let share_of =
-            |purpose: Purpose| share(&all(&knobs, logit(0.4), &purpose, true), Drawn::Right);
-        assert!((share_of(Purpose::Generate) - 0.4).abs() < 0.03);
-        assert!((share_of(Purpose::Repair) - 0.7).abs() < 0.03);
+        fn share_of(knobs: &SimulatedKnobs, purpose: Purpose) -> f64 {
+            share(&all(knobs, logit(0.4), &purpose, true), Drawn::Right)
+        }
+        assert!((share_of(&knobs, Purpose::Generate) - 0.4).abs() < 0.03);
+        assert!((share_of(&knobs, Purpose::Repair) - 0.7).abs() < 0.03);
     }
 
     #[test]
@@ -185,13 +186,13 @@ mod tests {
 
     #[test]
     fn claims_follow_what_is_true_their_bias_and_their_spread() {
-        let claims = |knobs: &SimulatedKnobs| -> Vec<f64> {
+        fn claims(knobs: &SimulatedKnobs) -> Vec<f64> {
             (0..500)
                 .map(|sample| {
                     claim(knobs, logit(0.6), &source(1, "q", &request(Purpose::Generate, sample)))
                 })
                 .collect()
-        };
+        }
         let exact = SimulatedKnobs { confidence_spread: 0.0, ..SimulatedKnobs::default() };
         assert!(claims(&exact).iter().all(|claim| *claim == 0.6));
         let biased = SimulatedKnobs { confidence_bias: 2.0, ..exact.clone() };

@@ -59,11 +59,13 @@ pub(super) fn library() -> Catalog {
             ],
         ),
     ];
-    let reference = |column: &str| ForeignKey {
-        columns: vec![column.to_owned()],
-        ref_table: column.trim_end_matches("_id").to_owned(),
-        ref_columns: vec![column.to_owned()],
-    };
+    fn reference(column: &str) -> ForeignKey {
+        ForeignKey {
+            columns: vec![column.to_owned()],
+            ref_table: column.trim_end_matches("_id").to_owned(),
+            ref_columns: vec![column.to_owned()],
+        }
+    }
     Catalog {
         database: "library".to_owned(),
         dialect: Dialect::Sqlite,

@@ -90,8 +90,9 @@ mod tests {
         assert_eq!(digest(&one, false), digest(&turned, false));
         assert_ne!(digest(&one, true), digest(&turned, true));
         assert_ne!(digest(&one, false), digest(&crossed, false));
-        let near =
-            |value: f64| digest(&result(vec![Arc::new(Float64Array::from(vec![value]))]), false);
+        fn near(value: f64) -> [u8; 32] {
+            digest(&result(vec![Arc::new(Float64Array::from(vec![value]))]), false)
+        }
         assert_eq!(near(1.0), near(1.000_000_01));
         assert_eq!(near(0.0), near(-0.0));
         assert_ne!(near(1.0), near(1.000_1));

@@ -22,12 +22,12 @@ const REMEMBERED: usize = 4_096;
 
 /// Tokens of the prompt and of the reply.
 pub(super) fn tokens(knobs: &SimulatedKnobs, source: &Chance) -> (u32, u32) {
-    let count = |name: &str, mean: f64, spread: f64| {
+    fn count(source: &Chance, name: &str, mean: f64, spread: f64) -> u32 {
         lognormal(source.normal(name), mean, spread).round() as u32
-    };
+    }
     (
-        count("input", knobs.input_tokens, INPUT_SPREAD),
-        count("output", knobs.output_tokens, OUTPUT_SPREAD),
+        count(source, "input", knobs.input_tokens, INPUT_SPREAD),
+        count(source, "output", knobs.output_tokens, OUTPUT_SPREAD),
     )
 }
 
@@ -56,8 +56,10 @@ impl RateLimited {
         if knobs.rate_limited <= 0.0 {
             return None;
         }
-        let is_turned = |turn: u32| source.uniform(&format!("turned {turn}")) < knobs.rate_limited;
-        let due = (0..TURNS).take_while(|turn| is_turned(*turn)).count() as u32;
+        fn is_turned(knobs: &SimulatedKnobs, source: &Chance, turn: u32) -> bool {
+            source.uniform(&format!("turned {turn}")) < knobs.rate_limited
+        }
+        let due = (0..TURNS).take_while(|turn| is_turned(knobs, source, *turn)).count() as u32;
         let key = source.digest("turned");
         let mut turned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let so_far = turned.get(&key).copied().unwrap_or(0);
@@ -107,9 +109,11 @@ mod tests {
     fn the_set_share_of_tries_is_rate_limited_and_each_call_is_answered_at_last() {
         let knobs = SimulatedKnobs { rate_limited: 0.3, ..SimulatedKnobs::default() };
         let turned = RateLimited::default();
-        let tries =
-            |n: u32| (1..=TURNS + 1).find(|_| turned.delay(&knobs, &source(n)).is_none()).unwrap();
-        let all: u32 = (0..2_000).map(tries).sum();
+        let all: u32 = (0..2_000)
+            .map(|n: u32| {
+                (1..=TURNS + 1).find(|_| turned.delay(&knobs, &source(n)).is_none()).unwrap()
+            })
+            .sum();
         let away = f64::from(all - 2_000) / f64::from(all);
         assert!((away - 0.3).abs() < 0.02, "{away}");
         assert!(turned.0.lock().unwrap().is_empty());

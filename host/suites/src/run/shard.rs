@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn a_shard_is_two_numbers_that_fit() {
-        let read = |text: &str| {
+        fn read(text: &str) -> Result<String, String> {
             text.parse::<Shard>().map(|shard| shard.to_string()).map_err(|error| error.to_string())
-        };
+        }
         assert_eq!(read(" 2/8 "), Ok("2/8".to_owned()));
         assert_eq!(read("1 / 1"), Ok("1/1".to_owned()));
         let form = "`2` names no shard: write `i/n`, part i of n, such as 2/8";

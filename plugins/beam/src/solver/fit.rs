@@ -136,8 +136,12 @@ impl<'a> Seen<'a> {
 /// attempts of its path. (There it began anew with each attempt, so that it was 1 for everything
 /// that ran.)
 pub(crate) fn execution_signal(signals: &Signals) -> f64 {
-    let errors = |number: u32, share: f64| share * f64::from(number.min(3));
-    let once = |occurred: bool, share: f64| if occurred { share } else { 0.0 };
+    fn errors(number: u32, share: f64) -> f64 {
+        share * f64::from(number.min(3))
+    }
+    fn once(occurred: bool, share: f64) -> f64 {
+        if occurred { share } else { 0.0 }
+    }
     let lost = errors(signals.syntax_errors, 0.10)
         + errors(signals.schema_errors, 0.05)
         + errors(signals.execution_errors, 0.10)

@@ -104,9 +104,10 @@ fn read_grouping(words: &[String], index: usize) -> Option<String> {
     if word == "by" && before.is_some_and(|before| NOT_GROUPING.contains(&before)) {
         return None;
     }
-    let skipped =
-        |word: &&String| FILLERS.contains(&word.as_str()) || GROUPING.contains(&word.as_str());
-    words[index + 1..].iter().find(|word| !skipped(word)).cloned()
+    fn skip(word: &&String) -> bool {
+        FILLERS.contains(&word.as_str()) || GROUPING.contains(&word.as_str())
+    }
+    words[index + 1..].iter().find(|word| !skip(word)).cloned()
 }
 
 fn has_time(words: &[String]) -> bool {
@@ -167,7 +168,9 @@ mod tests {
 
     #[test]
     fn grouping_words_name_the_grain() {
-        let country = || (Some("country".to_owned()), vec!["country".to_owned()]);
+        fn country() -> (Option<String>, Vec<String>) {
+            (Some("country".to_owned()), vec!["country".to_owned()])
+        }
         assert_eq!(read_grain_and_dimensions("orders per country"), country());
         assert_eq!(read_grain_and_dimensions("the count for each of the countries"), country());
         assert_eq!(read_grain_and_dimensions("sales by country and by mood"), country());

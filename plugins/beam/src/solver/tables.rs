@@ -163,10 +163,11 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
             joined.push(other);
         }
     }
-    let refers =
-        |key: &&ForeignKey| catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table));
+    fn refers(catalog: &Catalog, table: &Table, key: &&ForeignKey) -> bool {
+        catalog.table(&key.ref_table).is_some_and(|other| other.is_same(table))
+    }
     for other in catalog.tables.iter().filter(|other| !other.is_same(table)) {
-        for key in other.foreign_keys.iter().filter(refers) {
+        for key in other.foreign_keys.iter().filter(|key| refers(catalog, table, key)) {
             out.push(by_key(syntax, other, table, key));
             joined.push(other);
         }
@@ -190,15 +191,19 @@ fn joins(catalog: &Catalog, table: &Table) -> Vec<String> {
 }
 
 fn by_key(syntax: &Syntax, from: &Table, to: &Table, key: &ForeignKey) -> String {
-    let column = |table: &Table, name: Option<&String>| {
+    fn column(syntax: &Syntax, table: &Table, name: Option<&String>) -> String {
         let name = name.or_else(|| table.primary_key.first()).map(|name| prompt_name(syntax, name));
         format!("{}.{}", table_name(syntax, table), name.unwrap_or_else(|| "rowid".to_owned()))
-    };
+    }
     key.columns
         .iter()
         .enumerate()
         .map(|(index, name): (usize, &String)| {
-            format!("{} = {}", column(from, Some(name)), column(to, key.ref_columns.get(index)))
+            format!(
+                "{} = {}",
+                column(syntax, from, Some(name)),
+                column(syntax, to, key.ref_columns.get(index))
+            )
         })
         .collect::<Vec<_>>()
         .join(" AND ")

@@ -134,7 +134,9 @@ fn a_database_that_is_gone_ends_the_search() {
 
 #[test]
 fn what_ran_without_a_row_stands_only_when_nothing_else_does() {
-    let empty = || FakeRows::new(&["n"], vec![]);
+    fn empty() -> syrch_plugin::fakes::FakeRows {
+        FakeRows::new(&["n"], vec![])
+    }
     let mut host = ShopHost::default();
     finds(&mut host, &[("a", 0.9), ("b", 0.8)]);
     drafts(&mut host, &[("a", 1), ("b", 2)]);
@@ -189,13 +191,13 @@ fn a_model_that_stands_by_its_statement_is_not_asked_again() {
 
 #[test]
 fn a_statement_without_a_stated_confidence_has_the_set_one() {
-    let confidence = |rows: FakeRows| {
+    fn confidence(rows: FakeRows) -> Option<f64> {
         let mut host = one_table();
         says(&mut host, &Purpose::Generate, &on("a", 1), None);
         host.fake.database.answer(&on("a", 1), rows);
         let beam = Settings { unstated: 0.2, unstated_with_rows: 0.3, ..Settings::default() };
         solve(&host, beam).candidates[0].raw_confidence
-    };
+    }
     assert_eq!(confidence(number_rows(1)), Some(0.3));
     assert_eq!(confidence(FakeRows::new(&["n"], vec![])), Some(0.2));
 }

@@ -130,8 +130,9 @@ fn candidate_tables_have_a_share_of_the_best_score_and_are_not_too_many() {
 
 #[test]
 fn adaptive_counts_tables_by_how_clear_retrieval_is() {
-    let adaptive =
-        || Settings { adaptive: true, keep_share: 0.0, most_tables: 1, ..Settings::default() };
+    fn adaptive() -> crate::settings::Settings {
+        Settings { adaptive: true, keep_share: 0.0, most_tables: 1, ..Settings::default() }
+    }
     assert_eq!(pool(adaptive(), &[1.0, 0.1, 0.1, 0.05, 0.05, 0.05]), 5);
     assert_eq!(pool(adaptive(), &[1.0, 0.9, 0.8, 0.7, 0.6, 0.5]), 6);
     assert_eq!(pool(adaptive(), &[0.0; 6]), 6);

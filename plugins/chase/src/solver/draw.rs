@@ -110,7 +110,9 @@ impl<'a, H: SolverHost> Drawing<'a, H> {
         }
         if let Some(first) = &draw.best {
             let first_id = &first.candidate.id;
-            let is_empty = |one: &Contender| one.ran.profile.rows == 0;
+            fn is_empty(one: &Contender) -> bool {
+                one.ran.profile.rows == 0
+            }
             match (first.worth(), contender.worth()) {
                 (Worth::Empty, Worth::Empty) => {
                     return self.host.discard(id, &format!("it has no rows either, as {first_id}"));

@@ -48,20 +48,20 @@ fn both_statements_stand_with_their_shapes_and_where_they_differ() {
 
 #[test]
 fn only_granted_rows_and_only_so_many_are_shown() {
-    let shown = |granted, compared_rows| {
+    fn show(granted: Option<u32>, compared_rows: u32) -> String {
         let mut host = FakeHost::default();
         two(&mut host);
         host.database.granted_rows = granted;
         comparison_prompt(&host, Settings { compared_rows, ..direct(2) })
-    };
-    assert!(!shown(None, 5).contains("Only"));
-    assert!(shown(None, 5).contains("4 rows, 1 column: n"));
-    assert!(!shown(Some(100), 0).contains("Only"));
-    assert_parts(&shown(Some(100), 1), &["has: 2 rows\nn\n1\n"]);
-    assert!(!shown(Some(100), 1).contains("n\n1\n2\n"));
+    }
+    assert!(!show(None, 5).contains("Only"));
+    assert!(show(None, 5).contains("4 rows, 1 column: n"));
+    assert!(!show(Some(100), 0).contains("Only"));
+    assert_parts(&show(Some(100), 1), &["has: 2 rows\nn\n1\n"]);
+    assert!(!show(Some(100), 1).contains("n\n1\n2\n"));
     // One of each is seen: 1, and 3.
     assert_parts(
-        &shown(Some(1), 5),
+        &show(Some(1), 5),
         &["has among the first ones: 1 row\nn\n1\n", "has among the first ones: 1 row\nn\n3\n"],
     );
 }

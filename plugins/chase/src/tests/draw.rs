@@ -86,7 +86,7 @@ fn what_else_the_context_carries_stays() {
 
 #[test]
 fn stored_examples_stand_in_the_direct_prompt() {
-    let hit = |number: u32| {
+    fn hit(number: u32) -> syrch_plugin::prelude::Hit {
         Hit {
         corpus: Corpus::Examples,
         id: number.to_string(),
@@ -99,7 +99,7 @@ fn stored_examples_stand_in_the_direct_prompt() {
         ),
         score: 1.0,
     }
-    };
+    }
     let mut host = draws(&["SELECT 1"; 2]);
     host.retrieval.script(
         &Corpus::Examples,
@@ -328,11 +328,11 @@ fn prompts_that_are_too_long_are_shortened() {
 
 #[test]
 fn the_largest_result_is_a_setting() {
-    let overflow = |overflow_rows| {
+    fn overflow(overflow_rows: u64) -> bool {
         let mut host = draws(&["SELECT 9"]);
         host.database.answer("SELECT 9", numbers(&[1]).counted(21));
         solve_candidates(&host, Settings { overflow_rows, ..direct(1) })[0].signals.overflow
-    };
+    }
     assert_eq!((overflow(20), overflow(21)), (true, false));
 }
 

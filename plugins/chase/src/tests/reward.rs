@@ -18,10 +18,10 @@ fn judge_by_number(settings: &Settings, rivals: &[Rival]) -> (FakeHost, Vec<Verd
     let mut probe = FakeHost::default();
     database(&mut probe);
     judge(&probe, settings.clone(), rivals);
-    let number = |text: &str, word: &str| {
+    fn number(text: &str, word: &str) -> char {
         let after = text.split(&format!("Statement {word}:\nSELECT ")).nth(1).unwrap().to_owned();
         after.chars().next().unwrap()
-    };
+    }
     let prompts: Vec<String> =
         (0..probe.model.requests().len()).map(|place| probe.model.prompt(place)).collect();
     let mut host = FakeHost::default();
@@ -58,9 +58,9 @@ fn the_budget_of_comparisons_leaves_some_without_a_verdict() {
 
 #[test]
 fn a_judge_that_cannot_judge_says_so() {
-    let unavailable = |verdicts: &[Verdict]| {
+    fn unavailable(verdicts: &[Verdict]) -> bool {
         verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_)))
-    };
+    }
     // A model that has no word on it.
     let host = FakeHost::default();
     assert!(unavailable(&judge(&host, Settings::default(), &[rival("x", 1), rival("y", 2)])));

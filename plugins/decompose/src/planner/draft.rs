@@ -166,14 +166,16 @@ fn is_safe(id: &str) -> bool {
 
 /// `wanted`, or `wanted2`, `wanted3` … when it is taken.
 pub(crate) fn pick_free_id(wanted: &str, taken: &[String]) -> String {
-    let is_free = |id: &str| taken.iter().all(|other| fold_id(other) != fold_id(id));
-    if is_free(wanted) {
+    fn is_free(taken: &[String], id: &str) -> bool {
+        taken.iter().all(|other| fold_id(other) != fold_id(id))
+    }
+    if is_free(taken, wanted) {
         return wanted.to_owned();
     }
     // One of the first `taken.len() + 1` numbers is free.
     (2..=taken.len() + 2)
         .map(|number| format!("{wanted}{number}"))
-        .find(|id| is_free(id))
+        .find(|id| is_free(taken, id))
         .unwrap_or_default()
 }
 

@@ -92,8 +92,11 @@ pub(crate) fn fallback(graph: &Graph, problem: &Problem, memo: &Memo) -> Step {
         let metrics: Vec<Metric> = required.metrics.into_iter().filter(new).collect();
         wished.metrics.extend(metrics);
         wished.aggregation = wished.aggregation.or(required.aggregation);
-        let new = |filter: &String| !wished.filters.contains(filter);
-        let filters: Vec<String> = required.filters.into_iter().filter(new).collect();
+        let filters: Vec<String> = required
+            .filters
+            .into_iter()
+            .filter(|filter: &String| !wished.filters.contains(filter))
+            .collect();
         wished.filters.extend(filters);
         wished.time_range = wished.time_range.or(required.time_range);
     }

@@ -85,11 +85,13 @@ fn find_other_tables(catalog: &Catalog, task: &Task, required: &Requirements) ->
         return Vec::new();
     }
     let wanted = naming_stems(&format!("{} {}", task.text, required.words()));
-    let hits = |name: &str| naming_stems(name).intersection(&wanted).count();
+    fn hits(wanted: &BTreeSet<String>, name: &str) -> usize {
+        naming_stems(name).intersection(wanted).count()
+    }
     let score = |table: &Table| {
         let columns: BTreeSet<String> =
             table.columns.iter().flat_map(|column| naming_stems(&column.name)).collect();
-        2 * hits(&table.name) + columns.intersection(&wanted).count()
+        2 * hits(&wanted, &table.name) + columns.intersection(&wanted).count()
     };
     let mut others: Vec<(usize, &Table)> = catalog
         .tables
@@ -127,12 +129,14 @@ fn renew_task(
 
 /// Has the tasks that wait for the old one wait for the new one.
 fn hand_over(graph: &mut Graph, seen: &[Observation], old: &str, new: &str, edits: &mut Vec<Edit>) {
-    let has_ended = |task: &Task| seen.iter().any(|observation| observation.task == task.id);
+    fn has_ended(seen: &[Observation], task: &Task) -> bool {
+        seen.iter().any(|observation| observation.task == task.id)
+    }
     let name = |id: &String| if id == old { new.to_owned() } else { id.clone() };
     for task in graph
         .tasks
         .iter_mut()
-        .filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(task))
+        .filter(|task| task.depends_on.iter().any(|id| id == old) && !has_ended(seen, task))
     {
         let keys = join_keys_of(task);
         let keys: Vec<JoinKey> = keys

@@ -74,16 +74,22 @@ impl AggregatorRole for Evidence {
 
 /// The results that may answer: those that the final choice waits for, or the answering task's own.
 fn rivals<'a>(target: &Task, finished: &'a [Finished]) -> Vec<&'a Finished> {
-    let own = |done: &&Finished| done.task.id == target.id;
+    fn own(target: &Task, done: &&Finished) -> bool {
+        done.task.id == target.id
+    }
     if target.operation != Operation::Choose {
-        return finished.iter().filter(own).collect();
+        return finished.iter().filter(|done| own(target, done)).collect();
     }
     let waited: Vec<&Finished> = target
         .depends_on
         .iter()
         .filter_map(|id| finished.iter().find(|done| done.task.id == *id))
         .collect();
-    if waited.is_empty() { finished.iter().filter(own).collect() } else { waited }
+    if waited.is_empty() {
+        finished.iter().filter(|done| own(target, done)).collect()
+    } else {
+        waited
+    }
 }
 
 /// Highest confidence; fewer tokens on a tie; then the first.

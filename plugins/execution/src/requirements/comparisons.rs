@@ -110,9 +110,11 @@ pub(crate) fn read(text: &str) -> Vec<Comparison> {
         reader.take(at);
     }
     let mut found = reader.found;
-    let has = |wanted: &str| tokens.iter().any(|token| token.word() == wanted);
-    let is_outer = has("left") && found.iter().any(|one| one.operator == Operator::Null);
-    if is_outer || has("except") || has("minus") {
+    fn has(tokens: &[Token], wanted: &str) -> bool {
+        tokens.iter().any(|token| token.word() == wanted)
+    }
+    let is_outer = has(&tokens, "left") && found.iter().any(|one| one.operator == Operator::Null);
+    if is_outer || has(&tokens, "except") || has(&tokens, "minus") {
         found.iter_mut().for_each(|one| one.is_certain = false);
     }
     found
@@ -165,13 +167,15 @@ fn tokens(text: &str) -> Vec<Token> {
                 loop {
                     // A day such as `2014-01-31` may stand without quotes in a condition.
                     let is_day = is_number && matches!(word.len(), 4 | 7);
-                    let belongs = |next: &char| {
+                    fn belongs(is_day: bool, is_number: bool, next: &char) -> bool {
                         next.is_alphanumeric()
                             || *next == '_'
                             || (is_number && *next == '.')
                             || (is_day && *next == '-')
+                    }
+                    let Some(next) = chars.next_if(|next| belongs(is_day, is_number, next)) else {
+                        break;
                     };
-                    let Some(next) = chars.next_if(belongs) else { break };
                     word.push(next);
                 }
                 let word = word.to_lowercase();
@@ -353,9 +357,9 @@ impl Reader<'_> {
     /// '+1 year')`.
     fn is_moved(&self, at: usize, is_called: bool) -> bool {
         let rest = self.tokens.get(at + 1..).unwrap_or_default();
-        let is_around = |token: &&Token| {
+        fn is_around(token: &&Token) -> bool {
             matches!(token, Token::Close | Token::Other(':')) || CONVERSIONS.contains(&token.word())
-        };
+        }
         (is_called && rest.first() == Some(&Token::Other(',')))
             || rest
                 .iter()

@@ -59,7 +59,9 @@ fn is_contradicted(condition: &str, seen: &Seen) -> bool {
 /// another literal.
 fn agrees(required: &Comparison, found: &Comparison) -> Option<bool> {
     use Operator::{AtLeast, AtMost, Equal, Less, More, NotEqual, NotNull, Null};
-    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    fn digits(name: &str) -> String {
+        name.chars().filter(char::is_ascii_digit).collect::<String>()
+    }
     let column = stems(&required.column);
     let is_same_column = !column.is_empty()
         && column.is_subset(&stems(&found.column))
@@ -273,7 +275,9 @@ fn is_equal(wanted: &str, literal: &str) -> bool {
     if left.is_empty() || right.is_empty() {
         return false;
     }
-    let begins = |one: &str, other: &str| one.chars().count() >= 4 && other.starts_with(one);
+    fn begins(one: &str, other: &str) -> bool {
+        one.chars().count() >= 4 && other.starts_with(one)
+    }
     left.is_subset(&right)
         || right.is_subset(&left)
         || begins(wanted, literal)

@@ -140,41 +140,44 @@ mod tests {
         literals: &[&str],
         shown: &[&str],
     ) -> Vec<String> {
-        let owned =
-            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        fn own(names: &[&str]) -> Vec<String> {
+            names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()
+        }
         let mut facts = facts(skeleton, &["orders"]);
-        (facts.columns, facts.functions) = (owned(columns), owned(functions));
+        (facts.columns, facts.functions) = (own(columns), own(functions));
         facts.literals = literals
             .iter()
             .map(|text: &&str| Literal { table: None, column: None, text: (*text).to_owned() })
             .collect();
         let profile = FakeRows::new(shown, Vec::new()).handle().profile();
         let found = lacks(&Requirements::read(&required), &Seen::new(&catalog(), &facts, &profile));
-        let grave = |lack: &Lack| if lack.is_grave { "!" } else { "" };
+        fn grave(lack: &Lack) -> &str {
+            if lack.is_grave { "!" } else { "" }
+        }
         found.iter().map(|lack| format!("{}{}", lack.what, grave(lack))).collect()
     }
 
     #[test]
     fn a_metric_is_a_name_of_the_statement() {
-        let required = || json!({ "metrics": [{ "name": "total revenue", "aggregation": "sum" }] });
+        fn require() -> syrch_plugin::serde_json::Value {
+            json!({ "metrics": [{ "name": "total revenue", "aggregation": "sum" }] })
+        }
+        assert!(lacking(require(), &["orders.totalPrice"], &["sum"], &[], &["Revenue"]).is_empty());
         assert!(
-            lacking(required(), &["orders.totalPrice"], &["sum"], &[], &["Revenue"]).is_empty()
-        );
-        assert!(
-            lacking_in("SELECT SUM(p) AS revenues FROM o", required(), &[], &["sum"], &[], &["n"])
+            lacking_in("SELECT SUM(p) AS revenues FROM o", require(), &[], &["sum"], &[], &["n"])
                 .is_empty()
         );
         assert_eq!(
-            lacking(required(), &["orders.id"], &["sum"], &[], &["n"]),
+            lacking(require(), &["orders.id"], &["sum"], &[], &["n"]),
             ["the metric `total revenue`!"]
         );
         assert_eq!(
-            lacking(required(), &["orders.totalPrice"], &["avg"], &[], &["revenue"]),
+            lacking(require(), &["orders.totalPrice"], &["avg"], &[], &["revenue"]),
             Vec::<String>::new(),
             "what was added up before needs no function"
         );
         // `revenue` within a longer word is no name.
-        assert_eq!(lacking(required(), &["orders.revenuesharing"], &["sum"], &[], &["n"]).len(), 1);
+        assert_eq!(lacking(require(), &["orders.revenuesharing"], &["sum"], &[], &["n"]).len(), 1);
         let number = json!({ "metrics": [{ "name": "number of orders", "aggregation": "count" }] });
         assert!(lacking(number.clone(), &[], &["count"], &[], &["n"]).is_empty());
         assert_eq!(
@@ -185,7 +188,9 @@ mod tests {
 
     #[test]
     fn a_filter_is_met_by_its_values() {
-        let filter = |condition: &str| json!({ "filters": [condition] });
+        fn filter(condition: &str) -> syrch_plugin::serde_json::Value {
+            json!({ "filters": [condition] })
+        }
         assert!(
             lacking(filter("year = 2014"), &["orders.year"], &[], &["2014"], &["n"]).is_empty()
         );
@@ -223,7 +228,9 @@ mod tests {
 
     #[test]
     fn a_time_range_is_met_by_its_years() {
-        let range = || json!({ "time_range": ["2014-01-01", "2014-12-31"] });
+        fn range() -> syrch_plugin::serde_json::Value {
+            json!({ "time_range": ["2014-01-01", "2014-12-31"] })
+        }
         for literal in ["2014", "2014-03", "2014-%", "2015-01-01", "20140301"] {
             assert!(
                 lacking(range(), &["orders.ordered"], &[], &[literal], &["n"]).is_empty(),
@@ -234,7 +241,9 @@ mod tests {
             lacking(range(), &["orders.ordered"], &[], &["1999-01-01"], &["n"]),
             ["the time range `2014-01-01 to 2014-12-31`!"]
         );
-        let vague = || json!({ "time_range": ["last month", null] });
+        fn vague() -> syrch_plugin::serde_json::Value {
+            json!({ "time_range": ["last month", null] })
+        }
         assert!(lacking(vague(), &["orders.ordered"], &[], &[], &["n"]).is_empty());
         assert_eq!(
             lacking(vague(), &["orders.id"], &[], &[], &["n"]),
@@ -244,11 +253,11 @@ mod tests {
 
     #[test]
     fn an_aggregation_is_that_of_the_metric() {
-        let lacks = |metric: &str, aggregation: &str, call: &str, functions: &[&str]| {
+        fn lacks(metric: &str, aggregation: &str, call: &str, functions: &[&str]) -> Vec<String> {
             let required = json!({ "metrics": [{ "name": metric, "aggregation": aggregation }] });
             let sql = format!("SELECT {call} FROM orders");
             lacking_in(&sql, required, &["orders.salary"], functions, &[], &["n"])
-        };
+        }
         for (aggregation, call, functions) in [
             ("avg", "SUM(salary)", &["sum"][..]),
             ("avg", "MAX(salary) AS avg_salary", &["max"]),
@@ -288,7 +297,9 @@ mod tests {
 
     #[test]
     fn bounds_of_time_lie_in_the_range() {
-        let range = || json!({ "time_range": ["2014-01-01", "2014-12-31"] });
+        fn range() -> syrch_plugin::serde_json::Value {
+            json!({ "time_range": ["2014-01-01", "2014-12-31"] })
+        }
         for condition in [
             "ordered >= '2013-01-01' AND ordered < '2014-01-01'",
             "ordered > '2014-12-31' AND ordered < '2016-01-01'",
@@ -311,10 +322,14 @@ mod tests {
         ] {
             assert_eq!(lacking_where(range(), condition), Vec::<String>::new(), "{condition}");
         }
-        let since = || json!({ "time_range": ["2014-01-01", null] });
+        fn since() -> syrch_plugin::serde_json::Value {
+            json!({ "time_range": ["2014-01-01", null] })
+        }
         assert!(lacking_where(since(), "ordered >= '2014-01-01'").is_empty());
         assert_eq!(lacking_where(since(), "ordered < '2014-01-01'").len(), 1);
-        let month = || json!({ "time_range": ["2014-02-01", "2014-02-28"] });
+        fn month() -> syrch_plugin::serde_json::Value {
+            json!({ "time_range": ["2014-02-01", "2014-02-28"] })
+        }
         assert!(
             lacking_where(month(), "ordered >= '2014-02-01' AND ordered < '2014-03-01'").is_empty()
         );
@@ -323,9 +338,9 @@ mod tests {
 
     #[test]
     fn a_filter_is_met_by_its_operator() {
-        let lacks = |filter: &str, condition: &str| {
+        fn lacks(filter: &str, condition: &str) -> bool {
             !lacking_where(json!({ "filters": [filter] }), condition).is_empty()
-        };
+        }
         for (filter, condition) in [
             ("salary > '50'", "salary < '50'"),
             ("salary > '50'", "salary >= '50'"),

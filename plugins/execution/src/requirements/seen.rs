@@ -59,12 +59,15 @@ impl Measure {
         let table = catalog.table(table)?;
         let sql_type =
             table.columns.iter().find(|known| known.name == name)?.sql_type.to_ascii_uppercase();
-        let has = |words: &[&str]| words.iter().any(|word| sql_type.contains(word));
-        let is_fractional = has(&["DEC", "DOUB", "FLOA", "MONEY", "NUM", "REAL"]);
+        fn has(sql_type: &str, words: &[&str]) -> bool {
+            words.iter().any(|word| sql_type.contains(word))
+        }
+        let is_fractional = has(&sql_type, &["DEC", "DOUB", "FLOA", "MONEY", "NUM", "REAL"]);
         let keys = table.foreign_keys.iter().flat_map(|key| &key.columns);
         let is_key = table.primary_key.iter().chain(keys).any(|key| key == name);
         let stems = stems(name);
-        let is_measure = is_fractional || (has(&["INT"]) && !has(&["INTERVAL", "POINT"]));
+        let is_measure =
+            is_fractional || (has(&sql_type, &["INT"]) && !has(&sql_type, &["INTERVAL", "POINT"]));
         (is_measure && !is_key && !stems.contains("id")).then(|| Self {
             name: name.to_lowercase(),
             stems,
@@ -156,19 +159,21 @@ impl Seen {
         let calls = |names: &[&str]| names.iter().any(|name| self.functions.contains(*name));
         let was = |names: &[&str]| names.iter().any(|name| self.stored.contains(*name));
         let words = stems(aggregation);
-        let is = |names: &[&str]| names.iter().any(|name| words.contains(*name));
-        if is(&["sum", "total"]) {
+        fn is(words: &BTreeSet<String>, names: &[&str]) -> bool {
+            names.iter().any(|name| words.contains(*name))
+        }
+        if is(&words, &["sum", "total"]) {
             let is_measure = self.measures.iter().any(|measure| is_of(metric, measure));
             return calls(&["sum", "total"])
                 || (calls(&["count"]) && !is_measure)
                 || was(&["sum", "total"]);
         }
-        if is(&["count", "number"]) {
+        if is(&words, &["count", "number"]) {
             return calls(&["count", "count_if"])
                 || (calls(&["sum", "total"]) && !self.adds_amounts(metric))
                 || was(&["count", "number", "num", "total"]);
         }
-        if is(&["avg", "averag", "mean"]) {
+        if is(&words, &["avg", "averag", "mean"]) {
             return calls(&["avg", "mean"])
                 || (calls(&["sum", "total", "count"]) && self.has_quotient)
                 || was(&["averag", "avg", "mean"]);
@@ -177,8 +182,8 @@ impl Seen {
         let most = calls(&["max", "max_by", "arg_max", "greatest"]);
         let least = calls(&["min", "min_by", "arg_min", "least"]);
         let is_ranked = calls(&ranks) || was(&["max", "maximum", "min", "minimum"]);
-        let is_most = is(&["max", "maximum"]);
-        let is_least = is(&["min", "minimum"]);
+        let is_most = is(&words, &["max", "maximum"]);
+        let is_least = is(&words, &["min", "minimum"]);
         if is_most || is_least {
             return is_ranked
                 || (is_most && (most || (self.is_ordered && !least)))
@@ -215,7 +220,9 @@ impl Seen {
 
     /// Returns true if it reads the table, by its name with or without its schema.
     pub(crate) fn reads(&self, table: &str) -> bool {
-        let plain = |name: &str| name.rsplit('.').next().unwrap_or(name).trim().to_lowercase();
+        fn plain(name: &str) -> String {
+            name.rsplit('.').next().unwrap_or(name).trim().to_lowercase()
+        }
         self.tables.iter().any(|read| plain(read) == plain(table))
     }
 }

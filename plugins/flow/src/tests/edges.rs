@@ -72,7 +72,7 @@ fn an_action_without_an_edge_ends_the_flow_and_never_falls_back_to_default() {
 
 #[test]
 fn a_bound_that_is_reached_is_an_action_of_its_own() {
-    let flow = |exhausted: Json| {
+    fn flow(exhausted: Json) -> crate::settings::Settings {
         small(
             json!({ "on": { "error": "repair" } }),
             json!({
@@ -81,7 +81,7 @@ fn a_bound_that_is_reached_is_an_action_of_its_own() {
                 "end": { "do": "run" },
             }),
         )
-    };
+    }
     let mut host = FakeHost::default();
     says(&mut host, &Purpose::Generate, &["BAD 1", "SELECT 4"]);
     says(&mut host, &Purpose::Repair, &["BAD 2"]);
@@ -192,7 +192,9 @@ fn the_last_action_of_an_inner_flow_drives_the_outer_edges() {
 
 #[test]
 fn a_task_is_handed_to_other_plugins_where_the_flow_found_nothing() {
-    let solver = |plugin: &str| json!({ "do": "solver", "settings": { "plugin": plugin } });
+    fn solver(plugin: &str) -> serde_json::Value {
+        json!({ "do": "solver", "settings": { "plugin": plugin } })
+    }
     let flow = settings(&json!({ "start": "draft", "nodes": {
         "draft": { "next": "run" },
         "run": { "on": { "error": ["more", "last"] } },
@@ -279,13 +281,13 @@ fn settings_that_are_wrong_are_refused_with_every_reason() {
 
 #[test]
 fn a_node_waits_before_each_further_attempt() {
-    let flow = |wait: Json| {
+    fn flow(wait: Json) -> crate::settings::Settings {
         let draft = json!({ "next": "run", "max_retries": 3, "wait": wait });
         settings(&json!({ "start": "draft", "nodes": { "draft": draft, "run": {} } }))
-    };
-    let seconds = |host: &FakeHost| {
+    }
+    fn seconds(host: &FakeHost) -> Vec<f64> {
         host.pauses.borrow().iter().map(Duration::as_secs_f64).collect::<Vec<_>>()
-    };
+    }
     // A model that cannot be reached is asked again then, too.
     for error in [LlmError::Malformed("no".into()), LlmError::Unavailable("down".into())] {
         let mut host = FakeHost::default();
@@ -307,7 +309,9 @@ fn a_node_waits_before_each_further_attempt() {
 #[test]
 fn a_branch_that_waits_does_not_hold_up_the_others() {
     let mut host = FakeHost::default();
-    let draft = |wait: f64| json!({ "do": "draft", "next": "run", "max_retries": 2, "wait": wait });
+    fn draft(wait: f64) -> serde_json::Value {
+        json!({ "do": "draft", "next": "run", "max_retries": 2, "wait": wait })
+    }
     let flow = settings(&json!({ "start": "plan", "nodes": {
         "plan": { "do": "draft", "next": ["slow", "slower", "quick"] },
         "slow": draft(2.0), "slower": draft(5.0), "quick": { "do": "run", "next": "meet" },

@@ -46,7 +46,9 @@ fn a_list_of_nodes_is_visited_side_by_side() {
 
 #[test]
 fn a_vote_without_agreement_has_an_action_where_an_edge_asks_for_it() {
-    let join = |agree: u32| json!({ "do": "vote", "settings": { "agree": agree }, "on": { "disagreed": "last" } });
+    fn join(agree: u32) -> serde_json::Value {
+        json!({ "do": "vote", "settings": { "agree": agree }, "on": { "disagreed": "last" } })
+    }
     let flow = |agree| {
         settings(&json!({ "start": "plan", "nodes": {
             "plan": { "do": "draft", "next": ["one", "two"] },
@@ -199,7 +201,9 @@ fn inner_fan_outs_meet_before_outer_ones() {
 
 #[test]
 fn fan_outs_are_bounded() {
-    let wide = |inner: Json| json!({ "start": "a", "nodes": { "a": { "do": "flow", "times": 32, "flow": inner } } });
+    fn wide(inner: Json) -> serde_json::Value {
+        json!({ "start": "a", "nodes": { "a": { "do": "flow", "times": 32, "flow": inner } } })
+    }
     let flow = wide(wide(wide(
         json!({ "start": "draft", "nodes": { "draft": { "next": "run" }, "run": {} } }),
     )));

@@ -37,10 +37,14 @@ fn width_and_depth_bound_the_tree() {
 #[test]
 fn the_users_attempts_bound_the_depth_and_not_the_draws() {
     let bad = ["BAD 1", "BAD 2", "BAD 3", "BAD 4", "BAD 5", "BAD 6", "BAD 7"];
-    let calls = |attempts| count_requests(attempts, whole(20, 2, 3), &bad, &bad[2..]);
-    assert_eq!([calls(0), calls(1), calls(2)], [2, 2, 6]);
-    let chain = |attempts| count_requests(attempts, whole(20, 1, 3), &bad, &bad[1..]);
-    assert_eq!([chain(1), chain(2), chain(3), chain(9)], [1, 2, 3, 3]);
+    fn calls(bad: &[&str; 7], attempts: u32) -> usize {
+        count_requests(attempts, whole(20, 2, 3), bad, &bad[2..])
+    }
+    assert_eq!([calls(&bad, 0), calls(&bad, 1), calls(&bad, 2)], [2, 2, 6]);
+    fn chain(bad: &[&str; 7], attempts: u32) -> usize {
+        count_requests(attempts, whole(20, 1, 3), bad, &bad[1..])
+    }
+    assert_eq!([chain(&bad, 1), chain(&bad, 2), chain(&bad, 3), chain(&bad, 9)], [1, 2, 3, 3]);
     let host = {
         let mut host = host(&bad, &bad[2..]);
         host.policy.max_attempts = 2;
@@ -54,7 +58,7 @@ fn the_users_attempts_bound_the_depth_and_not_the_draws() {
 fn exploration_draws_to_what_was_seldom_visited() {
     // Two draws agree, one does not. Greedy looks at the agreeing ones only; much exploration looks
     // at all three.
-    let looked_at = |exploration: f64| {
+    fn look_at(exploration: f64) -> Vec<String> {
         let repairs = ["SELECT 5", "SELECT 6", "SELECT 7"];
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &repairs);
         solve(&host, Settings { exploration, ..whole(6, 3, 2) });
@@ -62,9 +66,9 @@ fn exploration_draws_to_what_was_seldom_visited() {
             edges(&host).into_iter().skip(3).map(|(parent, ..)| parent).collect();
         parents.sort();
         parents
-    };
-    assert_eq!(looked_at(100.0), ["A.1", "A.2", "A.3"]);
-    assert!(!looked_at(0.0).contains(&"A.3".to_owned()));
+    }
+    assert_eq!(look_at(100.0), ["A.1", "A.2", "A.3"]);
+    assert!(!look_at(0.0).contains(&"A.3".to_owned()));
 }
 
 #[test]
@@ -108,11 +112,11 @@ fn the_temperature_is_sent_or_left_to_the_model() {
 
 #[test]
 fn agreement_outweighs_the_claim_by_its_weight() {
-    let confidence = |claim_weight: f64, unstated: f64| {
+    fn confidence(claim_weight: f64, unstated: f64) -> f64 {
         let host = host(&["SELECT 1", "SELECT 1 AS n", "SELECT 2"], &[]);
         let outcome = solve(&host, Settings { claim_weight, unstated, ..whole(3, 3, 1) });
         (outcome.candidates[0].raw_confidence.unwrap() * 1e6).round() / 1e6
-    };
+    }
     // (2 − 1 + 2 × 0.7) / (3 − 1 + 2)
     assert_eq!(confidence(2.0, 0.7), 0.6);
     assert_eq!(confidence(2.0, 0.9), 0.7);

@@ -36,9 +36,14 @@ pub(crate) fn search(
 ) {
     let all: Vec<&Phrase> = phrases.values.iter().collect();
     let Some(mut cells) = find(host, &all, &Match::Exact, EXACT) else { return };
-    let is_found = |phrase: usize| cells.iter().any(|cell| cell.phrase == phrase);
-    let left: Vec<&Phrase> =
-        (0..).zip(&all).filter(|(n, p)| p.is_marked && !is_found(*n)).map(|(_, p)| *p).collect();
+    fn is_found(cells: &[Cell], phrase: usize) -> bool {
+        cells.iter().any(|cell| cell.phrase == phrase)
+    }
+    let left: Vec<&Phrase> = (0..)
+        .zip(&all)
+        .filter(|(n, p)| p.is_marked && !is_found(&cells, *n))
+        .map(|(_, p)| *p)
+        .collect();
     if let Some(near) = find(host, &left, &Match::Ngram, NEAR) {
         let near = near.into_iter().filter(|cell| cell.hit.score >= FLOOR);
         cells.extend(near.map(|cell| Cell { phrase: all.len() + cell.phrase, ..cell }));

@@ -139,12 +139,14 @@ fn columns_to_measure<'t>(table: &'t Table, shown: &[String]) -> Vec<&'t Column>
         table.primary_key.contains(name)
             || table.foreign_keys.iter().any(|key| key.columns.contains(name))
     };
-    let is_other = |column: &Column| {
+    fn is_other(column: &Column) -> bool {
         let sql_type = column.sql_type.to_lowercase();
         let word = sql_type.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
         is_one_of(OTHERS, word) || sql_type.ends_with(']')
-    };
-    let is_listed = |column: &Column| column.extra.iter().any(|(key, _)| key == "values");
+    }
+    fn is_listed(column: &Column) -> bool {
+        column.extra.iter().any(|(key, _)| key == "values")
+    }
     let columns =
         table.columns.iter().filter(|column| shown.is_empty() || shown.contains(&column.name));
     columns
@@ -213,7 +215,9 @@ fn has_few(sample: &Sample, rows: Option<u64>) -> bool {
 /// that occurs once describes a row, not a column.
 fn can_show(sample: &Sample) -> bool {
     let counted: u64 = sample.frequent.iter().map(|(_, count)| count).sum();
-    let is_short = |value: &Value| !matches!(value, Value::Text(text) if text.chars().count() > 40);
+    fn is_short(value: &Value) -> bool {
+        !matches!(value, Value::Text(text) if text.chars().count() > 40)
+    }
     let is_repeated = counted >= 2 * sample.frequent.len() as u64;
     is_repeated && sample.frequent.iter().all(|(value, _)| is_short(value) && !is_fraction(value))
 }

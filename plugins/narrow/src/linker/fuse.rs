@@ -145,11 +145,11 @@ mod tests {
     fn equal_scores_have_one_rank_and_weights_count() {
         let ties = fuse(&[list("words", 1.0, &[('a', 0.5), ('b', 0.5), ('c', 0.1)])], 60.0);
         assert_eq!(ties[0].score, ties[1].score);
-        let keys = |words, spelling| {
+        fn keys(words: f64, spelling: f64) -> String {
             let lists =
                 [list("words", words, &[('a', 1.0)]), list("spelling", spelling, &[('b', 1.0)])];
             fuse(&lists, 60.0).iter().map(|fused| fused.key).collect::<String>()
-        };
+        }
         assert_eq!(
             (keys(2.0, 1.0).as_str(), keys(1.0, 2.0).as_str(), keys(0.0, 1.0).as_str()),
             ("ab", "ba", "b")

@@ -76,8 +76,10 @@ impl Phrases {
 /// Returns true if words are of another language: they have letters that English does not have, in
 /// more than names, or a sentence without an English function word.
 fn is_foreign(tokens: &[Token<'_>]) -> bool {
-    let is_word = |token: &&Token<'_>| token.text.chars().all(char::is_alphabetic);
-    let words: Vec<&Token<'_>> = tokens.iter().filter(is_word).collect();
+    let words: Vec<&Token<'_>> = tokens
+        .iter()
+        .filter(|token: &&Token<'_>| token.text.chars().all(char::is_alphabetic))
+        .collect();
     let others = words
         .iter()
         .filter(|token: &&&Token<'_>| !token.text.is_ascii() && !token.is_marked())

@@ -138,7 +138,9 @@ fn alone(lines: &[&str]) -> Answer {
 
 /// The error says what speaks against a YES in the same reply.
 fn check_for_doubt(text: &str) -> Result<(), &'static str> {
-    let is_doubt = |answer: &Answer| matches!(answer, Answer::No | Answer::Hedged);
+    fn is_doubt(answer: &Answer) -> bool {
+        matches!(answer, Answer::No | Answer::Hedged)
+    }
     if mentions(text, "CORRECT").iter().any(is_doubt) || objects(text) {
         return Err("the judge said both yes and no");
     }

@@ -353,7 +353,9 @@ fn joins(tables: &[String], catalog: &Catalog) -> Vec<String> {
                     .is_some_and(|other: usize| read.contains(&other) && other != *place)
             });
             between.map(|key| {
-                let list = |columns: &[String]| clip_names(columns).join(", ");
+                fn list(columns: &[String]) -> String {
+                    clip_names(columns).join(", ")
+                }
                 let own = line(&catalog.table_name(table), 80);
                 let other = line(&key.ref_table, 80);
                 format!("{own}({}) = {other}({})", list(&key.columns), list(&key.ref_columns))

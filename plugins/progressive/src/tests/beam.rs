@@ -55,9 +55,9 @@ fn a_rejected_step_gets_alternatives_that_know_why() {
     );
     // The tree that a person sees.
     let proposed = stage.proposals();
-    let line = |id: &str, parent: &str, origin: &str| {
+    fn line(id: &str, parent: &str, origin: &str) -> (String, String, String) {
         (id.to_owned(), parent.to_owned(), origin.to_owned())
-    };
+    }
     assert_eq!(proposed[1], line("A.2", "A.1", "generate"));
     assert_eq!(proposed[3], line("A.4", "A.2", "alternative"));
     assert_eq!(proposed[5], line("A.6", "A.4", "generate"));

@@ -103,13 +103,13 @@ fn the_memo_has_the_documents_output() {
 
 #[test]
 fn the_context_may_be_the_latest_step_alone() {
-    let prompt_of = |context: Accumulation| {
+    fn prompt_of(context: Accumulation) -> String {
         let mut stage = Stage::example();
         stage.tables.insert(IN.to_owned(), facts(IN, &["employees"]));
         stage.settings.context = context;
         stage.solve();
         stage.prompts(&Generate).remove(2)
-    };
+    }
     assert_has(
         &prompt_of(Accumulation::All),
         &["read employees (10", "keep Engineering (5", "reads the tables: employees"],
@@ -334,15 +334,17 @@ fn what_cannot_be_judged_is_neither_a_yes_nor_a_no() {
 
 #[test]
 fn statements_have_a_model_and_a_limit_and_dependencies_rows() {
-    let parent = || Parent {
-        task: Task::new("P", "the parents"),
-        output: Output::Relation(Box::new(Relation {
-            name: "task_P".into(),
-            candidate: Candidate::default(),
-            results: rows(3).handle(),
-        })),
-        memo: None,
-    };
+    fn parent() -> syrch_plugin::roles::Parent {
+        Parent {
+            task: Task::new("P", "the parents"),
+            output: Output::Relation(Box::new(Relation {
+                name: "task_P".into(),
+                candidate: Candidate::default(),
+                results: rows(3).handle(),
+            })),
+            memo: None,
+        }
+    }
     let asked = |parent_rows: u32| {
         let mut stage = Stage::example();
         stage.settings.sql_max_tokens = 88;

@@ -157,13 +157,13 @@ fn foreign_text_is_one_bounded_line() {
 
 #[test]
 fn settings_and_grants_bound_what_is_shown() {
-    let shown = |settings: Settings, granted: Option<u32>| {
+    fn show(settings: Settings, granted: Option<u32>) -> (String, syrch_plugin::prelude::Request) {
         let mut host = FakeHost::default();
         host.database.granted_rows = granted;
         host.model.reply_text(&Purpose::Judge, YES);
         judge_with(&host, settings, Candidate::default(), 5);
         (host.model.prompt(0), host.model.requests().remove(0))
-    };
+    }
     let settings = Settings {
         judged_rows: 1,
         judgment_temperature: 0.5,
@@ -171,15 +171,15 @@ fn settings_and_grants_bound_what_is_shown() {
         model_judge: "strict".into(),
         ..Settings::default()
     };
-    let (prompt, request) = shown(settings, Some(3));
+    let (prompt, request) = show(settings, Some(3));
     assert!(prompt.contains("person 5-0") && !prompt.contains("person 5-1"));
     assert_eq!(
         (request.temperature, request.max_tokens, request.model.as_deref()),
         (Some(0.5), Some(99), Some("strict"))
     );
-    let (prompt, _) = shown(Settings::default(), None);
+    let (prompt, _) = show(Settings::default(), None);
     assert!(!prompt.contains("person") && prompt.contains("The rows may not be shown"), "{prompt}");
-    let (prompt, _) = shown(Settings { judged_rows: 0, ..Settings::default() }, Some(3));
+    let (prompt, _) = show(Settings { judged_rows: 0, ..Settings::default() }, Some(3));
     assert!(!prompt.contains("person") && prompt.contains("5 rows"), "{prompt}");
 }
 
@@ -187,10 +187,12 @@ fn settings_and_grants_bound_what_is_shown() {
 fn rivals_are_judged_side_by_side_in_order() {
     let mut host = FakeHost::default();
     host.model.reply_text(&Purpose::Judge, YES).reply_text(&Purpose::Judge, &no("JOINS", "off"));
-    let rival = |sql: &str| Rival {
-        candidate: Candidate { sql: sql.into(), ..Candidate::default() },
-        results: rows(1).handle(),
-    };
+    fn rival(sql: &str) -> syrch_plugin::roles::Rival {
+        Rival {
+            candidate: Candidate { sql: sql.into(), ..Candidate::default() },
+            results: rows(1).handle(),
+        }
+    }
     let task = Task::new("A", "a part of it");
     let reward = Progressive::new(Settings::default());
     let problem = Problem::new(QUESTION);

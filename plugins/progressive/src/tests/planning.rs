@@ -6,15 +6,17 @@ use super::*;
 use crate::subtask::read_from_task;
 
 fn subtasks() -> JsonValue {
-    let one = |id: u32, on: &[u32]| {
+    fn one(id: u32, on: &[u32]) -> serde_json::Value {
         json!({ "task_id": id, "operation": format!("do {id}"), "operation_type": "filter", "confidence": 0.9,
                 "reasoning": "clear", "dependencies": on })
-    };
+    }
     json!({ "subtasks": [one(1, &[]), one(2, &[1, 7])] })
 }
 
 fn steps() -> JsonValue {
-    let step = |kind: &str, text: &str| json!({ "step_type": kind, "description": text, "entities": ["employees"] });
+    fn step(kind: &str, text: &str) -> serde_json::Value {
+        json!({ "step_type": kind, "description": text, "entities": ["employees"] })
+    }
     json!({ "steps": [step("select_columns", "all of them"), step("find_tables", "the staff"),
                       step("perform_operations", "two filters")] })
 }
@@ -96,7 +98,7 @@ fn settings_reach_their_calls() {
 
 #[test]
 fn the_catalog_has_as_many_bytes_as_it_is_given() {
-    let wide = |bytes: u32| {
+    fn wide(bytes: u32) -> String {
         let mut long = catalog();
         long.tables[0].comment = Some("c".repeat(150));
         long.tables[0].columns.iter_mut().for_each(|column| column.comment = Some("d".repeat(150)));
@@ -104,7 +106,7 @@ fn the_catalog_has_as_many_bytes_as_it_is_given() {
         let settings = Settings { catalog_bytes: bytes, ..Settings::default() };
         drop(Progressive::new(settings).plan(&host, &Problem::new(QUESTION), &long));
         host.model.prompt(0)
-    };
+    }
     assert!(wide(48_000).contains("ddd") && !wide(500).contains("ddd"));
 }
 

@@ -167,7 +167,7 @@ fn a_reply_without_a_statement_is_a_failed_attempt() {
 
 #[test]
 fn a_model_that_writes_nothing_that_runs_is_left_alone() {
-    let calls = |most: u32| {
+    fn calls(most: u32) -> usize {
         let mut stage = Stage::example();
         stage.settings.most_in_vain = most;
         stage.host.model = syrch_plugin::fakes::FakeModel::default();
@@ -186,7 +186,7 @@ fn a_model_that_writes_nothing_that_runs_is_left_alone() {
             &["replies in a row held no statement that runs"],
         );
         stage.purposes().iter().filter(|purpose| [Generate, Repair].contains(purpose)).count()
-    };
+    }
     // Alternatives that were asked for together all came.
     assert_eq!((calls(9), calls(4)), (10, 6));
 }
@@ -282,16 +282,16 @@ fn a_model_that_mends_nothing_may_still_go_on() {
 
 #[test]
 fn a_confidence_that_nobody_stated_is_left_to_the_host() {
-    let claimed = |list: &[JsonValue], sql: &str| {
+    fn claim(list: &[JsonValue], sql: &str) -> Option<f64> {
         let mut stage = Stage::new(list);
         for _ in 0..list.len().max(1) {
             stage.host.model.script(&Generate, Ok(reply(sql, Some(&json!({ "sql": sql })))));
         }
         stage.runs(sql, 2).judges(&[YES; 4]);
         stage.solve().candidates[0].raw_confidence
-    };
-    assert_eq!(claimed(&[], BOTH), None);
-    assert_eq!(claimed(&example(), BOTH), Some(0.9));
+    }
+    assert_eq!(claim(&[], BOTH), None);
+    assert_eq!(claim(&example(), BOTH), Some(0.9));
 }
 
 #[test]
@@ -309,12 +309,14 @@ fn the_judge_knows_the_results_that_a_statement_reads() {
 
 #[test]
 fn a_result_of_which_the_host_warns_gets_alternatives() {
-    let warned = || rows(2).with_warning("8 of 344 values of salary are no numbers");
+    fn warn() -> syrch_plugin::fakes::FakeRows {
+        rows(2).with_warning("8 of 344 values of salary are no numbers")
+    }
     for (alternative, best) in [(rows(1), FINAL), (rows(1).with_warning("y"), BOTH)] {
         let mut stage = Stage::new(&[subtask(1, "keep salaries", 0.9, &[])]);
         stage.settings = Settings { alternatives: 1, max_branch_depth: 1, ..Settings::default() };
         stage.generates(BOTH).repairs(FINAL).runs(BOTH, 2).runs(FINAL, 1);
-        stage.host.database.answer(BOTH, warned()).answer(FINAL, alternative);
+        stage.host.database.answer(BOTH, warn()).answer(FINAL, alternative);
         stage.judges(&[YES; 4]);
         let outcome = stage.solve();
         assert_eq!(outcome.candidates[0].sql, best);

@@ -87,11 +87,13 @@ impl<'a> Scope<'a> {
 
     /// Returns the owner of a referenced column.
     pub(crate) fn owner(&self, path: &[Ident]) -> Owner {
-        let one = |mut places: Vec<usize>| match (places.pop(), places.is_empty()) {
-            (Some(place), true) => Owner::Source(place),
-            (None, _) => Owner::Nobody,
-            _ => Owner::Unclear,
-        };
+        fn one(mut places: Vec<usize>) -> Owner {
+            match (places.pop(), places.is_empty()) {
+                (Some(place), true) => Owner::Source(place),
+                (None, _) => Owner::Nobody,
+                _ => Owner::Unclear,
+            }
+        }
         let places = |fits: &dyn Fn(&Source) -> bool| {
             self.sources
                 .iter()
@@ -156,16 +158,16 @@ impl Source<'_> {
 
     /// Returns true if these columns can be equal in one row at the most.
     pub(crate) fn is_unique(&self, columns: &[&str]) -> bool {
-        let covers = |key: &[String]| {
+        fn covers(columns: &[&str], key: &[String]) -> bool {
             !key.is_empty()
                 && key
                     .iter()
                     .all(|name| columns.iter().any(|column| column.eq_ignore_ascii_case(name)))
-        };
+        }
         self.table.is_some_and(|table| {
-            covers(&table.primary_key)
+            covers(columns, &table.primary_key)
                 || table.indexes.iter().any(|index: &Index| {
-                    index.is_unique && index.predicate.is_none() && covers(&index.columns)
+                    index.is_unique && index.predicate.is_none() && covers(columns, &index.columns)
                 })
         })
     }
@@ -186,12 +188,14 @@ pub(crate) fn groups_alike(engine: Engine, a: (&Scope, &Expr), b: (&Scope, &Expr
 /// same classes.
 fn class(sql_type: &str) -> Class {
     let upper = sql_type.to_ascii_uppercase();
-    let has = |words: &[&str]| words.iter().any(|word| upper.contains(word));
-    if has(&["INT"]) {
+    fn has(upper: &str, words: &[&str]) -> bool {
+        words.iter().any(|word| upper.contains(word))
+    }
+    if has(&upper, &["INT"]) {
         Class::Number
-    } else if has(&["CHAR", "CLOB", "TEXT"]) {
+    } else if has(&upper, &["CHAR", "CLOB", "TEXT"]) {
         Class::Text
-    } else if upper.is_empty() || has(&["BLOB", "DATE", "TIME"]) {
+    } else if upper.is_empty() || has(&upper, &["BLOB", "DATE", "TIME"]) {
         Class::Other
     } else {
         Class::Number

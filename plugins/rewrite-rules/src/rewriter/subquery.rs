@@ -101,11 +101,9 @@ fn key(condition: &Expr, inner: &Scope, outer: &Scope) -> Option<Key> {
     let b = refs(&**right);
     let is_inner =
         |found: &Refs| !found.has_query && !found.own.is_empty() && inner.owns_all(&found.own);
-    let key = |inner: &Expr, outer: &Expr, inner_first| Key {
-        inner: inner.clone(),
-        outer: outer.clone(),
-        inner_first,
-    };
+    fn key(inner: &Expr, outer: &Expr, inner_first: bool) -> Key {
+        Key { inner: inner.clone(), outer: outer.clone(), inner_first }
+    }
     if is_inner(&a) && is_outer(&b, inner, outer) {
         Some(key(left, right, true))
     } else if is_inner(&b) && is_outer(&a, inner, outer) {
@@ -174,10 +172,12 @@ pub(crate) fn apart(
 }
 
 fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option<()> {
-    let new = |path: &[Ident]| match scope.owner(path) {
-        Owner::Source(place) => renamed.get(place).cloned().flatten(),
-        _ => None,
-    };
+    fn new(renamed: &[Option<Ident>], scope: &Scope, path: &[Ident]) -> Option<Ident> {
+        match scope.owner(path) {
+            Owner::Source(place) => renamed.get(place).cloned().flatten(),
+            _ => None,
+        }
+    }
     let sqlparser::ast::SetExpr::Select(select) = &mut *query.body else { return None };
     replace(&mut **select, &mut |expr| {
         let path = match expr {
@@ -185,7 +185,7 @@ fn rename(query: &mut Query, scope: &Scope, renamed: &[Option<Ident>]) -> Option
             Expr::CompoundIdentifier(path) => path.as_slice(),
             _ => return None,
         };
-        Some(Expr::CompoundIdentifier(vec![new(path)?, path.last()?.clone()]))
+        Some(Expr::CompoundIdentifier(vec![new(renamed, scope, path)?, path.last()?.clone()]))
     });
     let mut place = 0;
     let mut set = |factor: &mut TableFactor| {

@@ -21,7 +21,9 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn from_hit(task: &str, hit: &Hit) -> Self {
-        let short = |text: &str, limit: usize| clip(&line(text, limit), 2 * limit).to_owned();
+        fn short(text: &str, limit: usize) -> String {
+            clip(&line(text, limit), 2 * limit).to_owned()
+        }
         Self {
             task: task.to_owned(),
             corpus: corpus_name(&hit.corpus).to_owned(),
@@ -68,9 +70,11 @@ pub(crate) fn retain(known: &mut Vec<Evidence>, fresh: Vec<Evidence>, limit: u32
     let mut gained = 0;
     let mut let_go = 0;
     let prior = std::mem::take(known);
-    let is_new = |piece: &Evidence| !prior.iter().any(|old| old.is_same(piece));
+    fn is_new(prior: &[Evidence], piece: &Evidence) -> bool {
+        !prior.iter().any(|old| old.is_same(piece))
+    }
     let marked: Vec<(Evidence, bool)> =
-        fresh.into_iter().map(|piece| (piece.clone(), is_new(&piece))).collect();
+        fresh.into_iter().map(|piece| (piece.clone(), is_new(&prior, &piece))).collect();
     for (piece, new) in marked.into_iter().chain(prior.into_iter().map(|piece| (piece, false))) {
         if pieces.iter().any(|other| other.is_same(&piece)) {
             continue;

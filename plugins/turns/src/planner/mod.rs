@@ -112,13 +112,13 @@ impl Turns {
 
 /// Returns the reason why no further turn can be taken; `None` if one can.
 fn over(view: &View, state: &State) -> Option<StopReason> {
-    let is_satisfied = || {
+    fn is_satisfied(state: &State) -> bool {
         !state.by_model && state.best().is_some_and(|best| best.standing == state::Standing::Solved)
-    };
+    }
     match () {
         () if observe::is_spent(view.seen) => Some(StopReason::NoAdditionalEvidence),
         () if state.turn < view.limit => None,
-        () if is_satisfied() => Some(StopReason::GoalSatisfied),
+        () if is_satisfied(state) => Some(StopReason::GoalSatisfied),
         () => Some(StopReason::StepLimitReached),
     }
 }

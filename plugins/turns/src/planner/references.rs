@@ -36,12 +36,13 @@ impl Replay<'_> {
 
     /// Returns the work of the added task.
     pub(crate) fn work(&self, decision: &Decision) -> Result<Work, Refusal> {
-        let said =
-            |text: &Option<String>| text.as_deref().map(text_line).filter(|text| !text.is_empty());
+        fn say(text: &Option<String>) -> Option<String> {
+            text.as_deref().map(text_line).filter(|text| !text.is_empty())
+        }
         if decision.action == Action::Search
             || (decision.action == Action::Fork && decision.query.is_some())
         {
-            let query = said(&decision.query).ok_or_else(|| self.unusable("`query` is missing"))?;
+            let query = say(&decision.query).ok_or_else(|| self.unusable("`query` is missing"))?;
             let corpus =
                 self.word("corpus", decision.corpus.as_deref().unwrap_or("columns"), &CORPORA)?;
             let retriever = self.word(
@@ -51,8 +52,8 @@ impl Replay<'_> {
             )?;
             return Ok(Work::Search { corpus, retriever, query });
         }
-        let text = said(&decision.text).ok_or_else(|| self.unusable("`text` is missing"))?;
-        Ok(Work::Solve { text, expected: said(&decision.expected) })
+        let text = say(&decision.text).ok_or_else(|| self.unusable("`text` is missing"))?;
+        Ok(Work::Solve { text, expected: say(&decision.expected) })
     }
 
     pub(crate) fn word(&self, name: &str, word: &str, known: &[&str]) -> Result<String, Refusal> {

@@ -284,8 +284,9 @@ impl State {
     /// The result to answer with: one with rows before one without, then the more confident, then
     /// the later.
     pub(crate) fn best(&self) -> Option<&Node> {
-        let rank =
-            |node: &Node| (node.standing == Standing::Solved, node.confidence.unwrap_or(-1.0));
+        fn rank(node: &Node) -> (bool, f64) {
+            (node.standing == Standing::Solved, node.confidence.unwrap_or(-1.0))
+        }
         let results = self.live().filter_map(|branch| self.result_of(&branch.id));
         results.reduce(|best, next| if rank(next) >= rank(best) { next } else { best })
     }

@@ -238,7 +238,9 @@ fn tasks_under_way_are_called_off_when_one_result_is_enough() {
         turn(&[first, select, go_on("main", "t1", "count")]),
         turn(&[prune("main"), terminate("goal-satisfied")]),
     ];
-    let settings = || Settings { together: false, ..Settings::default() };
+    fn settings() -> crate::settings::Settings {
+        Settings { together: false, ..Settings::default() }
+    }
     let mut scene = Scene::new(settings(), &turns, script());
     scene.plan();
     assert_eq!(scene.task("turn-1").depends_on, ["t2", "t1"]);

@@ -130,41 +130,43 @@ fn nothing_builds_on_what_has_not_ended() {
 
 #[test]
 fn limits_and_nonsense_are_refused_in_words() {
-    let said = |decisions: &[JsonValue]| replay_decisions(decisions).unwrap_err().to_string();
-    assert_eq!(said(&vec![prune("b3"); 7]), "7 decisions in one turn, over the limit of 6");
+    fn say(decisions: &[JsonValue]) -> String {
+        replay_decisions(decisions).unwrap_err().to_string()
+    }
+    assert_eq!(say(&vec![prune("b3"); 7]), "7 decisions in one turn, over the limit of 6");
     assert_eq!(
-        said(&[new_fork()]),
+        say(&[new_fork()]),
         "decision 1 (fork): there are as many branches as may be (3): merge or prune one first"
     );
-    assert_eq!(said(&[search("main", "s9", " ")]), "decision 1 (search): `query` is missing");
+    assert_eq!(say(&[search("main", "s9", " ")]), "decision 1 (search): `query` is missing");
     assert_eq!(
-        said(&[go_on("main", "a b", "x")]),
+        say(&[go_on("main", "a b", "x")]),
         "decision 1 (continue): `target_node` is not 1 to 32 of A-Z a-z 0-9 _ -"
     );
     let corpus = set_field(search("main", "s9", "x"), "corpus", "cells");
     assert_eq!(
-        said(&[corpus]),
+        say(&[corpus]),
         "decision 1 (search): `corpus` is none of tables, columns, notes, examples"
     );
     assert_eq!(
-        said(&[go_on("main", "t9", "x"), terminate("goal-satisfied")]),
+        say(&[go_on("main", "t9", "x"), terminate("goal-satisfied")]),
         "decision 2 (terminate): a turn that starts a task cannot end the search"
     );
     assert_eq!(
-        said(&[terminate("goal-satisfied"), prune("b3")]),
+        say(&[terminate("goal-satisfied"), prune("b3")]),
         "decision 2 (prune): nothing can follow a terminate"
     );
     let prunes = [prune("b3"), prune("b2"), prune("main")];
     assert_eq!(
-        said(&prunes),
+        say(&prunes),
         "decision 3 (prune): missing-branch: without `main` no branch would be left"
     );
     assert_eq!(
-        said(&prunes[..2]),
+        say(&prunes[..2]),
         "after these decisions no task is under way: add one, or terminate"
     );
     assert_eq!(
-        said(&[prune("b3"), go_on("b3", "t9", "x")]),
+        say(&[prune("b3"), go_on("b3", "t9", "x")]),
         "decision 2 (continue): missing-branch: `b3` was pruned"
     );
     for nonsense in [

@@ -124,8 +124,10 @@ fn an_empty_result_is_tried_once_more_and_accepted() {
 
 #[test]
 fn each_end_has_its_reason() {
-    let lost = || vec![observe_hits("s1", vec![]), observe_failure("t1", "syntax error")];
-    assert_eq!(by_rule(lost()).stop_reason(), "no-further-queries");
+    fn lose() -> Vec<syrch_plugin::prelude::Observation> {
+        vec![observe_hits("s1", vec![]), observe_failure("t1", "syntax error")]
+    }
+    assert_eq!(by_rule(lose()).stop_reason(), "no-further-queries");
 
     let run = |rounds: u32, script: Vec<Observation>| {
         let mut scene = Scene::with(
@@ -190,7 +192,9 @@ fn a_model_that_cannot_do_it_leaves_it_to_the_rules() {
 
 #[test]
 fn an_outage_is_reported_at_first_and_survived_later() {
-    let outage = || LlmError::Unavailable("connection refused".into());
+    fn outage() -> syrch_plugin::prelude::LlmError {
+        LlmError::Unavailable("connection refused".into())
+    }
     let mut host = FakeHost::default();
     host.model.script(&Purpose::Plan, Err(outage()));
     let failure = Turns::new(Settings::default())

@@ -192,7 +192,9 @@ fn values(literal: &Literal, hits: &[Hit], least: f64) -> Vec<String> {
 
 /// Returns true if two names are those of one table; either may be without its schema.
 fn is_same(one: &str, other: &str) -> bool {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    fn last(name: &str) -> String {
+        name.rsplit('.').next().unwrap_or(name).to_lowercase()
+    }
     one.eq_ignore_ascii_case(other)
         || ((one.contains('.') != other.contains('.')) && last(one) == last(other))
 }
@@ -264,16 +266,16 @@ mod tests {
 
     #[test]
     fn a_text_that_its_column_lacks_is_named_with_the_nearest() {
-        let nearest = |text: &str| {
+        fn nearest(text: &str) -> (String, String) {
             let absent =
                 find_absent_in(&host(), &with(&[("main.customers.country", text)]), Vec::new());
             (absent.misspelled.concat(), absent.unlike.concat())
-        };
-        let named = |text: &str| {
+        }
+        fn name(text: &str) -> String {
             format!("main.customers.country has no known value `{text}`; the nearest: `Germany`")
-        };
-        assert_eq!(nearest("GERMANY"), (named("GERMANY"), String::new()));
-        assert_eq!(nearest("Germani"), (named("Germani"), String::new()));
+        }
+        assert_eq!(nearest("GERMANY"), (name("GERMANY"), String::new()));
+        assert_eq!(nearest("Germani"), (name("Germani"), String::new()));
         assert_eq!(nearest("Germany"), Default::default());
         // Another column's value is none of its own.
         assert_eq!(nearest("Vienna").1, "main.customers.country has no known value like `Vienna`");

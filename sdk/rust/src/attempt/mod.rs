@@ -80,8 +80,11 @@ pub fn doubts(overflow_rows: u64, profile: &Profile, signals: &mut Signals) -> V
     if signals.empty_result {
         doubts.push("the result has no rows".to_owned());
     }
-    let is_null = |column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows;
-    let nulls: Vec<&ColumnProfile> = profile.columns.iter().filter(is_null).collect();
+    let nulls: Vec<&ColumnProfile> = profile
+        .columns
+        .iter()
+        .filter(|column: &&ColumnProfile| profile.rows > 0 && column.nulls >= profile.rows)
+        .collect();
     signals.null_columns = u32::try_from(nulls.len()).unwrap_or(u32::MAX);
     if !nulls.is_empty() {
         let named: Vec<String> =
@@ -156,19 +159,19 @@ mod tests {
 
     #[test]
     fn what_the_host_warns_of_is_a_doubt() {
-        let warned = |truncated: bool| {
+        fn warn(truncated: bool) -> Vec<String> {
             let warnings = ["cut after 3 rows", "2 of 9 values of c are no numbers"]
                 .map(str::to_owned)
                 .to_vec();
             let profile = Profile { rows: 3, truncated, warnings, ..Profile::default() };
             doubts(1000, &profile, &mut Signals::default())
-        };
-        assert_eq!(warned(false), ["cut after 3 rows", "2 of 9 values of c are no numbers"]);
+        }
+        assert_eq!(warn(false), ["cut after 3 rows", "2 of 9 values of c are no numbers"]);
         assert_eq!(
-            warned(true).last().map(String::as_str),
+            warn(true).last().map(String::as_str),
             Some("2 of 9 values of c are no numbers")
         );
-        assert!(!warned(true).contains(&"cut after 3 rows".to_owned()));
+        assert!(!warn(true).contains(&"cut after 3 rows".to_owned()));
     }
 
     #[test]

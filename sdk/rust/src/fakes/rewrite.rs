@@ -38,7 +38,13 @@ pub fn attempt(sql: &str, family: &str, trial: Trial) -> Attempt {
 ///
 /// impl RewriterRole for Shorter {
 ///     fn rewrite(
-///         &self, _: &impl RewriterHost, _: &str, best: &str, _: &Plan, _: &Catalog, history: &[Attempt],
+///         &self,
+///         _: &impl RewriterHost,
+///         _: &str,
+///         best: &str,
+///         _: &Plan,
+///         _: &Catalog,
+///         history: &[Attempt],
 ///     ) -> Result<Option<Proposal>, Failure> {
 ///         let sql = best.replace(" WHERE 1 = 1", "");
 ///         let is_new = sql != best && history.iter().all(|attempt| attempt.sql != sql);

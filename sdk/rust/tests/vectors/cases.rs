@@ -234,7 +234,9 @@ fn hostile() -> Json {
 
 /// Several tables of one name in several schemas.
 fn schemas(quotes: &str) -> Json {
-    let key = |to: &str| json!({"columns": ["id"], "ref_table": to, "ref_columns": ["id"]});
+    fn key(to: &str) -> serde_json::Value {
+        json!({"columns": ["id"], "ref_table": to, "ref_columns": ["id"]})
+    }
     let columns = json!([{"name": "id", "sql_type": "INT"}]);
     json!({
         "database": "db", "syntax": syntax(quotes),
@@ -518,8 +520,12 @@ fn briefs() -> Vec<Case> {
         input
     };
     let request = |name: &str, changes: Json| case("brief.request", name, with(changes));
-    let integer = |number: i64| json!({"type": "integer", "value": number});
-    let relation = |id: &str, text: &str, name: &str, columns: Json, rows: Json| json!({"task": {"id": id, "text": text}, "output": {"relation": {"name": name, "results": {"columns": columns, "rows": rows}}}});
+    fn integer(number: i64) -> serde_json::Value {
+        json!({"type": "integer", "value": number})
+    }
+    fn relation(id: &str, text: &str, name: &str, columns: Json, rows: Json) -> serde_json::Value {
+        json!({"task": {"id": id, "text": text}, "output": {"relation": {"name": name, "results": {"columns": columns, "rows": rows}}}})
+    }
     let parents = json!([
         relation("A", "the customers", "t_A", json!(["id", "select", "two\nwords"]), json!([
             [integer(1), {"type": "text", "value": "Wien"}, {"type": "null"}],
@@ -550,12 +556,13 @@ fn briefs() -> Vec<Case> {
         example("Too long", &"x".repeat(3_980)), example("Who?", "SELECT name FROM customers"), example("What?", &"y".repeat(3_000)),
     ]});
     let fact = json!({"corpus": "cells", "id": "f", "path": "values of customers", "table": "customers", "snippet": "city is 'Wien', 'Graz'", "score": 1.0});
-    let described =
-        |hints: &[&Json]| json!({"question": "How many customers live in Vienna?", "hints": hints});
+    fn describe(hints: &[&Json]) -> serde_json::Value {
+        json!({"question": "How many customers live in Vienna?", "hints": hints})
+    }
     let example_of_one = example("Who?", "SELECT name FROM customers");
     let found = hit("customers.city", Some("Wien"));
-    let facts = described(&[&found, &fact]);
-    let facts_and_example = described(&[&fact, &example_of_one, &found]);
+    let facts = describe(&[&found, &fact]);
+    let facts_and_example = describe(&[&fact, &example_of_one, &found]);
     let long = json!([{"sql": format!("SELECT '{}'", "ä".repeat(3000)), "wrong": "the result has no rows"}]);
     let columns: Vec<String> = (0..53).map(|number| format!("c{number}")).collect();
     let many = json!([relation("A", "all", "t_A", json!(columns), json!([]))]);
@@ -776,7 +783,9 @@ const SQL_ERRORS: [&str; 14] = [
 ];
 
 fn attempts() -> Vec<Case> {
-    let error = |message: &str, position: Option<u32>, suggestions: &[&str]| json!({"error": {"kind": "unknown-table", "message": message, "position": position, "suggestions": suggestions}});
+    fn error(message: &str, position: Option<u32>, suggestions: &[&str]) -> serde_json::Value {
+        json!({"error": {"kind": "unknown-table", "message": message, "position": position, "suggestions": suggestions}})
+    }
     let mut cases = vec![
         case("attempt.words", "message", error("no such table", None, &[])),
         case("attempt.words", "position", error("no such table", Some(14), &[])),
@@ -794,7 +803,9 @@ fn attempts() -> Vec<Case> {
             json!({"error": {"kind": kind, "message": "it failed"}}),
         ));
     }
-    let column = |name: &str, nulls: u64| json!({"column": {"name": name}, "nulls": nulls});
+    fn column(name: &str, nulls: u64) -> serde_json::Value {
+        json!({"column": {"name": name}, "nulls": nulls})
+    }
     let doubts = |name: &str, rows: u64, truncated: bool, columns: Vec<Json>| {
         case(
             "attempt.doubts",
@@ -922,11 +933,13 @@ fn chains() -> Vec<Case> {
     let chain = |name: &str, steps: Json| {
         case("attempt.chain", name, json!({ "max_attempts": 3, "steps": steps }))
     };
-    let next = |id: &str, sql: &str, signals: Json| {
+    fn next(id: &str, sql: &str, signals: Json) -> serde_json::Value {
         let statement = json!({ "sql": sql, "confidence": 0.5, "logprob": -0.25, "tokens": 12 });
         json!({"candidate": {"id": id, "statement": statement, "signals": signals}})
-    };
-    let failed = |sql: &str| json!({"fail": {"sql": sql, "wrong": "no such table"}});
+    }
+    fn fail(sql: &str) -> serde_json::Value {
+        json!({"fail": {"sql": sql, "wrong": "no such table"}})
+    }
     let own = json!({"schema_errors": 1, "empty_result": true, "null_columns": 2, "overflow": true, "attempts": 9, "samples": 9});
     vec![
         chain("none", json!([])),
@@ -935,7 +948,7 @@ fn chains() -> Vec<Case> {
             "a repair is a child and carries the errors",
             json!([
                 next("A.1", "SELECT x", own),
-                failed("SELECT x"),
+                fail("SELECT x"),
                 next("A.2", "SELECT 1", json!({"execution_errors": 1}))
             ]),
         ),
@@ -945,7 +958,7 @@ fn chains() -> Vec<Case> {
         ),
         chain(
             "an origin of the strategy's own",
-            json!([failed("SELECT 1"), {"candidate": {
+            json!([fail("SELECT 1"), {"candidate": {
                 "id": "A.7", "origin": "debug", "statement": {"sql": "SELECT 2", "tokens": 0}, "signals": {"syntax_errors": 2},
             }}]),
         ),

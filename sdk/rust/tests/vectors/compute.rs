@@ -27,12 +27,14 @@ syrch_plugin::settings! {
 
 pub(crate) fn output(function: &str, input: &Json) -> Json {
     let of = |key: &str| &input[key];
-    let number = |key: &str| input[key].as_u64().unwrap();
-    let size = |key: &str| usize::try_from(number(key)).unwrap();
+    fn number(input: &Json, key: &str) -> u64 {
+        input[key].as_u64().unwrap()
+    }
+    let size = |key: &str| usize::try_from(number(input, key)).unwrap();
     match function {
         "text.line" => text::line(&read::text(of("text")), size("limit")).into(),
         "text.clip" => text::clip(&read::text(of("text")), size("bytes")).into(),
-        "text.count" => text::count(number("number"), &read::text(of("noun"))).into(),
+        "text.count" => text::count(number(input, "number"), &read::text(of("noun"))).into(),
         "text.clamp01" => text::clamp01(of("value").as_f64().unwrap()).into(),
         "names.quote" => names::quote(&read::syntax(of("syntax")), &read::text(of("name"))).into(),
         "names.quote_if_odd" => {
@@ -103,7 +105,7 @@ pub(crate) fn output(function: &str, input: &Json) -> Json {
         "attempt.doubts" => {
             let mut signals = Signals::default();
             let doubts =
-                doubts(number("overflow_rows"), &read::profile(of("profile")), &mut signals);
+                doubts(number(input, "overflow_rows"), &read::profile(of("profile")), &mut signals);
             json!({ "doubts": doubts, "signals": write::signals(&signals) })
         }
         "attempt.candidate_id" => {

@@ -65,13 +65,15 @@ fn foreign_key(value: &Json) -> ForeignKey {
 
 /// A syntax: its members, of which those that are left out have their defaults.
 pub(crate) fn syntax(value: &Json) -> Syntax {
-    let flag = |name: &str| value[name].as_bool().unwrap_or_default();
+    fn flag(value: &Json, name: &str) -> bool {
+        value[name].as_bool().unwrap_or_default()
+    }
     Syntax {
         title: maybe_text(&value["title"]).unwrap_or_else(|| Syntax::default().title),
         rules: maybe_text(&value["rules"]).unwrap_or_default(),
-        backticks: flag("backticks"),
-        folds_names: flag("folds_names"),
-        backslash_escapes: flag("backslash_escapes"),
+        backticks: flag(value, "backticks"),
+        folds_names: flag(value, "folds_names"),
+        backslash_escapes: flag(value, "backslash_escapes"),
     }
 }
 

@@ -183,14 +183,14 @@ fn flights() -> String {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % most
     };
-    let code = |mut number: u64| -> String {
+    fn code(mut number: u64) -> String {
         let letters = [(); 3].map(|()| {
             let letter = char::from(b'A' + (number % 26) as u8);
             number /= 26;
             letter
         });
         letters.iter().collect()
-    };
+    }
     for row in 0..u64::from(ROWS) {
         let day = row * 365 / u64::from(ROWS);
         let month = day / 31 + 1;

@@ -232,8 +232,11 @@ fn choose(all: &[Vec<Asked>], out: usize) -> Vec<usize> {
 /// Returns the tally of the plugin on a question, in all of its orders.
 fn sample_question(asked: &Asked, signs: &[usize], lead: f64) -> Tally {
     let mut tally = Tally::default();
-    let weigh = |vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>());
-    let weights: Vec<f64> = asked.answers.iter().map(weigh).collect();
+    let weights: Vec<f64> = asked
+        .answers
+        .iter()
+        .map(|vote: &Vote| KEEP.powf(-signs.iter().map(|sign| vote.signs[*sign]).sum::<f64>()))
+        .collect();
     for order in &asked.orders {
         let (is_right, calls) = vote(&asked.answers, &weights, order, lead);
         tally.add(is_right, calls);

@@ -77,13 +77,15 @@ fn answer_questions(world: &World, from: &Path, folder: &Path) -> Outcome<Vec<Fi
 }
 
 fn figure(name: &str, all: &[&Graded], rule: &str) -> Figure {
-    let is_right = |one: &&&Graded| one.verdict(rule).is_some_and(|verdict| verdict.is_right());
+    fn is_right(rule: &str, one: &&&Graded) -> bool {
+        one.verdict(rule).is_some_and(|verdict| verdict.is_right())
+    }
     let of_class = |from: f64, to: f64| {
         let class: Vec<&&Graded> = all
             .iter()
             .filter(|one| one.confidence.is_some_and(|sure| (from..to).contains(&sure)))
             .collect();
-        (class.iter().filter(|one| is_right(one)).count(), class.len())
+        (class.iter().filter(|one| is_right(rule, one)).count(), class.len())
     };
     let (right, sure) = of_class(SURE, 1.1);
     let classes =
@@ -93,7 +95,7 @@ fn figure(name: &str, all: &[&Graded], rule: &str) -> Figure {
         });
     let what = format!("unseen questions on {name}: right of those answered at {SURE} and more");
     let share = 100.0 * right as f64 / sure.max(1) as f64;
-    let total = all.iter().filter(is_right).count();
+    let total = all.iter().filter(|one| is_right(rule, one)).count();
     let note = format!(
         "{right} of {sure}; {total} of {} questions in all; {}",
         all.len(),

@@ -140,7 +140,9 @@ async fn equal_bags_have_equal_fingerprints_on_all_engines() {
         assert_eq!(found, expected, "{rows:?}\n{other:?}");
     }
     // SQLite has texts for times, and no exact numbers of that many digits.
-    let few = |sql: &str| sql.replace("12345678901234567890.5", "0.5");
+    fn few(sql: &str) -> String {
+        sql.replace("12345678901234567890.5", "0.5")
+    }
     let untyped = ["DATE '", "TIMESTAMP '", "TIME '", "INTERVAL '"]
         .iter()
         .fold(few(TYPED), |sql, name| sql.replace(name, "'"));

@@ -157,8 +157,11 @@ fn token(state: &mut State, request: &Request) -> Response {
     let (id, secret) = CLIENT;
     let by_header = request.authorization
         == Some(format!("Basic {}", STANDARD.encode(format!("{id}:{secret}"))));
-    let has = |pair: &str| form.split('&').any(|part| part == pair);
-    let by_form = has(&format!("client_id={id}")) && has(&format!("client_secret={secret}"));
+    fn has(form: &str, pair: &str) -> bool {
+        form.split('&').any(|part| part == pair)
+    }
+    let by_form =
+        has(form, &format!("client_id={id}")) && has(form, &format!("client_secret={secret}"));
     if !(by_header || by_form) {
         return document(
             401,
@@ -170,7 +173,7 @@ fn token(state: &mut State, request: &Request) -> Response {
     } else {
         "scope=2ff814a6-3304-4ab8-85cb-cd0e6f879c1d%2F.default"
     };
-    if !has("grant_type=client_credentials") || !has(scope) {
+    if !has(form, "grant_type=client_credentials") || !has(form, scope) {
         return document(400, &json!({"error": "invalid_scope", "error_description": form}));
     }
     state.issued += 1;
@@ -190,7 +193,9 @@ fn submit(
     behaviour: Option<Behaviour>,
 ) -> Response {
     let text = |name: &str| body[name].as_str().unwrap_or_default();
-    let wrong = |message: &str| refusal(400, "INVALID_PARAMETER_VALUE", message);
+    fn wrong(message: &str) -> Response<Body> {
+        refusal(400, "INVALID_PARAMETER_VALUE", message)
+    }
     if let Some(Behaviour::Refused(status, message)) = &behaviour {
         return refusal(*status, "BAD_REQUEST", message);
     }
@@ -251,7 +256,9 @@ fn apply_limits(mut table: Table, body: &Value, chunk_rows: usize) -> Answer {
     };
     let rows = limit("row_limit");
     let mut bytes = limit("byte_limit");
-    let size = |row: &Row| row.iter().filter_map(Table::text).map(|text| text.len()).sum::<usize>();
+    fn size(row: &Row) -> usize {
+        row.iter().filter_map(Table::text).map(|text| text.len()).sum::<usize>()
+    }
     let fitting = table.rows.iter().take(rows).take_while(|row| {
         let fits = size(row) <= bytes;
         bytes = bytes.saturating_sub(size(row));
@@ -374,12 +381,12 @@ fn chunk(shared: &Shared, state: &mut State, id: &str, index: usize) -> Option<V
 
 /// A chunk behind a link, as the storage of a cloud answers.
 fn link(state: &mut State, path: &str, query: &str, request: &Request) -> Response {
-    let plain = |status: StatusCode, body: Vec<u8>| {
+    fn plain(status: StatusCode, body: Vec<u8>) -> Response<Body> {
         Response::builder()
             .status(status)
             .body(Body::from(body))
             .expect("the response is well-formed")
-    };
+    }
     if request.authorization.is_some() {
         return plain(
             StatusCode::BAD_REQUEST,

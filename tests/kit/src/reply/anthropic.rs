@@ -54,7 +54,9 @@ pub(crate) fn objection(request: &Recorded) -> Option<String> {
 }
 
 fn messages(messages: &[Value]) -> Option<String> {
-    let role = |message: &Value| message["role"].as_str().unwrap_or_default().to_owned();
+    fn role(message: &Value) -> String {
+        message["role"].as_str().unwrap_or_default().to_owned()
+    }
     if messages.first().is_none_or(|first| role(first) != "user") {
         return Some("messages: first message must use the \"user\" role".to_owned());
     }
@@ -147,7 +149,9 @@ mod tests {
 
     #[test]
     fn what_the_protocol_does_not_take_is_objected_to() {
-        let said = |role: &str, text: &str| json!({"role": role, "content": text});
+        fn say(role: &str, text: &str) -> Value {
+            json!({"role": role, "content": text})
+        }
         assert_eq!(objects(|_| ()), "");
         assert_eq!(objects(|request| request.path = "/v1/chat/completions".into()), "");
         assert!(objects(|request| request.headers.clear()).contains("anthropic-version"));
@@ -157,15 +161,11 @@ mod tests {
             ("temperature", json!(1.5), "range"),
             ("stop_sequences", json!(["\n"]), "non-whitespace"),
             ("messages", json!([]), "first message"),
-            ("messages", json!([said("system", "q")]), "first message"),
-            ("messages", json!([said("user", "a"), said("user", "b")]), "alternate"),
-            ("messages", json!([said("user", "a"), said("system", "b")]), "Unexpected role"),
-            ("messages", json!([said("user", " ")]), "non-empty"),
-            (
-                "messages",
-                json!([said("user", "a"), said("assistant", "b ")]),
-                "trailing whitespace",
-            ),
+            ("messages", json!([say("system", "q")]), "first message"),
+            ("messages", json!([say("user", "a"), say("user", "b")]), "alternate"),
+            ("messages", json!([say("user", "a"), say("system", "b")]), "Unexpected role"),
+            ("messages", json!([say("user", " ")]), "non-empty"),
+            ("messages", json!([say("user", "a"), say("assistant", "b ")]), "trailing whitespace"),
         ] {
             let objection = objects(|request| request.body[name] = value.clone());
             assert!(objection.contains(words), "{name}: {value}: {objection}");

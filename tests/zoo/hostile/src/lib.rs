@@ -2,7 +2,8 @@
 //! `tests/e2e/zoo.rs` holds the end that each must come to.
 //!
 //! With `none` it behaves: one task, one statement, certain of itself.
-#![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)] // Misbehaving is its job.
+// Misbehaving is its job.
+#![allow(clippy::panic, clippy::disallowed_methods, clippy::print_stderr)]
 
 mod leak;
 mod rewrite;
@@ -353,12 +354,12 @@ impl SolverRole for Hostile {
                 other => Err(failure(FailureKind::Internal, format!("BOMB: {other:?}"))),
             },
             "schema-bomb" => {
-                let expensive = |number: usize| {
+                fn expensive(number: usize) -> String {
                     let patterns: Vec<String> = (0..2_000)
                         .map(|n| format!(r#"{{"pattern":"\\p{{L}}{{16}}{n}x{number}"}}"#))
                         .collect();
                     format!(r#"{{"anyOf":[{}]}}"#, patterns.join(","))
-                };
+                }
                 let all = (0..4).all(|number| {
                     match host.complete(&Request {
                         expect: Shape::Json(expensive(number)),

@@ -71,11 +71,13 @@ impl Word {
 /// Takes the settings off: from the first colon on that `NAME=` follows. A file that is called so
 /// is one.
 fn split(text: &str) -> (&str, &str) {
-    let is_name = |name: &str| {
+    fn is_name(name: &str) -> bool {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
-    };
-    let begins = |at: &usize| text[at + 1..].split_once('=').is_some_and(|(name, _)| is_name(name));
-    let colon = text.match_indices(':').map(|(at, _)| at).find(begins);
+    }
+    fn begins(text: &str, at: &usize) -> bool {
+        text[at + 1..].split_once('=').is_some_and(|(name, _)| is_name(name))
+    }
+    let colon = text.match_indices(':').map(|(at, _)| at).find(|at| begins(text, at));
     match colon.filter(|_| !Path::new(text).is_file()) {
         Some(at) => text.split_at(at),
         None => (text, ""),
@@ -84,8 +86,9 @@ fn split(text: &str) -> (&str, &str) {
 
 impl Who {
     fn read(head: &str, text: &str) -> Outcome<Self> {
-        let is_plain =
-            |role: &str| role.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        fn is_plain(role: &str) -> bool {
+            role.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        }
         if let Some((role, plugin)) = head.split_once('=').filter(|(role, _)| is_plain(role)) {
             let Some(known) = Role::SEARCH.into_iter().find(|known| known.name() == role) else {
                 let failure =

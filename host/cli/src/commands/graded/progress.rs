@@ -69,10 +69,12 @@ const SHOWN: usize = 4;
 /// `12/100 · 83.3 % right · 1 failed · 24 calls · $0.0012 · 1 min 20 s left`; of several arms each
 /// one's share.
 fn line(progress: &Progress) -> String {
-    let share = |right: u64, of: u64| match of {
-        0 => "– % right".to_owned(),
-        of => format!("{:.1} % right", right as f64 * 100.0 / of as f64),
-    };
+    fn share(right: u64, of: u64) -> String {
+        match of {
+            0 => "– % right".to_owned(),
+            of => format!("{:.1} % right", right as f64 * 100.0 / of as f64),
+        }
+    }
     let mut parts = vec![format!("{}/{}", progress.done, progress.of)];
     match progress.arms.as_slice() {
         [one] => parts.push(share(one.right, one.of)),

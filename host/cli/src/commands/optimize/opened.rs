@@ -52,7 +52,9 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
         return Err(Failure::config("`--rewriter model` asks a model, and none is configured")
             .hint("name one by --llm and --model, or use the rules by --rewriter rules, which need none"));
     }
-    let is_set = |context: &Context, key: &str| context.config.origins.contains_key(key);
+    fn is_set(context: &Context, key: &str) -> bool {
+        context.config.origins.contains_key(key)
+    }
     if !is_set(context, "execution.deadline_seconds") {
         // The default is that of a search; a slow statement is executed some dozens of times.
         context.config.effective.settings.deadline = None;
@@ -81,16 +83,18 @@ pub(super) async fn open(context: &mut Context, flags: &LoopArgs, copies: u32) -
 
 /// The bounds of comparing and measuring: those of the optimizer, unless the user sets others.
 fn limits(context: &Context) -> BenchLimits {
-    let is_set = |key: &str| context.config.origins.contains_key(key);
+    fn is_set(context: &Context, key: &str) -> bool {
+        context.config.origins.contains_key(key)
+    }
     let settings = &context.config.effective.settings.limits;
     let mut limits = BenchLimits::default();
-    if is_set("execution.max_rows") {
+    if is_set(context, "execution.max_rows") {
         limits.rows = settings.rows;
     }
-    if is_set("execution.max_bytes") {
+    if is_set(context, "execution.max_bytes") {
         limits.bytes = settings.result_bytes as u64;
     }
-    if is_set("execution.sql_timeout") {
+    if is_set(context, "execution.sql_timeout") {
         limits.statement_ms = u64::try_from(settings.sql_deadline.as_millis()).unwrap_or(u64::MAX);
     }
     limits

@@ -39,7 +39,9 @@ impl Words {
     /// Finds where the word before `end` begins, and the words that it may become.
     fn find(&self, line: &str, end: usize) -> (usize, Vec<&str>) {
         let before = line.get(..end).unwrap_or(line);
-        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '\\';
+        fn is_part(c: char) -> bool {
+            c.is_alphanumeric() || c == '_' || c == '\\'
+        }
         let start = before
             .char_indices()
             .rev()

@@ -298,9 +298,12 @@ fn draw_candidate(picture: &mut Picture, candidate: &CandidateNode, before: &str
     ];
     let below = format!("{before}{next}  ");
     picture.line(&format!("{before}{first}"), &below, &parts);
-    let is_in_reason =
-        |text: &str| candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text));
-    if let Some(rationale) = candidate.rationale.as_ref().filter(|text| !is_in_reason(text)) {
+    fn is_in_reason(candidate: &CandidateNode, text: &str) -> bool {
+        candidate.reason.as_ref().is_some_and(|reason| reason.starts_with(text))
+    }
+    if let Some(rationale) =
+        candidate.rationale.as_ref().filter(|text| !is_in_reason(candidate, text))
+    {
         picture.line(&below, &below, &[(Style::Plain, rationale.clone())]);
     }
     picture.line(&below, &below, &[(Style::Dim, candidate.sql.clone())]);

@@ -45,7 +45,9 @@ async fn the_catalog_is_the_drivers_list_of_objects() {
     let tables = shop.open(Limits::default()).await.engine.schema().await.unwrap().tables;
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(names, ["customers", "products", "orders"]);
-    let is_main = |table: &syrch_core::Table| table.schema_name.as_deref() == Some("main");
+    fn is_main(table: &syrch_core::Table) -> bool {
+        table.schema_name.as_deref() == Some("main")
+    }
     assert!(tables.iter().all(|table| is_main(table) && table.primary_key == ["id"]));
     let keys: Vec<&str> = tables[2].foreign_keys.iter().map(|key| key.ref_table.as_str()).collect();
     assert!(

@@ -81,11 +81,11 @@ fn each_kind_of_credentials_has_its_variables() {
         describe_credentials(&target(&config(url, &variables.concat())).unwrap().credentials)
     };
     let machine = "me:s1 at https://h.example/oidc/v1/token for all-apis, false";
-    let principal = |id: &str| {
+    fn principal(id: &str) -> String {
         format!(
             "{id} at https://login.microsoftonline.com/t-1/oauth2/v2.0/token for {AZURE_SCOPE}, true"
         )
-    };
+    }
     assert_eq!(of(&[&[TOKEN], &client, &azure]), "token dapi-sesame");
     assert_eq!(of(&[&client, &azure]), machine);
     assert_eq!(of(&[&azure]), principal("az:s2"));
@@ -97,38 +97,40 @@ fn each_kind_of_credentials_has_its_variables() {
 #[test]
 fn credentials_of_variables_go_to_hosts_that_the_user_names() {
     let url = "databricks://h.example/sql/1.0/warehouses/w";
-    let sent = |url: &str, variables: &[(&str, &str)]| {
+    fn send(url: &str, variables: &[(&str, &str)]) -> String {
         let mut config = config(url, variables);
         config.is_untrusted = true;
         describe_credentials(&target(&config).unwrap().credentials)
-    };
-    assert!(sent(url, &[TOKEN]).starts_with("none: "));
-    assert!(sent(url, &[TOKEN, ("DATABRICKS_HOST", "other.example")]).starts_with("none: "));
+    }
+    assert!(send(url, &[TOKEN]).starts_with("none: "));
+    assert!(send(url, &[TOKEN, ("DATABRICKS_HOST", "other.example")]).starts_with("none: "));
     assert!(
-        sent(
+        send(
             "databricks://h.example:444/sql/1.0/warehouses/w",
             &[TOKEN, ("DATABRICKS_HOST", "h.example")]
         )
         .starts_with("none: ")
     );
-    assert_eq!(sent(url, &[TOKEN, ("DATABRICKS_HOST", "https://h.example")]), "token dapi-sesame");
+    assert_eq!(send(url, &[TOKEN, ("DATABRICKS_HOST", "https://h.example")]), "token dapi-sesame");
     assert_eq!(
-        sent("databricks:///sql/1.0/warehouses/w", &[TOKEN, ("DATABRICKS_HOST", "h.example")]),
+        send("databricks:///sql/1.0/warehouses/w", &[TOKEN, ("DATABRICKS_HOST", "h.example")]),
         "token dapi-sesame"
     );
     assert_eq!(
-        sent("databricks://localhost:1/sql/1.0/warehouses/w", &[TOKEN]),
+        send("databricks://localhost:1/sql/1.0/warehouses/w", &[TOKEN]),
         "token dapi-sesame"
     );
     assert_eq!(
-        sent("databricks://token:own@h.example/sql/1.0/warehouses/w", &[TOKEN]),
+        send("databricks://token:own@h.example/sql/1.0/warehouses/w", &[TOKEN]),
         "token own"
     );
 }
 
 #[test]
 fn what_is_wrong_in_an_address_is_named_without_its_token() {
-    let with_token = |rest: &str| format!("databricks://token:sesame@{rest}");
+    fn with_token(rest: &str) -> String {
+        format!("databricks://token:sesame@{rest}")
+    }
     for (url, variables, part) in [
         (with_token("/sql/1.0/warehouses/w"), vec![], "DATABRICKS_HOST"),
         (with_token("h.example"), vec![], "DATABRICKS_WAREHOUSE_ID"),

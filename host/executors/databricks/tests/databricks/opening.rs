@@ -81,11 +81,11 @@ async fn error(config: DatabricksConfig) -> DatabaseError {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_opened_has_its_reason() {
     let mock = mock();
-    let with = |url: String, token: &str| {
+    fn with(url: String, token: &str) -> DatabricksConfig {
         let mut config = DatabricksConfig::new(url);
         config.variables.insert("DATABRICKS_TOKEN".into(), token.into());
         config
-    };
+    }
     let url = mock.workspace.url();
     let wrong = error(with(url.clone(), "dapi-sesame")).await;
     assert!(

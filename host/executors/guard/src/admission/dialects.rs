@@ -34,7 +34,9 @@ mod tests {
 
     #[test]
     fn the_lists_can_be_searched_and_agree() {
-        let other = |name: &str| Dialect::Other(name.to_owned());
+        fn other(name: &str) -> Dialect {
+            Dialect::Other(name.to_owned())
+        }
         for dialect in [
             Dialect::Postgres,
             Dialect::Duckdb,

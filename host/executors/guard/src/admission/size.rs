@@ -271,7 +271,9 @@ fn is_nested(text: &str) -> bool {
 /// Returns true if a group that holds a repetition is repeated, as in `(a+)+`: engines that match
 /// by trying need exponential time for some texts.
 fn repeats_twice(pattern: &str) -> bool {
-    let is_repetition = |letter: char| matches!(letter, '*' | '+' | '{');
+    fn is_repetition(letter: char) -> bool {
+        matches!(letter, '*' | '+' | '{')
+    }
     let mut open: Vec<bool> = Vec::new();
     let mut is_escaped = false;
     let mut is_class = false;

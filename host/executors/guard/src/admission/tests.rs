@@ -6,12 +6,14 @@ use syrch_core::{Catalog, Column, Table};
 use super::*;
 
 fn example_grant() -> Granted {
-    let table = |schema: &str, name: &str| Table {
-        schema_name: Some(schema.into()),
-        name: name.into(),
-        columns: vec![Column { name: "id".into(), ..Column::default() }],
-        ..Table::default()
-    };
+    fn table(schema: &str, name: &str) -> Table {
+        Table {
+            schema_name: Some(schema.into()),
+            name: name.into(),
+            columns: vec![Column { name: "id".into(), ..Column::default() }],
+            ..Table::default()
+        }
+    }
     let tables = vec![
         table("public", "customers"),
         table("public", "orders"),
@@ -105,8 +107,9 @@ fn refusals_name_their_rule() {
 
 #[test]
 fn an_error_has_the_place_of_its_token() {
-    let position =
-        |text: &str| admit(text, &example_grant(), &Bounds::default()).unwrap_err().position;
+    fn position(text: &str) -> Option<u32> {
+        admit(text, &example_grant(), &Bounds::default()).unwrap_err().position
+    }
     assert_eq!(position("SELECT id, pg_sleep(1) FROM orders"), Some(11));
     assert_eq!(position("TABLE secret"), Some(6));
     let error = admit("SELECT * FROM custmers", &example_grant(), &Bounds::default()).unwrap_err();
@@ -117,12 +120,14 @@ fn an_error_has_the_place_of_its_token() {
 
 /// The same tables in another dialect.
 fn example_grant_in(dialect: Dialect) -> Granted {
-    let table = |schema: &str, name: &str| Table {
-        schema_name: (!schema.is_empty()).then(|| schema.into()),
-        name: name.into(),
-        columns: vec![Column { name: "id".into(), ..Column::default() }],
-        ..Table::default()
-    };
+    fn table(schema: &str, name: &str) -> Table {
+        Table {
+            schema_name: (!schema.is_empty()).then(|| schema.into()),
+            name: name.into(),
+            columns: vec![Column { name: "id".into(), ..Column::default() }],
+            ..Table::default()
+        }
+    }
     let tables = vec![
         table("sales", "Orders"),
         table("sales", "customers"),
@@ -144,7 +149,9 @@ fn admit_text_in(dialect: Dialect, text: &str) -> String {
 
 #[test]
 fn each_dialect_is_written_in_its_own_quotes() {
-    let other = |name: &str| Dialect::Other(name.to_owned());
+    fn other(name: &str) -> syrch_core::Dialect {
+        Dialect::Other(name.to_owned())
+    }
     for (dialect, text, expected) in [
         (Dialect::Duckdb, "SELECT ID FROM ORDERS", r#"SELECT "ID" FROM "sales"."Orders""#),
         (Dialect::Duckdb, "SELECT * FROM OLD.Orders o", r#"SELECT * FROM "old"."orders" "o""#),
@@ -229,11 +236,11 @@ fn the_databases_own_catalog_may_stand_before_a_schema() {
 
 #[test]
 fn sizes_of_a_series_are_counted() {
-    let rule = |dialect: Dialect, text: &str| {
+    fn rule(dialect: Dialect, text: &str) -> Option<String> {
         admit(text, &example_grant_in(dialect), &Bounds::default())
             .err()
             .and_then(|error| error.rule)
-    };
+    }
     for text in [
         "SELECT * FROM range(1000)",
         "SELECT * FROM range(-10, 10, 2)",
@@ -266,9 +273,9 @@ fn sizes_of_a_series_are_counted() {
 /// The stack on which a statement is read without a larger one is enough for it.
 #[test]
 fn the_stack_is_large_enough() {
-    let deep = |open: &str, inner: &str, close: &str, levels: usize| {
+    fn deep(open: &str, inner: &str, close: &str, levels: usize) -> String {
         format!("SELECT {}{inner}{} FROM orders", open.repeat(levels), close.repeat(levels))
-    };
+    }
     let statements = [
         format!("SELECT id FROM orders WHERE id = 1{}", " OR id > 5 AND id < 9".repeat(300)),
         format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(300)),

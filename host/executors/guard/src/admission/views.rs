@@ -102,7 +102,9 @@ mod tests {
 
     #[test]
     fn every_call_is_found() {
-        let calls = |text: &str| definition(text).unwrap().unlisted.into_iter().collect::<Vec<_>>();
+        fn calls(text: &str) -> Vec<String> {
+            definition(text).unwrap().unlisted.into_iter().collect::<Vec<_>>()
+        }
         assert_eq!(
             calls("SELECT id, public.audit_hit() AS h FROM customers LIMIT 1;"),
             ["public.audit_hit"]

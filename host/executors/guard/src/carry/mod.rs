@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `… EXCLUDE TIES)` of a frame | the name of the window, with a mark behind it |
 //! | `WITH … (…) SEARCH … CYCLE …` | `FROM mark` behind the common table expression |
-//! | `ASOF JOIN`, `ASOF LEFT JOIN`, `POSITIONAL JOIN` | `RIGHT SEMI JOIN`, `RIGHT ANTI JOIN`, `STRAIGHT_JOIN` |
+//! | `ASOF JOIN` | `RIGHT SEMI JOIN` |
+//! | `ASOF LEFT JOIN` | `RIGHT ANTI JOIN` |
+//! | `POSITIONAL JOIN` | `STRAIGHT_JOIN` |
 //! | `… USING SAMPLE 10%` | `QUALIFY mark` |
 //! | `PIVOT t ON a USING sum(b)` | `FROM t SELECT mark(a), sum(b)` |
 //! | `UNPIVOT t ON a, b INTO NAME n VALUE v` | `FROM t SELECT mark(a, b), n, v` |
 //! | `PIVOT (… IN (…) GROUP BY a)` | `DEFAULT ON NULL (mark(a))` |
-//! | `[a FOR x IN l IF b]` | a mark in place of the bracket, and then calls of `list_transform` and `list_filter` |
+//! | `[a FOR x IN l IF b]` | a mark for the bracket, then calls of `list_transform`, `list_filter` |
 //!
 //! A mark is a name with the character NUL, which no statement holds. Whoever walks the tree
 //! refuses such a name wherever a name stands, but for the places above.

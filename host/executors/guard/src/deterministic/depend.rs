@@ -74,7 +74,9 @@ fn side(scopes: &[Scope], expr: &Expr) -> Option<(Side, Affinity)> {
 /// the sides have different affinities, several values may equal one.
 fn equation(scopes: &[Scope], expr: &Expr) -> Option<(Found, Option<Found>)> {
     let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = expr else { return None };
-    let is_literal = |expr: &Expr| matches!(expr, Expr::Value(_));
+    fn is_literal(expr: &Expr) -> bool {
+        matches!(expr, Expr::Value(_))
+    }
     let (left_side, of_left) = side(scopes, left)?;
     let (right_side, of_right) = side(scopes, right)?;
     let is_certain = of_left != Affinity::Any || is_literal(left);

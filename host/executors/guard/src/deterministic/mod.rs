@@ -8,24 +8,30 @@
 //!
 //! | rule | what is refused |
 //! |---|---|
-//! | `limit` | LIMIT and OFFSET, unless the rows that ORDER BY leaves equal are the same row to the list of results (SQLite) |
+//! | `limit` | LIMIT and OFFSET, unless the rows that ORDER BY leaves equal give equal results (e) |
 //! | `distinct-on`, `sample`, `values`, `table-function` | rows that are picked or made |
 //! | `aggregate`, `window` | functions whose result depends on the order of rows |
-//! | `float-aggregate` | a sum or a mean of what may be a real, unless [`RealSums`] admits it (SQLite; the second check knows the types of PostgreSQL) |
+//! | `float-aggregate` | a sum or a mean of what may be a real, unless [`RealSums`] admits it (b) |
 //! | `clock` | what reads the time of day |
-//! | `bare-column` | a column beside GROUP BY that the groups do not determine (SQLite; PostgreSQL refuses it) |
-//! | `scalar-rows` | a query in place of a value that may have several rows (SQLite takes the first; PostgreSQL fails) |
-//! | `mixed-values` | DISTINCT, UNION, GROUP BY, `min` and `max` of what may hold both `1` and `1.0` (SQLite) |
+//! | `bare-column` | a column beside GROUP BY that the groups do not determine (a) |
+//! | `scalar-rows` | a query in place of a value that may have several rows (c) |
+//! | `mixed-values` | DISTINCT, UNION, GROUP BY, `min`, `max` of what may hold `1` and `1.0` (e) |
 //! | `collation` | COLLATE other than BINARY (SQLite) |
-//! | `merged-column` | the column that USING or NATURAL makes of two, beside a comma or in a join that retains the right side (SQLite) |
-//! | `outer-aggregate` | an aggregate in a sub-query over columns of the query around it alone (SQLite) |
+//! | `merged-column` | the column that USING or NATURAL makes of two, in some joins (d) |
+//! | `outer-aggregate` | an aggregate in a sub-query over columns of the outer query alone (e) |
 //! | `only` | ONLY before a table, which the parser takes for the table (PostgreSQL) |
-//! | `shadowed-name` | a name of a common table expression, an alias or a column list that is a granted table's |
+//! | `shadowed-name` | a granted table's name as one of a common table expression, alias or column |
 //! | `ordinary-table`, `base-table` | a view or a virtual table, and a statement that reads no table |
 //! | `system-column` | the place or the age of a row (PostgreSQL) |
-//! | `columns`, `round-trip`, `dialect` | too many columns, a text that changes when it is read and written again, another engine |
+//! | `columns` | too many columns |
+//! | `round-trip` | a text that changes when it is read and written again |
+//! | `dialect` | another engine |
 //!
-//! and those of [`admission::admit`](crate::admission::admit).
+//! (a) In SQLite; PostgreSQL refuses it. (b) In SQLite; the second check knows the types of
+//! PostgreSQL. (c) In SQLite, which takes the first row; PostgreSQL fails. (d) In SQLite, beside a
+//! comma or in a join that retains the right side. (e) In SQLite.
+//!
+//! The others are those of [`admission::admit`](crate::admission::admit).
 //!
 //! The text cannot show two things, and neither check asks for them: a column of SQLite that is
 //! declared for integers and holds reals, and a time in a cell that is the text `now`.

@@ -305,7 +305,7 @@ impl Walk<'_> {
         mut dependencies: Option<&mut Dependencies>,
     ) {
         let Some(scope) = self.scopes.last_mut() else { return };
-        let find = |sources: &[Source], range: &std::ops::Range<usize>, name: &str| -> Option<Id> {
+        fn find(sources: &[Source], range: &std::ops::Range<usize>, name: &str) -> Option<Id> {
             let within = |index: &usize| {
                 Some((
                     *index,
@@ -317,7 +317,7 @@ impl Walk<'_> {
                 ))
             };
             range.clone().find_map(|index| within(&index))
-        };
+        }
         for name in names {
             let pair = (find(&scope.sources, &left, name), find(&scope.sources, &right, name));
             let (Some(one), Some(other)) = pair else { continue };

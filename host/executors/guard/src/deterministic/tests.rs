@@ -374,7 +374,9 @@ fn sqlite_refuses_what_differs_from_plan_to_plan() {
 /// Statements by which a check of the text could be deceived.
 #[test]
 fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
-    let tables = |text: &str, dialect: &Dialect| check(text, dialect).unwrap().tables;
+    fn tables(text: &str, dialect: &Dialect) -> Vec<String> {
+        check(text, dialect).unwrap().tables
+    }
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
         // AR-D1: the bodies of common table expressions beside a set operation.
         let text =
@@ -423,7 +425,9 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
         // AR-D12: plain functions pass.
         check("SELECT length(name), name || 'x' FROM customers", &dialect).unwrap();
     }
-    let postgres = |text: &str| check(text, &Dialect::Postgres);
+    fn postgres(text: &str) -> Result<Checked, String> {
+        check(text, &Dialect::Postgres)
+    }
     assert_eq!(
         postgres("SELECT ARRAY(SELECT id FROM orders) FROM secret").unwrap_err(),
         "aggregate"
@@ -442,25 +446,25 @@ fn no_form_of_a_statement_hides_tables_clocks_or_the_order_of_rows() {
 /// AR-07.
 #[test]
 fn what_was_admitted_is_written_without_comments_with_names_and_texts_that_are_texts() {
-    let written = |text: &str, dialect: &Dialect| check(text, dialect).unwrap().sql;
+    fn write(text: &str, dialect: &Dialect) -> String {
+        check(text, dialect).unwrap().sql
+    }
     let text = "select COUNT( * ), /* all */ upper(Name) , (City) from Customers group by Name, City -- end";
-    let found = written(text, &Dialect::Sqlite);
+    let found = write(text, &Dialect::Sqlite);
     assert!(found.contains("AS \"COUNT(*)\"") && found.contains("AS \"upper(Name)\""), "{found}");
     assert!(
         !found.contains("--") && !found.contains("/*") && !found.contains("AS \"City\""),
         "{found}"
     );
-    let found = written(text, &Dialect::Postgres);
+    let found = write(text, &Dialect::Postgres);
     assert!(
         found.contains("AS \"count\"")
             && found.contains("AS \"upper\"")
             && found.contains("\"public\".\"customers\""),
         "{found}"
     );
-    let found = written(
-        "SELECT id FROM customers WHERE name = 'Anna' AND \"city\" = 'x'",
-        &Dialect::Sqlite,
-    );
+    let found =
+        write("SELECT id FROM customers WHERE name = 'Anna' AND \"city\" = 'x'", &Dialect::Sqlite);
     assert!(found.contains("\"name\" = 'Anna' AND \"city\" = 'x'"), "{found}");
     assert!(check("SELECT id FROM orders ORDER BY id", &Dialect::Sqlite).unwrap().is_ordered);
     assert!(

@@ -240,7 +240,9 @@ fn in_own_words(message: &str, text: &str, position: Option<u32>) -> String {
         None => "this statement".to_owned(),
         Some((_, '\'')) => "a text".to_owned(),
         Some((rest, first)) => {
-            let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+            fn is_name(letter: char) -> bool {
+                letter.is_alphanumeric() || letter == '_'
+            }
             let length =
                 rest.find(|letter| !is_name(letter)).unwrap_or(rest.len()).max(first.len_utf8());
             format!("`{}`", clip(&rest[..length], 64))

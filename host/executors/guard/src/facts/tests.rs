@@ -29,7 +29,9 @@ fn shop(dialect: Dialect) -> Catalog {
 }
 
 fn task() -> Vec<Relation> {
-    let column = |name: &str| Column { name: name.into(), ..Column::default() };
+    fn column(name: &str) -> Column {
+        Column { name: name.into(), ..Column::default() }
+    }
     vec![Relation {
         name: "task_a".into(),
         sql: "SELECT 1".into(),
@@ -177,11 +179,13 @@ fn facts_speak_the_catalogs_spelling() {
         ]
     );
     assert_eq!(found.functions, ["count", "lower"]);
-    let literal = |table: &str, column: &str, text: &str| syrch_core::ports::Literal {
-        table: Some(table.into()),
-        column: Some(column.into()),
-        text: text.into(),
-    };
+    fn literal(table: &str, column: &str, text: &str) -> syrch_core::ports::Literal {
+        syrch_core::ports::Literal {
+            table: Some(table.into()),
+            column: Some(column.into()),
+            text: text.into(),
+        }
+    }
     for wanted in [
         literal("customers", "country", "de"),
         literal("orders", "status", "paid"),
@@ -352,9 +356,9 @@ proptest! {
 
 #[test]
 fn a_text_in_double_quotes_is_an_unknown_column_with_a_hint() {
-    let hint = |text: &str| {
+    fn hint(text: &str) -> String {
         format!("no such column `{text}`; a text is written in single quotes: '{text}'")
-    };
+    }
     for (text, name) in [
         ("SELECT id FROM orders WHERE status = \"paid\"", "paid"),
         ("SELECT id FROM orders WHERE \"paid\" = status", "paid"),

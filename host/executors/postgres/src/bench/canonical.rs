@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn decimal_numbers_are_their_digits() {
-        let number = |raw: &[u16]| canonical_bytes(&Type::NUMERIC, &words(raw));
+        fn number(raw: &[u16]) -> Vec<u8> {
+            canonical_bytes(&Type::NUMERIC, &words(raw))
+        }
         // 1, 1.0000 and 1.00 with a group of zeros.
         let one = number(&[1, 0, 0, 0, 1]);
         assert_eq!(one, number(&[1, 0, 0, 4, 1]));
@@ -122,19 +124,24 @@ mod tests {
 
     #[test]
     fn floating_point_numbers_are_their_bits_with_one_nan() {
-        let real = |number: f64| canonical_bytes(&Type::FLOAT8, &number.to_be_bytes());
+        fn real(number: f64) -> Vec<u8> {
+            canonical_bytes(&Type::FLOAT8, &number.to_be_bytes())
+        }
         assert_eq!(real(f64::NAN), real(-f64::NAN));
         assert_ne!(real(0.0), real(-0.0));
         assert_ne!(real(0.1 + 0.2), real(0.3));
-        let small = |number: f32| canonical_bytes(&Type::FLOAT4, &number.to_be_bytes());
+        fn small(number: f32) -> Vec<u8> {
+            canonical_bytes(&Type::FLOAT4, &number.to_be_bytes())
+        }
         assert_eq!(small(f32::NAN), small(-f32::NAN));
         assert_ne!(small(0.0), small(-0.0));
     }
 
     #[test]
     fn json_loses_space_between_tokens_alone() {
-        let json =
-            |text: &str| String::from_utf8(canonical_bytes(&Type::JSON, text.as_bytes())).unwrap();
+        fn json(text: &str) -> String {
+            String::from_utf8(canonical_bytes(&Type::JSON, text.as_bytes())).unwrap()
+        }
         assert_eq!(
             json("{ \"a b\" :\n1.0, \"a b\": \"\\\" } \\\\\" , \"c\": [ ] }"),
             "{\"a b\":1.0,\"a b\":\"\\\" } \\\\\",\"c\":[]}"
@@ -149,12 +156,12 @@ mod tests {
 
     #[test]
     fn arrays_are_compared_with_their_bounds() {
-        let array = |raw: &[u32]| {
+        fn array(raw: &[u32]) -> Vec<u8> {
             canonical_bytes(
                 &Type::INT4_ARRAY,
                 &raw.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<_>>(),
             )
-        };
+        }
         let one = array(&[1, 0, 23, 1, 1, 4, 7]);
         assert_eq!(one, array(&[1, 1, 23, 1, 1, 4, 7]));
         for other in [

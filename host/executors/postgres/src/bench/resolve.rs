@@ -69,7 +69,9 @@ impl Objects {
         used: &Used,
     ) -> Result<Self, Error> {
         let relations: Vec<u32> = used.relations.union(&used.only).copied().collect();
-        let list = |set: &BTreeSet<u32>| set.iter().copied().collect::<Vec<u32>>();
+        fn list(set: &BTreeSet<u32>) -> Vec<u32> {
+            set.iter().copied().collect::<Vec<u32>>()
+        }
         let functions = list(&used.functions);
         let operators = list(&used.operators);
         let collations = list(&used.collations);

@@ -195,7 +195,9 @@ impl<'t> Iterator for Words<'t> {
 
     fn next(&mut self) -> Option<&'t str> {
         let bytes = self.text.as_bytes();
-        let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\t');
+        fn is_space(byte: &u8) -> bool {
+            matches!(byte, b' ' | b'\n' | b'\t')
+        }
         self.at += bytes[self.at..].iter().take_while(|byte| is_space(byte)).count();
         let start = self.at;
         let first = *bytes.get(start)?;

@@ -141,7 +141,9 @@ async fn cells_are_compared_as_they_are() {
         "rows without a case"
     );
     for (row, one, two, is_equal) in values {
-        let statement = |value: &str| format!("SELECT {value} AS v FROM t");
+        fn statement(value: &str) -> String {
+            format!("SELECT {value} AS v FROM t")
+        }
         let found = compare_statements(bench, &statement(one), &statement(two)).await;
         let expected = if is_equal { Compared::Equal(100) } else { Compared::Different };
         assert_eq!(found, expected, "{row}: {one} {two}");
@@ -213,7 +215,9 @@ async fn results_are_bounded_and_statements_end_in_time() {
     let size = bench.size(&small).await.unwrap();
     assert_eq!((size.rows, size.bytes), (100, 800));
     assert_eq!(bench.time(&small).await.unwrap().rows, 100);
-    let rows = |error: syrch_core::SqlError| (error.kind, error.rule.unwrap_or_default());
+    fn rows(error: syrch_core::SqlError) -> (SqlErrorKind, String) {
+        (error.kind, error.rule.unwrap_or_default())
+    }
     let many =
         admit_statement(bench, "SELECT a.id AS id FROM t AS a, t AS b, t AS c, t AS d, t AS e")
             .await;

@@ -157,7 +157,9 @@ async fn each_form_that_is_read_gives_the_same_rows_when_it_was_written_again() 
         let written = admit(&sql, &granted, &Bounds::default()).unwrap().sql;
         let rows = (server.psql("forms", &sql), server.psql("forms", &written));
         let run = database.run(&SqlQuery::new(sql.as_str())).await;
-        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        fn lines(text: &str) -> Vec<String> {
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        }
         let is_same = matches!(&rows, (Ok(given), Ok(written)) if syrch_kit::corpus::is_same(&sql, &lines(given), &lines(written)));
         if !is_same || run.is_err() {
             wrong.push(format!("{sql}\n  {written}\n  {rows:?}\n  {:?}", run.err()));

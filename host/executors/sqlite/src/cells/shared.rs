@@ -101,7 +101,9 @@ impl Inner {
         if let Some(values) = values {
             return Ok(values);
         }
-        let missing = || PortError::Unavailable("there is no index of values yet".to_owned());
+        fn missing() -> PortError {
+            PortError::Unavailable("there is no index of values yet".to_owned())
+        }
         let mut done = done.ok_or_else(missing)?;
         // Nothing is sent: the sender is dropped at the end.
         let _ = tokio::time::timeout(time + SPARE * 2, done.changed()).await;
@@ -166,7 +168,9 @@ impl Inner {
         time: Duration,
         cancel: &Arc<Cancel>,
     ) -> Result<Built, SqlError> {
-        let unavailable = |reason: String| SqlError::new(SqlErrorKind::Unavailable, reason);
+        fn unavailable(reason: String) -> SqlError {
+            SqlError::new(SqlErrorKind::Unavailable, reason)
+        }
         let version = snapshot.version;
         let identity = || {
             state::identity(&self.path, &self.config)

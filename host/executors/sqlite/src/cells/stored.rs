@@ -144,7 +144,9 @@ mod tests {
         assert!(
             store.load(database, "", "one").is_none() && store.load(database, "", "two").is_some()
         );
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fn mode(path: &Path) -> u32 {
+            fs::metadata(path).unwrap().permissions().mode() & 0o777
+        }
         let files: Vec<PathBuf> =
             fs::read_dir(&store.folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert_eq!((mode(&store.folder), files.len(), mode(&files[0])), (0o700, 1, 0o600));
@@ -190,9 +192,9 @@ mod tests {
     fn the_longest_unused_go_first() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = store(folder.path());
-        let save = |store: &ValueStore, name: &str| {
+        fn save(store: &ValueStore, name: &str) {
             store.save(Path::new(name), "", "one", &index()).unwrap()
-        };
+        }
         let age = |store: &ValueStore, name: &str, age: u64| {
             let file = File::options().write(true).open(store.path(Path::new(name), "")).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
@@ -203,7 +205,9 @@ mod tests {
         let bytes = fs::metadata(store.path(Path::new("new"), "")).unwrap().len();
         store.retained_bytes = 3 * bytes;
         save(&store, "another");
-        let is_there = |store: &ValueStore, name: &str| store.path(Path::new(name), "").exists();
+        fn is_there(store: &ValueStore, name: &str) -> bool {
+            store.path(Path::new(name), "").exists()
+        }
         assert_eq!(
             ["older", "old", "new", "another"].map(|name| is_there(&store, name)),
             [false, true, true, true]

@@ -402,7 +402,7 @@ mod tests {
     /// The engine with its own functions, and with the checked ones.
     fn both(encoding: &str) -> [Connection; 2] {
         memory::count_memory();
-        let open = || {
+        fn open(encoding: &str) -> Connection {
             let connection = Connection::open_in_memory().unwrap();
             connection
                 .execute_batch(&format!("PRAGMA encoding = '{encoding}'; CREATE TABLE t(a)"))
@@ -410,8 +410,8 @@ mod tests {
             connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, 3_000).unwrap();
             connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 20).unwrap();
             connection
-        };
-        let pair = [open(), open()];
+        }
+        let pair = [open(encoding), open(encoding)];
         replace(&pair[1]).unwrap();
         pair
     }
@@ -597,9 +597,9 @@ mod tests {
     fn documents_that_take_long_to_merge_are_refused() {
         let [_, checked] = both("UTF-8");
         checked.set_limit(Limit::SQLITE_LIMIT_LENGTH, LENGTH).unwrap();
-        let object = |from: u32| {
+        fn object(from: u32) -> String {
             (from..from + 20_000).map(|key| format!("\"{key}\":1")).collect::<Vec<_>>().join(",")
-        };
+        }
         let documents = [0, 1_000_000].map(|from| Value::Text(format!("{{{}}}", object(from))));
         assert_eq!(
             result(&checked, "SELECT json_patch(?1, ?2)", &documents),

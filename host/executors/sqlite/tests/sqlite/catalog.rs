@@ -145,10 +145,17 @@ fn the_index_and_samples_stay_within_the_grant() {
     config.tables = vec!["order".into()];
     let database = SqliteDatabase::open(config).unwrap();
     assert!(find(&database, "new york", Match::Exact).is_empty());
-    let samples =
-        |table: &str| runtime().block_on(database.samples(table, &["city".to_owned()], 3));
-    assert_eq!(samples("line").unwrap_err(), PortError::UnknownName("line".into()));
-    assert_eq!(samples("order").unwrap_err(), PortError::UnknownName("order.city".into()));
+    fn samples(
+        database: &SqliteDatabase,
+        table: &str,
+    ) -> Result<Vec<syrch_core::ports::Sample>, PortError> {
+        runtime().block_on(database.samples(table, &["city".to_owned()], 3))
+    }
+    assert_eq!(samples(&database, "line").unwrap_err(), PortError::UnknownName("line".into()));
+    assert_eq!(
+        samples(&database, "order").unwrap_err(),
+        PortError::UnknownName("order.city".into())
+    );
 }
 
 #[test]

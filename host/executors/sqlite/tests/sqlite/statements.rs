@@ -238,16 +238,16 @@ fn no_error_quotes_cells() {
         })
         .collect();
     // FTS5 takes its ranking function and that one's arguments from a text, and compiles them.
-    let ranked = |inner: &str| {
+    fn rank(inner: &str) -> String {
         format!(
             "SELECT * FROM notes WHERE notes MATCH 'fox' AND rank MATCH (SELECT {inner} FROM secrets) ORDER BY rank"
         )
-    };
-    texts.push(ranked(
+    }
+    texts.push(rank(
         "'bm25((WITH \"sqlite_' || token || '\" AS (SELECT 1) SELECT count(*) FROM \"sqlite_' || token || '\"))'",
     ));
-    texts.push(ranked("'bm25(\"' || token || '\"())'"));
-    texts.push(ranked("replace(token, '-', '_') || '()'"));
+    texts.push(rank("'bm25(\"' || token || '\"())'"));
+    texts.push(rank("replace(token, '-', '_') || '()'"));
     let mut failed = 0;
     for text in &texts {
         let Err(error) = run(&database, text) else { continue };
@@ -351,14 +351,16 @@ fn dropping_the_future_frees_the_connection() {
 fn finished_tasks_stand_in_from() {
     let fixture = Fixture::new(SHOP);
     let database = fixture.open();
-    let relation = |name: &str, sql: &str, columns: &[&str]| Relation {
-        name: name.into(),
-        sql: sql.into(),
-        columns: columns
-            .iter()
-            .map(|name| syrch_core::Column { name: (*name).into(), ..Default::default() })
-            .collect(),
-    };
+    fn relation(name: &str, sql: &str, columns: &[&str]) -> Relation {
+        Relation {
+            name: name.into(),
+            sql: sql.into(),
+            columns: columns
+                .iter()
+                .map(|name| syrch_core::Column { name: (*name).into(), ..Default::default() })
+                .collect(),
+        }
+    }
     let query = SqlQuery {
         text: "SELECT t.name, s.spent FROM task_b AS s JOIN customers AS t ON t.id = s.customer_id ORDER BY 2; -- done"
             .into(),
@@ -698,7 +700,9 @@ fn names_in_double_quotes_and_texts_in_views_mean_what_they_did() {
          CREATE VIEW above AS SELECT count(*) AS n FROM finished WHERE state = \"final\";",
     );
     let database = fixture.open();
-    let integer = |n: i64| vec![vec![Value::Integer(n)]];
+    fn integer(n: i64) -> Vec<Vec<Value>> {
+        vec![vec![Value::Integer(n)]]
+    }
     for (sql, expected) in [
         ("SELECT count(*) FROM finished", integer(2)),
         (

@@ -166,9 +166,9 @@ fn parse_named_month(text: &str) -> Option<(Form, Day)> {
         is_number.then(|| word.parse::<u32>().ok())?
     };
     let day_of = |word: &str| {
-        let is_suffix = |end: &str| {
+        fn is_suffix(end: &str) -> bool {
             ["st", "nd", "rd", "th"].iter().any(|suffix| suffix.eq_ignore_ascii_case(end))
-        };
+        }
         let end = word.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(word.len());
         let (digits, end) = word.split_at(end);
         (end.is_empty() || is_suffix(end)).then(|| number(digits, 2))?
@@ -209,8 +209,9 @@ impl<'a> Time<'a> {
         let second = parts.next().map(|part| below(part, 60));
         let has_seconds = second.is_some();
         let second = second.unwrap_or(Some(0))?;
-        let is_fraction =
-            |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        fn is_fraction(digits: &str) -> bool {
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        }
         if parts.next().is_some()
             || fraction.is_some_and(|digits| !has_seconds || !is_fraction(digits))
         {
@@ -228,8 +229,10 @@ impl<'a> Time<'a> {
 
 /// The hour of the day, with what follows a sign for its half.
 fn half_of_day(hour: u32, rest: &str) -> Option<(u32, &str)> {
-    let starts = |sign: &str| rest.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(sign));
-    let noon = match (starts("am"), starts("pm")) {
+    fn starts(rest: &str, sign: &str) -> bool {
+        rest.get(..2).is_some_and(|start| start.eq_ignore_ascii_case(sign))
+    }
+    let noon = match (starts(rest, "am"), starts(rest, "pm")) {
         (false, false) => return Some((hour, rest)),
         (_, is_afternoon) => {
             if is_afternoon {

@@ -404,11 +404,11 @@ proptest! {
 
 #[test]
 fn numbers_of_the_length_of_a_telephone_stay_text() {
-    let note = |digits: usize| {
+    fn note(digits: usize) -> String {
         format!(
             "stays text: all have {digits} digits in groups with blanks, as telephone numbers; `--decimal .` makes them numbers"
         )
-    };
+    }
     let phones = ["612 345 678", "655 021 334"];
     check(&phones, ColumnType::Text, &phones, &[&note(9)]);
     let phones = ["1 612 345 678", "", "1 655 021 334"];

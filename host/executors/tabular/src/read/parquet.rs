@@ -85,7 +85,9 @@ fn great_columns(
     described: &ArrowReaderMetadata,
     work: &Work<'_>,
 ) -> Result<HashSet<String>, ImportError> {
-    let is_wide = |field: &Field| *field.data_type() == DataType::UInt64;
+    fn is_wide(field: &Field) -> bool {
+        *field.data_type() == DataType::UInt64
+    }
     let mut great = HashSet::new();
     if !described.schema().fields().iter().any(|field| is_wide(field)) {
         return Ok(great);
@@ -198,25 +200,32 @@ fn each_row(
 /// The file and its description of itself. Texts and bytes are read as views, which repeat no value
 /// that the file has once.
 fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportError> {
-    let io = |error: std::io::Error| ImportError::io(&source.name, &error);
-    let wrong = |reason: String| ImportError::content(&source.name, None, reason);
-    let mut file = File::open(&source.path).map_err(io)?;
-    let size = file.metadata().map_err(io)?.len();
+    fn io(source: &Source, error: std::io::Error) -> ImportError {
+        ImportError::io(&source.name, &error)
+    }
+    fn wrong(source: &Source, reason: String) -> ImportError {
+        ImportError::content(&source.name, None, reason)
+    }
+    let mut file = File::open(&source.path).map_err(|error| io(source, error))?;
+    let size = file.metadata().map_err(|error| io(source, error))?.len();
     let mut end = [0; 8];
     if size < 12 {
-        return Err(wrong("it is no Parquet file".to_owned()));
+        return Err(wrong(source, "it is no Parquet file".to_owned()));
     }
-    file.seek(SeekFrom::End(-8)).and_then(|_| file.read_exact(&mut end)).map_err(io)?;
+    file.seek(SeekFrom::End(-8))
+        .and_then(|_| file.read_exact(&mut end))
+        .map_err(|error| io(source, error))?;
     let [a, b, c, d, magic @ ..] = end;
     match &magic {
         b"PAR1" => {}
-        b"PARE" => return Err(wrong("it is encrypted".to_owned())),
-        _ => return Err(wrong("it is no Parquet file, or its end is missing".to_owned())),
+        b"PARE" => return Err(wrong(source, "it is encrypted".to_owned())),
+        _ => return Err(wrong(source, "it is no Parquet file, or its end is missing".to_owned())),
     }
     if u64::from(u32::from_le_bytes([a, b, c, d])) > FOOTER.min(size - 8) {
-        return Err(wrong(format!(
-            "its description of itself has more than {FOOTER} bytes, or than the file has"
-        )));
+        return Err(wrong(
+            source,
+            format!("its description of itself has more than {FOOTER} bytes, or than the file has"),
+        ));
     }
     let options = || {
         let skip = ParquetStatisticsPolicy::SkipAll;
@@ -226,18 +235,24 @@ fn read_metadata(source: &Source) -> Result<(File, ArrowReaderMetadata), ImportE
             .with_size_stats_policy(skip.clone())
             .with_encoding_stats_policy(skip)
     };
-    let read = |error: ParquetError| wrong(reason(&error));
+    let read = |error: ParquetError| wrong(source, reason(&error));
     let described =
         catch_panic(source, || ArrowReaderMetadata::load(&file, options()))?.map_err(read)?;
     if described.schema().fields().len() > COLUMNS {
-        return Err(wrong(format!("there are more than {COLUMNS} columns")));
+        return Err(wrong(source, format!("there are more than {COLUMNS} columns")));
     }
-    let view = |field: &Arc<Field>| match field.data_type() {
-        DataType::Utf8 => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
-        DataType::Binary => Arc::new(field.as_ref().clone().with_data_type(DataType::BinaryView)),
-        _ => Arc::clone(field),
-    };
-    let fields: Vec<_> = described.schema().fields().iter().map(view).collect();
+    let fields: Vec<_> = described
+        .schema()
+        .fields()
+        .iter()
+        .map(|field: &Arc<Field>| match field.data_type() {
+            DataType::Utf8 => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
+            DataType::Binary => {
+                Arc::new(field.as_ref().clone().with_data_type(DataType::BinaryView))
+            }
+            _ => Arc::clone(field),
+        })
+        .collect();
     let schema = Arc::new(Schema::new(fields));
     let metadata = Arc::clone(described.metadata());
     Ok((file, ArrowReaderMetadata::try_new(metadata, options().with_schema(schema)).map_err(read)?))

@@ -204,7 +204,9 @@ fn what_cannot_be_read_is_named_with_its_line() {
 #[test]
 fn what_is_too_much_ends_the_reading() {
     let caps = ImportCaps { bytes: 1_000, rows: 5 };
-    let rows = |count: usize| format!("a\n{}", "1\n".repeat(count));
+    fn rows(count: usize) -> String {
+        format!("a\n{}", "1\n".repeat(count))
+    }
     assert_eq!(with_caps("a.csv", rows(5), caps).unwrap().1.len(), 5);
     let error = with_caps("a.csv", rows(6), caps).unwrap_err();
     assert_eq!(
@@ -586,9 +588,10 @@ fn a_row_of_totals_is_left_out_if_it_is_the_sum() {
 #[test]
 fn texts_in_other_encodings_are_read() {
     let text = "name,n\nJosé,1\nZoë,2\n";
-    let utf16 =
-        |order: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(order).collect() };
-    let marked = |order: fn(u16) -> [u8; 2]| [order(0xfeff).to_vec(), utf16(order)].concat();
+    fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        text.encode_utf16().flat_map(order).collect()
+    }
+    let marked = |order: fn(u16) -> [u8; 2]| [order(0xfeff).to_vec(), utf16(text, order)].concat();
     for content in [marked(u16::to_le_bytes), marked(u16::to_be_bytes)] {
         let mut packed = GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(&content).unwrap();
@@ -610,16 +613,18 @@ fn texts_in_other_encodings_are_read() {
         encoding_rs::WINDOWS_1251.encode("город,n\nМосква,1\nСанкт-Петербург,2\n").0.into_owned();
     let error = read_content("a.csv", &cyrillic).unwrap_err().to_string();
     assert!(error.contains("line 1: ") && error.contains("--encoding windows-1251"), "{error}");
-    let options = |name: &str| ReadOptions {
-        encoding: syrch_core::imports::Encoding::for_name(name),
-        ..ReadOptions::default()
-    };
+    fn options(name: &str) -> syrch_core::imports::ReadOptions {
+        ReadOptions {
+            encoding: syrch_core::imports::Encoding::for_name(name),
+            ..ReadOptions::default()
+        }
+    }
     assert_eq!(with_options("a.csv", &latin, &options("latin1")).unwrap().rows[1], ["Zoë", "2"]);
     assert_eq!(
         with_options("a.csv", &cyrillic, &options("cp1251")).unwrap().rows[0],
         ["Москва", "1"]
     );
-    let unmarked = utf16(u16::to_be_bytes);
+    let unmarked = utf16(text, u16::to_be_bytes);
     let error = read_content("a.csv", &unmarked).unwrap_err().to_string();
     assert!(error.contains("--encoding utf-16be"), "{error}");
     assert_eq!(
@@ -653,9 +658,9 @@ fn a_value_has_few_readings_whatever_its_file_holds() {
 /// A file of which one byte is another.
 fn damage_file(at: usize, byte: u8) -> Vec<u8> {
     static FILE: std::sync::OnceLock<Vec<u8>> = std::sync::OnceLock::new();
-    let properties = || {
+    fn properties() -> WriterProperties {
         WriterProperties::builder().set_compression(Compression::GZIP(GzipLevel::default())).build()
-    };
+    }
     let mut file = FILE.get_or_init(|| parquet(sample(), properties())).clone();
     let at = at % file.len();
     file[at] = byte;

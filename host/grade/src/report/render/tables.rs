@@ -101,7 +101,9 @@ pub fn grid(report: &GridReport) -> Table {
         ],
     );
     let seeds = report.cells.iter().find_map(|cell| cell.band).map(|band| band.seeds);
-    let is_rule = |name: &str| name.parse::<Rule>().is_ok();
+    fn is_rule(name: &str) -> bool {
+        name.parse::<Rule>().is_ok()
+    }
     let beside: BTreeSet<&str> = report
         .cells
         .iter()
@@ -415,9 +417,9 @@ fn budget(figures: &Figures) -> Option<Table> {
 /// took the most calls and the one that took the longest, since their tokens may not be known.
 /// `None` if no search called a model.
 fn expensive(all: &[ResultRow]) -> Option<Table> {
-    let tokens = |row: &ResultRow| {
+    fn tokens(row: &ResultRow) -> u64 {
         row.input_tokens.unwrap_or(0).saturating_add(row.output_tokens.unwrap_or(0))
-    };
+    }
     let mut rows: Vec<&ResultRow> = all.iter().filter(|row| tokens(row) > 0).collect();
     rows.sort_by_key(|row| (Reverse(tokens(row)), row.place));
     rows.truncate(EXPENSIVE);

@@ -58,21 +58,21 @@ fn everything(header: &Header, graded: &[Graded]) -> (CompareReport, Vec<String>
 
 #[test]
 fn columns_are_known_by_rules_that_count_them() {
-    let shown = |rule: &str, rows: u64| {
+    fn show(rule: &str, rows: u64) -> String {
         let mut one = answer("a", 0, Wrong);
         one.rows = Some(rows);
         one.verdicts.insert(rule.to_owned(), Judged { verdict: Right, fingerprint: None });
         let text =
             markdown::document(&BenchmarkReport::new(&header(&["a"], 1), &[one], "bag-v1").into());
         text.lines().last().unwrap().split(" | ").nth(4).unwrap().to_owned()
-    };
+    }
     for rule in ["bag-v1", "bird-ex", "spider-ex", "strict"] {
-        assert_eq!(shown(rule, 1), "yes", "{rule}");
+        assert_eq!(show(rule, 1), "yes", "{rule}");
     }
     // More columns than expected are right by `spider2`, any number of them by others where there
     // are no rows.
     for (rule, rows) in [("spider2", 1), ("fuzzed", 1), ("bird-ex", 0), ("spider-ex", 0)] {
-        assert_eq!(shown(rule, rows), "–", "{rule}");
+        assert_eq!(show(rule, rows), "–", "{rule}");
     }
 }
 

@@ -190,7 +190,7 @@ fn a_simulation_that_is_too_good_is_flagged() {
                 Some(if judged.verdict == Right { "right".into() } else { alone.clone() });
         }
     }
-    let flagged = |header: &Header, graded: &[Graded]| {
+    fn flag(header: &Header, graded: &[Graded]) -> usize {
         let report = CompareReport::new(
             header,
             graded,
@@ -203,10 +203,10 @@ fn a_simulation_that_is_too_good_is_flagged() {
             .into_iter()
             .filter(|note| note.starts_with("too good for a real model: "))
             .count()
-    };
-    assert_eq!(flagged(&header, &graded), 0, "real answers are what they are");
+    }
+    assert_eq!(flag(&header, &graded), 0, "real answers are what they are");
     header.simulated = Some("naive".into());
-    assert!(flagged(&header, &graded) > 0);
+    assert!(flag(&header, &graded) > 0);
     let perfect: Vec<Graded> = (0..500).map(|place| answer("a", place, Right)).collect();
     let benchmark = crate::report::BenchmarkReport::new(&header, &perfect, "bag-v1");
     assert!(
@@ -220,7 +220,7 @@ fn a_simulation_that_is_too_good_is_flagged() {
             judged.fingerprint = Some("the mistake that all make".into());
         }
     }
-    assert_eq!(flagged(&header, &graded), 0, "mistakes are alike");
+    assert_eq!(flag(&header, &graded), 0, "mistakes are alike");
 }
 
 #[test]
@@ -247,10 +247,10 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
     graded
         .iter_mut()
         .for_each(|one| super::made::fail(one, crate::run::End::Failed, "replay-miss"));
-    let compare = |graded: &[Graded]| {
-        CompareReport::new(&header, graded, "bag-v1", &CompareOptions::default())
-    };
-    let report = compare(&graded);
+    fn compare(header: &Header, graded: &[Graded]) -> CompareReport {
+        CompareReport::new(header, graded, "bag-v1", &CompareOptions::default())
+    }
+    let report = compare(&header, &graded);
     assert_eq!(
         report.pairs[0].verdict,
         "48 of 48 searches of `a` failed (replay-miss): the figures mean nothing; 48 of 48 searches of `b` failed \
@@ -266,29 +266,29 @@ fn where_searches_failed_nothing_is_said_and_no_gate_passes() {
     some.iter_mut()
         .filter(|one| one.arm == "b" && one.place < 4)
         .for_each(|one| one.end = crate::run::End::Failed);
-    assert!(!fail_on(&compare(&some), FailOn::Regression));
+    assert!(!fail_on(&compare(&header, &some), FailOn::Regression));
     some[9].end = crate::run::End::Failed;
-    let report = compare(&some);
+    let report = compare(&header, &some);
     assert_eq!((fails(&report), all_failed(&some)), ([true; 5], None));
 }
 
 #[test]
 fn what_fails_a_gate_is_warned_of() {
     let (header, mut graded) = two(0, 0, 50);
-    let warns = |graded: &[Graded]| {
-        let report = CompareReport::new(&header, graded, "bag-v1", &CompareOptions::default());
+    fn warns(header: &Header, graded: &[Graded]) -> (bool, bool) {
+        let report = CompareReport::new(header, graded, "bag-v1", &CompareOptions::default());
         let warnings = &report.basis.warnings;
         (
             warnings.iter().any(|one| one.contains(" searches of `b` failed")),
             fail_on(&report, FailOn::Regression),
         )
-    };
+    }
     // A tenth is where both begin.
     for place in 0..5 {
-        assert_eq!(warns(&graded), (false, false), "{place}");
+        assert_eq!(warns(&header, &graded), (false, false), "{place}");
         graded[place * 2 + 1].end = crate::run::End::Failed;
     }
-    assert_eq!(warns(&graded), (true, true));
+    assert_eq!(warns(&header, &graded), (true, true));
 }
 
 #[test]
@@ -297,17 +297,18 @@ fn of_equally_frequent_failures_the_first_by_name_is_reported() {
     for (one, class) in graded.iter_mut().zip(["sql", "model", "sql", "model", "budget", "sql"]) {
         super::made::fail(one, crate::run::End::Failed, class);
     }
-    let reported =
-        |graded: &[Graded]| all_failed(graded).map(|all| (all.class.to_owned(), all.count));
-    assert_eq!(reported(&graded), Some(("sql".to_owned(), 3)));
-    assert_eq!(reported(&graded[..4]), Some(("model".to_owned(), 2)));
+    fn report(graded: &[Graded]) -> Option<(String, u64)> {
+        all_failed(graded).map(|all| (all.class.to_owned(), all.count))
+    }
+    assert_eq!(report(&graded), Some(("sql".to_owned(), 3)));
+    assert_eq!(report(&graded[..4]), Some(("model".to_owned(), 2)));
     assert_eq!(
         all_failed(&graded[..4]).and_then(|all| all.message),
         Some("the model did not answer")
     );
     graded.iter_mut().for_each(|one| one.fault = None);
-    assert_eq!(reported(&graded), Some(("unknown".to_owned(), 6)));
-    assert_eq!(reported(&[]), None);
+    assert_eq!(report(&graded), Some(("unknown".to_owned(), 6)));
+    assert_eq!(report(&[]), None);
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::run::{Graded, Judged};
 const CELLS: [&str; 4] = ["cell-1", "cell-2", "cell-3", "cell-4"];
 
 fn settings() -> BTreeMap<String, BTreeMap<String, Value>> {
-    let one = |place: usize| {
+    fn one(place: usize) -> BTreeMap<String, Value> {
         BTreeMap::from([
             ("planner.depth".to_owned(), json!(place / 2)),
             ("calibration".to_owned(), json!(place.is_multiple_of(2))),
         ])
-    };
+    }
     CELLS.iter().enumerate().map(|(place, cell)| ((*cell).to_owned(), one(place))).collect()
 }
 
@@ -50,9 +50,9 @@ fn the_best_has_the_most_right_then_costs_least_then_is_first() {
 
 #[test]
 fn cells_are_shown_as_they_are_ranked() {
-    let names = |report: &GridReport| {
+    fn names(report: &GridReport) -> Vec<String> {
         report.rank_cells().iter().map(|cell| cell.name.clone()).collect::<Vec<_>>()
-    };
+    }
     let mut made = report(&make_answers([10, 30, 29, 5]));
     assert_eq!(names(&made), ["cell-2", "cell-3", "cell-1", "cell-4"]);
     assert_eq!(made.cells[0].name, "cell-1");
@@ -149,10 +149,18 @@ fn the_files_have_their_founding_names() {
         files.each_ref().map(|(name, _)| *name),
         ["config.json", "results.json", "best.json", "summary.md"]
     );
-    let read = |place: usize| serde_json::from_str::<Value>(&files[place].1).unwrap();
-    assert_eq!(read(0)["settings"], json!({"calibration": [true, false], "planner.depth": [0, 1]}));
-    assert_eq!(serde_json::from_value::<GridReport>(read(1)).unwrap(), made);
-    assert_eq!((&read(2)["name"], &read(2)["right"]), (&json!("cell-2"), &json!(30)));
+    fn read(files: &[(&str, String); 4], place: usize) -> Value {
+        serde_json::from_str::<Value>(&files[place].1).unwrap()
+    }
+    assert_eq!(
+        read(&files, 0)["settings"],
+        json!({"calibration": [true, false], "planner.depth": [0, 1]})
+    );
+    assert_eq!(serde_json::from_value::<GridReport>(read(&files, 1)).unwrap(), made);
+    assert_eq!(
+        (&read(&files, 2)["name"], &read(&files, 2)["right"]),
+        (&json!("cell-2"), &json!(30))
+    );
     assert_eq!(files[3].1, include_str!("grid.md"), "\n{}", files[3].1);
 }
 

@@ -13,18 +13,18 @@ fn options(workers: usize, early: StopEarly) -> Options {
 
 /// The question at which a run stops, computed from all of its answers.
 fn compute_stop(whole: &RunRecord, arms: [&str; 2], lead: u64) -> Early {
-    let verdict = |place: u64, arm: &str| {
+    fn verdict(whole: &RunRecord, place: u64, arm: &str) -> Option<crate::rules::Verdict> {
         whole
             .graded
             .iter()
             .find(|graded| graded.place == place && graded.arm == arm)
             .unwrap()
             .verdict("bag-v1")
-    };
+    }
     let mut b = 0;
     let mut c = 0;
     for at in 0.. {
-        match arms.map(|arm| verdict(at, arm)) {
+        match arms.map(|arm| verdict(whole, at, arm)) {
             [Some(Verdict::Right), Some(Verdict::Wrong)] => b += 1,
             [Some(Verdict::Wrong), Some(Verdict::Right)] => c += 1,
             _ => {}

@@ -135,7 +135,9 @@ fn nobody_else_reads_a_run() {
     use std::os::unix::fs::PermissionsExt;
     let (place, runs) = runs(&["ab10000000000000"]);
     let path = runs.find("last").unwrap().path;
-    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
     for folder in
         [path.clone(), path.join("items"), runs.path().to_owned(), place.path().join("state")]
     {

@@ -23,18 +23,20 @@ use crate::{Gold, Question, Verdict};
 
 /// Questions of three databases.
 fn questions(number: u64) -> Vec<Arc<Question>> {
-    let question = |place: u64| Question {
-        id: format!("q{place}"),
-        db: format!("db{}", place % 3),
-        engine: None,
-        question: format!("How many are {place}?"),
-        evidence: None,
-        golds: vec![Gold::Sql(format!("SELECT {place}"))],
-        ordered: false,
-        as_of: None,
-        conversation: None,
-        fields: BTreeMap::from([("difficulty".to_owned(), format!("{}", place % 4))]),
-    };
+    fn question(place: u64) -> syrch_suites::Question {
+        Question {
+            id: format!("q{place}"),
+            db: format!("db{}", place % 3),
+            engine: None,
+            question: format!("How many are {place}?"),
+            evidence: None,
+            golds: vec![Gold::Sql(format!("SELECT {place}"))],
+            ordered: false,
+            as_of: None,
+            conversation: None,
+            fields: BTreeMap::from([("difficulty".to_owned(), format!("{}", place % 4))]),
+        }
+    }
     (0..number).map(|place| Arc::new(question(place))).collect()
 }
 
@@ -76,13 +78,15 @@ fn chance(arm: &str, id: &str, salt: &str) -> u64 {
 /// The answer of an arm: right more often for later arms, sometimes excluded, without an expected
 /// answer, or failed.
 fn answer_of(item: &Item) -> Graded {
-    let luck = |salt: &str, of: u64| chance(&item.arm_name, &item.question.id, salt) % of;
-    let verdict = match luck("verdict", 100) {
+    fn luck(item: &Item, salt: &str, of: u64) -> u64 {
+        chance(&item.arm_name, &item.question.id, salt) % of
+    }
+    let verdict = match luck(item, "verdict", 100) {
         0..5 => Verdict::Excluded,
         5..45 => Verdict::Wrong,
         _ => Verdict::Right,
     };
-    let failed = luck("failed", 20) == 0;
+    let failed = luck(item, "failed", 20) == 0;
     let has_gold = !chance("", &item.question.id, "gold").is_multiple_of(25);
     let judged =
         Judged { verdict: if failed { Verdict::Wrong } else { verdict }, fingerprint: None };
@@ -100,19 +104,19 @@ fn answer_of(item: &Item) -> Graded {
             class: "database".into(),
             message: "it is \"locked\"\nfor a while — é".into(),
         }),
-        sql: (!failed).then(|| format!("SELECT {}", luck("sql", 9))),
+        sql: (!failed).then(|| format!("SELECT {}", luck(item, "sql", 9))),
         gold_sql: item.question.statements().first().map(|sql| (*sql).to_owned()),
         verdicts: has_gold.then(|| ("bag-v1".to_owned(), judged)).into_iter().collect(),
         gold_fault: (!has_gold).then(|| "it does not run".to_owned()),
-        soft_f1: Some(luck("f1", 100) as f64 / 100.0),
-        rows: Some(luck("rows", 50)),
+        soft_f1: Some(luck(item, "f1", 100) as f64 / 100.0),
+        rows: Some(luck(item, "rows", 50)),
         gold_rows: Some(1),
-        confidence: Some(luck("confidence", 1_000) as f64 / 1_000.0),
+        confidence: Some(luck(item, "confidence", 1_000) as f64 / 1_000.0),
         candidate_confidence: None,
         judgements: Vec::new(),
         cost: Cost {
-            calls: 1 + luck("calls", 3) as u32,
-            cached: luck("cached", 2) as u32,
+            calls: 1 + luck(item, "calls", 3) as u32,
+            cached: luck(item, "cached", 2) as u32,
             input_tokens: 100,
             output_tokens: 10,
             usd: Some(0.25),

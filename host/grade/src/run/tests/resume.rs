@@ -167,8 +167,9 @@ async fn the_order_in_which_items_end_changes_nothing() {
         }));
         run(place.path(), &header, Arc::clone(&system), &with_workers(8)).await.unwrap();
         let log = std::fs::read_to_string(place.path().join(RESULTS)).unwrap();
-        let place_of =
-            |line: &str| line.split("\"place\":").nth(1)?.split(',').next()?.parse::<u64>().ok();
+        fn place_of(line: &str) -> Option<u64> {
+            line.split("\"place\":").nth(1)?.split(',').next()?.parse::<u64>().ok()
+        }
         assert!(
             !log.lines().map(|line| place_of(line).unwrap()).is_sorted(),
             "nothing overtook anything"
@@ -224,9 +225,9 @@ async fn resume_is_not_retry() {
         );
     }
     // The answers count once, the costs of both tries.
-    let calls = |record: &RunRecord| {
+    fn calls(record: &RunRecord) -> u64 {
         record.graded.iter().map(|graded| u64::from(graded.calls())).sum::<u64>()
-    };
+    }
     let paid_twice: u64 = first
         .graded
         .iter()
@@ -255,7 +256,7 @@ async fn what_of_a_retry_was_not_done_is_done_by_the_next() {
     let place = tempfile::tempdir().unwrap();
     run(place.path(), &header, Arc::new(Pretender::new()), &with_workers(4)).await.unwrap();
     let first = std::fs::read(place.path().join(RESULTS)).unwrap();
-    let mend = || {
+    fn mend() -> std::sync::Arc<crate::run::tests::Pretender> {
         Arc::new(Pretender::acting(|item| {
             Answered::Graded(Box::new(Graded {
                 end: End::Answered,
@@ -263,7 +264,7 @@ async fn what_of_a_retry_was_not_done_is_done_by_the_next() {
                 ..answer_of(item)
             }))
         }))
-    };
+    }
     let plan = Plan::new(&header, questions(80)).retry_failed(true);
     execute(
         &plan,

@@ -81,10 +81,10 @@ async fn what_is_no_shard_of_the_run_is_refused() {
     let header = header(&["a"], 9);
     let one = shard(&header, 1, 3).await;
     let two = shard(&header, 2, 3).await;
-    let message = |runs: &[&RunRecord]| {
+    fn message(runs: &[&RunRecord]) -> String {
         let runs = runs.iter().map(|run| (*run).clone()).collect();
         merge(runs, Missing::Refuse).unwrap_err().to_string()
-    };
+    }
     assert_eq!(message(&[]), "there is no run to merge");
     let whole = run_undisturbed(&header).await;
     assert_eq!(

@@ -330,10 +330,10 @@ async fn a_panic_is_one_items_failure() {
     assert_eq!(panicked.verdicts.len(), crate::rules::Rule::all().len());
     // The others are what they are without it.
     let whole = run_undisturbed(&header).await;
-    let others = |record: &RunRecord| -> Vec<Graded> {
+    fn others(record: &RunRecord) -> Vec<Graded> {
         let all = without_times(record.clone()).graded.into_iter().enumerate();
         all.filter(|(at, _)| *at != 6 && *at != 9).map(|(_, graded)| graded).collect()
-    };
+    }
     assert_eq!(others(&record), others(&whole));
 }
 

@@ -108,9 +108,9 @@ async fn verdicts_are_those_of_the_rules_own_tools() {
     );
     assert_eq!(pairs, 522 * 16);
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
-    let keys = |table: &[(&str, &str, &str)]| -> BTreeSet<(String, String)> {
+    fn keys(table: &[(&str, &str, &str)]) -> BTreeSet<(String, String)> {
         table.iter().map(|(id, system, _)| ((*id).to_owned(), (*system).to_owned())).collect()
-    };
+    }
     assert_eq!((runs_here, refused), (keys(&RUNS_HERE), keys(&REFUSED)));
     // 4.1 % of these answers; 5.2 % of those to all 919 questions.
     assert_eq!(rules_differ, 346);

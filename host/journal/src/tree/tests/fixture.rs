@@ -253,17 +253,19 @@ impl Fixture {
 
 /// The `syrch.answer/1` of the search.
 fn document() -> Value {
-    let reported = |id: &str,
-                    task: &str,
-                    status: &str,
-                    cluster: Option<u32>,
-                    confidence: Option<f64>,
-                    reason: &str| {
+    fn report(
+        id: &str,
+        task: &str,
+        status: &str,
+        cluster: Option<u32>,
+        confidence: Option<f64>,
+        reason: &str,
+    ) -> Value {
         json!({"id": id, "task": task, "sql": "SELECT 1", "status": status, "cluster": cluster,
                "confidence": confidence, "reason": reason})
-    };
+    }
     let candidates = [
-        reported(
+        report(
             "round1:s1",
             "round1:A",
             "dropped",
@@ -271,11 +273,11 @@ fn document() -> Value {
             Some(0.3),
             "from before the clarification: it ran",
         ),
-        reported("s1", "A", "dropped", None, None, "its SQL does not run: no column `nmae`"),
-        reported("s2", "A", "kept", Some(1), Some(0.8), "two of three agree"),
-        reported("s3", "A", "dropped", Some(1), Some(0.7), "the same rows as s2"),
-        reported("s4", "A", "dropped", Some(2), None, "rejected: it counts orders, not customers"),
-        reported("e1", "E", "answer", Some(1), Some(0.81), "it ran"),
+        report("s1", "A", "dropped", None, None, "its SQL does not run: no column `nmae`"),
+        report("s2", "A", "kept", Some(1), Some(0.8), "two of three agree"),
+        report("s3", "A", "dropped", Some(1), Some(0.7), "the same rows as s2"),
+        report("s4", "A", "dropped", Some(2), None, "rejected: it counts orders, not customers"),
+        report("e1", "E", "answer", Some(1), Some(0.81), "it ran"),
     ];
     json!({
         "schema": "syrch.answer/1", "run": "00c1a51f1ed0", "question": "What did the French spend?",
@@ -288,14 +290,16 @@ fn document() -> Value {
 }
 
 fn header() -> Header {
-    let plugin = |role, name: &str| PluginRecord {
-        role,
-        source: name.to_owned(),
-        name: name.to_owned(),
-        version: "0.1.0".to_owned(),
-        digest: "0123456789abcdef".repeat(4),
-        untrusted: false,
-    };
+    fn plugin(role: Role, name: &str) -> PluginRecord {
+        PluginRecord {
+            role,
+            source: name.to_owned(),
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            digest: "0123456789abcdef".repeat(4),
+            untrusted: false,
+        }
+    }
     Header {
         format: FORMAT.to_owned(),
         version: VERSION,

@@ -136,10 +136,16 @@ async fn relations_and_caps_are_part_of_what_is_asked() {
     let (_folder, cache) = scratch();
     let database = Arc::new(ScriptedDatabase::new("d", Ok(numbers(3))));
     let cached = over(&database, &cache);
-    let from_task = |sql: &str| SqlQuery {
-        text: "SELECT n FROM task_a".into(),
-        relations: vec![Relation { name: "task_a".into(), sql: sql.into(), columns: Vec::new() }],
-    };
+    fn from_task(sql: &str) -> syrch_core::ports::SqlQuery {
+        SqlQuery {
+            text: "SELECT n FROM task_a".into(),
+            relations: vec![Relation {
+                name: "task_a".into(),
+                sql: sql.into(),
+                columns: Vec::new(),
+            }],
+        }
+    }
     for sql in ["SELECT 1 AS n", "SELECT 2 AS n", "SELECT 1 AS n"] {
         cached.run(&from_task(sql)).await.unwrap();
     }

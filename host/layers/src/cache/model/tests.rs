@@ -249,14 +249,14 @@ fn a_request_that_asks_for_the_default_is_the_same_call() {
     let open = request("x");
     let mut asked = request("x");
     asked.temperature = Some(0.7);
-    let written = |request: &Request, default| {
+    fn write(request: &Request, default: Option<f32>) -> String {
         serde_json::to_string(&CacheKey::from_request(request, default)).unwrap()
-    };
-    assert_eq!(written(&open, Some(0.7)), written(&asked, Some(0.7)));
-    assert_ne!(written(&open, Some(0.2)), written(&asked, Some(0.2)));
-    assert_ne!(written(&open, None), written(&asked, None));
+    }
+    assert_eq!(write(&open, Some(0.7)), write(&asked, Some(0.7)));
+    assert_ne!(write(&open, Some(0.2)), write(&asked, Some(0.2)));
+    assert_ne!(write(&open, None), write(&asked, None));
     let narrowed = Request { top_p: Some(0.5), ..open };
-    assert!(written(&narrowed, Some(0.7)).contains(r#""temperature":null"#));
+    assert!(write(&narrowed, Some(0.7)).contains(r#""temperature":null"#));
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {

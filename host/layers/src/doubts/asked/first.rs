@@ -56,8 +56,9 @@ impl Asked<'_> {
     /// have the largest area`.
     fn asked_rows(&self) -> Option<u64> {
         let words: Vec<&str> = self.question.words().collect();
-        let is_superlative =
-            |word: &&str| MOST.contains(word) || SUPERLATIVES.contains(word) || BEST.contains(word);
+        fn is_superlative(word: &&str) -> bool {
+            MOST.contains(word) || SUPERLATIVES.contains(word) || BEST.contains(word)
+        }
         let start = self.question.start();
         let is_which = self.question.begins_with(&[&["which", "what"]]);
         let mut numbers = words.iter().enumerate().filter_map(|(at, word)| {

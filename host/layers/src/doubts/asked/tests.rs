@@ -109,12 +109,13 @@ fn kinds_of(question: &str, outline: &Outline, facts: &Facts, values: &[i64]) ->
 
 /// The facts of a statement over these tables that calls these functions.
 fn facts(normalized: &str, tables: &[&str], functions: &[&str]) -> Facts {
-    let owned =
-        |names: &[&str]| -> Vec<String> { names.iter().map(|name| (*name).to_owned()).collect() };
+    fn own(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
     Facts {
         normalized: normalized.into(),
-        tables: owned(tables),
-        functions: owned(functions),
+        tables: own(tables),
+        functions: own(functions),
         ..Facts::default()
     }
 }
@@ -215,12 +216,12 @@ fn numbers_that_nobody_asks_for() {
 
 #[test]
 fn one_number_is_asked_for() {
-    let kinds = |question: &str, values: &[i64]| {
+    fn kinds(question: &str, values: &[i64]) -> Vec<syrch_core::DoubtKind> {
         doubts(question, &columns(&[count()]), values)
             .into_iter()
             .map(|doubt| doubt.kind)
             .collect::<Vec<_>>()
-    };
+    }
     assert_eq!(kinds("How many cities are there?", &[1, 2]), [DoubtKind::SeveralCounts]);
     assert_eq!(kinds("How many cities are there?", &[2]), []);
     assert_eq!(kinds("How many cities are there in each state?", &[1, 2]), []);
@@ -245,12 +246,12 @@ fn a_key_is_no_name() {
 
 #[test]
 fn different_values_are_not_repeated() {
-    let kinds = |question: &str, values: &[i64]| {
+    fn kinds(question: &str, values: &[i64]) -> Vec<syrch_core::DoubtKind> {
         doubts(question, &columns(&[column("state.population")]), values)
             .into_iter()
             .map(|one| one.kind)
             .collect::<Vec<_>>()
-    };
+    }
     assert_eq!(kinds("List the different populations.", &[3, 3]), [DoubtKind::NotDistinct]);
     assert_eq!(kinds("List the different populations.", &[3, 4]), []);
     assert_eq!(kinds("List the populations.", &[3, 3]), []);
@@ -308,10 +309,10 @@ fn several_rows_begin_at_the_end_that_is_asked_for() {
 
 #[test]
 fn as_many_rows_are_given_as_are_asked_for() {
-    let names = |limit: Option<u64>, is_sorted: bool| {
+    fn names(limit: Option<u64>, is_sorted: bool) -> syrch_core::ports::Outline {
         let first = first(&[column("state.name")], &column("state.area"), true);
         Outline { limit, order: first.order.clone().filter(|_| is_sorted), ..first }
-    };
+    }
     let sorted = |limit| names(limit, true);
     let select = |rest: &str| facts(&format!("SELECT name FROM state {rest}"), &["state"], &[]);
     let by_area = select("ORDER BY area DESC");
@@ -381,7 +382,9 @@ fn different_things_are_counted_once() {
         of: column(path).column().cloned(),
         is_distinct,
     };
-    let statement = |what: &str| facts(&format!("SELECT {what} FROM city"), &["city"], &["count"]);
+    fn statement(what: &str) -> syrch_core::ports::Facts {
+        facts(&format!("SELECT {what} FROM city"), &["city"], &["count"])
+    }
     let kinds = |question: &str, counted: Selected, what: &str| {
         kinds_of(question, &columns(&[counted]), &statement(what), &[7])
     };
@@ -429,10 +432,10 @@ fn no_more_things_are_counted_than_there_are() {
 
 #[test]
 fn the_aggregate_is_the_one_that_is_named() {
-    let kinds = |question: &str, functions: &[&str]| {
+    fn kinds(question: &str, functions: &[&str]) -> Vec<syrch_core::DoubtKind> {
         let shown = columns(&[aggregate(functions[0], "city.population")]);
         kinds_of(question, &shown, &facts("SELECT", &["city"], functions), &[7])
-    };
+    }
     for (question, function) in [
         ("What is the average population of the cities?", "sum"),
         ("What is the average population of the cities?", "max"),
@@ -456,7 +459,7 @@ fn the_aggregate_is_the_one_that_is_named() {
 
 #[test]
 fn the_year_is_the_one_that_is_named() {
-    let kinds = |question: &str, literals: &[(Option<&str>, &str)]| {
+    fn kinds(question: &str, literals: &[(Option<&str>, &str)]) -> Vec<syrch_core::DoubtKind> {
         let facts = Facts {
             literals: literals
                 .iter()
@@ -469,7 +472,7 @@ fn the_year_is_the_one_that_is_named() {
             ..Facts::default()
         };
         kinds_of(question, &columns(&[count()]), &facts, &[7])
-    };
+    }
     let question = "How many visits were there in 2023?";
     let day = Some("day");
     for literals in
@@ -499,9 +502,9 @@ fn the_year_is_the_one_that_is_named() {
 
 #[test]
 fn a_number_of_each_thing_has_groups() {
-    let kinds = |question: &str, outline: &Outline, sql: &str| {
+    fn kinds(question: &str, outline: &Outline, sql: &str) -> Vec<syrch_core::DoubtKind> {
         kinds_of(question, outline, &facts(sql, &["city"], &["avg"]), &[7])
-    };
+    }
     let mean = columns(&[aggregate("avg", "city.population")]);
     let sql = "SELECT avg(population) FROM city";
     for question in [

@@ -111,7 +111,9 @@ pub(super) fn from_code(
     for one in &mut found {
         one.place = place.start + one.place.start..place.start + one.place.end;
     }
-    let is_query = |found: &Found| found.standing == Standing::Query;
+    fn is_query(found: &Found) -> bool {
+        found.standing == Standing::Query
+    }
     let is_damaged = is_damaged(code);
     if found.iter().any(is_query) && !is_damaged && !hides_line(code, true) {
         return found;
@@ -301,7 +303,7 @@ fn query_at(text: &str, start: usize, reader: &mut Reader) -> Option<(Vec<String
 /// anywhere.
 fn starts(text: &str, lines: bool) -> Vec<usize> {
     const MOST: usize = 64;
-    let head = |at: usize| {
+    fn head(text: &str, at: usize) -> bool {
         let near =
             (at.saturating_sub(64)..=at).find(|near| text.is_char_boundary(*near)).unwrap_or(at);
         let Some(line) = text[near..at]
@@ -317,14 +319,16 @@ fn starts(text: &str, lines: bool) -> Vec<usize> {
             || is_label
             || before.ends_with("\\n")
             || before.chars().all(|c| "-*>(#`".contains(c))
-    };
+    }
     let mut from = 0;
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
         // A line break that is written as `\n` belongs to no word.
         let is_broken = word.starts_with('n') && text[..from].ends_with('\\');
         let start = from + usize::from(is_broken);
-        if keyword(&word[start - from..]).is_some() && (!lines || head(start)) && found.len() < MOST
+        if keyword(&word[start - from..]).is_some()
+            && (!lines || head(text, start))
+            && found.len() < MOST
         {
             // A union may begin with its first part in brackets.
             found.push(text[..start].trim_end_matches('(').len());

@@ -244,17 +244,19 @@ fn is_answered_by_document(text: &str, depth: usize) -> bool {
     if !bare.contains('{') {
         return false;
     }
-    let is_unclear = |document: &str| match strict(document, depth) {
-        Some(value) => declines(&value),
-        // The same key twice.
-        None => serde_json::from_str::<Value>(document).is_ok(),
-    };
+    fn is_unclear(depth: usize, document: &str) -> bool {
+        match strict(document, depth) {
+            Some(value) => declines(&value),
+            // The same key twice.
+            None => serde_json::from_str::<Value>(document).is_ok(),
+        }
+    }
     if bare.starts_with(['{', '[']) && serde_json::from_str::<Value>(bare).is_ok() {
         return true;
     }
     fences(text).into_iter().any(|fence| {
         let body = text[fence.body].trim();
-        body.starts_with('{') && is_unclear(body)
+        body.starts_with('{') && is_unclear(depth, body)
     }) || documents(text, depth).iter().any(|(_, value)| declines(value))
 }
 

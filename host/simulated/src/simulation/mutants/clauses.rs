@@ -101,14 +101,19 @@ pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
         let SetExpr::SetOperation { left, op, set_quantifier, right } = query.body.as_ref() else {
             return Box::new(std::iter::empty());
         };
-        let with = |body: SetExpr| Query { body: Box::new(body), ..Query::clone(&query) };
+        fn with(query: &Rc<Query>, body: SetExpr) -> Query {
+            Query { body: Box::new(body), ..Query::clone(query) }
+        }
         let of = |op: SetOperator, set_quantifier: SetQuantifier| {
-            with(SetExpr::SetOperation {
-                left: left.clone(),
-                op,
-                set_quantifier,
-                right: right.clone(),
-            })
+            with(
+                &query,
+                SetExpr::SetOperation {
+                    left: left.clone(),
+                    op,
+                    set_quantifier,
+                    right: right.clone(),
+                },
+            )
         };
         let all = [SetOperator::Union, SetOperator::Intersect, SetOperator::Except];
         let mut changed: Vec<Query> = all
@@ -120,7 +125,7 @@ pub(super) fn setop(statement: &Statement) -> Made<'_, Statement> {
             let is_all = *set_quantifier == SetQuantifier::All;
             changed.push(of(*op, if is_all { SetQuantifier::None } else { SetQuantifier::All }));
         }
-        changed.extend([with(left.as_ref().clone()), with(right.as_ref().clone())]);
+        changed.extend([with(&query, left.as_ref().clone()), with(&query, right.as_ref().clone())]);
         Box::new(changed.into_iter())
     })
 }

@@ -40,9 +40,14 @@ fn each_join<'a>(
     select: Rc<Select>,
     change: impl Fn(&Join) -> Made<'a, JoinOperator> + 'a,
 ) -> Made<'a, Select> {
-    let of =
-        |(place, from): (usize, &TableWithJoins)| (0..from.joins.len()).map(move |at| (place, at));
-    let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
+    let places: Vec<(usize, usize)> = select
+        .from
+        .iter()
+        .enumerate()
+        .flat_map(|(place, from): (usize, &TableWithJoins)| {
+            (0..from.joins.len()).map(move |at| (place, at))
+        })
+        .collect();
     Box::new(places.into_iter().flat_map(move |(place, at)| {
         let select = Rc::clone(&select);
         change(&select.from[place].joins[at]).map(move |operator| {
@@ -148,10 +153,14 @@ impl VisitorMut for Renamed {
 pub(super) fn table<'a>(statement: &'a Statement, catalog: &'a Catalog) -> Made<'a, Statement> {
     selects(statement, move |select| {
         let others: Vec<&str> = Tables::new(&select, catalog).unread().take(TABLES).collect();
-        let of = |(place, from): (usize, &TableWithJoins)| {
-            (0..=from.joins.len()).map(move |at| (place, at))
-        };
-        let places: Vec<(usize, usize)> = select.from.iter().enumerate().flat_map(of).collect();
+        let places: Vec<(usize, usize)> = select
+            .from
+            .iter()
+            .enumerate()
+            .flat_map(|(place, from): (usize, &TableWithJoins)| {
+                (0..=from.joins.len()).map(move |at| (place, at))
+            })
+            .collect();
         Box::new(places.into_iter().flat_map(move |(place, at)| {
             others
                 .iter()

@@ -55,14 +55,17 @@ impl<'a> Tables<'a> {
     /// but a column.
     pub(super) fn others(&self, expr: &Expr) -> Vec<Expr> {
         let Some((name, own, column)) = self.behind(expr) else { return Vec::new() };
-        let is_same = |other: &str| other.eq_ignore_ascii_case(&column);
+        fn is_same(column: &str, other: &str) -> bool {
+            other.eq_ignore_ascii_case(column)
+        }
         let mut others = Vec::new();
         for (known, table) in &self.read {
             // A column of another table is named by its table, unless there is only one reading of
             // it.
             let is_own = std::ptr::eq(*table, own);
             let qualifier = if is_own { name.clone() } else { Some(known.clone()) };
-            let columns = table.columns.iter().filter(|other| !(is_own && is_same(&other.name)));
+            let columns =
+                table.columns.iter().filter(|other| !(is_own && is_same(&column, &other.name)));
             others.extend(columns.map(|other| reference(qualifier.clone(), &other.name)));
         }
         others.extend(self.strange().map(|strange| reference(name, &strange)));
@@ -115,8 +118,12 @@ fn find_table<'a>(factor: &TableFactor, catalog: &'a Catalog) -> Option<(Ident, 
     let TableFactor::Table { name, alias, .. } = factor else { return None };
     let parts: Vec<&Ident> = name.0.iter().filter_map(ObjectNamePart::as_ident).collect();
     let own = *parts.last()?;
-    let full = |schema: &&Ident| catalog.table(&format!("{}.{}", schema.value, own.value));
-    let table = parts.iter().rev().nth(1).and_then(full).or_else(|| catalog.table(&own.value))?;
+    let table = parts
+        .iter()
+        .rev()
+        .nth(1)
+        .and_then(|schema: &&Ident| catalog.table(&format!("{}.{}", schema.value, own.value)))
+        .or_else(|| catalog.table(&own.value))?;
     Some((alias.as_ref().map_or_else(|| own.clone(), |alias| alias.name.clone()), table))
 }
 

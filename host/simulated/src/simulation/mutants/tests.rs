@@ -6,14 +6,16 @@ use syrch_core::{Column, Dialect, Table};
 use super::*;
 
 fn catalog() -> Catalog {
-    let table = |name: &str, columns: &[&str]| Table {
-        name: name.to_owned(),
-        columns: columns
-            .iter()
-            .map(|name| Column { name: (*name).to_owned(), ..Column::default() })
-            .collect(),
-        ..Table::default()
-    };
+    fn table(name: &str, columns: &[&str]) -> Table {
+        Table {
+            name: name.to_owned(),
+            columns: columns
+                .iter()
+                .map(|name| Column { name: (*name).to_owned(), ..Column::default() })
+                .collect(),
+            ..Table::default()
+        }
+    }
     let tables = vec![
         table("singer", &["id", "name", "age"]),
         table("song", &["song_id", "singer_id", "order"]),
@@ -229,25 +231,25 @@ fn what_there_is_nothing_to_change_in_is_left_alone() {
 
 #[test]
 fn an_order_has_each_mutant_once_and_follows_from_its_chance() {
-    let order = |name: &str| {
+    fn order(name: &str) -> Vec<String> {
         in_order(
             &parse(JOIN, &Dialect::Sqlite).unwrap(),
             &catalog(),
             &Chance::from_parts([name.as_bytes()]),
         )
-    };
+    }
     let one = order("a");
     let other = order("b");
     assert_eq!(one, order("a"));
     assert_ne!(one, other);
-    let sorted = |mut texts: Vec<String>| {
+    fn sort(mut texts: Vec<String>) -> Vec<String> {
         texts.sort();
         texts
-    };
-    let mut once = sorted(one.clone());
+    }
+    let mut once = sort(one.clone());
     once.dedup();
     assert_eq!(once.len(), one.len());
-    assert_eq!(once, sorted(other));
+    assert_eq!(once, sort(other));
     assert!(!one.contains(&parse(JOIN, &Dialect::Sqlite).unwrap().to_string()));
 }
 

@@ -128,7 +128,9 @@ fn is_denied(words: &[&str], at: usize) -> bool {
     let before = |back: usize| {
         at.checked_sub(back).and_then(|place| words.get(place)).copied().unwrap_or_default()
     };
-    let denies = |word: &str| DENIALS.contains(&word);
+    fn denies(word: &str) -> bool {
+        DENIALS.contains(&word)
+    }
     denies(before(1)) || (matches!(before(1), "is" | "are") && denies(before(2)))
 }
 

@@ -68,14 +68,14 @@ fn order(scope: &Scope, conditions: &[Expr], places: &[BTreeSet<usize>]) -> Vec<
     let mut left: Vec<usize> = (0..scope.sources.len()).collect();
     let mut order: Vec<usize> = Vec::new();
     while !left.is_empty() {
-        let is_joined = |place: usize| {
+        fn is_joined(order: &[usize], places: &[BTreeSet<usize>], place: usize) -> bool {
             places
                 .iter()
                 .any(|all| all.contains(&place) && all.iter().any(|other| order.contains(other)))
-        };
+        }
         let best = left.iter().copied().min_by(|a, b| {
-            (!is_joined(*a))
-                .cmp(&!is_joined(*b))
+            (!is_joined(&order, places, *a))
+                .cmp(&!is_joined(&order, places, *b))
                 .then_with(|| rows_of(a).total_cmp(&rows_of(b)))
                 .then(a.cmp(b))
         });

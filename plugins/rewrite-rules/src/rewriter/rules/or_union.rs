@@ -74,40 +74,46 @@ enum Spot {
 
 /// The first OR that is worth dividing, in WHERE or in ON of an inner join.
 fn spot(select: &Select, scope: &Scope) -> Option<Spot> {
-    let place =
-        |condition: &Expr| conjuncts(condition).iter().position(|part| is_worth_it(part, scope));
+    fn place(scope: &Scope, condition: &Expr) -> Option<usize> {
+        conjuncts(condition).iter().position(|part| is_worth_it(part, scope))
+    }
     for (item, tables) in select.from.iter().enumerate() {
         for (join, joined) in tables.joins.iter().enumerate() {
             let is_inner = crate::rewriter::scope::is_inner(&joined.join_operator);
-            if let Some(found) = on_of(&joined.join_operator).filter(|_| is_inner).and_then(place) {
+            if let Some(found) = on_of(&joined.join_operator)
+                .filter(|_| is_inner)
+                .and_then(|condition| place(scope, condition))
+            {
                 return Some(Spot::On(item, join, found));
             }
         }
     }
-    select.selection.as_ref().and_then(place).map(Spot::Where)
+    select.selection.as_ref().and_then(|condition| place(scope, condition)).map(Spot::Where)
 }
 
 /// Returns true if a condition is an OR of conditions on different columns.
 fn is_worth_it(condition: &Expr, scope: &Scope) -> bool {
     let parts = disjuncts(condition);
-    let columns = |part: &&Expr| {
-        let found = refs(*part);
-        let mut names: Vec<(Option<usize>, String)> = found
-            .own
-            .iter()
-            .filter_map(|path| {
-                let owner = match scope.owner(path) {
-                    Owner::Source(place) => Some(place),
-                    _ => None,
-                };
-                Some((owner, path.last()?.value.to_ascii_lowercase()))
-            })
-            .collect();
-        names.sort();
-        names.dedup();
-        (names, found.has_query)
-    };
-    let all: Vec<_> = parts.iter().map(columns).collect();
+    let all: Vec<_> = parts
+        .iter()
+        .map(|part: &&Expr| {
+            let found = refs(*part);
+            let mut names: Vec<(Option<usize>, String)> = found
+                .own
+                .iter()
+                .filter_map(|path| {
+                    let owner = match scope.owner(path) {
+                        Owner::Source(place) => Some(place),
+                        _ => None,
+                    };
+                    Some((owner, path.last()?.value.to_ascii_lowercase()))
+                })
+                .collect();
+            names.sort();
+            names.dedup();
+            (names, found.has_query)
+        })
+        .collect();
     (2..=BRANCHES).contains(&parts.len())
         && all.iter().all(|(names, has_query): &(Vec<(Option<usize>, String)>, bool)| {
             *has_query || !names.is_empty()
@@ -222,26 +228,27 @@ impl Columns<'_, '_> {
     fn order(&mut self, order: Option<&mut OrderBy>, select: &Select) -> Option<()> {
         let Some(order) = order else { return Some(()) };
         let OrderByKind::Expressions(keys) = &mut order.kind else { return None };
-        let is_output = |expr: &Expr| match expr {
-            Expr::Identifier(name) => select
-                .projection
-                .iter()
-                .filter_map(item_name)
-                .any(|output| output.value.eq_ignore_ascii_case(&name.value)),
-            Expr::Value(_) => true,
-            _ => false,
-        };
+        fn is_output(select: &Select, expr: &Expr) -> bool {
+            match expr {
+                Expr::Identifier(name) => select
+                    .projection
+                    .iter()
+                    .filter_map(item_name)
+                    .any(|output| output.value.eq_ignore_ascii_case(&name.value)),
+                Expr::Value(_) => true,
+                _ => false,
+            }
+        }
         keys.iter_mut()
-            .filter(|key| !is_output(&key.expr))
+            .filter(|key| !is_output(select, &key.expr))
             .try_for_each(|key| self.change(&mut key.expr))
     }
 
     /// Returns the items that the branches select.
     fn select_items(&mut self) -> Vec<SelectItem> {
-        let item = |expr: &Expr, name: &str| SelectItem::ExprWithAlias {
-            expr: expr.clone(),
-            alias: Ident::new(name),
-        };
+        fn item(expr: &Expr, name: &str) -> SelectItem {
+            SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::new(name) }
+        }
         let mut items: Vec<SelectItem> =
             self.found.iter().map(|(_, _, expr, name)| item(expr, name)).collect();
         if items.is_empty() {

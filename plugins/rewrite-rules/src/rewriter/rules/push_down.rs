@@ -32,7 +32,9 @@ pub(crate) fn apply(query: &mut Query, work: &mut Work) {
 
 /// Returns true if a condition compares columns with constants, so that it is not true for NULL.
 fn is_strict(condition: &Expr) -> bool {
-    let is_constant = |expr: &Expr| matches!(expr, Expr::Value(_) | Expr::TypedString(_));
+    fn is_constant(expr: &Expr) -> bool {
+        matches!(expr, Expr::Value(_) | Expr::TypedString(_))
+    }
     match condition {
         Expr::BinaryOp { left, op, right } => {
             let compares = matches!(

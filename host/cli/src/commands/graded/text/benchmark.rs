@@ -40,7 +40,9 @@ fn share(figures: &Figures, rule: &str) -> String {
         many => format!(", {many} not graded"),
     };
     let counts = format!("{} of {} right under {rule}{not_graded}", share.right, share.of);
-    let percent = |part: f64| format!("{:.1} %", part * 100.0);
+    fn percent(part: f64) -> String {
+        format!("{:.1} %", part * 100.0)
+    }
     match share.share {
         None => counts,
         Some(part) => {

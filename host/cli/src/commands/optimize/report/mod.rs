@@ -133,12 +133,12 @@ pub(crate) fn gates_grid(run: &RunDocument) -> Grid {
 /// proposals, a row each.
 pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
     let mut grid = Grid::new(["of", "outcome", "count"]);
-    let rows = |of: &'static str, counts: &BTreeMap<String, u64>| -> Vec<Vec<Value>> {
+    fn rows(of: &'static str, counts: &BTreeMap<String, u64>) -> Vec<Vec<Value>> {
         counts
             .iter()
             .map(|(outcome, count)| vec![json!(of), json!(outcome), json!(group_thousands(*count))])
             .collect()
-    };
+    }
     grid.rows = rows("statements", &run.outcomes);
     grid.rows.extend(rows("proposals", &run.proposals));
     grid
@@ -146,13 +146,13 @@ pub(crate) fn totals_grid(run: &RunDocument) -> Grid {
 
 /// All outcomes of a run, and all states of its proposals, in one line.
 pub(crate) fn run_totals(run: &RunDocument) -> String {
-    let written = |counts: &BTreeMap<String, u64>| -> String {
+    fn write(counts: &BTreeMap<String, u64>) -> String {
         let each =
             counts.iter().map(|(outcome, count)| format!("{} {outcome}", group_thousands(*count)));
         let each: Vec<String> = each.collect();
         if each.is_empty() { "none".to_owned() } else { each.join(", ") }
-    };
-    format!("statements: {}; proposals: {}", written(&run.outcomes), written(&run.proposals))
+    }
+    format!("statements: {}; proposals: {}", write(&run.outcomes), write(&run.proposals))
 }
 
 /// The result of a run in one sentence.

@@ -107,27 +107,26 @@ fn padded(
         .iter()
         .any(|(_, _, column): &Named| column.contains("name") || column.contains("title"))
         || determine_columns(groups, select, scopes, resolver.catalog).contains(&key);
-    let counts_rows = |function: &Function| {
+    fn counts_rows(scopes: &[Scope], function: &Function) -> bool {
         is_one_of(&name(function), &["count"])
             && !is_distinct(function)
             && arguments(function).into_iter().all(|argument: &Expr| match argument {
                 Expr::Value(_) => true,
                 other => locate(other, scopes).and_then(|place| place.source) == Some(0),
             })
-    };
+    }
     let shown = select.projection.iter().filter_map(expression);
-    let is_counted = shown.flat_map(aggregates).any(|function| counts_rows(&function));
+    let is_counted = shown.flat_map(aggregates).any(|function| counts_rows(scopes, &function));
     if !modifiers.is_empty() || select.having.is_some() || !is_each || !is_counted {
         return None;
     }
-    let of_right = |condition: &Expr| {
+    let (written, column) = conditions(on).into_iter().find_map(|condition: &Expr| {
         let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return None };
         [left, right].into_iter().find_map(|side| {
             let place = locate(side, scopes).filter(|place| place.source == Some(1))?;
             Some((side.to_string(), place.origin.column))
         })
-    };
-    let (written, column) = conditions(on).into_iter().find_map(of_right)?;
+    })?;
     // Of what the left table refers to there is one row at most.
     if matches!(right.table.primary_key.as_slice(), [key] if same(key, &column)) {
         return None;

@@ -80,14 +80,15 @@ pub(super) fn other_day(expr: &Expr) -> Option<String> {
 
 /// Returns true if a text is a day: `YYYY-MM-DD`.
 fn is_day(text: &str) -> bool {
-    let is_digits =
-        |range: std::ops::Range<usize>| text.as_bytes()[range].iter().all(u8::is_ascii_digit);
+    fn is_digits(text: &str, range: std::ops::Range<usize>) -> bool {
+        text.as_bytes()[range].iter().all(u8::is_ascii_digit)
+    }
     text.len() == 10
         && text.as_bytes()[4] == b'-'
         && text.as_bytes()[7] == b'-'
-        && is_digits(0..4)
-        && is_digits(5..7)
-        && is_digits(8..10)
+        && is_digits(text, 0..4)
+        && is_digits(text, 5..7)
+        && is_digits(text, 8..10)
 }
 
 /// The number that an expression is, or that its text holds.

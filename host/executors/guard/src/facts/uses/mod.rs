@@ -195,7 +195,9 @@ pub(super) fn merge_texts(uses: Vec<Use>) -> Vec<Use> {
     for one in uses {
         let known =
             merged.iter_mut().find(|known| known.table == one.table && known.column == one.column);
-        let is_texts = |one: &Use| matches!(one.kind, UseKind::Texts(_));
+        fn is_texts(one: &Use) -> bool {
+            matches!(one.kind, UseKind::Texts(_))
+        }
         let known = known.filter(|_| is_texts(&one)).map(|known| &known.table).cloned();
         let place = known.and_then(|table| {
             merged.iter().position(|known| {

@@ -433,10 +433,10 @@ fn extremes_of_other_columns_are_uses() {
 
 #[test]
 fn tables_without_a_condition_between_them_are_uses() {
-    let lonely = |text: &str| {
+    fn lonely(text: &str) -> Vec<String> {
         let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("unconnected")).collect::<Vec<_>>()
-    };
+    }
     assert_eq!(lonely("SELECT count(*) FROM birds, sites"), ["unconnected birds: sites.id"]);
     assert_eq!(
         lonely(
@@ -458,28 +458,25 @@ fn tables_without_a_condition_between_them_are_uses() {
 
 #[test]
 fn aggregates_over_rows_that_a_join_repeats_are_uses() {
-    let repeated = |text: &str| {
+    fn repeat(text: &str) -> Vec<String> {
         let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("repeated")).collect::<Vec<_>>()
-    };
+    }
     assert_eq!(
-        repeated("SELECT sum(b.mass) FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1"),
+        repeat("SELECT sum(b.mass) FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1"),
         [
             "repeated SUM by SELECT 1 AS v FROM birds b JOIN counts c ON c.bird = b.id WHERE c.n > 1 GROUP BY b.\"id\" HAVING \
              count(*) > 1 LIMIT 1: birds.mass"
         ]
     );
     assert_eq!(
-        repeated("SELECT kind, avg(mass) FROM birds, counts WHERE bird = birds.id GROUP BY kind"),
+        repeat("SELECT kind, avg(mass) FROM birds, counts WHERE bird = birds.id GROUP BY kind"),
         [
             "repeated AVG by SELECT 1 AS v FROM birds, counts WHERE bird = birds.id GROUP BY birds.\"id\", kind HAVING count(*) > 1 \
              LIMIT 1: birds.mass"
         ]
     );
-    assert_eq!(
-        repeated("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(),
-        1
-    );
+    assert_eq!(repeat("SELECT count(birds.id) FROM birds JOIN counts ON bird = birds.id").len(), 1);
     for text in [
         // A site of a bird is one, and the table that repeats rows is aggregated, shown or grouped
         // by.
@@ -492,20 +489,20 @@ fn aggregates_over_rows_that_a_join_repeats_are_uses() {
         // Of one bird, the mean is its mass, and the count is that of its counts.
         "SELECT b.id, avg(b.mass), count(b.id), max(c.n) FROM birds b JOIN counts c ON c.bird = b.id GROUP BY b.id",
     ] {
-        assert_eq!(repeated(text), Vec::<String>::new(), "{text}");
+        assert_eq!(repeat(text), Vec::<String>::new(), "{text}");
     }
 }
 
 #[test]
 fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
-    let repeated = |text: &str| {
+    fn repeat(text: &str) -> Vec<String> {
         let shown = list_uses(text, Dialect::Sqlite);
         let kinds = shown.iter().filter(|one| one.starts_with("repeated"));
         kinds
             .filter_map(|one| Some((one.split(' ').nth(1)?, one.rsplit(": ").next()?)))
             .map(|(function, column)| format!("{function} {column}"))
             .collect::<Vec<_>>()
-    };
+    }
     let from = "FROM birds b JOIN counts c ON c.bird = b.id";
     for (text, wanted) in [
         (format!("SELECT sum(b.mass), sum(c.n) {from}"), "SUM birds.mass"),
@@ -513,7 +510,7 @@ fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
         (format!("SELECT b.kind, count(b.id), sum(c.n) {from} GROUP BY b.kind"), "COUNT birds.id"),
         (format!("SELECT b.id, sum(b.mass), max(c.n) {from} GROUP BY b.id"), "SUM birds.mass"),
     ] {
-        assert_eq!(repeated(&text), [wanted], "{text}");
+        assert_eq!(repeat(&text), [wanted], "{text}");
     }
     for text in [
         format!("SELECT b.kind, count(DISTINCT b.id), sum(c.n) {from} GROUP BY b.kind"),
@@ -521,16 +518,16 @@ fn measures_of_two_tables_are_uses_of_the_one_that_is_repeated() {
         format!("SELECT b.kind, sum(c.n), count(c.n) {from} GROUP BY b.kind"),
         format!("SELECT b.kind, sum(b.mass * c.n), sum(c.n) {from} GROUP BY b.kind"),
     ] {
-        assert_eq!(repeated(&text), Vec::<String>::new(), "{text}");
+        assert_eq!(repeat(&text), Vec::<String>::new(), "{text}");
     }
 }
 
 #[test]
 fn conditions_that_no_row_meets_are_uses() {
-    let never = |text: &str| {
+    fn never(text: &str) -> Vec<String> {
         let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("never")).collect::<Vec<_>>()
-    };
+    }
     for (text, wanted) in [
         (
             "SELECT id FROM birds WHERE id > 3 OR kind = NULL",
@@ -577,12 +574,12 @@ fn conditions_that_no_row_meets_are_uses() {
 
 #[test]
 fn counts_of_rows_that_a_left_join_makes_are_uses() {
-    let padded = |text: &str| {
+    fn pad(text: &str) -> Vec<String> {
         let shown = list_uses(text, Dialect::Sqlite);
         shown.into_iter().filter(|one| one.starts_with("padded")).collect::<Vec<_>>()
-    };
+    }
     assert_eq!(
-        padded(
+        pad(
             "SELECT s.name, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id WHERE s.id > 3 GROUP BY s.id"
         ),
         [
@@ -594,7 +591,7 @@ fn counts_of_rows_that_a_left_join_makes_are_uses() {
         "SELECT s.name, count(1) FROM sites s LEFT JOIN birds b ON s.id = b.site GROUP BY s.name",
         "SELECT name, count(s.id) AS n FROM sites s LEFT OUTER JOIN birds b ON s.id = b.site GROUP BY 1 ORDER BY n",
     ] {
-        assert_eq!(padded(text).len(), 1, "{text}");
+        assert_eq!(pad(text).len(), 1, "{text}");
     }
     for text in [
         "SELECT s.name, count(b.id) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id",
@@ -604,16 +601,16 @@ fn counts_of_rows_that_a_left_join_makes_are_uses() {
         "SELECT s.Opened, count(*) FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.Opened",
         "SELECT s.name FROM sites s LEFT JOIN birds b ON b.site = s.id GROUP BY s.id ORDER BY count(*)",
     ] {
-        assert_eq!(padded(text), Vec::<String>::new(), "{text}");
+        assert_eq!(pad(text), Vec::<String>::new(), "{text}");
     }
 }
 
 #[test]
 fn a_condition_on_the_right_table_undoes_a_left_join() {
-    let is_inner = |text: &str| {
+    fn is_inner(text: &str) -> bool {
         let facts = facts(text, &[], &catalog(Dialect::Sqlite)).unwrap();
         facts.outline.unwrap().is_inner
-    };
+    }
     let from = "SELECT s.id FROM sites s LEFT JOIN birds b ON b.site = s.id";
     for condition in ["b.mass > 3", "s.id > 3 AND kind IN ('Auk')", "b.kind LIKE 'A%'"] {
         assert!(is_inner(&format!("{from} WHERE {condition}")), "{condition}");
@@ -628,7 +625,9 @@ fn a_condition_on_the_right_table_undoes_a_left_join() {
 
 #[test]
 fn the_outline_is_that_of_the_outermost_select() {
-    let outline = |text: &str| facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline;
+    fn outline(text: &str) -> Option<Outline> {
+        facts(text, &[], &catalog(Dialect::Sqlite)).unwrap().outline
+    }
     let column =
         |table: &str, column: &str| ColumnName { table: table.into(), column: column.into() };
     let text = "WITH s AS (SELECT id, name FROM sites LIMIT 9) SELECT b.kind, round(max(b.mass), 1) AS m, 1 + 1 FROM birds AS b \

@@ -50,7 +50,9 @@ fn databases(server: &Server, data: &std::path::Path) {
 /// The id, the database and the statement of each question, every `step`th of them.
 fn golds(data: &std::path::Path, step: usize) -> Vec<(String, String, String)> {
     let lines = std::fs::read_to_string(data.join("questions_postgres.jsonl")).unwrap();
-    let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
+    fn text(line: &Value, name: &str) -> String {
+        line[name].as_str().unwrap().to_owned()
+    }
     lines
         .lines()
         .map(|line: &str| {

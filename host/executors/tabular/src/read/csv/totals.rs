@@ -77,10 +77,10 @@ impl<'d> Sums<'d> {
     pub(super) fn are_in(&self, row: &ByteRecord) -> bool {
         row.iter().enumerate().take(self.sums.len()).any(|(at, value)| {
             let totals = self.numbers(at, value).into_iter().zip(self.sums[at]);
-            let is_sum = |total: f64, sum: f64| {
+            fn is_sum(total: f64, sum: f64) -> bool {
                 // A sum beyond all numbers is near to nothing.
                 sum.is_finite() && total != 0.0 && (total - sum).abs() <= NEAR * sum.abs()
-            };
+            }
             totals.into_iter().any(|(total, sum)| total.is_some_and(|total| is_sum(total, sum)))
         })
     }
@@ -108,7 +108,9 @@ fn number(decision: &Decision, value: &[u8], options: &ReadOptions) -> Option<f6
 
 fn float(cell: &Cell<'_>) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "sums are compared roughly")]
-    let float = |whole: i64| whole as f64;
+    fn float(whole: i64) -> f64 {
+        whole as f64
+    }
     match cell {
         Cell::Integer(number) => Some(float(*number)),
         Cell::Real(number) => Some(*number),
