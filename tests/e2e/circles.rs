@@ -1,5 +1,5 @@
-//! Circles among the files of a crate: files that use each other cannot be read one after the other.
-//! Two files may use each other, more may not.
+//! Circles among the files of a crate: files that use each other cannot be read one after the
+//! other. Two files may use each other, more may not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -172,8 +172,8 @@ impl HostBuilder {
         self.configure(|settings| settings.tables = globs.into_iter().map(Into::into).collect())
     }
 
-    /// Files that define tables, joins and metrics, as one whole; by default none. They are compared
-    /// with the database when the host is opened.
+    /// Files that define tables, joins and metrics, as one whole; by default none. They are
+    /// compared with the database when the host is opened.
     pub fn semantics(self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         let files = files.into_iter().map(Into::into).collect();
         self.configure(|settings| settings.semantics.files = files)

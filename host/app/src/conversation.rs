@@ -1,8 +1,8 @@
 //! Conversations: questions that go on from the one before, such as `and for 2023?`, and answers to
 //! what a search asked back.
 //!
-//! A conversation knows the last question that was answered, with its statement, its columns and its
-//! request for metrics, and no rows. A question without an answer changes none of that.
+//! A conversation knows the last question that was answered, with its statement, its columns and
+//! its request for metrics, and no rows. A question without an answer changes none of that.
 
 mod store;
 

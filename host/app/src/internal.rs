@@ -1,5 +1,5 @@
-//! Items that the crates `syrch-grading` and `syrch-optimizing` need beyond the public interface. No
-//! other program should use them: they may change with every version.
+//! Items that the crates `syrch-grading` and `syrch-optimizing` need beyond the public interface.
+//! No other program should use them: they may change with every version.
 
 pub use crate::journal_settings::{journal_settings, lasting};
 pub use crate::knowledge::{BuiltIndex, TermsOf};

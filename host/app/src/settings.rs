@@ -52,8 +52,8 @@ pub struct Settings {
     /// built-in ones may. It counts where `rows` shows no cells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trust: Vec<PathBuf>,
-    /// The third-party plugins that the user has added, with their grants. No journal holds it: only
-    /// the user of today may decide it.
+    /// The third-party plugins that the user has added, with their grants. No journal holds it:
+    /// only the user of today may decide it.
     #[serde(skip)]
     pub lock: Arc<Lock>,
     /// The policy that strategies read.

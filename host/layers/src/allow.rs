@@ -1,5 +1,5 @@
-//! The grants of one plugin, beside those of the search: the ports that it may call, and how much of
-//! each in one search.
+//! The grants of one plugin, beside those of the search: the ports that it may call, and how much
+//! of each in one search.
 
 use std::sync::Arc;
 

@@ -2,13 +2,15 @@
 //!
 //! [`stack`] puts them together and defines the order in which calls pass them.
 //!
-//! `allow` bounds what one plugin may use by its own grants, `budget` charges the search's ledger and bounds the calls in flight, `cache` stores good answers
-//! beyond the process, `memo` runs equal statements of a search once, `doubts` adds to a result
-//! what may be wrong with it, `bind` narrows a backend to what one role call sees, `narrow` binds
-//! `inspect` to the tables of the statement that is optimized, `consent` denies model calls of an
-//! optimization before the user has agreed, `grant` bounds the cells that plugins see, `in_order`
-//! lets calls in flight end in the order in which they were made, and `taint` denies the model
-//! calls of untrusted plugins once they may know something of the data.
+//! `allow` bounds what one plugin may use by its own grants, `budget` charges the search's ledger
+//! and bounds the calls in flight, `cache` stores good answers beyond the process, `memo` runs
+//! equal statements of a search once, `doubts` adds to a result what may be wrong with it, `bind`
+//! narrows a backend to what one role call sees, `narrow` binds `inspect` to the tables of the
+//! statement that is optimized,
+//! `consent` denies model calls of an optimization before the user has agreed, `grant` bounds the
+//! cells that plugins see,
+//! `in_order` lets calls in flight end in the order in which they were made, and `taint` denies the
+//! model calls of untrusted plugins once they may know something of the data.
 
 pub mod allow;
 pub mod bind;

@@ -23,7 +23,8 @@ const OBJECT: usize = 6;
 /// as in `how much does it cost to …`.
 const PRONOUNS: &[&str] =
     &["he", "her", "him", "his", "its", "she", "their", "them", "these", "they", "those"];
-/// Words that name nothing: behind these alone, a pronoun stands for what an earlier question named.
+/// Words that name nothing: behind these alone, a pronoun stands for what an earlier question
+/// named.
 const NAMELESS: &[&str] = &[
     "a",
     "about",

@@ -3,8 +3,8 @@
 //!
 //! The binary carries the contract, a template for each language and the sources of the SDKs, so
 //! that [`new::files`] needs nothing else. [`build`] runs the language's tools on the project, and
-//! nothing of that is sandboxed; the component is. [`Plan`] has what a build runs, for whoever is to
-//! agree to it.
+//! nothing of that is sandboxed; the component is. [`Plan`] has what a build runs, for whoever is
+//! to agree to it.
 
 mod archive;
 mod build;

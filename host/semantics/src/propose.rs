@@ -1,5 +1,5 @@
-//! Proposes a first semantics file from the keys, names and types of a catalog. A person reviews it,
-//! and its comments give the reasons.
+//! Proposes a first semantics file from the keys, names and types of a catalog. A person reviews
+//! it, and its comments give the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,7 +4,8 @@
 //! `settings` reads the flow; what it may say is in the crate `syrch-flows`, which the host checks
 //! it with, too. `branch` is the state that travels along the edges, `walk` follows them, `work`
 //! does what the nodes say, `join` makes one branch of several, and `outcome` chooses among the
-//! results. `later` continues in another task what waits for another plugin. `prompts` and `schema` write the prompts, `judge` reads a judgement.
+//! results. `later` continues in another task what waits for another plugin. `prompts` and
+//! `schema` write the prompts, `judge` reads a judgement.
 
 mod branch;
 mod join;

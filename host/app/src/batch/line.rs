@@ -33,8 +33,8 @@ pub struct Question {
     /// The day that the question takes for today, `YYYY-MM-DD`.
     pub as_of: Option<String>,
     /// The id of the conversation in which it is asked: its questions are asked in their order, and
-    /// each may go on from the one before. In a line it is a text, or a number, which means the text
-    /// of its value: `1`, `1.0` and `"1"` are one conversation.
+    /// each may go on from the one before. In a line it is a text, or a number, which means the
+    /// text of its value: `1`, `1.0` and `"1"` are one conversation.
     pub conversation: Option<String>,
 }
 

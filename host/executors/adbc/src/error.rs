@@ -113,7 +113,9 @@ fn message(text: &str, dialect: &Dialect) -> String {
     }
 }
 
-/// The text of a record of ODBC, `[42S22] (1054) [driver][server]Unknown column 'a'. Vendor code: 1054. SQLSTATE: 42S22`; `None` if a line is none.
+/// The text of a record of ODBC,
+/// `[42S22] (1054) [driver][server]Unknown column 'a'. Vendor code: 1054. SQLSTATE: 42S22`; `None`
+/// if a line is none.
 fn diagnostic(line: &str) -> Option<&str> {
     let (state, mut rest) = line.strip_prefix('[')?.split_once(']')?;
     if state.len() != 5

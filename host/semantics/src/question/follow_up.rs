@@ -246,8 +246,8 @@ pub fn is_fragment(text: &str) -> bool {
         || near.iter().any(|word| PRONOUNS.contains(word))
 }
 
-/// Returns true for a text that is such a part and asks for nothing by itself, as `in 2024, how many
-/// orders are there?` does.
+/// Returns true for a text that is such a part and asks for nothing by itself, as `in 2024, how
+/// many orders are there?` does.
 #[must_use]
 pub fn needs_question(text: &str) -> bool {
     let lower = text.to_lowercase();

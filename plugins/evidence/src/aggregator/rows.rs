@@ -30,9 +30,9 @@ struct Part {
     sentence: usize,
 }
 
-/// Returns an error with the first number of a sentence that is in the rows, and not in one of those
-/// that the labels beside it name. A number belongs to the nearest label of each column in its part
-/// of the sentence, else to the last one before it, else to the first one behind it.
+/// Returns an error with the first number of a sentence that is in the rows, and not in one of
+/// those that the labels beside it name. A number belongs to the nearest label of each column in
+/// its part of the sentence, else to the last one before it, else to the first one behind it.
 pub(crate) fn check_rows(sentence: &str, problem: &Problem, page: &Page) -> Result<(), String> {
     let words: Vec<&str> = sentence.split_whitespace().collect();
     let labels = find_labels(&words, page);
